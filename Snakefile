@@ -1,0 +1,46 @@
+"""Non-Parametric Transformers, benchmarked: from raw tables to one page of results."""
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+if not workflow.overwrite_configfiles:
+
+    configfile: "config.yaml"
+
+
+from workflow.start import planned
+
+plan = planned(config, workflow)
+
+
+container: "docker://python:3.11-slim"
+
+
+wildcard_constraints:
+    dataset="|".join(plan.datasets),
+    method=plan.pattern("method"),
+    variant=r"[A-Za-z0-9_.]+",
+    seeds=r"[0-9_-]+",
+    study="|".join(plan.studies),
+    table=r"[a-z_]+",
+    figure=r"[a-z_]+",
+
+
+localrules:
+    all,
+
+
+rule all:
+    input:
+        plan.targets,
+
+
+include: "workflow/rules/data.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/studies.smk"
+include: "workflow/rules/report.smk"
+
+
+onsuccess:
+    plan.announce()

@@ -1,0 +1,16 @@
+"""The paper's eight baselines behind the same contract as NPT, one file each."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+
+from npt.interface import Method
+from npt.learner import METHOD as NPT
+from npt.registry import declarations
+
+
+@cache
+def methods() -> dict[str, Method]:
+    """Every method by name: NPT, then the baselines."""
+    return {NPT.name: NPT, **{name: b.method() for name, b in declarations(sys.modules[__name__], "BASELINE").items()}}

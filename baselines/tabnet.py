@@ -1,0 +1,97 @@
+"""TabNet (Arik and Pfister 2021) of pytorch-tabnet (paper Tables 24, 25), stopped early on the validation rows.
+
+Categories are integer codes with embeddings of the network's own, as in the paper.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from baselines.search import Baseline, Fitted, Grid, Size, TrainingData, seen_classes, train_labels
+from npt.interface import Infeasible, Resources, Task
+
+DEFAULT = {
+    "n_d": 8, "n_a": 8, "lambda_sparse": 1e-4, "batch_size": 128, "virtual_batch_size": 16, "momentum": 0.02, "n_steps": 3,
+    "gamma": 1.3, "learning_rate": 0.02, "decay": 0.95, "decay_every": 10,
+}  # fmt: skip
+
+# The configurations of the TabNet paper, named after the tables they were chosen for.
+TABNET_PAPER = {
+    "forest_cover": (64, 64, 1e-4, 16384, 512, 0.7, 5, 1.5, 0.02, 0.95, 500),
+    "higgs": (96, 32, 1e-6, 8192, 256, 0.9, 8, 2.0, 0.025, 0.9, 10000),
+    "income": (16, 16, 1e-4, 4096, 128, 0.98, 5, 1.5, 0.02, 0.4, 2500),
+    "sarcos": (128, 128, 1e-4, 4096, 128, 0.8, 5, 1.5, 0.02, 0.9, 8000),
+    "mushroom": (8, 8, 1e-3, 2048, 128, 0.9, 3, 1.5, 0.02, 0.4, 2500),
+    "poker_hand": (16, 16, 1e-6, 4096, 1024, 0.95, 4, 1.5, 0.01, 0.95, 500),
+}
+
+
+def paper(task: Task, size: Size) -> Grid | list[Grid]:
+    """48 configurations for small tables; for others the TabNet paper's six and the default."""
+    if size == "small":
+        tuned = {"n_d": [8, 16], "n_a": [8, 16], "batch_size": [16, 32, 64, 128], "virtual_batch_size": [4, 8, 16]}
+        return {**{key: [value] for key, value in DEFAULT.items()}, **tuned}
+    known = [dict(zip(DEFAULT, values, strict=True)) for values in TABNET_PAPER.values()]
+    library_default = {**DEFAULT, "batch_size": 1024, "virtual_batch_size": 128, "lambda_sparse": 1e-3}
+    return [{key: [value] for key, value in one.items()} for one in (*known, library_default)]
+
+
+def quick(task: Task) -> Grid:
+    """One configuration of the small tables' grid, with the largest batches."""
+    return {key: [value] for key, value in DEFAULT.items()}
+
+
+def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources: Resources) -> Fitted:
+    """Train one network; its weights are those of the best epoch on the validation rows.
+
+    Raises:
+        Infeasible: too few rows for batch normalisation.
+    """
+    import torch
+    from pytorch_tabnet.tab_model import TabNetClassifier, TabNetRegressor
+
+    if len(data.train) < 2:
+        raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
+    torch.set_num_threads(resources.threads)
+    batch = _batch_size(parameters["batch_size"], len(data.train))
+    settings = {key: parameters[key] for key in ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")}
+    with warnings.catch_warnings(), torch.random.fork_rng([]):
+        warnings.simplefilter("ignore")
+        network = (TabNetRegressor if data.is_regression else TabNetClassifier)(
+            **settings, cat_idxs=list(data.categorical), cat_dims=list(data.sizes), cat_emb_dim=1,
+            optimizer_params={"lr": parameters["learning_rate"]}, scheduler_fn=torch.optim.lr_scheduler.StepLR,
+            scheduler_params={"step_size": parameters["decay_every"], "gamma": parameters["decay"]},
+            seed=seed, verbose=0, device_name="cpu",
+        )  # fmt: skip
+        network.fit(
+            data.features[data.train], _shaped(data, train_labels(data)), eval_set=[_validation(data)],
+            eval_metric=["mse" if data.is_regression else "logloss"], max_epochs=parameters["max_epochs"],
+            patience=parameters["patience"], batch_size=batch,
+            virtual_batch_size=min(parameters["virtual_batch_size"], batch), drop_last=len(data.train) % batch == 1,
+        )  # fmt: skip
+    return network.predict if data.is_regression else network.predict_proba
+
+
+def _batch_size(wanted: int, rows: int) -> int:
+    """A batch larger than the table would train on nothing."""
+    return min(wanted, rows)
+
+
+def _shaped(data: TrainingData, target: np.ndarray) -> np.ndarray:
+    return target[:, None] if data.is_regression else target
+
+
+def _validation(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Validation rows for early stopping; classes that no train row has cannot be scored by the library."""
+    rows, target = data.validation, data.target[data.validation]
+    if data.is_regression:
+        return data.features[rows], target[:, None]
+    known = np.isin(target, seen_classes(data))
+    return data.features[rows[known]], np.searchsorted(seen_classes(data), target[known])
+
+
+BASELINE = Baseline("tabnet", "TabNet", fit, quick, paper, fixed={"max_epochs": 3000, "patience": 100}, codes=True)

@@ -1,0 +1,74 @@
+"""An encoded table on a device, and the input made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from npt.encoding import Statistics, standardised
+from npt.interface import Split, Table
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Input of NPT, three tensors (B, n, d).
+
+    A visible category is (code, 1, 0), a visible number (0, value, 0), a hidden or missing cell (any, 0, 1): `codes` picks
+    the embedding's row, `scale` multiplies it, `mask` is the mask channel.
+    """
+
+    codes: torch.Tensor
+    scale: torch.Tensor
+    mask: torch.Tensor
+
+    def hide(self, where: torch.Tensor) -> Cells:
+        """The same input with the cells `where` (B, n, d) hidden."""
+        zero, one = torch.zeros_like(self.scale), torch.ones_like(self.mask)
+        return Cells(self.codes, torch.where(where, zero, self.scale), torch.where(where, one, self.mask))
+
+    def gather_rows(self, rows: torch.Tensor) -> Cells:
+        """Cell (b, i, j) taken from row rows[b, i, j] of the same column; a batch of one is spread over B."""
+        spread = [x.expand(rows.shape[0], -1, -1).gather(1, rows) for x in (self.codes, self.scale, self.mask)]
+        return Cells(*spread)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Ground truth of n rows: class codes and standardised numbers (n, d), what is missing, and each row's part (n,)."""
+
+    codes: torch.Tensor
+    numbers: torch.Tensor
+    missing: torch.Tensor
+    part: torch.Tensor
+    continuous: torch.Tensor
+    sizes: torch.Tensor
+    target: int
+
+    @classmethod
+    def of(cls, table: Table, split: Split, known: Statistics, device: torch.device) -> Encoded:
+        """Encode a table on `device`."""
+        cells = standardised(table, known)
+        continuous = np.array([column.kind == "continuous" for column in table.columns])
+        filled = np.nan_to_num(cells, nan=0.0)
+        return cls(
+            torch.tensor(np.where(continuous, 0, filled).astype(np.int64), device=device),
+            torch.tensor(np.where(continuous, filled, 0), dtype=torch.float32, device=device),
+            torch.tensor(np.isnan(cells), device=device),
+            torch.tensor(split.part(), device=device),
+            torch.tensor(continuous, device=device),
+            torch.tensor([column.size for column in table.columns], device=device),
+            table.target,
+        )
+
+    def take(self, rows: torch.Tensor) -> Encoded:
+        """The rows of a batch."""
+        picked = (x[rows] for x in (self.codes, self.numbers, self.missing, self.part))
+        return Encoded(*picked, self.continuous, self.sizes, self.target)
+
+    def visible(self) -> Cells:
+        """Everything shown but the missing cells, as a batch of one table."""
+        scale = torch.where(self.continuous, self.numbers, torch.ones_like(self.numbers))
+        cells = Cells(self.codes[None], scale[None], torch.zeros_like(scale)[None])
+        return cells.hide(self.missing[None])

@@ -1,0 +1,83 @@
+"""What a dataset file declares."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npt.interface import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+
+
+@dataclass(frozen=True)
+class File:
+    """One upstream file: its name, the sha256 of its (decompressed) content, and where it is served.
+
+    `package` names an installed distribution and the end of the path of the same bytes inside it. A URL that ends in
+    `.gz` while `name` does not is decompressed on arrival.
+    """
+
+    name: str
+    sha256: str
+    urls: tuple[str, ...] = ()
+    package: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to the table: its files, and `read`, which turns their paths (by file name) into a frame."""
+
+    files: tuple[File, ...]
+    read: Callable[[Mapping[str, Path]], pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """How rows become folds.
+
+    `folds` cross-validation folds, or the last `fixed_test_rows` rows as the only test set; `used` folds are run;
+    `validation_share` is a share of all rows with folds, of the rows before the fixed test set without.
+    """
+
+    folds: int = 10
+    used: int = 10
+    validation_share: float = 0.2
+    fixed_test_rows: int = 0
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset, with facts that are asserted when it is read so that a changed source fails loudly.
+
+    `class_counts` (classification, classes in ascending order) or `target_sigma` (regression, population standard
+    deviation over all rows) describe the target. `readings` are alternatives for the same table, best first.
+    """
+
+    name: str
+    title: str
+    task: Task
+    rows: int
+    columns: int
+    target: str
+    categorical: tuple[str, ...]
+    readings: tuple[Reading, ...]
+    licence: str
+    split_rule: SplitRule = SplitRule()
+    class_counts: tuple[int, ...] = ()
+    target_sigma: float | None = None
+    in_paper: bool = True
+
+    def fingerprint(self) -> str:
+        """Sixteen hex digits that change when anything that determines the prepared table changes."""
+        facts = (
+            self.name, self.task, self.rows, self.columns, self.target, self.categorical, self.split_rule,
+            self.class_counts, self.target_sigma, [[file.sha256 for file in r.files] for r in self.readings],
+        )  # fmt: skip
+        return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]

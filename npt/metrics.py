@@ -1,0 +1,68 @@
+"""Metrics of a prediction; the evaluator's alone, a learner never computes one (paper section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from npt.interface import TASKS, Task
+
+CLASSIFICATION: tuple[Task, ...] = ("binary", "multiclass")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric: `compute(truth, prediction)` from class codes and probabilities (n, C), or from values (n,)."""
+
+    name: str
+    title: str
+    tasks: tuple[Task, ...]
+    higher_is_better: bool
+    compute: Callable[[np.ndarray, np.ndarray], float]
+
+
+def _accuracy(truth: np.ndarray, predicted: np.ndarray) -> float:
+    return float(np.mean(predicted.argmax(1) == truth))
+
+
+def _auroc(truth: np.ndarray, predicted: np.ndarray) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(truth, predicted[:, 1]))
+
+
+def negative_log_likelihood(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Mean negative log-likelihood in nats; a probability of 0 counts as the smallest number above it."""
+    from sklearn.metrics import log_loss
+
+    return float(log_loss(truth, predicted, labels=np.arange(predicted.shape[1])))
+
+
+def _mse(truth: np.ndarray, predicted: np.ndarray) -> float:
+    return float(np.mean((predicted - truth) ** 2))
+
+
+def _rmse(truth: np.ndarray, predicted: np.ndarray) -> float:
+    return _mse(truth, predicted) ** 0.5
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("auroc", "AUROC", ("binary",), True, _auroc),
+        Metric("accuracy", "accuracy", CLASSIFICATION, True, _accuracy),
+        Metric("nll", "NLL", CLASSIFICATION, False, negative_log_likelihood),
+        Metric("rmse", "RMSE", ("regression",), False, _rmse),
+        Metric("mse", "MSE", ("regression",), False, _mse),
+    )
+}
+
+PAPER_METRICS: dict[Task, str] = {"binary": "auroc", "multiclass": "accuracy", "regression": "rmse"}
+assert set(PAPER_METRICS) == set(TASKS)
+
+
+def score(task: Task, truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    """Every metric of the task."""
+    return {name: metric.compute(truth, predicted) for name, metric in METRICS.items() if task in metric.tasks}

@@ -1,0 +1,70 @@
+"""What can be chosen about NPT; the defaults are the paper's (Appendix C, E)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from npt.interface import UserError
+
+Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "linear_warmup", "constant"]
+
+
+@dataclass(frozen=True)
+class NPTSettings:
+    """Architecture, masking, optimisation and evaluation of one NPT.
+
+    `width` is the width e of one column's embedding; a datapoint attention block has width d * e. `batch_rows` bounds the
+    rows of a minibatch (None: the whole table). `schedule_share` is the flat share of flat_then_cosine and the warm-up
+    share of the other schedules. `target_mask` is the share of train targets hidden in training: 1 hides all targets
+    always. `evaluate_every` counts epochs between validation passes.
+    """
+
+    width: int = 64
+    layers: int = 8
+    heads: int = 8
+    feed_forward: int = 4
+    attention_dropout: float = 0.1
+    hidden_dropout: float = 0.1
+    layer_norm_on: Literal["query", "all"] = "query"
+    between_datapoints: bool = True
+    between_attributes: bool = True
+
+    feature_mask: float = 0.15
+    target_mask: float = 1.0
+    validation_labels_at_test: bool = True
+    transductive: bool = True
+    tradeoff: Literal["cosine", "constant"] = "cosine"
+    tradeoff_start: float = 1.0
+
+    updates: int = 100_000
+    batch_rows: int | None = None
+    class_balanced: bool = False
+    learning_rate: float = 1e-3
+    schedule: Schedule = "flat_then_cosine"
+    schedule_share: float = 0.7
+    clip: float = 1.0
+    lookahead_steps: int = 6
+    lookahead_share: float = 0.5
+    evaluate_every: int = 1
+
+    def __post_init__(self) -> None:
+        limits: dict[str, tuple[float, float]] = {
+            "width": (1, 65536), "layers": (1, 1024), "heads": (1, 1024), "feed_forward": (1, 64), "attention_dropout": (0, 0.99),
+            "hidden_dropout": (0, 0.99), "feature_mask": (0, 1), "target_mask": (0, 1), "tradeoff_start": (0, 1), "updates": (1, 10**9),
+            "learning_rate": (0, 10), "schedule_share": (0, 1), "clip": (0, 1e9), "evaluate_every": (1, 10**9),
+            "lookahead_steps": (1, 10**6), "lookahead_share": (0, 1),
+        }  # fmt: skip
+        for key, (low, high) in limits.items():
+            if not low <= getattr(self, key) <= high:
+                raise UserError(f"{key}: {getattr(self, key)} is outside {low:g} to {high:g}")
+        if self.batch_rows is not None and self.batch_rows < 3:
+            raise UserError(f"batch_rows: {self.batch_rows} is below 3 (null takes the whole table)")
+        if self.width % self.heads:
+            raise UserError(f"width: {self.width} is not a multiple of heads ({self.heads})")
+        if not (self.between_datapoints or self.between_attributes):
+            raise UserError("between_datapoints and between_attributes: one of them must be true")
+        if self.between_datapoints and self.between_attributes and self.layers % 2:
+            raise UserError(f"layers: {self.layers} is odd; layers between datapoints and between attributes alternate")
+        if self.feature_mask == 0 and self.tradeoff_start > 0:
+            raise UserError("tradeoff_start: must be 0 where feature_mask is 0, as there is no feature loss to weigh")

@@ -1,0 +1,232 @@
+"""The one reader of config.yaml: typed, frozen; an unknown key or name is refused with the nearest valid one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from baselines import methods
+from baselines.search import BaselineSettings
+from npt.datasets import datasets
+from npt.interface import TASKS, Task, UserError
+from npt.metrics import METRICS, PAPER_METRICS
+from workflow.studies import KINDS, Kind
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A selection of runs. `variants` are named changes of settings, by method; `base`, without changes, is always in.
+
+    `rows` caps the probed test rows of a fold, drawn by seed; None takes all.
+    """
+
+    name: str
+    kind: Kind
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    seeds: Mapping[str, tuple[int, ...]]
+    variants: Mapping[str, Mapping[str, Settings]]
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Config:
+    """All that a run of the workflow depends on, apart from where it runs.
+
+    `settings` are changes to every method's defaults, by method; `overrides` further ones, by dataset and method.
+    """
+
+    preset: str
+    studies: tuple[Study, ...]
+    settings: Mapping[str, Settings]
+    overrides: Mapping[str, Mapping[str, Settings]]
+    metrics: Mapping[Task, str]
+
+    def resolve(self, dataset: str, method: str, changes: Settings) -> Any:
+        """Settings of a run: the method's defaults, then `settings`, `overrides` and the variant's changes."""
+        layers = {**self.settings.get(method, {}), **self.overrides.get(dataset, {}).get(method, {}), **changes}
+        return typed_settings(method, layers, f"settings.{method} for {dataset}")
+
+
+def read(raw: Mapping[str, Any]) -> Config:
+    """Check a configuration as parsed from YAML.
+
+    Raises:
+        UserError: one line that names the key, what was found and what is allowed.
+    """
+    keys = ("preset", "seeds", "datasets", "methods", "settings", "overrides", "metrics", "studies")
+    _known_keys(raw, keys, "config")
+    for key in ("seeds", "datasets", "methods", "studies"):
+        if not raw.get(key) and raw.get(key) != 0:
+            raise UserError(f"config: {key} is missing or empty")
+    settings = _mapping(raw.get("settings"), "settings")
+    _known_names(settings, methods(), "settings")
+    for method, changes in settings.items():
+        typed_settings(method, _mapping(changes, f"settings.{method}"), f"settings.{method}")
+    overrides = _mapping(raw.get("overrides"), "overrides")
+    _known_names(overrides, datasets(), "overrides")
+    for dataset, by_method in overrides.items():
+        _known_names(_mapping(by_method, f"overrides.{dataset}"), methods(), f"overrides.{dataset}")
+    studies = _mapping(raw["studies"], "studies")
+    return Config(
+        preset=str(raw.get("preset", "custom")),
+        studies=tuple(_study(name, _mapping(study, f"studies.{name}"), raw) for name, study in studies.items()),
+        settings=settings,
+        overrides=overrides,
+        metrics=_metrics(_mapping(raw.get("metrics"), "metrics")),
+    )
+
+
+def typed_settings(method: str, changes: Settings, where: str) -> Any:
+    """An instance of the method's settings class."""
+    kind = methods()[method].settings
+    _known_keys(changes, [field.name for field in fields(kind)], where)
+    try:
+        settings = _adapter(kind).validate_python(dict(changes))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(f"{where}.{'.'.join(map(str, first['loc']))}: {first['input']!r}: {first['msg']}") from None
+    except UserError as error:
+        raise UserError(f"{where}.{error}") from None
+    if isinstance(settings, BaselineSettings):
+        _check_grid(method, settings)
+    return settings
+
+
+def as_json(settings: Any) -> dict[str, Any]:
+    """Settings as plain values."""
+    return asdict(settings)
+
+
+def parse_seeds(value: Any, where: str) -> tuple[int, ...] | None:
+    """Seeds from `all` (None), a number, a range such as `0-2`, ranges joined by `_` or `,`, or a list of numbers."""
+    if value == "all":
+        return None
+    parts = value if isinstance(value, list) else str(value).replace("_", ",").split(",")
+    seeds: set[int] = set()
+    for part in parts:
+        first, _, last = str(part).strip().partition("-")
+        if not first.isdecimal() or not (last or "0").isdecimal():
+            raise UserError(f"{where}: {value!r} is not a seed; allowed: all, 3, 0-2 or [0, 1, 2]")
+        seeds.update(range(int(first), int(last or first) + 1))
+    if not seeds:
+        raise UserError(f"{where}: {value!r} is empty")
+    return tuple(sorted(seeds))
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _check_grid(method: str, settings: BaselineSettings) -> None:
+    baseline = methods()[method].build(settings, None).baseline  # type: ignore[attr-defined]
+    for task in TASKS:
+        next(baseline.configurations(settings, task, 1))
+
+
+def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Study:
+    where = f"studies.{name}"
+    if not name.isidentifier():
+        raise UserError(f"{where}: a study's name consists of letters, digits and _")
+    _known_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "rows"), where)
+    kind = raw.get("kind", "benchmark")
+    if kind not in KINDS:
+        raise UserError(f"{where}.kind: {_unknown(kind, KINDS)}")
+    chosen = _names(raw.get("datasets", config["datasets"]), datasets(), f"{where}.datasets", "datasets" in raw)
+    entries = _names(raw.get("methods", config["methods"]), methods(), f"{where}.methods", "methods" in raw)
+    seeds = _seeds(raw.get("seeds", config["seeds"]), chosen, f"{where}.seeds" if "seeds" in raw else "seeds")
+    variants = _mapping(raw.get("variants"), f"{where}.variants")
+    _known_names(variants, {m: None for m in entries}, f"{where}.variants")
+    for method, named in variants.items():
+        for variant, changes in _mapping(named, f"{where}.variants.{method}").items():
+            if not str(variant).replace(".", "_").isidentifier() or variant == "base":
+                raise UserError(f"{where}.variants.{method}: {variant!r} cannot name a variant; use letters, digits, _ and .")
+            place = f"{where}.variants.{method}.{variant}"
+            _known_keys(_mapping(changes, place), [f.name for f in fields(methods()[method].settings)], place)
+    rows = raw.get("rows")
+    if rows is not None and (not isinstance(rows, int) or rows < 1):
+        raise UserError(f"{where}.rows: {rows!r} is not a positive number of rows")
+    study = Study(name, kind, chosen, entries, seeds, variants, rows)
+    _check_support(study, where)
+    return study
+
+
+def _check_support(study: Study, where: str) -> None:
+    """A method with no dataset to run on, or nothing for the probe to question, is a mistake; one that lacks some is not."""
+    for method in study.methods:
+        reasons = {d: methods()[method].supports(datasets()[d].task) for d in study.datasets}
+        if all(reasons.values()):
+            raise UserError(f"{where}.methods: {method} supports none of {', '.join(reasons)}: {next(iter(reasons.values()))}")
+        if KINDS[study.kind].probe and not methods()[method].saves_weights:
+            able = ", ".join(name for name, m in methods().items() if m.saves_weights)
+            raise UserError(f"{where}.methods: {method} keeps no weights for {study.kind} to question; allowed: {able}")
+
+
+def _seeds(value: Any, chosen: Iterable[str], where: str) -> dict[str, tuple[int, ...]]:
+    wanted = parse_seeds(value, where)
+    by_dataset = {}
+    for name in chosen:
+        rule = datasets()[name].split_rule
+        folds = 1 if rule.fixed_test_rows else rule.folds
+        by_dataset[name] = tuple(range(min(rule.used, folds))) if wanted is None else wanted
+        if by_dataset[name][-1] >= folds:
+            raise UserError(f"{where}: {by_dataset[name][-1]} is outside the folds 0-{folds - 1} of {name}; `all` takes its own")
+    return by_dataset
+
+
+def _metrics(raw: Mapping[str, Any]) -> dict[Task, str]:
+    _known_keys(raw, TASKS, "metrics")
+    chosen: dict[Task, str] = {**PAPER_METRICS, **raw}  # type: ignore[typeddict-item]
+    for task, metric in chosen.items():
+        allowed = {name: None for name, m in METRICS.items() if task in m.tasks}
+        if metric not in allowed:
+            raise UserError(f"metrics.{task}: {_unknown(metric, allowed)}")
+    return chosen
+
+
+def _mapping(value: Any, where: str) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise UserError(f"{where}: {value!r} is not a mapping of keys to values")
+    return value
+
+
+def _names(value: Any, allowed: Mapping[str, Any], where: str, own: bool) -> tuple[str, ...]:
+    where = where if own else where.rpartition(".")[2]
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not names:
+        raise UserError(f"{where}: {value!r} is not a list of names")
+    _known_names(names, allowed, where)
+    if len(set(names)) < len(names):
+        raise UserError(f"{where}: {next(n for n in names if names.count(n) > 1)} occurs twice")
+    return tuple(names)
+
+
+def _known_names(names: Iterable[Any], allowed: Mapping[str, Any], where: str) -> None:
+    for name in names:
+        if name not in allowed:
+            raise UserError(f"{where}: {_unknown(name, allowed)}")
+
+
+def _known_keys(raw: Mapping[str, Any], allowed: Iterable[str], where: str) -> None:
+    for key in raw:
+        if key not in (names := list(allowed)):
+            raise UserError(f"{where}: {_unknown(key, dict.fromkeys(names))}")
+
+
+def _unknown(name: Any, allowed: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(str(name), allowed, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{name!r} is unknown; {hint}allowed: {', '.join(allowed)}"
+
+
+assert set(get_args(Kind)) == set(KINDS)

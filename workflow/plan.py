@@ -1,0 +1,201 @@
+"""From a configuration to the list of runs and the files they make; imports nothing heavy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from baselines import methods
+from npt.datasets import datasets
+from npt.interface import UserError
+from workflow.config import Config, Study, as_json
+from workflow.studies import KINDS
+
+RESULTS = "results"
+NOTHING = "(?!)"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One job: a method's variant on a block of seeds of a dataset; `settings` are resolved."""
+
+    dataset: str
+    method: str
+    variant: str
+    seeds: tuple[int, ...]
+    settings: Mapping[str, Any]
+
+    @property
+    def stem(self) -> str:
+        """dataset/method/variant/seeds, the run's identity in paths."""
+        return f"{self.dataset}/{self.method}/{self.variant}/{format_seeds(self.seeds)}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hex digits over everything in the configuration that determines the run's rows."""
+        facts = [self.dataset, datasets()[self.dataset].fingerprint(), self.method, self.settings]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def format_seeds(seeds: Iterable[int]) -> str:
+    """Seeds as ranges: (0, 1, 2, 5) is `0-2_5`."""
+    ranges = []
+    for _, members in groupby(enumerate(sorted(seeds)), key=lambda pair: pair[1] - pair[0]):
+        block = [seed for _, seed in members]
+        ranges.append(str(block[0]) if len(block) == 1 else f"{block[0]}-{block[-1]}")
+    return "_".join(ranges)
+
+
+class Plan:
+    """The runs that a configuration's studies need, each once, and the paths of all results."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.studies = {study.name: study for study in config.studies}
+        self._wanted = _wanted_seeds(config)
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """Every run by its stem. A method's seeds are cut into blocks as its declaration says."""
+        runs = {}
+        for (dataset, method, variant), (settings, seeds) in self._wanted.items():
+            size = methods()[method].seeds_per_job or len(seeds)
+            for start in range(0, len(seeds), size):
+                run = Run(dataset, method, variant, seeds[start : start + size], settings)
+                runs[run.stem] = run
+        return runs
+
+    def runs_of(self, study: Study) -> list[Run]:
+        """The runs a study looks at."""
+        names = {(dataset, method, variant) for dataset, method, variant, _ in _selection(study, self.config)}
+        return [
+            run
+            for run in self.runs.values()
+            if (run.dataset, run.method, run.variant) in names and set(run.seeds) & set(study.seeds[run.dataset])
+        ]
+
+    @property
+    def datasets(self) -> list[str]:
+        """Datasets that occur in the plan."""
+        return sorted({run.dataset for run in self.runs.values()})
+
+    @property
+    def targets(self) -> list[str]:
+        """What `snakemake` makes."""
+        return [*self.report_inputs(None), f"{RESULTS}/report/index.html"]
+
+    def pattern(self, what: str) -> str:
+        """Regular expression of a wildcard's values: `method`, those that are `trained` or `fitted`, or a kind of study."""
+        names = {
+            "method": methods(),
+            "trained": [name for name, method in methods().items() if method.saves_weights],
+            "fitted": [name for name, method in methods().items() if not method.saves_weights],
+            **{kind: [study.name for study in self.config.studies if study.kind == kind] for kind in KINDS},
+        }
+        return "|".join(names[what]) or NOTHING
+
+    def announce(self) -> None:
+        """Say where the results are."""
+        page = Path(RESULTS, "report", "index.html").resolve()
+        if page.is_file():
+            print(f"\nResults of the {self.config.preset} configuration:")
+            print(f"  page     {page}\n  tables   {page.parents[1] / 'tables'}\n  figures  {page.parents[1] / 'figures'}")
+
+    # What follows gives Snakemake's rules their inputs and parameters; `wildcards` are theirs.
+
+    def run_at(self, wildcards: Any) -> Run:
+        """The run that a rule's wildcards name."""
+        return self.runs[f"{wildcards.dataset}/{wildcards.method}/{wildcards.variant}/{wildcards.seeds}"]
+
+    def settings(self, wildcards: Any) -> str:
+        """Resolved settings of a run as JSON."""
+        return json.dumps(self.run_at(wildcards).settings, sort_keys=True)
+
+    def fingerprint(self, wildcards: Any) -> str:
+        """Fingerprint of a run."""
+        return self.run_at(wildcards).fingerprint
+
+    def dataset_fingerprint(self, wildcards: Any) -> str:
+        """Fingerprint of a dataset's declaration."""
+        return datasets()[wildcards.dataset].fingerprint()
+
+    def probe_rows(self, wildcards: Any) -> str:
+        """Cap on probed rows, or `all`."""
+        rows = self.studies[wildcards.study].rows
+        return "all" if rows is None else str(rows)
+
+    def collect_inputs(self, wildcards: Any) -> list[str]:
+        """Run or probe files of a study, exactly those planned."""
+        study = self.studies[wildcards.study]
+        folder = f"probes/{study.name}" if KINDS[study.kind].probe else "runs"
+        return [f"{RESULTS}/{folder}/{run.stem}.jsonl" for run in self.runs_of(study)]
+
+    def expected(self, wildcards: Any) -> str:
+        """What a study's files must hold, as JSON: dataset/method/variant to seeds and fingerprint."""
+        study = self.studies[wildcards.study]
+        found: dict[str, dict[str, str]] = {}
+        for run in self.runs_of(study):
+            key = f"{run.dataset}/{run.method}/{run.variant}"
+            found[key] = {"seeds": format_seeds(study.seeds[run.dataset]), "fingerprint": run.fingerprint}
+        return json.dumps(found, sort_keys=True)
+
+    def metrics(self, wildcards: Any) -> str:
+        """Metric of every task as JSON."""
+        return json.dumps(self.config.metrics, sort_keys=True)
+
+    def preset(self, wildcards: Any) -> str:
+        """Name of the configuration, shown wherever its numbers are."""
+        return self.config.preset
+
+    def study_order(self, wildcards: Any) -> str:
+        """Studies and their kinds in order, as JSON."""
+        return json.dumps({name: study.kind for name, study in self.studies.items()})
+
+    def report_inputs(self, wildcards: Any) -> list[str]:
+        """All tables, figures and collected studies."""
+        paths = []
+        for study in self.config.studies:
+            paths.append(f"{RESULTS}/studies/{study.name}.csv")
+            paths += [f"{RESULTS}/tables/{study.name}.{table}.csv" for table in KINDS[study.kind].tables]
+            paths += [f"{RESULTS}/figures/{study.name}.{figure}.svg" for figure in KINDS[study.kind].figures]
+        return paths
+
+    def data_inputs(self, wildcards: Any) -> list[str]:
+        """Prepared datasets of the plan."""
+        return [f"{RESULTS}/data/{dataset}.npz" for dataset in self.datasets]
+
+
+def _selection(study: Study, config: Config) -> Iterable[tuple[str, str, str, dict[str, Any]]]:
+    """dataset, method, variant and resolved settings of everything a study names."""
+    for dataset in study.datasets:
+        for method in study.methods:
+            for variant, changes in {"base": {}, **study.variants.get(method, {})}.items():
+                yield dataset, method, variant, as_json(config.resolve(dataset, method, changes))
+
+
+def _wanted_seeds(config: Config) -> dict[tuple[str, str, str], tuple[dict[str, Any], tuple[int, ...]]]:
+    """Settings and all seeds of every run that some study needs.
+
+    Raises:
+        UserError: two studies give one variant different settings.
+    """
+    wanted: dict[tuple[str, str, str], tuple[dict[str, Any], tuple[int, ...]]] = {}
+    owner: dict[tuple[str, str, str], str] = {}
+    for study in config.studies:
+        for dataset, method, variant, settings in _selection(study, config):
+            key = (dataset, method, variant)
+            earlier, seeds = wanted.get(key, (settings, ()))
+            if earlier != settings:
+                raise UserError(
+                    f"studies.{study.name}.variants.{method}.{variant}: differs from studies.{owner[key]}; "
+                    "one variant has one meaning, so rename one of them"
+                )
+            wanted[key] = (settings, tuple(sorted({*seeds, *study.seeds[dataset]})))
+            owner.setdefault(key, study.name)
+    return wanted

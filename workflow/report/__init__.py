@@ -1,0 +1,1 @@
+"""Tables, figures and the page: pure functions of one tidy frame."""

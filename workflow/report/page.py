@@ -1,0 +1,169 @@
+"""The page: everything a study shows in one HTML file that opens without a network."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
+
+from baselines import methods
+from npt.datasets import datasets, store
+from npt.metrics import METRICS
+from workflow.report.summary import dataset_title
+from workflow.report.tables import TABLES, Primary, Section, corruption_changes
+from workflow.report.tables import ranks as ranks_table
+from workflow.studies import KINDS
+
+FIGURE_CAPTIONS = {
+    "ranks": "Mean rank of each method over the datasets of a task, with its standard error over datasets. Further left is better.",
+    "metrics": "Each bar of grey is one fold; the mark is their mean and the line its standard error.",
+    "corruption": "How much worse NPT predicts a row after every column of all other rows has been shuffled. "
+    "At zero it did not use them.",
+}
+KIND_TITLES = {"benchmark": "How good are the methods?", "corruption": "Does NPT use other datapoints?"}
+
+
+@dataclass(frozen=True)
+class ShownStudy:
+    """A study as the page shows it; figures are (name, caption, PNG as a data address)."""
+
+    name: str
+    title: str
+    sections: Sequence[Section]
+    figures: Sequence[tuple[str, str, str]]
+
+
+def render(
+    studies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], primary: Primary, preset: str, results: Path,
+    prepared: Sequence[store.Prepared],
+) -> str:  # fmt: skip
+    """HTML of the page from the collected studies, the figures drawn and the prepared datasets."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=select_autoescape(["html", "j2"]), undefined=StrictUndefined
+    )
+    environment.filters["table"] = _table
+    shown = [_shown(name, frame, kinds[name], primary, results) for name, frame in studies.items()]
+    return environment.get_template("page.html.j2").render(
+        preset=preset,
+        answer=" ".join(_answer(frame, kinds[name], primary) for name, frame in studies.items()),
+        studies=shown,
+        datasets=_datasets(prepared),
+        settings=_settings(studies),
+        versions=_versions(studies),
+        failures=_failures(studies),
+        starred=any(not datasets()[p.facts["name"]].in_paper for p in prepared),
+    )
+
+
+def _shown(name: str, frame: pd.DataFrame, kind: str, primary: Primary, results: Path) -> ShownStudy:
+    sections = [section for table in KINDS[kind].tables for section in TABLES[table](frame, primary).sections]
+    figures = []
+    for figure in KINDS[kind].figures:
+        content = base64.b64encode((results / "figures" / f"{name}.{figure}.png").read_bytes()).decode()
+        figures.append((f"{name}.{figure}", FIGURE_CAPTIONS[figure], f"data:image/png;base64,{content}"))
+    return ShownStudy(name, KIND_TITLES[kind], sections, figures)
+
+
+def _answer(frame: pd.DataFrame, kind: str, primary: Primary) -> str:
+    """Sentences made of the study's numbers."""
+    if kind == "corruption":
+        return _corruption_answer(frame)
+    sentences = []
+    for task, part in ranks_table(frame, primary).tidy.groupby("task", sort=False):
+        best, metric = part.iloc[0], METRICS[primary[task]].title  # type: ignore[index]
+        own = part[part["method"] == "npt"]
+        count = int(best["datasets"])
+        where = f"the {count} {task} datasets" if count > 1 else f"the one {task} dataset"
+        sentence = f"On {where} {methods()[best['method']].title} ranks first by {metric} (mean rank {best['mean_rank']:.2f} of {len(part)})"
+        if len(own) and best["method"] != "npt":
+            sentence += f"; NPT has mean rank {own.iloc[0]['mean_rank']:.2f}"
+        sentences.append(sentence + ".")
+    folds = frame.groupby(["dataset", "method", "variant"])["seed"].nunique().max()
+    return " ".join(sentences) + f" With at most {folds} folds a dataset, small differences are no evidence."
+
+
+def _corruption_answer(frame: pd.DataFrame) -> str:
+    frame = frame.assign(**corruption_changes(frame))
+    changes = frame[frame["variant"] == "base"].groupby("dataset", sort=False)["change"].mean().dropna()
+    parts = []
+    for dataset, change in changes.items():
+        regression = datasets()[str(dataset)].task == "regression"
+        unit = "percent of RMSE" if regression else "points of accuracy"
+        parts.append(f"{change:+.1f} {unit} on {dataset_title(str(dataset))}".replace("-", "−"))
+    return f"Destroying all other rows changes NPT's predictions by {', '.join(parts)} (negative is worse)." if parts else ""
+
+
+def _datasets(prepared: Sequence[store.Prepared]) -> list[dict[str, str]]:
+    rows = []
+    for one in prepared:
+        declared, split = datasets()[one.facts["name"]], next(iter(one.splits.values()))
+        rows.append(
+            {
+                "Dataset": dataset_title(declared.name),
+                "Task": declared.task,
+                "Rows": f"{declared.rows:,}",
+                "Columns": str(declared.columns),
+                "Train / validation / test": f"{len(split.train)} / {len(split.validation)} / {len(split.test)}",
+                "From": ", ".join(f"{name} ({origin})" for name, origin in one.facts["origins"].items()) or "generated",
+                "Licence": declared.licence,
+                "Content": one.facts["content"][:16],
+            }
+        )
+    return rows
+
+
+def _settings(studies: Mapping[str, pd.DataFrame]) -> list[dict[str, str]]:
+    """Most frequent choice of every method on every dataset."""
+    rows = []
+    for frame in studies.values():
+        if "chosen" not in frame:
+            continue
+        for (dataset, method), group in frame.dropna(subset=["chosen"]).groupby(["dataset", "method"], sort=False):
+            mode = group["chosen"].mode().iloc[0]
+            chosen = ", ".join(f"{key} {value}" for key, value in json.loads(mode).items())
+            rows.append(
+                {
+                    "Dataset": dataset_title(str(dataset)),
+                    "Method": methods()[str(method)].title,
+                    "Configurations fitted": f"{group['fits'].iloc[0]:.0f}",
+                    "Chosen most often": chosen,
+                    "Seconds per fold": f"{group['fit_seconds'].mean():.1f}",
+                }
+            )
+    return rows
+
+
+def _versions(studies: Mapping[str, pd.DataFrame]) -> str:
+    versions = json.loads(next(iter(studies.values()))["versions"].iloc[0])
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def _failures(studies: Mapping[str, pd.DataFrame]) -> list[str]:
+    return [
+        f"{name}: {row.method} ({row.variant}) on {row.dataset}, fold {row.seed}: {row.reason}"
+        for name, frame in studies.items()
+        for row in frame[frame["status"] != "ok"].itertuples()
+    ]
+
+
+def _table(rows: pd.DataFrame | list[dict[str, str]]) -> Markup:
+    """An HTML table; text set in bold by ** stays so."""
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+    head = Markup("").join(Markup("<th scope='col'>{}</th>").format(name) for name in frame.columns)
+    body = Markup("").join(
+        Markup("<tr>{}</tr>").format(Markup("").join(Markup("<td>{}</td>").format(_bold(str(cell))) for cell in row))
+        for row in frame.itertuples(index=False)
+    )
+    return Markup("<div class='wide'><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>").format(head, body)
+
+
+def _bold(text: str) -> Markup:
+    if text.startswith("**") and text.endswith("**") and len(text) > 4:
+        return Markup("<strong>{}</strong>").format(text[2:-2])
+    return escape(text)

@@ -1,0 +1,60 @@
+"""Means and standard errors over folds (ddof 1), with the names that a reader sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from baselines import methods
+from npt.datasets import datasets
+from npt.interface import Task
+from npt.metrics import METRICS
+
+
+def standard_error(values: pd.Series) -> float:
+    """Sample standard deviation (ddof 1) over the square root of the count; NaN for fewer than two values."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def method_title(method: str, variant: str) -> str:
+    """The method's name, with the variant unless it is the base."""
+    return methods()[method].title + ("" if variant == "base" else f" ({variant})")
+
+
+def dataset_title(name: str) -> str:
+    """The dataset's name; a star marks one that is not among the paper's ten."""
+    return datasets()[name].title + ("" if datasets()[name].in_paper else "*")
+
+
+def metrics_of(task: Task, primary: Mapping[Task, str]) -> list[str]:
+    """Metrics of a task, the primary one first."""
+    names = [name for name, metric in METRICS.items() if task in metric.tasks]
+    return sorted(names, key=lambda name: name != primary[task])
+
+
+def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
+    """One row for each dataset and method of a task: mean, error, folds and, if a fold has no result, the reason.
+
+    A method with a failed fold has no mean, since a mean over the other folds would be another quantity.
+    """
+    rows = []
+    frame = study[study["task"] == task]
+    for (dataset, method, variant), group in frame.groupby(["dataset", "method", "variant"], sort=False):
+        failed = group[group["status"] != "ok"]
+        values = group[f"test_{metric}"] if failed.empty else pd.Series(dtype=float)
+        rows.append(
+            {
+                "task": task,
+                "dataset": dataset,
+                "method": method,
+                "variant": variant,
+                "metric": metric,
+                "mean": values.mean() if len(values) else np.nan,
+                "standard_error": standard_error(values),
+                "folds": len(values),
+                "reason": "" if failed.empty else f"fold {failed['seed'].iloc[0]}: {failed['reason'].iloc[0]}",
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,186 @@
+"""Tables of a study: a tidy frame in full precision, and sections as a reader sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from npt.interface import TASKS, Task
+from npt.metrics import METRICS
+from workflow.report.ranks import mean_ranks, rank_methods
+from workflow.report.summary import dataset_title, method_title, metrics_of, standard_error, summarise
+
+Primary = Mapping[Task, str]
+DASH = "–"
+TASK_TITLES: dict[Task, str] = {"binary": "Binary classification", "multiclass": "Multi-class classification", "regression": "Regression"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One printed table: title, cells as text, and notes under it."""
+
+    title: str
+    cells: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """A table for machines and for readers."""
+
+    tidy: pd.DataFrame
+    sections: tuple[Section, ...]
+
+    def markdown(self, preset: str) -> str:
+        """All sections as Markdown."""
+        parts = [f"Configuration: {preset}\n"]
+        for section in self.sections:
+            parts.append(f"### {section.title}\n\n{section.cells.to_markdown(index=False)}\n")
+            parts += [f"{note}\n" for note in section.notes]
+        return "\n".join(parts)
+
+
+def ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """Rank-order tables, one for each task that occurs."""
+    frames, sections = [], []
+    for task in _tasks(study):
+        metric = METRICS[primary[task]]
+        means = mean_ranks(rank_methods(summarise(study, task, metric.name), higher_is_better=metric.higher_is_better))
+        frames.append(means.assign(task=task, metric=metric.name)[["task", "metric", *means.columns]])
+        names = [method_title(m, v) for m, v in zip(means["method"], means["variant"], strict=True)]
+        shown = [_plus_minus(m, e, 2) for m, e in zip(means["mean_rank"], means["standard_error"], strict=True)]
+        count = int(means["datasets"].max())
+        title = f"{TASK_TITLES[task]}: mean rank by {metric.title} over {_counted(count, 'dataset')}"
+        notes = ("One dataset: a rank, with no standard error.",) if count == 1 else ()
+        sections.append(Section(title, pd.DataFrame({"Method": names, "Mean rank": shown}), notes))
+    return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
+
+
+def metrics(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """Per-dataset tables, one for each task and metric: mean ± standard error over folds."""
+    frames, sections = [], []
+    for task in _tasks(study):
+        for name in metrics_of(task, primary):
+            metric = METRICS[name]
+            summary = rank_methods(summarise(study, task, name), higher_is_better=metric.higher_is_better)
+            frames.append(summary)
+            arrow = "higher" if metric.higher_is_better else "lower"
+            title = f"{TASK_TITLES[task]}: test {metric.title} ({arrow} is better)"
+            sections.append(Section(title, _by_dataset(summary), _notes(summary)))
+    return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
+
+
+def corruption(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """Change of test performance when all other rows are corrupted (paper Table 2): points of accuracy, percent of RMSE."""
+    study = study.assign(**corruption_changes(study))
+    rows = []
+    for (dataset, method, variant), group in study.groupby(["dataset", "method", "variant"], sort=False):
+        failed, regression = group[group["status"] != "ok"], group["task"].iloc[0] == "regression"
+        rows.append(
+            {
+                "dataset": dataset,
+                "task": group["task"].iloc[0],
+                "method": method,
+                "variant": variant,
+                "measure": "relative RMSE, percent" if regression else "accuracy, points",
+                "clean": group["clean"].mean(),
+                "corrupted": group["corrupted"].mean(),
+                "change": group["change"].mean() if failed.empty else np.nan,
+                "standard_error": standard_error(group["change"]) if failed.empty else np.nan,
+                "folds": len(group),
+                "reason": "" if failed.empty else failed["reason"].iloc[0],
+            }
+        )
+    tidy = pd.DataFrame(rows)
+    sections = [
+        Section(title, _corruption_cells(part, quantity, digits), _notes(part))
+        for regression, title, quantity, digits in (
+            (False, "Change of accuracy when all other rows are corrupted, in points", "accuracy, %", 1),
+            (True, "Relative change of RMSE when all other rows are corrupted, in percent", "RMSE", 2),
+        )
+        if len(part := tidy[(tidy["task"] == "regression") == regression])
+    ]
+    return Tabulated(tidy, tuple(sections))
+
+
+def corruption_changes(study: pd.DataFrame) -> dict[str, pd.Series]:
+    """Clean and corrupted accuracy (percent) or RMSE of every fold, and the change; negative is worse in both."""
+    regression = study["task"] == "regression"
+    clean, corrupted = (
+        _column(study, f"{state}_rmse").where(regression, 100 * _column(study, f"{state}_accuracy"))
+        for state in ("clean", "corrupted")
+    )
+    change = (-100 * (corrupted - clean) / clean).where(regression, corrupted - clean)
+    return {"clean": clean, "corrupted": corrupted, "change": change}
+
+
+TABLES: dict[str, Callable[[pd.DataFrame, Primary], Tabulated]] = {"ranks": ranks, "metrics": metrics, "corruption": corruption}
+
+
+def _tasks(study: pd.DataFrame) -> list[Task]:
+    present = set(study["task"])
+    return [task for task in TASKS if task in present]
+
+
+def _column(study: pd.DataFrame, name: str) -> pd.Series:
+    return study[name] if name in study else pd.Series(np.nan, index=study.index)
+
+
+def _by_dataset(summary: pd.DataFrame) -> pd.DataFrame:
+    cells = [_plus_minus(m, e, _digits(m)) for m, e in zip(summary["mean"], summary["standard_error"], strict=True)]
+    cells = [
+        f"**{cell}**" if rank == summary.loc[summary["dataset"] == d, "rank"].min() and cell != DASH else cell
+        for cell, rank, d in zip(cells, summary["rank"], summary["dataset"], strict=True)
+    ]
+    names = [method_title(m, v) for m, v in zip(summary["method"], summary["variant"], strict=True)]
+    long = pd.DataFrame({"Method": names, "dataset": summary["dataset"].map(dataset_title), "cell": cells})
+    wide = long.pivot(index="Method", columns="dataset", values="cell").reindex(dict.fromkeys(names))
+    return wide[list(dict.fromkeys(long["dataset"]))].rename_axis(columns=None).reset_index()
+
+
+def _corruption_cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Dataset": part["dataset"].map(dataset_title),
+            "Method": [method_title(m, v) for m, v in zip(part["method"], part["variant"], strict=True)],
+            f"Clean {quantity}": [_number(x, digits) for x in part["clean"]],
+            f"Corrupted {quantity}": [_number(x, digits) for x in part["corrupted"]],
+            "Change": [_plus_minus(m, e, 1, sign=True) for m, e in zip(part["change"], part["standard_error"], strict=True)],
+        }
+    )
+
+
+def _notes(frame: pd.DataFrame) -> tuple[str, ...]:
+    notes = [
+        f"{DASH} {method_title(row.method, row.variant)} on {dataset_title(row.dataset)}: {row.reason}"  # type: ignore[arg-type]
+        for row in frame.itertuples()
+        if row.reason
+    ]
+    if any(dataset_title(name).endswith("*") for name in frame["dataset"]):
+        notes.append("\\* not one of the paper's ten tables")
+    return tuple(notes)
+
+
+def _plus_minus(mean: float, error: float, digits: int, *, sign: bool = False) -> str:
+    if np.isnan(mean):
+        return DASH
+    shown = _number(mean, digits, sign=sign)
+    return shown if np.isnan(error) else f"{shown} ± {error:.{digits}f}"
+
+
+def _number(value: float, digits: int, *, sign: bool = False) -> str:
+    if np.isnan(value):
+        return DASH
+    value = round(value, digits) + 0.0
+    return f"{value:{'+' if sign and value else ''}.{digits}f}".replace("-", "−")
+
+
+def _digits(value: float) -> int:
+    return 3 if np.isnan(value) or abs(value) < 10 else 2
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

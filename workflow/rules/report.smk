@@ -1,0 +1,51 @@
+rule table:
+    input:
+        "results/studies/{study}.csv",
+    output:
+        csv="results/tables/{study}.{table}.csv",
+        markdown="results/tables/{study}.{table}.md",
+    params:
+        metrics=plan.metrics,
+    log:
+        "results/logs/table/{study}.{table}.log",
+    resources:
+        mem_mb=1000,
+    shell:
+        "python -m workflow.steps.table --table {wildcards.table} --metrics {params.metrics:q} --study {input}"
+        " --csv {output.csv} --markdown {output.markdown} > {log} 2>&1"
+
+
+rule figure:
+    input:
+        "results/studies/{study}.csv",
+    output:
+        svg="results/figures/{study}.{figure}.svg",
+        png="results/figures/{study}.{figure}.png",
+    params:
+        metrics=plan.metrics,
+    log:
+        "results/logs/figure/{study}.{figure}.log",
+    resources:
+        mem_mb=1000,
+    shell:
+        "python -m workflow.steps.figure --figure {wildcards.figure} --metrics {params.metrics:q} --study {input}"
+        " --svg {output.svg} --png {output.png} > {log} 2>&1"
+
+
+rule report:
+    input:
+        results=plan.report_inputs,
+        data=plan.data_inputs,
+    output:
+        "results/report/index.html",
+    params:
+        studies=plan.study_order,
+        metrics=plan.metrics,
+        preset=plan.preset,
+    log:
+        "results/logs/report.log",
+    resources:
+        mem_mb=1000,
+    shell:
+        "python -m workflow.steps.report --studies {params.studies:q} --metrics {params.metrics:q}"
+        " --preset {params.preset:q} --results results --output {output} {input.data} > {log} 2>&1"

@@ -1,0 +1,42 @@
+rule corruption:
+    input:
+        data="results/data/{dataset}.npz",
+        weights="results/runs/{dataset}/{method}/{variant}/{seeds}.pt",
+    output:
+        rows="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.jsonl",
+        predictions="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
+    wildcard_constraints:
+        study=plan.pattern("corruption"),
+    params:
+        settings=plan.settings,
+        fingerprint=plan.fingerprint,
+        preset=plan.preset,
+        cap=plan.probe_rows,
+    log:
+        "results/logs/corruption/{study}/{dataset}/{method}/{variant}/{seeds}.log",
+    threads: 1
+    resources:
+        gpu=1,
+        mem_mb=4000,
+    shell:
+        "python -m workflow.steps.probe --probe corruption --dataset {wildcards.dataset} --method {wildcards.method}"
+        " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
+        " --fingerprint {params.fingerprint} --preset {params.preset:q} --cap {params.cap} --data {input.data}"
+        " --weights {input.weights} --rows {output.rows} --predictions {output.predictions} --threads {threads}"
+        " > {log} 2>&1"
+
+
+rule collect:
+    input:
+        plan.collect_inputs,
+    output:
+        "results/studies/{study}.csv",
+    params:
+        expected=plan.expected,
+    log:
+        "results/logs/collect/{study}.log",
+    resources:
+        mem_mb=1000,
+    shell:
+        "python -m workflow.steps.collect --study {wildcards.study} --expected {params.expected:q}"
+        " --output {output} {input} > {log} 2>&1"

@@ -1,0 +1,52 @@
+rule train:
+    input:
+        data="results/data/{dataset}.npz",
+    output:
+        rows="results/runs/{dataset}/{method}/{variant}/{seeds}.jsonl",
+        predictions="results/runs/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
+        weights="results/runs/{dataset}/{method}/{variant}/{seeds}.pt",
+    wildcard_constraints:
+        method=plan.pattern("trained"),
+    params:
+        settings=plan.settings,
+        fingerprint=plan.fingerprint,
+        preset=plan.preset,
+    log:
+        "results/logs/train/{dataset}/{method}/{variant}/{seeds}.log",
+    benchmark:
+        "results/logs/train/{dataset}/{method}/{variant}/{seeds}.tsv"
+    threads: 1
+    resources:
+        gpu=1,
+        mem_mb=4000,
+    shell:
+        "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
+        " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
+        " --fingerprint {params.fingerprint} --preset {params.preset:q} --data {input.data} --rows {output.rows}"
+        " --predictions {output.predictions} --weights {output.weights} --threads {threads} > {log} 2>&1"
+
+
+rule fit:
+    input:
+        data="results/data/{dataset}.npz",
+    output:
+        rows="results/runs/{dataset}/{method}/{variant}/{seeds}.jsonl",
+        predictions="results/runs/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
+    wildcard_constraints:
+        method=plan.pattern("fitted"),
+    params:
+        settings=plan.settings,
+        fingerprint=plan.fingerprint,
+        preset=plan.preset,
+    log:
+        "results/logs/fit/{dataset}/{method}/{variant}/{seeds}.log",
+    benchmark:
+        "results/logs/fit/{dataset}/{method}/{variant}/{seeds}.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+    shell:
+        "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
+        " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
+        " --fingerprint {params.fingerprint} --preset {params.preset:q} --data {input.data} --rows {output.rows}"
+        " --predictions {output.predictions} --threads {threads} > {log} 2>&1"

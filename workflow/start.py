@@ -1,0 +1,26 @@
+"""What the Snakefile does before its rules: read the configuration, take the folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from npt.interface import UserError
+from workflow.config import read
+from workflow.lock import claim
+from workflow.plan import Plan
+
+
+def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
+    """The plan of a configuration; a mistake in it, or a folder in use, ends the program with one line."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    try:
+        plan = Plan(read(config))
+        if snakemake.is_main_process and not snakemake.dryrun:
+            claim(Path.cwd())
+    except UserError as error:
+        sys.exit(f"error: {error}")
+    return plan

@@ -1,0 +1,107 @@
+"""Gather the planned run or probe files of a study into one tidy table, refusing holes, duplicates and mixtures."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from npt.files import replacing
+from npt.interface import UserError
+from workflow.config import parse_seeds
+from workflow.steps.command import execute, parser
+
+REQUIRED = ("dataset", "task", "method", "variant", "seed", "status", "reason", "preset", "fingerprint", "revision")
+
+
+def main() -> None:
+    """Command line of the step."""
+    options = parser(__doc__)
+    options.add_argument("--study", required=True)
+    options.add_argument("--expected", type=json.loads, required=True, help="runs, their seeds and fingerprints, as JSON")
+    options.add_argument("--allow-mixed-revisions", action="store_true")
+    options.add_argument("--output", type=Path, required=True)
+    options.add_argument("files", nargs="+", type=Path)
+    given = options.parse_args()
+    rows = check(read_rows(given.files), given.expected, mixed=given.allow_mixed_revisions)
+    write(rows, given.study, given.output)
+
+
+def read_rows(files: Iterable[Path]) -> list[dict[str, Any]]:
+    """Rows of .jsonl files; each remembers its file.
+
+    Raises:
+        UserError: a line is not JSON or lacks a column.
+    """
+    rows = []
+    for path in files:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise UserError(f"{path}:{number}: not JSON ({error.msg}); remove the file and run again") from None
+            missing = [column for column in REQUIRED if column not in row]
+            if missing:
+                raise UserError(f"{path}:{number}: lacks {', '.join(missing)}; remove the file and run again")
+            rows.append({**row, "file": str(path)})
+    return rows
+
+
+def check(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]], *, mixed: bool) -> list[dict[str, Any]]:
+    """The expected rows in order, each present once, made with the planned settings and one revision of the code.
+
+    Raises:
+        UserError: a row is missing, double, made otherwise, or failed without a reason.
+    """
+    by_key = defaultdict(list)
+    for row in rows:
+        by_key[f"{row['dataset']}/{row['method']}/{row['variant']}", row["seed"]].append(row)
+    chosen = []
+    for run, facts in expected.items():
+        for seed in parse_seeds(facts["seeds"], run) or ():
+            found = by_key[run, seed]
+            if len(found) != 1:
+                files = ", ".join(row["file"] for row in found) or "no file"
+                raise UserError(f"{run} fold {seed}: {len(found)} rows in {files}; exactly one is allowed")
+            row = found[0]
+            if row["fingerprint"] != facts["fingerprint"]:
+                raise UserError(f"{row['file']}: made with other settings or data; remove it and run again")
+            if row["status"] != "ok" and not row["reason"]:
+                raise UserError(f"{row['file']}: fold {seed} is {row['status']} without a reason")
+            chosen.append(row)
+    if not mixed:
+        _refuse_mixed_revisions(chosen)
+    return chosen
+
+
+def _refuse_mixed_revisions(rows: Iterable[Mapping[str, Any]]) -> None:
+    revisions: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        revisions[row["method"]][row["revision"]] += 1
+    for method, counts in revisions.items():
+        if len(counts) > 1:
+            found = ", ".join(f"{revision} ({n} rows)" for revision, n in counts.items())
+            raise UserError(
+                f"{method}: rows of different code revisions: {found}; remove results/runs/*/{method} and "
+                f"results/probes/*/*/{method} to make them anew, or pass --allow-mixed-revisions to this step"
+            )
+
+
+def write(rows: list[dict[str, Any]], study: str, output: Path) -> None:
+    """One CSV, nested values as JSON."""
+    import pandas as pd
+
+    flat = [
+        {key: json.dumps(value, sort_keys=True) if isinstance(value, dict) else value for key, value in row.items()}
+        for row in rows
+    ]
+    frame = pd.DataFrame(flat).drop(columns="file")
+    frame.insert(0, "study", study)
+    with replacing(output) as partial:
+        frame.to_csv(partial, index=False)
+
+
+if __name__ == "__main__":
+    execute(main)

@@ -1,0 +1,84 @@
+"""Rows of run and probe files: what every row says of itself, and how rows and predictions are written."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.metadata
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import npt
+from npt.datasets import store
+from npt.files import replacing
+from npt.interface import Method, UserError
+
+LIBRARIES = ("torch", "scikit-learn", "xgboost", "xgboost-cpu", "lightgbm", "catboost", "pytorch-tabnet", "numpy", "pandas")
+
+
+def identity(given: argparse.Namespace, method: Method, prepared: store.Prepared, seed: int) -> dict[str, Any]:
+    """What determines a row: run, settings, data, code and versions."""
+    return {
+        "dataset": given.dataset,
+        "task": prepared.table.task,
+        "method": given.method,
+        "variant": given.variant,
+        "seed": seed,
+        "preset": given.preset,
+        "fingerprint": given.fingerprint,
+        "data": prepared.facts["content"][:16],
+        "splits": prepared.facts["splits"][:16],
+        "revision": revision(method),
+        "versions": {"python": platform.python_version(), "npt": npt.__version__, **_versions()},
+    }
+
+
+def revision(method: Method) -> str:
+    """Sixteen hex digits over the code that determines the method's results; a dataset's declaration is not among it."""
+    root = Path(npt.__file__).parents[1]
+    digest = hashlib.sha256()
+    for source in method.sources:
+        path = root / source
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            if file.parent.name != "datasets":
+                digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def split_of(prepared: store.Prepared, seed: int) -> Any:
+    """The fold of a seed.
+
+    Raises:
+        UserError: the dataset has no such fold.
+    """
+    if seed not in prepared.splits:
+        folds = ", ".join(map(str, sorted(prepared.splits)))
+        raise UserError(f"--seeds: {seed} is not a fold of {prepared.facts['name']}; allowed: {folds}")
+    return prepared.splits[seed]
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """One JSON object a line."""
+    with replacing(path) as partial:
+        partial.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_predictions(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Named arrays in one .npz."""
+    with replacing(path) as partial, partial.open("wb") as stream:
+        np.savez_compressed(stream, **dict(arrays))
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,76 @@
+"""Train one method on a block of folds, predict, and score: a row for each fold, its predictions, and weights if it has any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from baselines import methods
+from npt.datasets import store
+from npt.evaluation import Evaluation, evaluate
+from npt.files import replacing
+from npt.interface import Resources, Split
+from workflow.config import typed_settings
+from workflow.steps.command import execute, limit_threads, run_parser
+from workflow.steps.rows import identity, split_of, write_predictions, write_rows
+
+
+def main() -> None:
+    """Command line of the step."""
+    options = run_parser(__doc__)
+    options.add_argument("--weights", type=Path, help="where the weights go, for methods that keep them")
+    given = options.parse_args()
+    limit_threads(given.threads)
+    method, prepared = methods()[given.method], store.load(given.data)
+    settings = typed_settings(given.method, given.settings, "--settings")
+    rows: list[dict[str, Any]] = []
+    arrays: dict[str, np.ndarray] = {}
+    for seed in given.seeds:
+        split = split_of(prepared, seed)
+        learner = method.build(settings, Resources(given.threads, given.device))
+        result = _refused(reason) if (reason := method.supports(prepared.table.task)) else None
+        result = result or evaluate(learner, prepared.table, split, seed)
+        rows.append({**identity(given, method, prepared, seed), **_outcome(result, learner)})
+        arrays |= _arrays(result, split, seed)
+        print(f"{given.dataset} {given.method} {given.variant} fold {seed}: {result.status} {dict(result.metrics)}", flush=True)
+        if given.weights:
+            with replacing(given.weights) as partial:
+                if result.status == "ok":
+                    learner.save(partial)  # type: ignore[attr-defined]
+    write_predictions(given.predictions, arrays)
+    write_rows(given.rows, rows)
+
+
+def _refused(reason: str) -> Evaluation:
+    return Evaluation("skipped", reason, {}, None, {}, 0.0, 0.0, 0.0)
+
+
+def _outcome(result: Evaluation, learner: Any) -> dict[str, Any]:
+    fit = result.fit
+    return {
+        "status": result.status,
+        "reason": result.reason,
+        "validation_loss": fit.validation_loss if fit else None,
+        "chosen": dict(fit.chosen) if fit else None,
+        "fits": fit.fits if fit else None,
+        "parameters": fit.parameters if fit else None,
+        **result.metrics,
+        "fit_seconds": round(result.fit_seconds, 3),
+        "predict_seconds": round(result.predict_seconds, 3),
+        "peak_memory_mb": round(result.peak_memory_mb, 1),
+        "device": str(getattr(learner, "device", "cpu")),
+    }
+
+
+def _arrays(result: Evaluation, split: Split, seed: int) -> dict[str, np.ndarray]:
+    arrays = {}
+    for part, prediction in result.predictions.items():
+        arrays[f"fold_{seed}_{part}_rows"] = getattr(split, part)
+        arrays[f"fold_{seed}_{part}"] = prediction.values
+    return arrays
+
+
+if __name__ == "__main__":
+    execute(main)
