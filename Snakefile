@@ -1,5 +1,7 @@
 """Non-Parametric Transformers, benchmarked: from raw tables to one page of results."""
 
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -9,6 +11,7 @@ if not workflow.overwrite_configfiles:
     configfile: "config.yaml"
 
 
+from workflow.announce import announce
 from workflow.start import planned
 
 plan = planned(config, workflow)
@@ -43,4 +46,4 @@ include: "workflow/rules/report.smk"
 
 
 onsuccess:
-    plan.announce()
+    announce(Path.cwd())

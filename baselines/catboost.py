@@ -15,8 +15,8 @@ def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources:
     from catboost import CatBoostClassifier, CatBoostRegressor
 
     booster = CatBoostRegressor if data.is_regression else CatBoostClassifier
-    quiet = {"allow_writing_files": False, "verbose": False}
-    return fit_estimator(booster(**parameters, **quiet, random_seed=seed, thread_count=resources.threads), data)
+    fixed: dict[str, Any] = {"allow_writing_files": False, "verbose": False, "thread_count": resources.threads}
+    return fit_estimator(booster(**parameters, **fixed, random_seed=seed), data)
 
 
 BASELINE = Baseline("catboost", "CatBoost", fit, boosting.quick, boosting.paper)

@@ -193,6 +193,4 @@ def _training_data(table: Table, split: Split, *, codes: bool) -> TrainingData:
     if not codes:
         return TrainingData(one_hot_features(table, known), classes=classes, **common)
     coded = coded_features(table, known)
-    return TrainingData(
-        coded.values, classes=classes, categorical=tuple(coded.categorical), sizes=tuple(coded.sizes), **common
-    )
+    return TrainingData(coded.values, classes=classes, categorical=tuple(coded.categorical), sizes=tuple(coded.sizes), **common)

@@ -61,7 +61,7 @@ def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources:
     settings = {key: parameters[key] for key in ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")}
     with warnings.catch_warnings(), torch.random.fork_rng([]):
         warnings.simplefilter("ignore")
-        network = (TabNetRegressor if data.is_regression else TabNetClassifier)(
+        network: Any = (TabNetRegressor if data.is_regression else TabNetClassifier)(
             **settings, cat_idxs=list(data.categorical), cat_dims=list(data.sizes), cat_emb_dim=1,
             optimizer_params={"lr": parameters["learning_rate"]}, scheduler_fn=torch.optim.lr_scheduler.StepLR,
             scheduler_params={"step_size": parameters["decay_every"], "gamma": parameters["decay"]},

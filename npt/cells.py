@@ -64,8 +64,8 @@ class Encoded:
 
     def take(self, rows: torch.Tensor) -> Encoded:
         """The rows of a batch."""
-        picked = (x[rows] for x in (self.codes, self.numbers, self.missing, self.part))
-        return Encoded(*picked, self.continuous, self.sizes, self.target)
+        codes, numbers, missing, part = (x[rows] for x in (self.codes, self.numbers, self.missing, self.part))
+        return Encoded(codes, numbers, missing, part, self.continuous, self.sizes, self.target)
 
     def visible(self) -> Cells:
         """Everything shown but the missing cells, as a batch of one table."""

@@ -41,6 +41,7 @@ class Block(nn.Module):
         self.drop = nn.Dropout(settings.hidden_dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Attend over the second to last dimension, then apply the feed-forward block to every position."""
         normed = self.norm_attention(x)
         source = normed if self.norm_all else x
         queries, keys, values = self.query(normed), self.key(source), self.value(source)  # (..., s, M)
@@ -77,6 +78,9 @@ class Layout:
 class Embedding(nn.Module):
     """One linear layer C_j + 1 -> e per column, all in one weight: its classes' rows, then one row for the mask channel."""
 
+    starts: torch.Tensor
+    masks: torch.Tensor
+
     def __init__(self, layout: Layout, width: int) -> None:
         super().__init__()
         lengths = [size + 1 for size in layout.sizes]
@@ -91,6 +95,7 @@ class Embedding(nn.Module):
         self.register_buffer("masks", torch.tensor(starts) + torch.tensor(layout.sizes), persistent=False)
 
     def forward(self, cells: Cells) -> torch.Tensor:
+        """Embed every cell: (B, n, d) to (B, n, d, e)."""
         rows = nn.functional.embedding(cells.codes + self.starts, self.weight)  # (B, n, d, e)
         return rows * cells.scale[..., None] + self.weight[self.masks] * cells.mask[..., None] + self.bias
 
@@ -98,18 +103,24 @@ class Embedding(nn.Module):
 class Head(nn.Module):
     """One linear layer e -> C_j per column, all in one weight; outputs are made only for the cells asked for."""
 
+    starts: torch.Tensor
+    classes: torch.Tensor
+    class_owner: torch.Tensor
+    class_start: torch.Tensor
+
     def __init__(self, layout: Layout, width: int) -> None:
         super().__init__()
         bound = 1 / math.sqrt(width)
         self.layout = layout
         self.weight = nn.Parameter(torch.empty(sum(layout.sizes), width).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(sum(layout.sizes)).uniform_(-bound, bound))
-        owner = torch.repeat_interleave(torch.arange(len(layout.sizes)), torch.tensor(layout.sizes))
-        categorical = torch.tensor([not layout.continuous[j] for j in owner.tolist()])
+        owner = [j for j, size in enumerate(layout.sizes) for _ in range(size)]
+        classes = [row for row, j in enumerate(owner) if not layout.continuous[j]]
+        first = [sum(row < start for row in classes) for start in layout.starts]
         self.register_buffer("starts", torch.tensor(layout.starts), persistent=False)
-        self.register_buffer("classes", torch.nonzero(categorical).flatten(), persistent=False)
-        self.register_buffer("class_owner", owner[categorical], persistent=False)
-        self.register_buffer("class_start", torch.cumsum(categorical, 0)[torch.tensor(layout.starts)] - 1, persistent=False)
+        self.register_buffer("classes", torch.tensor(classes, dtype=torch.long), persistent=False)
+        self.register_buffer("class_owner", torch.tensor([owner[row] for row in classes]), persistent=False)
+        self.register_buffer("class_start", torch.tensor(first), persistent=False)
 
     def numbers(self, tokens: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
         """Standardised values (m,) of continuous cells, from their tokens (m, e) and columns (m,)."""
@@ -129,6 +140,8 @@ class Head(nn.Module):
 
 class NPT(nn.Module):
     """Alternating attention between datapoints and between attributes over an embedded table."""
+
+    kinds: torch.Tensor
 
     def __init__(self, layout: Layout, settings: NPTSettings) -> None:
         super().__init__()

@@ -65,6 +65,8 @@ class Lookahead:
 def clip_elements(parameters: Iterable[nn.Parameter], limit: float) -> None:
     """Clamp every element of every gradient to [-limit, limit]."""
     gradients = [p.grad for p in parameters if p.grad is not None]
+    if not gradients:
+        return
     torch._foreach_clamp_max_(gradients, limit)
     torch._foreach_clamp_min_(gradients, -limit)
 

@@ -50,10 +50,10 @@ class NPTSettings:
 
     def __post_init__(self) -> None:
         limits: dict[str, tuple[float, float]] = {
-            "width": (1, 65536), "layers": (1, 1024), "heads": (1, 1024), "feed_forward": (1, 64), "attention_dropout": (0, 0.99),
-            "hidden_dropout": (0, 0.99), "feature_mask": (0, 1), "target_mask": (0, 1), "tradeoff_start": (0, 1), "updates": (1, 10**9),
-            "learning_rate": (0, 10), "schedule_share": (0, 1), "clip": (0, 1e9), "evaluate_every": (1, 10**9),
-            "lookahead_steps": (1, 10**6), "lookahead_share": (0, 1),
+            "width": (1, 65536), "layers": (1, 1024), "heads": (1, 1024), "feed_forward": (1, 64),
+            "attention_dropout": (0, 0.99), "hidden_dropout": (0, 0.99), "feature_mask": (0, 1), "target_mask": (0, 1),
+            "tradeoff_start": (0, 1), "updates": (1, 10**9), "learning_rate": (0, 10), "schedule_share": (0, 1),
+            "clip": (0, 1e9), "evaluate_every": (1, 10**9), "lookahead_steps": (1, 10**6), "lookahead_share": (0, 1),
         }  # fmt: skip
         for key, (low, high) in limits.items():
             if not low <= getattr(self, key) <= high:

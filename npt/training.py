@@ -61,18 +61,18 @@ def train(model: NPT, data: Encoded, settings: NPTSettings, seed: int) -> Traine
     optimiser = Lookahead(Lamb(model.parameters(), model.segments()), settings.lookahead_steps, settings.lookahead_share)
     best = Trained(model, float("inf"), 0)
     best_weights: list[torch.Tensor] = []
-    update = epoch = 0
+    done = epoch = 0
     with isolated_randomness(seed, "dropout", device):
-        while update < settings.updates:
+        while done < settings.updates:
             for rows in partition(data, "train", settings, batches):
-                if update < settings.updates:
-                    update += 1
-                    _update(model, optimiser, data.take(rows), update, settings, masks)
+                if done < settings.updates:
+                    done += 1
+                    update(model, optimiser, data.take(rows), done, settings, masks)
             epoch += 1
-            if epoch % settings.evaluate_every == 0 or update == settings.updates:
+            if epoch % settings.evaluate_every == 0 or done == settings.updates:
                 loss = label_loss(model, data, "validation", settings, seed)
                 if loss < best.validation_loss:
-                    best = Trained(model, loss, update)
+                    best = Trained(model, loss, done)
                     best_weights = [p.detach().clone() for p in model.parameters()]
     if best_weights:
         torch._foreach_copy_([p.data for p in model.parameters()], best_weights)
@@ -80,18 +80,19 @@ def train(model: NPT, data: Encoded, settings: NPTSettings, seed: int) -> Traine
     return best
 
 
-def _update(
-    model: NPT, optimiser: Lookahead, batch: Encoded, update: int, settings: NPTSettings, masks: torch.Generator
+def update(
+    model: NPT, optimiser: Lookahead, batch: Encoded, number: int, settings: NPTSettings, masks: torch.Generator
 ) -> None:
+    """Update `number` = 1 .. T: mask a batch anew, step down its combined loss."""
     model.train()
     masked = mask(batch, "train", settings, masks)
-    loss = training_loss(model.head, model(masked.cells)[0], batch, masked, tradeoff(update, settings))
+    loss = training_loss(model.head, model(masked.cells)[0], batch, masked, tradeoff(number, settings))
     for parameter in model.parameters():
         parameter.grad = None
     if loss.requires_grad:
         loss.backward()
     clip_elements(model.parameters(), settings.clip)
-    optimiser.step(learning_rate(update, settings))
+    optimiser.step(learning_rate(number, settings))
 
 
 @torch.no_grad()

@@ -144,7 +144,7 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
     entries = _names(raw.get("methods", config["methods"]), methods(), f"{where}.methods", "methods" in raw)
     seeds = _seeds(raw.get("seeds", config["seeds"]), chosen, f"{where}.seeds" if "seeds" in raw else "seeds")
     variants = _mapping(raw.get("variants"), f"{where}.variants")
-    _known_names(variants, {m: None for m in entries}, f"{where}.variants")
+    _known_names(variants, dict.fromkeys(entries), f"{where}.variants")
     for method, named in variants.items():
         for variant, changes in _mapping(named, f"{where}.variants.{method}").items():
             if not str(variant).replace(".", "_").isidentifier() or variant == "base":
@@ -178,7 +178,9 @@ def _seeds(value: Any, chosen: Iterable[str], where: str) -> dict[str, tuple[int
         folds = 1 if rule.fixed_test_rows else rule.folds
         by_dataset[name] = tuple(range(min(rule.used, folds))) if wanted is None else wanted
         if by_dataset[name][-1] >= folds:
-            raise UserError(f"{where}: {by_dataset[name][-1]} is outside the folds 0-{folds - 1} of {name}; `all` takes its own")
+            raise UserError(
+                f"{where}: {by_dataset[name][-1]} is outside the folds 0-{folds - 1} of {name}; `all` takes its own"
+            )
     return by_dataset
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from baselines import methods
@@ -99,13 +98,6 @@ class Plan:
             **{kind: [study.name for study in self.config.studies if study.kind == kind] for kind in KINDS},
         }
         return "|".join(names[what]) or NOTHING
-
-    def announce(self) -> None:
-        """Say where the results are."""
-        page = Path(RESULTS, "report", "index.html").resolve()
-        if page.is_file():
-            print(f"\nResults of the {self.config.preset} configuration:")
-            print(f"  page     {page}\n  tables   {page.parents[1] / 'tables'}\n  figures  {page.parents[1] / 'figures'}")
 
     # What follows gives Snakemake's rules their inputs and parameters; `wildcards` are theirs.
 

@@ -17,9 +17,10 @@ from workflow.plan import Plan
 def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
     """The plan of a configuration; a mistake in it, or a folder in use, ends the program with one line."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     try:
         plan = Plan(read(config))
-        if snakemake.is_main_process and not snakemake.dryrun:
+        if snakemake.is_main_process and not snakemake.output_settings.dryrun:
             claim(Path.cwd())
     except UserError as error:
         sys.exit(f"error: {error}")

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from npt.datasets.declaration import Dataset, File, Reading
 from npt.interface import UserError
@@ -129,8 +130,9 @@ def _download(url: str, folder: Path, *, expand: bool) -> Path | None:
     pooch.get_logger().setLevel("ERROR")
     fetcher = pooch.create(folder, base_url="", registry={"file": None}, urls={"file": url}, retry_if_failed=2)
     print(f"downloading {url}", file=sys.stderr, flush=True)
+    downloader: Any = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=60)
     try:
-        path = Path(fetcher.fetch("file", downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=60)))
+        path = Path(fetcher.fetch("file", downloader=downloader))
     except (requests.exceptions.RequestException, ValueError) as error:
         print(f"{url}: {type(error).__name__}", file=sys.stderr, flush=True)
         return None

@@ -40,7 +40,7 @@ def save(path: Path, prepared: Prepared) -> None:
     header = {"columns": [asdict(column) for column in table.columns], "target": table.target, **prepared.facts}
     arrays = {f"fold_{fold}": split.part().astype(np.int8) for fold, split in prepared.splits.items()}
     with replacing(path) as partial, partial.open("wb") as stream:
-        np.savez_compressed(stream, header=np.array(json.dumps(header)), values=table.values, **arrays)
+        np.savez_compressed(stream, allow_pickle=False, header=np.array(json.dumps(header)), values=table.values, **arrays)
 
 
 def load(path: Path) -> Prepared:

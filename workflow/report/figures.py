@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import matplotlib
 import pandas as pd
 
-from npt.interface import TASKS
 from npt.metrics import METRICS
 from workflow.report.summary import dataset_title, method_title
-from workflow.report.tables import TASK_TITLES, Primary, corruption_changes
+from workflow.report.tables import TASK_TITLES, Primary, corruption_changes, tasks_of
 from workflow.report.tables import corruption as corruption_table
 from workflow.report.tables import metrics as metrics_table
 from workflow.report.tables import ranks as ranks_table
@@ -29,12 +28,12 @@ NPT_COLOR, OTHER_COLOR = "#d55e00", "#0072b2"
 def ranks(study: pd.DataFrame, primary: Primary) -> Figure:
     """Mean rank of every method with its standard error, a panel for each task."""
     tidy = ranks_table(study, primary).tidy
-    tasks = [task for task in TASKS if task in set(tidy["task"])]
+    tasks = tasks_of(study)
     figure, axes = _panels(len(tasks), tidy.groupby("task").size().max())
     for task, axis in zip(tasks, axes, strict=True):
         part = tidy[tidy["task"] == task]
         _points(axis, _labels(part), part["mean_rank"], part["standard_error"])
-        count = part["datasets"].max()
+        count = int(part["datasets"].max())
         metric = METRICS[primary[task]].title
         axis.set(title=f"{TASK_TITLES[task]}\n{metric}, {count} dataset{'s' * (count != 1)}", xlabel="mean rank (1 is best)")
         axis.set_xlim(0.5, len(part) + 0.5)
@@ -92,7 +91,7 @@ def _panels(count: int, rows: int) -> tuple[Figure, list[Axes]]:
 
     sns.set_theme(style="whitegrid", context="paper", palette="colorblind")
     plt.rcParams.update({"svg.hashsalt": "npt", "svg.fonttype": "path", "figure.dpi": 150})
-    columns = min(count, 3)
+    columns = 2 if count == 4 else min(count, 3)
     lines = -(-count // columns)
     size = (PANEL_WIDTH * columns + MARGIN, (ROW_HEIGHT * rows + MARGIN) * lines)
     figure, axes = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
@@ -105,9 +104,7 @@ def _labels(part: pd.DataFrame) -> list[str]:
     return [method_title(m, v) for m, v in zip(part["method"], part["variant"], strict=True)]
 
 
-def _points(
-    axis: Axes, labels: list[str], means: pd.Series, errors: pd.Series, highlight: list[str] | None = None
-) -> None:
+def _points(axis: Axes, labels: list[str], means: pd.Series, errors: pd.Series, highlight: list[str] | None = None) -> None:
     """Means with error bars, the first label on top; NPT, or `highlight`, in its own colour."""
     bright = set(labels if highlight is None else highlight)
     for place, (label, mean, error) in enumerate(zip(labels, means, errors, strict=True)):

@@ -14,14 +14,14 @@ from markupsafe import Markup, escape
 
 from baselines import methods
 from npt.datasets import datasets, store
-from npt.metrics import METRICS
+from workflow.report.answer import answer
 from workflow.report.summary import dataset_title
-from workflow.report.tables import TABLES, Primary, Section, corruption_changes
-from workflow.report.tables import ranks as ranks_table
+from workflow.report.tables import TABLES, Primary, Section
 from workflow.studies import KINDS
 
 FIGURE_CAPTIONS = {
-    "ranks": "Mean rank of each method over the datasets of a task, with its standard error over datasets. Further left is better.",
+    "ranks": "Mean rank of each method over the datasets of a task, with its standard error over datasets. "
+    "Further left is better.",
     "metrics": "Each bar of grey is one fold; the mark is their mean and the line its standard error.",
     "corruption": "How much worse NPT predicts a row after every column of all other rows has been shuffled. "
     "At zero it did not use them.",
@@ -51,7 +51,7 @@ def render(
     shown = [_shown(name, frame, kinds[name], primary, results) for name, frame in studies.items()]
     return environment.get_template("page.html.j2").render(
         preset=preset,
-        answer=" ".join(_answer(frame, kinds[name], primary) for name, frame in studies.items()),
+        answers=[answer(frame, kinds[name], primary) for name, frame in studies.items()],
         studies=shown,
         datasets=_datasets(prepared),
         settings=_settings(studies),
@@ -68,35 +68,6 @@ def _shown(name: str, frame: pd.DataFrame, kind: str, primary: Primary, results:
         content = base64.b64encode((results / "figures" / f"{name}.{figure}.png").read_bytes()).decode()
         figures.append((f"{name}.{figure}", FIGURE_CAPTIONS[figure], f"data:image/png;base64,{content}"))
     return ShownStudy(name, KIND_TITLES[kind], sections, figures)
-
-
-def _answer(frame: pd.DataFrame, kind: str, primary: Primary) -> str:
-    """Sentences made of the study's numbers."""
-    if kind == "corruption":
-        return _corruption_answer(frame)
-    sentences = []
-    for task, part in ranks_table(frame, primary).tidy.groupby("task", sort=False):
-        best, metric = part.iloc[0], METRICS[primary[task]].title  # type: ignore[index]
-        own = part[part["method"] == "npt"]
-        count = int(best["datasets"])
-        where = f"the {count} {task} datasets" if count > 1 else f"the one {task} dataset"
-        sentence = f"On {where} {methods()[best['method']].title} ranks first by {metric} (mean rank {best['mean_rank']:.2f} of {len(part)})"
-        if len(own) and best["method"] != "npt":
-            sentence += f"; NPT has mean rank {own.iloc[0]['mean_rank']:.2f}"
-        sentences.append(sentence + ".")
-    folds = frame.groupby(["dataset", "method", "variant"])["seed"].nunique().max()
-    return " ".join(sentences) + f" With at most {folds} folds a dataset, small differences are no evidence."
-
-
-def _corruption_answer(frame: pd.DataFrame) -> str:
-    frame = frame.assign(**corruption_changes(frame))
-    changes = frame[frame["variant"] == "base"].groupby("dataset", sort=False)["change"].mean().dropna()
-    parts = []
-    for dataset, change in changes.items():
-        regression = datasets()[str(dataset)].task == "regression"
-        unit = "percent of RMSE" if regression else "points of accuracy"
-        parts.append(f"{change:+.1f} {unit} on {dataset_title(str(dataset))}".replace("-", "−"))
-    return f"Destroying all other rows changes NPT's predictions by {', '.join(parts)} (negative is worse)." if parts else ""
 
 
 def _datasets(prepared: Sequence[store.Prepared]) -> list[dict[str, str]]:

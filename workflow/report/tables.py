@@ -15,7 +15,11 @@ from workflow.report.summary import dataset_title, method_title, metrics_of, sta
 
 Primary = Mapping[Task, str]
 DASH = "–"
-TASK_TITLES: dict[Task, str] = {"binary": "Binary classification", "multiclass": "Multi-class classification", "regression": "Regression"}
+TASK_TITLES: dict[Task, str] = {
+    "binary": "Binary classification",
+    "multiclass": "Multi-class classification",
+    "regression": "Regression",
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Tabulated:
 def ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """Rank-order tables, one for each task that occurs."""
     frames, sections = [], []
-    for task in _tasks(study):
+    for task in tasks_of(study):
         metric = METRICS[primary[task]]
         means = mean_ranks(rank_methods(summarise(study, task, metric.name), higher_is_better=metric.higher_is_better))
         frames.append(means.assign(task=task, metric=metric.name)[["task", "metric", *means.columns]])
@@ -62,7 +66,7 @@ def ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
 def metrics(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """Per-dataset tables, one for each task and metric: mean ± standard error over folds."""
     frames, sections = [], []
-    for task in _tasks(study):
+    for task in tasks_of(study):
         for name in metrics_of(task, primary):
             metric = METRICS[name]
             summary = rank_methods(summarise(study, task, name), higher_is_better=metric.higher_is_better)
@@ -120,7 +124,8 @@ def corruption_changes(study: pd.DataFrame) -> dict[str, pd.Series]:
 TABLES: dict[str, Callable[[pd.DataFrame, Primary], Tabulated]] = {"ranks": ranks, "metrics": metrics, "corruption": corruption}
 
 
-def _tasks(study: pd.DataFrame) -> list[Task]:
+def tasks_of(study: pd.DataFrame) -> list[Task]:
+    """Tasks that occur in a study."""
     present = set(study["task"])
     return [task for task in TASKS if task in present]
 
@@ -137,7 +142,7 @@ def _by_dataset(summary: pd.DataFrame) -> pd.DataFrame:
     ]
     names = [method_title(m, v) for m, v in zip(summary["method"], summary["variant"], strict=True)]
     long = pd.DataFrame({"Method": names, "dataset": summary["dataset"].map(dataset_title), "cell": cells})
-    wide = long.pivot(index="Method", columns="dataset", values="cell").reindex(dict.fromkeys(names))
+    wide = long.pivot(index="Method", columns="dataset", values="cell").reindex(list(dict.fromkeys(names)))
     return wide[list(dict.fromkeys(long["dataset"]))].rename_axis(columns=None).reset_index()
 
 

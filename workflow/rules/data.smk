@@ -1,12 +1,12 @@
 rule prepare:
     output:
         "results/data/{dataset}.npz",
-    params:
-        fingerprint=plan.dataset_fingerprint,
     log:
         "results/logs/prepare/{dataset}.log",
     resources:
         mem_mb=2000,
+    params:
+        fingerprint=plan.dataset_fingerprint,
     shell:
         "python -m workflow.steps.prepare --dataset {wildcards.dataset} --downloads results/data/raw"
         " --output {output} --log {log}"

@@ -5,19 +5,19 @@ rule corruption:
     output:
         rows="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.jsonl",
         predictions="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
+    log:
+        "results/logs/corruption/{study}/{dataset}/{method}/{variant}/{seeds}.log",
     wildcard_constraints:
         study=plan.pattern("corruption"),
+    threads: 1
+    resources:
+        gpu=1,
+        mem_mb=4000,
     params:
         settings=plan.settings,
         fingerprint=plan.fingerprint,
         preset=plan.preset,
         cap=plan.probe_rows,
-    log:
-        "results/logs/corruption/{study}/{dataset}/{method}/{variant}/{seeds}.log",
-    threads: 1
-    resources:
-        gpu=1,
-        mem_mb=4000,
     shell:
         "python -m workflow.steps.probe --probe corruption --dataset {wildcards.dataset} --method {wildcards.method}"
         " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
@@ -31,12 +31,12 @@ rule collect:
         plan.collect_inputs,
     output:
         "results/studies/{study}.csv",
-    params:
-        expected=plan.expected,
     log:
         "results/logs/collect/{study}.log",
     resources:
         mem_mb=1000,
+    params:
+        expected=plan.expected,
     shell:
         "python -m workflow.steps.collect --study {wildcards.study} --expected {params.expected:q}"
         " --output {output} {input} > {log} 2>&1"

@@ -5,20 +5,20 @@ rule train:
         rows="results/runs/{dataset}/{method}/{variant}/{seeds}.jsonl",
         predictions="results/runs/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
         weights="results/runs/{dataset}/{method}/{variant}/{seeds}.pt",
-    wildcard_constraints:
-        method=plan.pattern("trained"),
-    params:
-        settings=plan.settings,
-        fingerprint=plan.fingerprint,
-        preset=plan.preset,
     log:
         "results/logs/train/{dataset}/{method}/{variant}/{seeds}.log",
     benchmark:
         "results/logs/train/{dataset}/{method}/{variant}/{seeds}.tsv"
+    wildcard_constraints:
+        method=plan.pattern("trained"),
     threads: 1
     resources:
         gpu=1,
         mem_mb=4000,
+    params:
+        settings=plan.settings,
+        fingerprint=plan.fingerprint,
+        preset=plan.preset,
     shell:
         "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
         " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
@@ -32,19 +32,19 @@ rule fit:
     output:
         rows="results/runs/{dataset}/{method}/{variant}/{seeds}.jsonl",
         predictions="results/runs/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
-    wildcard_constraints:
-        method=plan.pattern("fitted"),
-    params:
-        settings=plan.settings,
-        fingerprint=plan.fingerprint,
-        preset=plan.preset,
     log:
         "results/logs/fit/{dataset}/{method}/{variant}/{seeds}.log",
     benchmark:
         "results/logs/fit/{dataset}/{method}/{variant}/{seeds}.tsv"
+    wildcard_constraints:
+        method=plan.pattern("fitted"),
     threads: 1
     resources:
         mem_mb=2000,
+    params:
+        settings=plan.settings,
+        fingerprint=plan.fingerprint,
+        preset=plan.preset,
     shell:
         "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
         " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"

@@ -49,7 +49,9 @@ def execute(main: Callable[[], Any]) -> NoReturn:
     except UserError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
-        sys.exit(f"error: {error.filename or 'output'}: {error.strerror or error}; what was finished is kept, run again to go on")
+        sys.exit(
+            f"error: {error.filename or 'output'}: {error.strerror or error}; what was finished is kept, run again to go on"
+        )
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(0)

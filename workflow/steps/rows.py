@@ -71,7 +71,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 def write_predictions(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Named arrays in one .npz."""
     with replacing(path) as partial, partial.open("wb") as stream:
-        np.savez_compressed(stream, **dict(arrays))
+        np.savez_compressed(stream, allow_pickle=False, **dict(arrays))
 
 
 def _versions() -> dict[str, str]:

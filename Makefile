@@ -1,0 +1,53 @@
+# `make run` and `make test` are all a newcomer needs; each sets up .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+HARDWARE := $(if $(shell command -v nvidia-smi 2>/dev/null),gpu,cpu)
+PROFILE := workflow/profiles/$(if $(filter gpu,$(HARDWARE)),gpu,default)
+SNAKEMAKE := $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) --no-hooks
+SOURCES := npt baselines workflow tests
+
+export OMP_WAIT_POLICY ?= PASSIVE
+
+.PHONY: run test check format smoke paper clean-env
+
+run: $(VENV)/.installed
+	@$(SNAKEMAKE)
+	@$(BIN)/python -m workflow.announce
+
+smoke: $(VENV)/.installed
+	@$(SNAKEMAKE) --directory build/smoke --configfile workflow/configs/smoke.yaml
+	@$(BIN)/python -m workflow.announce build/smoke
+
+paper: $(VENV)/.installed
+	@$(SNAKEMAKE) --configfile workflow/configs/paper.yaml
+	@$(BIN)/python -m workflow.announce
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.installed-test
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+format: $(VENV)/.installed-test
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/snakefmt Snakefile workflow/rules
+
+clean-env:
+	rm -rf $(VENV)
+
+# Packages at the versions of constraints.txt; PIP_ARGS passes options to pip, such as another index.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another with make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(PIP_ARGS) -c constraints.txt -e '.[$(HARDWARE),data]'
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet $(PIP_ARGS) -c constraints.txt -e '.[$(HARDWARE),data,test]'
+	@touch $@

@@ -1,0 +1,52 @@
+"""Shared tables: small, generated, one for each task."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from npt.datasets import synthetic
+from npt.datasets.assembly import assemble
+from npt.datasets.declaration import SplitRule
+from npt.datasets.splits import splits
+from npt.interface import Split, Table, Task
+from npt.settings import NPTSettings
+
+SMALL_NPT = NPTSettings(
+    width=8, layers=2, heads=2, updates=10, evaluate_every=5, learning_rate=0.01, target_mask=0.5, schedule_share=0.5
+)
+
+
+def make_table(task: Task, rows: int = 60, seed: int = 0) -> Table:
+    frame = synthetic.frame(task, rows, seed)
+    categorical = ("color", "shape") if task == "regression" else ("color", "shape", "y")
+    declared = replace(synthetic.DATASET, task=task, rows=rows, categorical=categorical, class_counts=())
+    return assemble(frame, declared)
+
+
+def first_split(table: Table) -> Split:
+    return splits(table, SplitRule(folds=5, used=1))[0]
+
+
+@pytest.fixture
+def table() -> Callable[..., Table]:
+    return make_table
+
+
+@pytest.fixture
+def small_npt() -> NPTSettings:
+    return SMALL_NPT
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)

@@ -1,0 +1,172 @@
+"""The whole workflow on a generated table: to the end, again, after kills, and with mistakes in what it is given."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+SMOKE = ROOT / "workflow" / "configs" / "smoke.yaml"
+
+
+def command(folder: Path, *options: str, config: Path = SMOKE) -> list[str]:
+    snakemake = str(Path(sys.executable).parent / "snakemake")
+    place = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder), "--configfile", str(config)]
+    return [snakemake, *place, "--workflow-profile", str(ROOT / "workflow/profiles/default"), "--cores", "2", *options]
+
+
+def run(folder: Path, *options: str, config: Path = SMOKE) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(folder, *options, config=config), capture_output=True, text=True, timeout=300)
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    paths = [path for kind in ("tables", "figures") for path in sorted((folder / "results" / kind).iterdir())]
+    return {path.name: path.read_bytes() for path in paths}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    done = run(folder)
+    assert done.returncode == 0, done.stderr
+    assert str(folder / "results" / "report" / "index.html") in done.stdout + done.stderr
+    return folder
+
+
+def test_it_ends_with_tables_figures_and_one_page(finished: Path) -> None:
+    page = (finished / "results/report/index.html").read_text()
+    for text in (
+        "NPT",
+        "k-NN",
+        "Random Forest",
+        "NPT (without_datapoints)",
+        "Does NPT use other datapoints?",
+        "Synthetic*",
+        "smoke",
+    ):
+        assert text in page
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
+    assert {"main.ranks.csv", "main.metrics.md", "corruption.corruption.csv", "main.ranks.svg"} <= set(tables(finished))
+    for link in re.findall(r'href="([^"#]+)"', page):
+        assert link.startswith("data:") or (finished / "results/report" / link).exists(), link
+
+
+def test_a_second_run_has_nothing_to_do(finished: Path) -> None:
+    started = time.monotonic()
+    again = run(finished)
+    assert again.returncode == 0
+    assert "Nothing to be done" in again.stdout + again.stderr
+    assert time.monotonic() - started < 60
+
+
+def test_a_change_of_one_setting_reruns_only_what_it_affects(finished: Path, tmp_path: Path) -> None:
+    changed = yaml.safe_load(SMOKE.read_text())
+    changed["settings"]["knn"] = {"grid": {"n_neighbors": [3]}}
+    (tmp_path / "changed.yaml").write_text(yaml.safe_dump(changed))
+    planned = run(finished, "-n", config=tmp_path / "changed.yaml")
+    text = planned.stdout + planned.stderr
+    assert "results/runs/synthetic/knn/base/0-1.jsonl" in text
+    assert re.search(r"^fit +1$", text, re.MULTILINE)
+    assert not re.search(r"^train +\d", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("seconds", [4, 8, 12])
+def test_killed_at_any_moment_it_goes_on_to_the_same_tables(seconds: int, finished: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(command(tmp_path), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done = run(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert tables(tmp_path) == tables(finished)
+
+
+def test_killing_snakemake_alone_leaves_no_lock_behind(finished: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(command(tmp_path), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(6)
+    process.kill()
+    process.wait()
+    done = run(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert tables(tmp_path) == tables(finished)
+
+
+def test_ctrl_c_is_a_clean_stop(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command(tmp_path), start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    time.sleep(7)
+    os.killpg(process.pid, signal.SIGINT)
+    text, _ = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "Traceback" not in text
+    assert not list((tmp_path / "results").rglob(".*.jsonl.*"))
+
+
+def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
+    process = subprocess.Popen(command(tmp_path), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    lock = tmp_path / ".snakemake" / "npt.lock"
+    while not (lock.exists() and lock.read_text()):
+        time.sleep(0.1)
+    second, dry = run(tmp_path), run(tmp_path, "-n")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert second.returncode != 0
+    assert "another run" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert dry.returncode == 0
+
+
+def test_a_mistake_in_the_configuration_is_one_line(tmp_path: Path) -> None:
+    wrong = yaml.safe_load(SMOKE.read_text())
+    wrong["settings"]["npt"]["widht"] = 8
+    (tmp_path / "wrong.yaml").write_text(yaml.safe_dump(wrong))
+    done = run(tmp_path, config=tmp_path / "wrong.yaml")
+    assert done.returncode != 0
+    assert "did you mean 'width'?" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path: Path, finished: Path) -> None:
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("mounting a small disk needs root")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True).returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    try:
+        (disk / "filler").write_bytes(b"0" * (15 * 4096))
+        step = [sys.executable, "-m", "workflow.steps.prepare", "--dataset", "synthetic", "--downloads", str(disk / "raw")]
+        done = subprocess.run(
+            [*step, "--output", str(disk / "data.npz"), "--log", str(disk / "log")], capture_output=True, text=True, cwd=ROOT
+        )
+        assert done.returncode != 0
+        assert "No space left on device" in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert sorted(path.name for path in disk.iterdir()) == ["filler"]
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_seed_that_is_no_fold_is_named_by_the_step(finished: Path, tmp_path: Path) -> None:
+    step = [sys.executable, "-m", "workflow.steps.run", "--dataset", "synthetic", "--method", "knn", "--seeds", "11"]
+    paths = [
+        "--data",
+        str(finished / "results/data/synthetic.npz"),
+        "--rows",
+        str(tmp_path / "r"),
+        "--predictions",
+        str(tmp_path / "p"),
+    ]
+    done = subprocess.run([*step, "--fingerprint", "x", *paths], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1
+    assert done.stderr == "error: --seeds: 11 is not a fold of synthetic; allowed: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9\n"

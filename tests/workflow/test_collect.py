@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from npt.interface import UserError
+from workflow.steps.collect import check, read_rows, write
+
+EXPECTED = {"yacht/knn/base": {"seeds": "0-1", "fingerprint": "f"}}
+
+
+def row(seed: int, **changes: Any) -> dict[str, Any]:
+    plain = {
+        "dataset": "yacht", "task": "regression", "method": "knn", "variant": "base", "seed": seed, "status": "ok",
+        "reason": "", "preset": "toy", "fingerprint": "f", "revision": "r", "test_rmse": 1.0, "versions": {"numpy": "2"}, "file": "a.jsonl",
+    }  # fmt: skip
+    return {**plain, **changes}
+
+
+def test_expected_rows_come_in_order_and_others_are_left_out() -> None:
+    rows = [row(1), row(0), row(7), row(0, method="mlp")]
+    assert [r["seed"] for r in check(rows, EXPECTED, mixed=False)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([row(0)], "yacht/knn/base fold 1: 0 rows in no file"),
+        ([row(0), row(1), row(1, file="b.jsonl")], "fold 1: 2 rows in a.jsonl, b.jsonl"),
+        ([row(0), row(1, fingerprint="g")], "made with other settings"),
+        ([row(0), row(1, status="failed")], "failed without a reason"),
+        ([row(0), row(1, revision="s")], "different code revisions"),
+    ],
+)
+def test_holes_duplicates_and_mixtures_are_refused(rows: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        check(rows, EXPECTED, mixed=False)
+
+
+def test_mixed_revisions_on_request_and_between_methods() -> None:
+    assert check([row(0), row(1, revision="s")], EXPECTED, mixed=True)
+    two = {**EXPECTED, "yacht/mlp/base": {"seeds": "0", "fingerprint": "f"}}
+    assert check([row(0), row(1), row(0, method="mlp", revision="s")], two, mixed=False)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "0.jsonl"
+    path.write_text(json.dumps(row(0)) + '\n{"dataset": "ya')
+    with pytest.raises(UserError, match=r"0\.jsonl:2: not JSON"):
+        read_rows([path])
+    path.write_text("{}\n")
+    with pytest.raises(UserError, match=r"0\.jsonl:1: lacks dataset"):
+        read_rows([path])
+
+
+def test_the_csv_holds_every_row(tmp_path: Path) -> None:
+    write(check([row(0), row(1)], EXPECTED, mixed=False), "main", tmp_path / "main.csv")
+    frame = pd.read_csv(tmp_path / "main.csv")
+    assert list(frame["seed"]) == [0, 1]
+    assert json.loads(frame["versions"][0]) == {"numpy": "2"}
+    assert set(frame["study"]) == {"main"}

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import workflow.config as config_module
+from baselines import methods
+from npt.interface import UserError
+from workflow.config import parse_seeds, read
+
+ROOT = Path(__file__).parents[2]
+
+
+def raw(**changes: Any) -> dict[str, Any]:
+    plain = {"seeds": "0-1", "datasets": ["yacht"], "methods": ["npt", "knn"], "studies": {"main": {}}}
+    return {**plain, **changes}
+
+
+def message(found: dict[str, Any]) -> str:
+    with pytest.raises(UserError) as error:
+        plan_of(found)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def plan_of(found: dict[str, Any]) -> Any:
+    from workflow.plan import Plan
+
+    return Plan(read(found))
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"seedz": 1}, ["config", "'seedz'", "did you mean 'seeds'?", "allowed:"]),
+        ({"datasets": ["yatch"]}, ["datasets", "'yatch'", "did you mean 'yacht'?", "breast_cancer"]),
+        ({"datasets": []}, ["datasets is missing or empty"]),
+        ({"datasets": ["yacht", "yacht"]}, ["datasets", "yacht occurs twice"]),
+        ({"methods": ["xgbost"]}, ["methods", "'xgbost'", "did you mean 'xgboost'?"]),
+        ({"seeds": "0-12"}, ["seeds", "12", "outside the folds 0-9 of yacht"]),
+        ({"seeds": "two"}, ["seeds", "'two'", "allowed: all, 3, 0-2"]),
+        ({"seeds": -1}, ["seeds", "-1"]),
+        ({"metrics": {"binary": "aurok"}}, ["metrics.binary", "'aurok'", "did you mean 'auroc'?"]),
+        ({"metrics": {"regression": "accuracy"}}, ["metrics.regression", "'accuracy'", "allowed: rmse, mse"]),
+        ({"metrics": {"tertiary": "auroc"}}, ["metrics", "'tertiary'", "allowed: binary, multiclass, regression"]),
+        ({"settings": {"npt": {"widht": 8}}}, ["settings.npt", "'widht'", "did you mean 'width'?"]),
+        ({"settings": {"npt": {"width": "wide"}}}, ["settings.npt.width", "'wide'", "integer"]),
+        ({"settings": {"npt": {"width": 10}}}, ["settings.npt", "width: 10", "multiple of heads (8)"]),
+        ({"settings": {"npt": {"feature_mask": 1.5}}}, ["settings.npt", "feature_mask: 1.5 is outside 0 to 1"]),
+        ({"settings": {"npt": {"schedule": "step"}}}, ["settings.npt.schedule", "'step'", "flat_then_cosine"]),
+        ({"settings": {"knn": {"grid": "fast"}}}, ["knn.grid", "'fast'", "paper, quick"]),
+        ({"settings": {"knn": {"grid": {"k": [1]}}}}, ["knn.grid.k", "n_neighbors"]),
+        ({"settings": ["npt"]}, ["settings", "not a mapping"]),
+        ({"overrides": {"yacth": {}}}, ["overrides", "'yacth'", "did you mean 'yacht'?"]),
+        ({"overrides": {"yacht": {"npt": {"updats": 3}}}}, ["npt", "'updats'", "did you mean 'updates'?"]),
+        ({"studies": {}}, ["studies is missing or empty"]),
+        ({"studies": {"a b": {}}}, ["studies.a b", "letters"]),
+        ({"studies": {"main": {"kid": 1}}}, ["studies.main", "'kid'", "did you mean 'kind'?"]),
+        ({"studies": {"main": {"kind": "corrupt"}}}, ["studies.main.kind", "did you mean 'corruption'?"]),
+        (
+            {"studies": {"c": {"kind": "corruption", "methods": ["knn"]}}},
+            ["studies.c.methods", "knn keeps no weights", "allowed: npt"],
+        ),
+        ({"studies": {"main": {"methods": ["nptt"]}}}, ["studies.main.methods", "'nptt'"]),
+        ({"studies": {"main": {"rows": 0}}}, ["studies.main.rows", "0"]),
+        ({"studies": {"main": {"variants": {"npt": {"base": {}}}}}}, ["'base' cannot name a variant"]),
+        ({"studies": {"main": {"variants": {"npt": {"../x": {}}}}}}, ["'../x' cannot name a variant"]),
+        (
+            {"studies": {"main": {"variants": {"npt": {"deep": {"layer": 8}}}}}},
+            ["main.variants.npt.deep", "did you mean 'layers'?"],
+        ),
+        ({"studies": {"main": {"variants": {"npt": {"deep": {"layers": 7}}}}}}, ["layers: 7 is odd"]),
+        ({"studies": {"main": {"variants": {"mlp": {"x": {}}}}}}, ["main.variants", "'mlp'", "allowed: npt, knn"]),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_key_and_what_is_allowed(changes: dict[str, Any], parts: list[str]) -> None:
+    found = message(raw(**changes))
+    assert all(part in found for part in parts), found
+
+
+def test_a_method_that_supports_no_dataset_of_a_study_is_refused_and_one_that_lacks_some_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from dataclasses import replace
+
+    picky = replace(methods()["knn"], supports=lambda task: None if task == "binary" else f"no {task}")
+    monkeypatch.setattr(config_module, "methods", lambda: {**methods(), "knn": picky})
+    assert "studies.main.methods: knn supports none of yacht: no regression" in message(raw())
+    assert read(raw(datasets=["yacht", "breast_cancer"])).studies[0].methods == ("npt", "knn")
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [("0-2", (0, 1, 2)), (3, (3,)), ([2, 0], (0, 2)), ("0-1_4", (0, 1, 4)), ("5,1", (1, 5)), ("all", None), (0, (0,))],
+)
+def test_seeds(text: Any, seeds: tuple[int, ...] | None) -> None:
+    assert parse_seeds(text, "seeds") == seeds
+
+
+def test_settings_come_in_layers() -> None:
+    found = read(
+        raw(
+            settings={"npt": {"width": 16, "layers": 4, "heads": 4, "learning_rate": "5e-4"}},
+            overrides={"yacht": {"npt": {"width": 32}}},
+        )
+    )
+    resolved = found.resolve("yacht", "npt", {"layers": 2})
+    assert (resolved.width, resolved.layers, resolved.learning_rate, resolved.updates) == (32, 2, 5e-4, 100_000)
+    assert found.resolve("concrete", "npt", {}).width == 16
+
+
+@pytest.mark.parametrize("path", ["config.yaml", "workflow/configs/paper.yaml", "workflow/configs/smoke.yaml"])
+def test_the_configurations_that_come_with_it_are_valid(path: str) -> None:
+    assert plan_of(yaml.safe_load((ROOT / path).read_text())).runs

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+from npt.interface import UserError
+from workflow.config import read
+from workflow.plan import Plan, format_seeds
+
+ROOT = Path(__file__).parents[2]
+
+
+def plan(**changes: Any) -> Plan:
+    plain = {"seeds": "0-2", "datasets": ["yacht", "wine"], "methods": ["npt", "knn"], "studies": {"main": {}}}
+    return Plan(read({**plain, **changes}))
+
+
+def test_planning_imports_nothing_heavy() -> None:
+    heavy = {"torch", "sklearn", "pandas", "xgboost", "scipy"}
+    code = f"import sys, workflow.plan, workflow.start; print(sorted({heavy} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert found.stdout.strip() == "[]"
+
+
+def test_blocks_of_seeds() -> None:
+    assert sorted(plan().runs) == sorted(
+        f"{dataset}/{rest}"
+        for dataset in ("yacht", "wine")
+        for rest in ("knn/base/0-2", "npt/base/0", "npt/base/1", "npt/base/2")
+    )
+
+
+def test_a_run_that_two_studies_need_is_made_once_with_all_their_seeds() -> None:
+    made = plan(studies={"main": {}, "more": {"methods": ["knn"], "datasets": ["wine"], "seeds": "2-4"}})
+    assert "wine/knn/base/0-4" in made.runs
+    assert "wine/knn/base/0-2" not in made.runs
+    assert [run.stem for run in made.runs_of(made.studies["more"])] == ["wine/knn/base/0-4"]
+    assert '"seeds": "2-4"' in made.expected(SimpleNamespace(study="more"))
+
+
+def test_two_meanings_of_one_variant_are_refused() -> None:
+    small, large = ({"variants": {"npt": {"other": {"layers": n}}}} for n in (2, 4))
+    with pytest.raises(UserError, match=r"studies\.b\.variants\.npt\.other: differs from studies\.a"):
+        plan(studies={"a": small, "b": large})
+    assert len(plan(studies={"a": small, "b": small}).runs) == 2 * (3 + 3 + 1)
+
+
+def test_a_fingerprint_follows_the_settings_of_its_own_run_only() -> None:
+    before, after = plan(), plan(overrides={"yacht": {"npt": {"updates": 7}}})
+    changed = {stem for stem in before.runs if before.runs[stem].fingerprint != after.runs[stem].fingerprint}
+    assert changed == {f"yacht/npt/base/{seed}" for seed in range(3)}
+
+
+def test_the_paper_s_plan_has_ten_tables_nine_methods_and_their_folds() -> None:
+    paper = Plan(read(yaml.safe_load((ROOT / "workflow/configs/paper.yaml").read_text())))
+    base = [run for run in paper.runs.values() if run.variant == "base"]
+    assert len({run.dataset for run in base}) == 10
+    assert len({run.method for run in base}) == 9
+    folds = {d: sorted(s for run in base if (run.dataset, run.method) == (d, "npt") for s in run.seeds) for d in paper.datasets}
+    small = {"breast_cancer", "boston_housing", "concrete", "yacht"}
+    assert folds == {d: list(range(10)) if d in small else [0] for d in paper.datasets}
+    widths = {run.dataset: run.settings["width"] for run in base if run.method == "npt"}
+    assert {d for d, width in widths.items() if width == 128} == {"boston_housing", "concrete", "yacht", "protein"}
+
+
+def test_seeds_as_text() -> None:
+    assert format_seeds([0, 1, 2, 5, 7, 8]) == "0-2_5_7-8"
+    assert format_seeds([4]) == "4"

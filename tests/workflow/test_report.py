@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from npt.interface import UserError
+from npt.metrics import PAPER_METRICS
+from workflow.report.answer import answer
+from workflow.report.figures import FIGURES
+from workflow.report.page import _table
+from workflow.report.ranks import mean_ranks, rank_methods
+from workflow.report.tables import TABLES
+
+PUBLISHED = json.loads((Path(__file__).parents[1] / "data" / "published_tables.json").read_text())
+
+
+def summary(values: dict[str, dict[str, float | None]], reasons: dict[tuple[str, str], str] | None = None) -> pd.DataFrame:
+    """Means by dataset and method; None has no mean."""
+    rows = [
+        {"dataset": d, "method": m, "variant": "base", "mean": np.nan if value is None else value,
+         "reason": (reasons or {}).get((d, m), "")}
+        for d, by_method in values.items() for m, value in by_method.items()
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_ranks_of_three_by_three_with_a_tie() -> None:
+    frame = summary({"a": {"x": 1, "y": 2, "z": 3}, "b": {"x": 5, "y": 5, "z": 1}, "c": {"x": 1, "y": 3, "z": 2}})
+    ranked = rank_methods(frame, higher_is_better=False)
+    ranks = ranked.pivot(index="dataset", columns="method", values="rank")
+    assert ranks.to_numpy().tolist() == [[1, 2, 3], [2.5, 2.5, 1], [1, 3, 2]]
+    means = mean_ranks(ranked)
+    assert means["method"].tolist() == ["x", "z", "y"]
+    assert means["mean_rank"].tolist() == pytest.approx([1.5, 2, 2.5])
+    assert means["standard_error"].tolist() == pytest.approx([0.5, 1 / 3**0.5, 0.5 / 3**0.5])
+    upside_down = rank_methods(frame, higher_is_better=True)
+    assert (upside_down["rank"] + ranked["rank"] == 4).all()
+
+
+def test_a_failure_with_a_reason_is_last_and_a_hole_is_refused() -> None:
+    values: dict[str, dict[str, float | None]] = {"a": {"x": 1, "y": None, "z": 3}}
+    ranked = rank_methods(summary(values, {("a", "y"): "out of memory"}), higher_is_better=False)
+    assert ranked.set_index("method")["rank"].to_dict() == {"x": 1, "z": 2, "y": 3}
+    with pytest.raises(UserError, match=r"y .* has no result and no reason"):
+        rank_methods(summary(values), higher_is_better=False)
+    with pytest.raises(UserError, match="no result and no reason"):
+        rank_methods(summary({"a": {"x": 1, "y": 2}, "b": {"x": 1}}), higher_is_better=False)
+
+
+SHARED = {
+    "auroc": "npt 2.50±0.87 catboost 3.00±0.74 lightgbm 3.25±1.61 xgboost 4.63±1.25 gradient_boosting 5.00±0.71 mlp 5.75±1.49 "
+    "random_forest 6.13±0.59 tabnet 6.50±1.32 knn 8.25±0.48",
+    "accuracy": "npt 2.25±0.25 catboost 3.50±0.50 lightgbm 7.50±1.50 xgboost 2.50±1.50 gradient_boosting 3.75±1.25 "
+    "mlp 3.00±2.00 random_forest 6.50±0.50 tabnet 7.50±0.50 knn 8.50±0.50",
+    "rmse": "npt 3.25±1.31 catboost 3.13±0.97 lightgbm 6.50±1.55 xgboost 3.25±0.63 gradient_boosting 3.88±1.05 "
+    "mlp 4.88±1.26 random_forest 4.63±0.80 tabnet 6.75±0.95 knn 8.75±0.25",
+}
+
+
+def published(metric: str) -> tuple[pd.DataFrame, bool]:
+    facts = PUBLISHED["table_1_average_rank"][metric]
+    cells = PUBLISHED[facts["from_table"]]["cells"]
+    values = {d: {m: cell["value"] for m, cell in cells[d].items()} for d in facts["datasets"]}
+    reasons = {(d, m): c["reason"] for d in facts["datasets"] for m, c in cells[d].items() if c["value"] is None}
+    return summary(values, reasons), facts["higher_is_better"]
+
+
+def shown(value: float) -> str:
+    return f"{np.floor(value * 100 + 0.5 + 1e-9) / 100:.2f}"
+
+
+@pytest.mark.parametrize("metric", SHARED)
+def test_the_paper_s_printed_values_with_shared_ranks(metric: str) -> None:
+    frame, higher = published(metric)
+    means = mean_ranks(rank_methods(frame, higher_is_better=higher))
+    found = {row.method: f"{shown(row.mean_rank)}±{shown(row.standard_error)}" for row in means.itertuples()}
+    words = SHARED[metric].split()
+    assert found == dict(zip(words[::2], words[1::2], strict=True))
+
+
+@pytest.mark.parametrize("metric", SHARED)
+def test_the_paper_s_table_1_with_its_own_order_of_equal_values(metric: str) -> None:
+    frame, higher = published(metric)
+    better_by_a_hair = {
+        "auroc": [("income", "catboost"), ("breast_cancer", "catboost"), ("breast_cancer", "random_forest")],
+        "accuracy": [("forest_cover", "gradient_boosting")],
+        "rmse": [("boston_housing", "catboost"), ("yacht", "random_forest")],
+    }
+    for dataset, method in better_by_a_hair[metric]:
+        chosen = (frame["dataset"] == dataset) & (frame["method"] == method)
+        frame.loc[chosen, "mean"] += 1e-6 if higher else -1e-6
+    means = mean_ranks(rank_methods(frame, higher_is_better=higher))
+    found = {row.method: f"{shown(row.mean_rank)}±{shown(row.standard_error)}" for row in means.itertuples()}
+    assert found == {m: cell["printed"] for m, cell in PUBLISHED["table_1_average_rank"][metric]["rank"].items()}
+
+
+def study(**changes: Any) -> pd.DataFrame:
+    """Two methods, a binary and a regression dataset, two folds."""
+    rows = []
+    for dataset, task in (("breast_cancer", "binary"), ("yacht", "regression")):
+        for method, offset in (("npt", 0.0), ("knn", 0.1)):
+            for seed in range(2):
+                row: dict[str, Any] = {
+                    "study": "main", "dataset": dataset, "task": task, "method": method, "variant": "base", "seed": seed,
+                    "status": "ok", "reason": "", "preset": "toy",
+                }  # fmt: skip
+                value = 0.5 + offset + 0.02 * seed
+                if task == "binary":
+                    row |= {"test_auroc": value, "test_accuracy": value, "test_nll": value}
+                    row |= {"clean_accuracy": value, "corrupted_accuracy": value - 0.1}
+                else:
+                    row |= {"test_rmse": value, "test_mse": value**2, "clean_rmse": value, "corrupted_rmse": 1.5 * value}
+                rows.append({**row, **changes})
+    return pd.DataFrame(rows)
+
+
+def test_the_tables_of_a_study() -> None:
+    ranks = TABLES["ranks"](study(), PAPER_METRICS)
+    assert ranks.tidy[["task", "method", "mean_rank"]].to_numpy().tolist() == [
+        ["binary", "knn", 1], ["binary", "npt", 2], ["regression", "npt", 1], ["regression", "knn", 2],
+    ]  # fmt: skip
+    metrics = TABLES["metrics"](study(), PAPER_METRICS)
+    one = metrics.tidy.query("dataset == 'yacht' and method == 'npt' and metric == 'rmse'").iloc[0]
+    assert (one["mean"], one["standard_error"], one["folds"]) == (pytest.approx(0.51), pytest.approx(0.01), 2)
+    text = metrics.markdown("toy")
+    assert "Configuration: toy" in text
+    assert "**0.510 ± 0.010**" in text
+    assert "**0.610 ± 0.010**" in text
+
+
+def test_a_failed_fold_is_a_dash_with_its_reason_and_the_last_rank() -> None:
+    frame = study()
+    frame.loc[0, ["status", "reason", "test_auroc"]] = ["failed", "out of memory", np.nan]
+    tables = {name: TABLES[name](frame, PAPER_METRICS) for name in ("ranks", "metrics")}
+    assert tables["ranks"].tidy.query("task == 'binary' and method == 'npt'")["mean_rank"].item() == 2
+    text = tables["metrics"].markdown("toy")
+    assert "– NPT on Breast Cancer: fold 0: out of memory" in text
+    assert re.search(r"\| NPT +\| – +\|", text)
+
+
+def test_corruption_has_the_paper_s_two_conventions() -> None:
+    tidy = TABLES["corruption"](study().query("method == 'npt'"), PAPER_METRICS).tidy.set_index("dataset")
+    assert tidy.loc["breast_cancer", "change"] == pytest.approx(-10)
+    assert tidy.loc["yacht", "change"] == pytest.approx(-50)
+    assert tidy.loc["yacht", "standard_error"] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_figures_have_the_same_bytes_for_the_same_data(name: str, tmp_path: Path) -> None:
+    contents = []
+    for number in range(2):
+        figure = FIGURES[name](study().query("method == 'npt'") if name == "corruption" else study(), PAPER_METRICS)
+        figure.savefig(tmp_path / f"{number}.svg", metadata={"Date": None})
+        contents.append((tmp_path / f"{number}.svg").read_bytes())
+        labels = [text.get_text() for axis in figure.axes for text in axis.get_yticklabels()]
+        assert {"Breast Cancer", "Yacht"} <= set(labels) if name == "corruption" else {"NPT", "k-NN"} <= set(labels)
+    assert contents[0] == contents[1]
+
+
+def test_the_answer_is_made_of_the_numbers() -> None:
+    text = answer(study(), "benchmark", PAPER_METRICS)
+    assert "k-NN ranks first of 2 with mean rank 1.00; NPT has 2.00." in text
+    assert "Regression (1 dataset, RMSE): NPT ranks first" in text
+    assert "Breast Cancer −10.0 ± 0.0 points of accuracy, Yacht −50.0 ± 0.0 % of RMSE" in answer(
+        study().query("method == 'npt'"), "corruption", PAPER_METRICS
+    )
+    tied = study(test_rmse=1.0).query("dataset == 'yacht'")
+    assert "NPT and k-NN share the first place" in answer(tied, "benchmark", PAPER_METRICS).replace(
+        "k-NN and NPT", "NPT and k-NN"
+    )
+
+
+def test_the_page_escapes_what_it_prints() -> None:
+    cells = pd.DataFrame({"<b>": ["<script>", "**<i>**"]})
+    assert _table(cells) == (
+        "<div class='wide'><table><thead><tr><th scope='col'>&lt;b&gt;</th></tr></thead><tbody><tr><td>&lt;script&gt;</td></tr>"
+        "<tr><td><strong>&lt;i&gt;</strong></td></tr></tbody></table></div>"
+    )

@@ -1,0 +1,61 @@
+"""A study's outcome in sentences made of its numbers."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from npt.datasets import datasets
+from npt.metrics import METRICS
+from workflow.report.summary import dataset_title, method_title, standard_error
+from workflow.report.tables import TASK_TITLES, Primary, corruption_changes, ranks, tasks_of
+
+
+def answer(study: pd.DataFrame, kind: str, primary: Primary) -> str:
+    """What a reader takes from a study."""
+    return _corruption(study) if kind == "corruption" else _benchmark(study, primary)
+
+
+def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
+    tidy = ranks(study, primary).tidy
+    sentences = []
+    for task in tasks_of(study):
+        part = tidy[tidy["task"] == task]
+        titles = pd.Series([method_title(m, v) for m, v in zip(part["method"], part["variant"], strict=True)], part.index)
+        best, count = part["mean_rank"].min(), int(part["datasets"].max())
+        first = titles[part["mean_rank"] == best]
+        verb = "ranks first" if len(first) == 1 else "share the first place"
+        sentence = (
+            f"{TASK_TITLES[task]} ({count} dataset{'s' * (count != 1)}, {METRICS[primary[task]].title}): "
+            f"{_listed(list(first))} {verb} of {len(part)} with mean rank {best:.2f}"
+        )
+        others = [f"{titles[i]} has {part['mean_rank'][i]:.2f}" for i in part.index if part["method"][i] == "npt"]
+        if others and not any(title.startswith("NPT") for title in first):
+            sentence += f"; {_listed(others)}"
+        sentences.append(sentence + ".")
+    folds = study.groupby(["dataset", "method", "variant"])["seed"].nunique().max()
+    return (
+        " ".join(sentences)
+        + f" With {folds} fold{'s' * int(folds != 1)} a dataset, differences within the error bars are no evidence."
+    )
+
+
+def _corruption(study: pd.DataFrame) -> str:
+    study = study.assign(**corruption_changes(study))
+    parts = []
+    for dataset, changes in study[study["variant"] == "base"].groupby("dataset", sort=False)["change"]:
+        if changes.isna().any():
+            continue
+        unit = "% of RMSE" if datasets()[str(dataset)].task == "regression" else "points of accuracy"
+        error = standard_error(changes)
+        spread = "" if pd.isna(error) else f" ± {error:.1f}"
+        parts.append(f"{dataset_title(str(dataset))} {changes.mean():+.1f}{spread} {unit}".replace("-", "−"))
+    if not parts:
+        return "No trained model could be questioned."
+    return (
+        f"Destroying all other rows changes what NPT achieves by: {', '.join(parts)}. "
+        "Negative is worse; zero would mean that it does not use them."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
