@@ -117,10 +117,9 @@ def test_a_class_without_train_rows_keeps_its_place(name: str) -> None:
 @pytest.mark.parametrize("train_rows", [33, 34, 20])
 def test_tabnet_trains_whatever_its_batches_leave_over(train_rows: int) -> None:
     table = make_table("regression")
-    learner = SearchLearner(
-        BASELINES["tabnet"], BaselineSettings({"batch_size": [32], **{k: [v] for k, v in tabnet.DEFAULT.items() if k != "batch_size"}},
-        {"max_epochs": 30, "patience": 30}), Resources(),
-    )  # fmt: skip
+    grid = {key: [value] for key, value in {**tabnet.DEFAULT, "batch_size": 32}.items()}
+    settings = BaselineSettings(grid, {"max_epochs": 30, "patience": 30})
+    learner = SearchLearner(BASELINES["tabnet"], settings, Resources())
     split = Split(0, np.arange(train_rows), np.arange(train_rows, 50), np.arange(50, 60))
     learner.fit(table, split, 0)
     assert learner.predict(split.train).values.std() > 0.1 * table.truth.std()
