@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,17 +29,19 @@ class NPTLearner:
         """Train from fresh weights.
 
         Raises:
-            Infeasible: the table does not fit into the device's memory.
+            Infeasible: the table does not fit into the device's memory, or training diverged.
         """
-        import torch
-
         from npt.training import train
 
         self._prepare(table, split, seed)
         try:
             trained = train(self.model, self.data, self.settings, seed)
-        except torch.OutOfMemoryError as error:
-            raise Infeasible(f"out of memory on {self.device}: {_first_line(error)}") from error
+        except RuntimeError as error:
+            if not _is_out_of_memory(error):
+                raise
+            raise Infeasible(f"out of memory on {self.device}: {str(error).partition(chr(10))[0]}") from error
+        if not math.isfinite(trained.validation_loss):
+            raise Infeasible("no validation loss was finite: training diverged, or no validation target is known")
         parameters = sum(p.numel() for p in self.model.parameters())
         return Fit({"update": trained.update}, trained.validation_loss, 1, parameters)
 
@@ -58,7 +61,8 @@ class NPTLearner:
     def decode(self, outputs: torch.Tensor) -> Prediction:
         """Target outputs (n, C) to class probabilities or values in original units."""
         if self.task == "regression":
-            return Prediction(outputs[:, 0].double().cpu().numpy() * self.target_scale + self.target_centre)
+            values = outputs[:, 0].double().cpu().numpy()
+            return Prediction(values * self.known.scale[self.data.target] + self.known.centre[self.data.target])
         return Prediction(outputs.double().softmax(-1).cpu().numpy())
 
     def save(self, path: Path) -> None:
@@ -75,19 +79,23 @@ class NPTLearner:
         self.model.load_state_dict(torch.load(path, weights_only=True, map_location=self.device))
         self.model.eval()
 
+    def attach(self, table: Table, split: Split) -> None:
+        """Put another table of the same columns before the trained network, with the statistics of the first."""
+        from npt.cells import Encoded
+
+        self.data: Encoded = Encoded.of(table, split, self.known, self.device)
+
     def _prepare(self, table: Table, split: Split, seed: int) -> None:
         import torch
 
-        from npt.cells import Encoded
         from npt.model import Layout
         from npt.training import build_model
 
-        known = statistics(table, split, transductive=self.settings.transductive)
+        self.known = statistics(table, split, transductive=self.settings.transductive)
         self.device = _device(self.resources.device)
         self.seed, self.task = seed, table.task
-        self.target_centre, self.target_scale = known.centre[table.target], known.scale[table.target]
         torch.set_num_threads(self.resources.threads)
-        self.data: Encoded = Encoded.of(table, split, known, self.device)
+        self.attach(table, split)
         self.model: NPT = build_model(Layout.of(table.columns, table.target), self.settings, seed, self.device)
 
 
@@ -99,8 +107,11 @@ def _device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+def _is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether memory ran out, on a GPU or on the CPU, whose allocator raises a plain RuntimeError."""
+    import torch
+
+    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
 METHOD = Method(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from workflow.plan import Plan
 def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
     """The plan of a configuration; a mistake in it, or a folder in use, ends the program with one line."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    logging.raiseExceptions = False  # a log file on a full disk must not bury the error under its own tracebacks
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     try:
         plan = Plan(read(config))

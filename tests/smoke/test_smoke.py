@@ -74,7 +74,6 @@ def test_a_change_of_one_setting_reruns_only_what_it_affects(finished: Path, tmp
     (tmp_path / "changed.yaml").write_text(yaml.safe_dump(changed))
     planned = run(finished, "-n", config=tmp_path / "changed.yaml")
     text = planned.stdout + planned.stderr
-    assert "results/runs/synthetic/knn/base/0-1.jsonl" in text
     assert re.search(r"^fit +1$", text, re.MULTILINE)
     assert not re.search(r"^train +\d", text, re.MULTILINE)
 
@@ -147,7 +146,10 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path: Path, finishe
         (disk / "filler").write_bytes(b"0" * (15 * 4096))
         step = [sys.executable, "-m", "workflow.steps.prepare", "--dataset", "synthetic", "--downloads", str(disk / "raw")]
         done = subprocess.run(
-            [*step, "--output", str(disk / "data.npz"), "--log", str(disk / "log")], capture_output=True, text=True, cwd=ROOT
+            [*step, "--output", str(disk / "data.npz"), "--facts", str(disk / "facts")],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
         )
         assert done.returncode != 0
         assert "No space left on device" in done.stderr
@@ -157,16 +159,11 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path: Path, finishe
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_seed_that_is_no_fold_is_named_by_the_step(finished: Path, tmp_path: Path) -> None:
+def test_a_seed_that_is_no_fold_is_named_on_the_terminal_and_in_the_log(finished: Path, tmp_path: Path) -> None:
+    data, log = finished / "results" / "data" / "synthetic.npz", tmp_path / "logs" / "log"
     step = [sys.executable, "-m", "workflow.steps.run", "--dataset", "synthetic", "--method", "knn", "--seeds", "11"]
-    paths = [
-        "--data",
-        str(finished / "results/data/synthetic.npz"),
-        "--rows",
-        str(tmp_path / "r"),
-        "--predictions",
-        str(tmp_path / "p"),
-    ]
+    paths = ["--data", str(data), "--rows", str(tmp_path / "r"), "--predictions", str(tmp_path / "p"), "--log", str(log)]
     done = subprocess.run([*step, "--fingerprint", "x", *paths], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1
     assert done.stderr == "error: --seeds: 11 is not a fold of synthetic; allowed: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9\n"
+    assert log.read_text() == done.stderr

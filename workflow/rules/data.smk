@@ -9,4 +9,4 @@ rule prepare:
         fingerprint=plan.dataset_fingerprint,
     shell:
         "python -m workflow.steps.prepare --dataset {wildcards.dataset} --downloads results/data/raw"
-        " --output {output} --log {log}"
+        " --output {output} --facts {log}"

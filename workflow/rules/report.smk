@@ -12,7 +12,7 @@ rule table:
         metrics=plan.metrics,
     shell:
         "python -m workflow.steps.table --table {wildcards.table} --metrics {params.metrics:q} --study {input}"
-        " --csv {output.csv} --markdown {output.markdown} > {log} 2>&1"
+        " --csv {output.csv} --markdown {output.markdown} --log {log}"
 
 
 rule figure:
@@ -29,7 +29,7 @@ rule figure:
         metrics=plan.metrics,
     shell:
         "python -m workflow.steps.figure --figure {wildcards.figure} --metrics {params.metrics:q} --study {input}"
-        " --svg {output.svg} --png {output.png} > {log} 2>&1"
+        " --svg {output.svg} --png {output.png} --log {log}"
 
 
 rule report:
@@ -48,4 +48,4 @@ rule report:
         preset=plan.preset,
     shell:
         "python -m workflow.steps.report --studies {params.studies:q} --metrics {params.metrics:q}"
-        " --preset {params.preset:q} --results results --output {output} {input.data} > {log} 2>&1"
+        " --preset {params.preset:q} --results results --output {output} {input.data} --log {log}"

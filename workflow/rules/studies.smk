@@ -23,7 +23,7 @@ rule corruption:
         " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
         " --fingerprint {params.fingerprint} --preset {params.preset:q} --cap {params.cap} --data {input.data}"
         " --weights {input.weights} --rows {output.rows} --predictions {output.predictions} --threads {threads}"
-        " > {log} 2>&1"
+        " --log {log}"
 
 
 rule collect:
@@ -39,4 +39,4 @@ rule collect:
         expected=plan.expected,
     shell:
         "python -m workflow.steps.collect --study {wildcards.study} --expected {params.expected:q}"
-        " --output {output} {input} > {log} 2>&1"
+        " --output {output} {input} --log {log}"

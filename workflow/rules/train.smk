@@ -23,7 +23,7 @@ rule train:
         "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
         " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
         " --fingerprint {params.fingerprint} --preset {params.preset:q} --data {input.data} --rows {output.rows}"
-        " --predictions {output.predictions} --weights {output.weights} --threads {threads} > {log} 2>&1"
+        " --predictions {output.predictions} --weights {output.weights} --threads {threads} --log {log}"
 
 
 rule fit:
@@ -49,4 +49,4 @@ rule fit:
         "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
         " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
         " --fingerprint {params.fingerprint} --preset {params.preset:q} --data {input.data} --rows {output.rows}"
-        " --predictions {output.predictions} --threads {threads} > {log} 2>&1"
+        " --predictions {output.predictions} --threads {threads} --log {log}"

@@ -13,10 +13,14 @@ from typing import Any, NoReturn
 from npt.interface import UserError
 from workflow.config import parse_seeds
 
+LOG = "--log"
+
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """A parser whose help starts with the step's docstring."""
-    return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """A parser whose help starts with the step's docstring; `execute` acts on its --log."""
+    options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument(LOG, type=Path, help="file for everything that is printed (default: the terminal)")
+    return options
 
 
 def run_parser(description: str | None) -> argparse.ArgumentParser:
@@ -43,18 +47,40 @@ def limit_threads(threads: int) -> None:
 
 
 def execute(main: Callable[[], Any]) -> NoReturn:
-    """Run a step; a user's mistake, a full disk or Ctrl-C ends it with one line instead of a traceback."""
+    """Run a step with its output in the file that `--log` names, if any.
+
+    A user's mistake, a full disk or Ctrl-C ends it with one line, on the terminal and in the log, instead of a traceback.
+    """
+    terminal = os.dup(sys.stderr.fileno())
     try:
+        _open_log(sys.argv)
         main()
     except UserError as error:
-        sys.exit(f"error: {error}")
+        _fail(terminal, str(error))
     except OSError as error:
-        sys.exit(
-            f"error: {error.filename or 'output'}: {error.strerror or error}; what was finished is kept, run again to go on"
-        )
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(terminal, f"{place}{error.strerror or error}; what was finished is kept, run again to go on")
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(0)
+
+
+def _open_log(arguments: list[str]) -> None:
+    """Send everything that this process prints into the log, what libraries print included."""
+    if LOG in arguments[:-1]:
+        path = Path(arguments[arguments.index(LOG) + 1])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w") as log:
+            for stream in (sys.stdout, sys.stderr):
+                os.dup2(log.fileno(), stream.fileno())
+
+
+def _fail(terminal: int, message: str) -> NoReturn:
+    line = f"error: {message}\n"
+    if not os.path.samestat(os.fstat(terminal), os.fstat(sys.stderr.fileno())):
+        sys.stderr.write(line)
+    os.write(terminal, line.encode())
+    sys.exit(1)
 
 
 def _seeds(text: str) -> tuple[int, ...]:

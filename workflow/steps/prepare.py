@@ -18,11 +18,11 @@ def main() -> None:
     options.add_argument("--dataset", required=True, choices=datasets())
     options.add_argument("--downloads", type=Path, required=True, help="folder for downloaded files")
     options.add_argument("--output", type=Path, required=True)
-    options.add_argument("--log", type=Path, required=True)
+    options.add_argument("--facts", type=Path, required=True, help="where to write what the table came from")
     given = options.parse_args()
     prepared = prepare(given.dataset, given.downloads)
     store.save(given.output, prepared)
-    with replacing(given.log) as partial:
+    with replacing(given.facts) as partial:
         partial.write_text("".join(f"{key}: {value}\n" for key, value in prepared.facts.items()))
 
 

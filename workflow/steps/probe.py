@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from baselines import methods
 from npt.datasets import store
-from npt.interface import Resources, Split
+from npt.interface import Resources, Savable, Split
 from npt.metrics import score
 from workflow.config import typed_settings
 from workflow.steps.command import execute, limit_threads, run_parser
@@ -36,8 +36,8 @@ def main() -> None:
         if given.weights.stat().st_size == 0:
             rows.append({**row, "status": "failed", "reason": "there are no weights, as training failed"})
             continue
-        learner = method.build(settings, Resources(given.threads, given.device))
-        learner.load(given.weights, prepared.table.blind(split.test), split, seed)  # type: ignore[attr-defined]
+        learner = cast(Savable, method.build(settings, Resources(given.threads, given.device)))
+        learner.load(given.weights, prepared.table.blind(split.test), split, seed)
         started = time.perf_counter()
         clean, corrupted = _ask(learner, probed, seed)
         row |= {"rows": len(probed), "predict_seconds": round(time.perf_counter() - started, 3)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from baselines import methods
 from npt.datasets import store
 from npt.evaluation import Evaluation, evaluate
 from npt.files import replacing
-from npt.interface import Resources, Split
+from npt.interface import Resources, Savable, Split
 from workflow.config import typed_settings
 from workflow.steps.command import execute, limit_threads, run_parser
 from workflow.steps.rows import identity, split_of, write_predictions, write_rows
@@ -38,7 +38,7 @@ def main() -> None:
         if given.weights:
             with replacing(given.weights) as partial:
                 if result.status == "ok":
-                    learner.save(partial)  # type: ignore[attr-defined]
+                    cast(Savable, learner).save(partial)
     write_predictions(given.predictions, arrays)
     write_rows(given.rows, rows)
 

@@ -1,0 +1,149 @@
+"""NPT with scikit-learn's interface: fit a table, then predict new rows beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_is_fitted
+
+from npt.interface import Column, Resources, Split, Table
+from npt.learner import NPTLearner
+from npt.settings import NPTSettings
+
+TARGET = "target"
+
+
+class NPTEstimator(BaseEstimator):
+    """What classifier and regressor share.
+
+    Columns of text, categories or booleans are categorical, others continuous; missing cells and categories that `fit` has
+    not seen are missing to the network. The defaults suit a CPU and tables of a few thousand rows.
+
+    Args:
+        settings: Changes to `NPTSettings`, such as `{"width": 32}`; None takes the CPU size below.
+        validation_share: Share of the rows given to `fit` that chooses the best weights; they are not trained on.
+        seed: Seed of the validation rows, the weights and the training.
+        threads: CPU threads.
+        device: `auto` takes a GPU where there is one; or `cpu`, or a torch device such as `cuda:0`.
+    """
+
+    def __init__(
+        self,
+        settings: dict[str, Any] | None = None,
+        *,
+        validation_share: float = 0.2,
+        seed: int = 0,
+        threads: int = 1,
+        device: str = "auto",
+    ) -> None:
+        self.settings = settings
+        self.validation_share = validation_share
+        self.seed = seed
+        self.threads = threads
+        self.device = device
+
+    def _fit(self, features: Any, target_column: Column, target: np.ndarray, stratify: np.ndarray | None) -> Self:
+        frame = _frame(features)
+        if len(frame) != len(target):
+            raise ValueError(f"X has {len(frame)} rows, y has {len(target)}")
+        self.n_features_in_ = frame.shape[1]
+        self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        self.columns_ = (*(_column(frame[name]) for name in frame.columns), target_column)
+        table = self._table(frame, target)
+        train, validation = train_test_split(
+            np.arange(len(frame)), test_size=self.validation_share, random_state=self.seed, stratify=stratify
+        )
+        split = Split(0, np.sort(train), np.sort(validation), np.array([], dtype=int))
+        settings = {**CPU_SIZE, **(self.settings or {})}
+        learner = NPTLearner(replace(NPTSettings(**CPU_SIZE), **settings), Resources(self.threads, self.device))
+        self.fit_ = learner.fit(table, split, self.seed)
+        self.learner_, self.table_, self.split_ = learner, table, split
+        return self
+
+    def _predict(self, features: Any) -> np.ndarray:
+        """Predictions for new rows, which join the fitted table with their targets hidden."""
+        check_is_fitted(self, "learner_")
+        frame = _frame(features)
+        if frame.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {frame.shape[1]} features, {type(self).__name__} was fitted with {self.n_features_in_}")
+        frame.columns = list(self.feature_names_in_)
+        new = self._table(frame, np.full(len(frame), np.nan))
+        table = replace(self.table_, values=np.concatenate([self.table_.values, new.values]))
+        rows = np.arange(self.table_.rows, table.rows)
+        self.learner_.attach(table, replace(self.split_, test=rows))
+        return self.learner_.predict(rows).values
+
+    def _table(self, frame: pd.DataFrame, target: np.ndarray) -> Table:
+        cells = [_codes(frame[name], column) for name, column in zip(frame.columns, self.columns_, strict=False)]
+        return Table(self.columns_, np.column_stack([*cells, target]), len(cells))
+
+
+class NPTClassifier(ClassifierMixin, NPTEstimator):
+    """A Non-Parametric Transformer that predicts classes; its arguments are those of `NPTEstimator`."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on features X (n, features), an array or a frame, and classes y (n,).
+
+        Raises:
+            ValueError: lengths differ, or y has fewer than two classes.
+        """
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class, {self.classes_[0]!r}; a classifier needs two")
+        column = Column(TARGET, "categorical", tuple(str(name) for name in self.classes_))
+        enough = np.bincount(codes).min() > 1
+        return self._fit(X, column, codes.astype(float), codes if enough else None)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities (n, classes) in the order of `classes_`."""
+        return self._predict(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        return self.classes_[self.predict_proba(X).argmax(1)]
+
+
+class NPTRegressor(RegressorMixin, NPTEstimator):
+    """A Non-Parametric Transformer that predicts numbers; its arguments are those of `NPTEstimator`."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on features X (n, features), an array or a frame, and numbers y (n,)."""
+        return self._fit(X, Column(TARGET, "continuous"), np.asarray(y, float), None)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """A number for each row, in the units of y."""
+        return self._predict(X)
+
+
+CPU_SIZE: dict[str, Any] = {
+    "width": 16, "layers": 4, "heads": 4, "attention_dropout": 0.0, "target_mask": 0.5, "updates": 500,
+    "learning_rate": 0.005, "evaluate_every": 10,
+}  # fmt: skip
+
+
+def _frame(features: Any) -> pd.DataFrame:
+    frame = features.copy() if isinstance(features, pd.DataFrame) else pd.DataFrame(features)
+    if frame.empty:
+        raise ValueError(f"X has shape {frame.shape}; at least one row and one feature are needed")
+    return frame
+
+
+def _column(series: pd.Series) -> Column:
+    if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
+        return Column(str(series.name), "continuous")
+    return Column(str(series.name), "categorical", tuple(sorted({str(value) for value in series.dropna()})))
+
+
+def _codes(series: pd.Series, column: Column) -> np.ndarray:
+    if column.kind == "continuous":
+        numbers = pd.to_numeric(series).to_numpy(np.float64, na_value=np.nan)
+        if np.isinf(numbers).any():
+            raise ValueError(f"X: column {column.name!r} holds infinite values; a missing cell is NaN")
+        return numbers
+    known = {level: code for code, level in enumerate(column.levels)}
+    return np.array([np.nan if pd.isna(value) else known.get(str(value), np.nan) for value in series])

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_score
+
+from npt.datasets import synthetic
+from npt.estimator import NPTClassifier, NPTRegressor
+
+FAST = {"width": 8, "layers": 2, "heads": 2, "updates": 60, "learning_rate": 0.02}
+
+
+def test_a_classifier_learns_iris_and_fits_into_cross_validation() -> None:
+    features, target = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[target]
+    assert cross_val_score(NPTClassifier(FAST), features, names, cv=3).mean() > 0.85
+    model = clone(NPTClassifier(FAST, seed=3)).fit(features, names)
+    assert model.predict_proba(features[:7]).sum(1) == pytest.approx(np.ones(7))
+    assert set(model.predict(features)) <= set(names)
+
+
+def test_a_regressor_takes_mixed_frames_with_missing_and_new_categories() -> None:
+    frame = synthetic.frame("regression", 120)
+    target = frame.pop("y")
+    model = NPTRegressor({**FAST, "updates": 150}).fit(frame, target)
+    assert model.score(frame, target) > 0.6
+    new = frame.iloc[:5].copy()
+    new["color"] = "violet"
+    assert np.isfinite(model.predict(new)).all()
+    assert np.array_equal(model.predict(frame[:9]), model.predict(frame[:9]))
+
+
+def test_a_new_row_is_predicted_in_the_light_of_the_fitted_rows() -> None:
+    frame = synthetic.frame("regression", 80)
+    target = frame.pop("y")
+    model = NPTRegressor(FAST).fit(frame, target)
+    alone = model.predict(frame[:1])
+    model.table_ = type(model.table_)(model.columns_, model.table_.values[::-1] * 0.5, model.table_.target)
+    assert not np.allclose(model.predict(frame[:1]), alone)
+
+
+@pytest.mark.parametrize(
+    ("features", "target", "message"),
+    [
+        (np.ones((5, 2)), np.ones(5), "one class"),
+        (np.ones((5, 2)), np.arange(4), "5 rows, y has 4"),
+        (np.array([[1.0], [np.inf]]), np.array([0, 1]), "infinite"),
+        (np.ones((0, 2)), np.array([0, 1]), "at least one row"),
+    ],
+)
+def test_unusable_input_is_refused(features: np.ndarray, target: np.ndarray, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        NPTClassifier(FAST).fit(features, target)
+
+
+def test_other_columns_than_fitted_are_refused() -> None:
+    model = NPTRegressor({**FAST, "updates": 2}).fit(
+        pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0)}), np.arange(20.0)
+    )
+    with pytest.raises(ValueError, match="X has 3 features"):
+        model.predict(np.ones((2, 3)))
