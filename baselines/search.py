@@ -125,9 +125,11 @@ class SearchLearner:
         """Fit every configuration with random state 42 + fold and keep the first of the best.
 
         Raises:
-            Infeasible: every configuration failed, or a score is not a number.
+            Infeasible: the train rows have one target value, or a score is not a number.
         """
         self.data = _training_data(table, split, codes=self.baseline.codes)
+        if len(np.unique(self.data.target[self.data.train])) < 2:
+            raise Infeasible("the train rows have a single target value")
         known = statistics(table, split)
         self.centre, self.scale = known.centre[table.target], known.scale[table.target]
         best, chosen, fits = math.inf, None, 0

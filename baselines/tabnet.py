@@ -5,14 +5,17 @@ Categories are integer codes with embeddings of the network's own, as in the pap
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from baselines.search import Baseline, Fitted, Grid, Size, TrainingData, seen_classes, train_labels
 from npt.interface import Infeasible, Resources, Task
+from npt.metrics import negative_log_likelihood
 
 DEFAULT = {
     "n_d": 8, "n_a": 8, "lambda_sparse": 1e-4, "batch_size": 128, "virtual_batch_size": 16, "momentum": 0.02, "n_steps": 3,
@@ -57,7 +60,8 @@ def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources:
     if len(data.train) < 2:
         raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
     torch.set_num_threads(resources.threads)
-    batch = _batch_size(parameters["batch_size"], len(data.train))
+    virtual = parameters["virtual_batch_size"]
+    batch = _batch_size(parameters["batch_size"], len(data.train), virtual)
     settings = {key: parameters[key] for key in ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")}
     with warnings.catch_warnings(), torch.random.fork_rng([]):
         warnings.simplefilter("ignore")
@@ -69,16 +73,42 @@ def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources:
         )  # fmt: skip
         network.fit(
             data.features[data.train], _shaped(data, train_labels(data)), eval_set=[_validation(data)],
-            eval_metric=["mse" if data.is_regression else "logloss"], max_epochs=parameters["max_epochs"],
+            eval_metric=["mse" if data.is_regression else _log_loss()], max_epochs=parameters["max_epochs"],
             patience=parameters["patience"], batch_size=batch,
-            virtual_batch_size=min(parameters["virtual_batch_size"], batch), drop_last=len(data.train) % batch == 1,
+            virtual_batch_size=min(virtual, batch), drop_last=_has_lone_row(len(data.train) % batch, virtual),
         )  # fmt: skip
     return network.predict if data.is_regression else network.predict_proba
 
 
-def _batch_size(wanted: int, rows: int) -> int:
-    """A batch larger than the table would train on nothing."""
-    return min(wanted, rows)
+def _batch_size(wanted: int, rows: int, virtual: int) -> int:
+    """At most the table, as a larger batch would train on nothing; less where its parts would leave one row over."""
+    batch = min(wanted, rows)
+    while batch > 2 and _has_lone_row(batch, virtual):
+        batch -= 1
+    return batch
+
+
+def _has_lone_row(rows: int, virtual: int) -> bool:
+    """Whether batch normalisation over parts of at most `virtual` rows meets a part of one row, on which it fails."""
+    if rows == 0:
+        return False
+    size = math.ceil(rows / math.ceil(rows / virtual))
+    return rows % size == 1 or size == 1
+
+
+@cache
+def _log_loss() -> type:
+    """The library's log loss fails where the validation rows lack a class; this one knows all classes."""
+    from pytorch_tabnet.metrics import Metric
+
+    class LogLossOfAllClasses(Metric):
+        def __init__(self) -> None:
+            self._name, self._maximize = "log_loss_of_all_classes", False
+
+        def __call__(self, y_true: np.ndarray, y_score: np.ndarray) -> float:
+            return negative_log_likelihood(y_true, y_score / y_score.sum(1, keepdims=True))
+
+    return LogLossOfAllClasses
 
 
 def _shaped(data: TrainingData, target: np.ndarray) -> np.ndarray:

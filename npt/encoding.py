@@ -33,8 +33,8 @@ def statistics(table: Table, split: Split, *, transductive: bool = True) -> Stat
         cells = table.values[rows, j]
         cells = cells[~np.isnan(cells)]
         if len(cells):
-            centre[j], scale[j] = cells.mean(), cells.std()
-    scale[scale == 0] = 1
+            constant = cells.min() == cells.max()
+            centre[j], scale[j] = (cells[0], 1.0) if constant else (cells.mean(), cells.std())
     return Statistics(centre, scale)
 
 

@@ -71,7 +71,9 @@ class NPTEstimator(BaseEstimator):
         frame = _frame(features)
         if frame.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {frame.shape[1]} features, {type(self).__name__} was fitted with {self.n_features_in_}")
-        frame.columns = list(self.feature_names_in_)
+        if set(frame.columns) != set(self.feature_names_in_):
+            raise ValueError(f"X has columns {list(frame.columns)}, fit had {list(self.feature_names_in_)}")
+        frame = frame[list(self.feature_names_in_)]
         new = self._table(frame, np.full(len(frame), np.nan))
         table = replace(self.table_, values=np.concatenate([self.table_.values, new.values]))
         rows = np.arange(self.table_.rows, table.rows)

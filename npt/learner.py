@@ -50,8 +50,8 @@ class NPTLearner:
         from npt.training import target_outputs
 
         modes: list[Mode] = ["validation", "test"]
-        if self.settings.target_mask == 1:
-            modes = ["test"]
+        if self.settings.target_mask == 1 and self.settings.transductive:
+            modes = ["test"]  # no label is shown in either mode, and the rows are the same
         in_mode = {mode: target_outputs(self.model, self.data, mode, self.settings, self.seed) for mode in modes}
         outputs = in_mode["test"]
         if "validation" in in_mode:

@@ -64,5 +64,9 @@ assert set(PAPER_METRICS) == set(TASKS)
 
 
 def score(task: Task, truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
-    """Every metric of the task."""
+    """Every metric of the task over the rows whose target is known; none if no target is."""
+    known = ~np.isnan(truth)
+    if not known.any():
+        return {}
+    truth, predicted = truth[known], predicted[known]
     return {name: metric.compute(truth, predicted) for name, metric in METRICS.items() if task in metric.tasks}

@@ -66,5 +66,9 @@ class NPTSettings:
             raise UserError("between_datapoints and between_attributes: one of them must be true")
         if self.between_datapoints and self.between_attributes and self.layers % 2:
             raise UserError(f"layers: {self.layers} is odd; layers between datapoints and between attributes alternate")
+        if self.target_mask == 0:
+            raise UserError("target_mask: 0 hides no target, so that nothing would be learned; it must be above 0, up to 1")
+        if self.tradeoff == "constant" and self.tradeoff_start == 1:
+            raise UserError("tradeoff_start: 1 with a constant tradeoff gives the targets no weight; it must be below 1")
         if self.feature_mask == 0 and self.tradeoff_start > 0:
             raise UserError("tradeoff_start: must be 0 where feature_mask is 0, as there is no feature loss to weigh")

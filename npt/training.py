@@ -57,7 +57,7 @@ def build_model(layout: Layout, settings: NPTSettings, seed: int, device: torch.
 def train(model: NPT, data: Encoded, settings: NPTSettings, seed: int) -> Trained:
     """Train for `settings.updates` updates and return the weights with the lowest validation label loss."""
     device = data.codes.device
-    masks, batches = (generator_for(seed, purpose, device) for purpose in ("masks", "batches"))
+    masks, batches, evaluation = (generator_for(seed, purpose, device) for purpose in ("masks", "batches", "evaluation"))
     optimiser = Lookahead(Lamb(model.parameters(), model.segments()), settings.lookahead_steps, settings.lookahead_share)
     best = Trained(model, float("inf"), 0)
     best_weights: list[torch.Tensor] = []
@@ -70,7 +70,7 @@ def train(model: NPT, data: Encoded, settings: NPTSettings, seed: int) -> Traine
                     update(model, optimiser, data.take(rows), done, settings, masks)
             epoch += 1
             if epoch % settings.evaluate_every == 0 or done == settings.updates:
-                loss = label_loss(model, data, "validation", settings, seed)
+                loss = label_loss(model, data, "validation", settings, evaluation)
                 if loss < best.validation_loss:
                     best = Trained(model, loss, done)
                     best_weights = [p.detach().clone() for p in model.parameters()]
@@ -96,13 +96,13 @@ def update(
 
 
 @torch.no_grad()
-def label_loss(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, seed: int) -> float:
-    """Mean loss over the known targets of the mode's own rows; infinite if there are none."""
+def label_loss(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, generator: torch.Generator) -> float:
+    """Mean loss over the known targets of the mode's own rows, in batches drawn anew; infinite if there are none."""
     model.eval()
     total, count = 0.0, 0
-    for rows in partition(data, mode, settings, generator_for(seed, "evaluation", data.codes.device)):
+    for rows in partition(data, mode, settings, generator):
         batch = data.take(rows)
-        masked = mask(batch, mode, settings, generator_for(seed, "evaluation", data.codes.device))
+        masked = mask(batch, mode, settings, generator)
         total += float(summed_loss(model.head, model(masked.cells)[0], batch, masked.labels))
         count += int(masked.labels.sum())
     return total / count if count else float("inf")

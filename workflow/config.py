@@ -22,7 +22,7 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Study:
-    """A selection of runs. `variants` are named changes of settings, by method; `base`, without changes, is always in.
+    """A selection of runs. `variants` are named changes of settings, by method; `base` has none and is in unless left out.
 
     `rows` caps the probed test rows of a fold, drawn by seed; None takes all.
     """
@@ -33,6 +33,7 @@ class Study:
     methods: tuple[str, ...]
     seeds: Mapping[str, tuple[int, ...]]
     variants: Mapping[str, Mapping[str, Settings]]
+    base: bool = True
     rows: int | None = None
 
 
@@ -136,7 +137,7 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
     where = f"studies.{name}"
     if not name.isidentifier():
         raise UserError(f"{where}: a study's name consists of letters, digits and _")
-    _known_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "rows"), where)
+    _known_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows"), where)
     kind = raw.get("kind", "benchmark")
     if kind not in KINDS:
         raise UserError(f"{where}.kind: {_unknown(kind, KINDS)}")
@@ -154,7 +155,12 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
     rows = raw.get("rows")
     if rows is not None and (not isinstance(rows, int) or rows < 1):
         raise UserError(f"{where}.rows: {rows!r} is not a positive number of rows")
-    study = Study(name, kind, chosen, entries, seeds, variants, rows)
+    base = raw.get("base", True)
+    if not isinstance(base, bool):
+        raise UserError(f"{where}.base: {base!r} is neither true nor false")
+    if not base and (bare := [method for method in entries if not variants.get(method)]):
+        raise UserError(f"{where}.base: false leaves nothing of {bare[0]}, which has no variants")
+    study = Study(name, kind, chosen, entries, seeds, variants, base, rows)
     _check_support(study, where)
     return study
 

@@ -167,7 +167,8 @@ def _selection(study: Study, config: Config) -> Iterable[tuple[str, str, str, di
     """dataset, method, variant and resolved settings of everything a study names."""
     for dataset in study.datasets:
         for method in study.methods:
-            for variant, changes in {"base": {}, **study.variants.get(method, {})}.items():
+            base: dict[str, dict[str, Any]] = {"base": {}} if study.base else {}
+            for variant, changes in {**base, **study.variants.get(method, {})}.items():
                 yield dataset, method, variant, as_json(config.resolve(dataset, method, changes))
 
 

@@ -18,7 +18,7 @@ def splits(table: Table, rule: SplitRule) -> list[Split]:
     """
     from sklearn.model_selection import train_test_split
 
-    labels = None if table.task == "regression" else table.truth
+    labels = None if table.task == "regression" else np.nan_to_num(table.truth, nan=-1)
     found = []
     for fold, (rest, test) in enumerate(_test_rows(table, rule, labels)):
         share = rule.validation_share if rule.fixed_test_rows else rule.validation_share / (1 - 1 / rule.folds)

@@ -17,7 +17,7 @@ BATCH_CELLS = 500_000
 
 @torch.no_grad()
 def corrupted_predictions(learner: NPTLearner, rows: np.ndarray, *, seed: int, shuffle: bool = True) -> Prediction:
-    """Predict each of `rows` while every column, the target's included, is permuted over all other rows of its batch.
+    """Predict each of `rows`, test rows, while every column, targets included, is permuted over the batch's other rows.
 
     Each row has a copy of its batch and permutations of its own; value and mask channel move together, and the row itself
     stays as it is. Several copies make one forward pass. Without `shuffle` the copies are left intact: the control.

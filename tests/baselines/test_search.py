@@ -114,15 +114,34 @@ def test_a_class_without_train_rows_keeps_its_place(name: str) -> None:
     assert predicted.sum(1) == pytest.approx(np.ones(len(split.test)))
 
 
-@pytest.mark.parametrize("train_rows", [33, 34, 20])
-def test_tabnet_trains_whatever_its_batches_leave_over(train_rows: int) -> None:
+@pytest.mark.parametrize(
+    ("train_rows", "batch", "virtual"), [(33, 32, 16), (34, 32, 16), (20, 32, 16), (33, 32, 4), (41, 64, 4), (45, 32, 4)]
+)
+def test_tabnet_trains_whatever_its_batches_leave_over(train_rows: int, batch: int, virtual: int) -> None:
     table = make_table("regression")
-    grid = {key: [value] for key, value in {**tabnet.DEFAULT, "batch_size": 32}.items()}
-    settings = BaselineSettings(grid, {"max_epochs": 30, "patience": 30})
+    changed = {**tabnet.DEFAULT, "batch_size": batch, "virtual_batch_size": virtual}
+    settings = BaselineSettings({key: [value] for key, value in changed.items()}, {"max_epochs": 30, "patience": 30})
     learner = SearchLearner(BASELINES["tabnet"], settings, Resources())
     split = Split(0, np.arange(train_rows), np.arange(train_rows, 50), np.arange(50, 60))
     learner.fit(table, split, 0)
     assert learner.predict(split.train).values.std() > 0.1 * table.truth.std()
+
+
+def test_tabnet_is_stopped_early_also_where_the_validation_rows_lack_a_class() -> None:
+    table = make_table("multiclass")
+    split = first_split(table)
+    lacking = split.validation[table.truth[split.validation] != 2]
+    rest = np.setdiff1d(np.arange(table.rows), np.concatenate([lacking, split.test]))
+    learner = SearchLearner(BASELINES["tabnet"], BaselineSettings("quick", {"max_epochs": 3}), Resources())
+    assert np.isfinite(learner.fit(table, Split(0, rest, lacking, split.test), 0).validation_loss)
+
+
+@pytest.mark.parametrize("task", ["binary", "regression"])
+def test_a_single_target_value_is_a_reason(task: str) -> None:
+    table = make_table(task)  # type: ignore[arg-type]
+    table.values[:, table.target] = 1
+    with pytest.raises(Infeasible, match="single target value"):
+        SearchLearner(BASELINES["mlp"], BaselineSettings("quick"), Resources()).fit(table, first_split(table), 0)
 
 
 def test_too_few_rows_for_the_neighbours_is_a_reason() -> None:

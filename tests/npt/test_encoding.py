@@ -29,7 +29,7 @@ def test_a_test_target_changes_nothing() -> None:
 
 
 def test_a_constant_column_has_scale_one() -> None:
-    values = np.column_stack([np.ones(4), VALUES[:, 1:]])
+    values = np.column_stack([np.full(4, 0.1), VALUES[:, 1:]])
     table = Table(COLUMNS, values, 2)
     assert (standardised(table, statistics(table, SPLIT))[:, 0] == 0).all()
 

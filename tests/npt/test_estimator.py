@@ -62,3 +62,11 @@ def test_other_columns_than_fitted_are_refused() -> None:
     )
     with pytest.raises(ValueError, match="X has 3 features"):
         model.predict(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="fit had"):
+        model.predict(np.ones((2, 2)))
+
+
+def test_columns_are_found_by_name() -> None:
+    frame = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0)[::-1] ** 2})
+    model = NPTRegressor({**FAST, "updates": 20}).fit(frame, np.arange(20.0))
+    assert np.array_equal(model.predict(frame[["b", "a"]]), model.predict(frame))

@@ -49,6 +49,12 @@ def test_infeasible_is_a_result_with_a_reason_and_nan_is_an_error() -> None:
         evaluate(NotANumber(), table, first_split(table), 0)
 
 
+def test_rows_without_a_known_target_are_not_scored() -> None:
+    truth, predicted = np.array([1.0, np.nan, 3.0]), np.array([1.0, 7.0, 5.0])
+    assert score("regression", truth, predicted) == {"rmse": pytest.approx(2**0.5), "mse": 2.0}
+    assert score("regression", np.full(2, np.nan), np.ones(2)) == {}
+
+
 def test_metrics_of_hand_examples() -> None:
     truth = np.array([0.0, 1.0, 1.0, 0.0])
     predicted = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])

@@ -57,8 +57,8 @@ ALL, NONE = {0, 1, 2}, set()
         ("test", 1.0, ALL, 2),
         ("validation", 0.5, {1, 2}, 1),
         ("test", 0.5, {2}, 2),
-        ("validation", 0.0, {1, 2}, 1),
-        ("test", 0.0, {2}, 2),
+        ("validation", 0.1, {1, 2}, 1),
+        ("test", 0.1, {2}, 2),
     ],
 )
 def test_which_targets_are_hidden_and_scored(mode: Mode, share: float, hidden_parts: set[int], scored_part: int) -> None:
@@ -91,7 +91,7 @@ def test_validation_labels_can_be_kept_from_the_test_rows() -> None:
 def test_a_missing_target_is_hidden_and_never_scored() -> None:
     data, _, _ = nine_rows(missing_target=1)
     for mode in ("train", "validation", "test"):
-        for share in (1.0, 0.0, 0.5):
+        for share in (1.0, 0.1, 0.5):
             masked = mask(data, mode, replace(PLAIN, target_mask=share), draws())
             assert masked.cells.mask[0, 1, 2] == 1
             assert not masked.labels[1].any()
@@ -144,7 +144,7 @@ def test_the_input_does_not_depend_on_hidden_targets() -> None:
         values = table.values.copy()
         values[hidden_rows, 2] = 1 - values[hidden_rows, 2]
         other = Encoded.of(Table(table.columns, values, 2), split, statistics(table, split), torch.device("cpu"))
-        one, two = (mask(x, mode, replace(PLAIN, target_mask=0.0), draws()).cells for x in (data, other))
+        one, two = (mask(x, mode, replace(PLAIN, target_mask=0.1), draws()).cells for x in (data, other))
         shown = one.mask == 0
         assert torch.equal(one.mask, two.mask)
         assert torch.equal(one.scale, two.scale)

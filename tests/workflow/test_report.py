@@ -144,6 +144,13 @@ def test_a_failed_fold_is_a_dash_with_its_reason_and_the_last_rank() -> None:
     assert re.search(r"\| NPT +\| – +\|", text)
 
 
+def test_an_undefined_metric_is_a_dash_and_no_mean_of_the_other_folds() -> None:
+    frame = study()
+    frame.loc[0, "test_auroc"] = np.nan
+    text = TABLES["metrics"](frame, PAPER_METRICS).markdown("toy")
+    assert "NPT on Breast Cancer: fold 0: AUROC is undefined on its test rows" in text
+
+
 def test_corruption_has_the_paper_s_two_conventions() -> None:
     tidy = TABLES["corruption"](study().query("method == 'npt'"), PAPER_METRICS).tidy.set_index("dataset")
     assert tidy.loc["breast_cancer", "change"] == pytest.approx(-10)

@@ -42,13 +42,14 @@ def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
 def _corruption(study: pd.DataFrame) -> str:
     study = study.assign(**corruption_changes(study))
     parts = []
-    for dataset, changes in study[study["variant"] == "base"].groupby("dataset", sort=False)["change"]:
+    for (dataset, variant), changes in study.groupby(["dataset", "variant"], sort=False)["change"]:
         if changes.isna().any():
             continue
         unit = "% of RMSE" if datasets()[str(dataset)].task == "regression" else "points of accuracy"
         error = standard_error(changes)
         spread = "" if pd.isna(error) else f" ± {error:.1f}"
-        parts.append(f"{dataset_title(str(dataset))} {changes.mean():+.1f}{spread} {unit}".replace("-", "−"))
+        name = dataset_title(str(dataset)) + ("" if variant == "base" else f" ({variant})")
+        parts.append(f"{name} {changes.mean():+.1f}{spread} {unit}".replace("-", "−"))
     if not parts:
         return "No trained model could be questioned."
     return (

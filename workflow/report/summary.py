@@ -42,8 +42,8 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     rows = []
     frame = study[study["task"] == task]
     for (dataset, method, variant), group in frame.groupby(["dataset", "method", "variant"], sort=False):
-        failed = group[group["status"] != "ok"]
-        values = group[f"test_{metric}"] if failed.empty else pd.Series(dtype=float)
+        reason = _why_not(group, f"test_{metric}")
+        values = pd.Series(dtype=float) if reason else group[f"test_{metric}"]
         rows.append(
             {
                 "task": task,
@@ -54,7 +54,17 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
                 "mean": values.mean() if len(values) else np.nan,
                 "standard_error": standard_error(values),
                 "folds": len(values),
-                "reason": "" if failed.empty else f"fold {failed['seed'].iloc[0]}: {failed['reason'].iloc[0]}",
+                "reason": reason,
             }
         )
     return pd.DataFrame(rows)
+
+
+def _why_not(group: pd.DataFrame, column: str) -> str:
+    """Why a group of folds has no mean: the first fold that failed, or whose metric is undefined; empty if it has one."""
+    for row in group.to_dict("records"):
+        if row["status"] != "ok":
+            return f"fold {row['seed']}: {row['reason']}"
+        if pd.isna(row[column]):
+            return f"fold {row['seed']}: {METRICS[column.removeprefix('test_')].title} is undefined on its test rows"
+    return ""
