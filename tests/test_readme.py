@@ -9,6 +9,7 @@ import pytest
 
 from npt.interface import TASKS
 from npt.metrics import METRICS, PAPER_METRICS
+from workflow.report.summary import read_study
 from workflow.report.tables import TABLES, TASK_TITLES
 
 ROOT = Path(__file__).parents[1]
@@ -16,7 +17,7 @@ REFERENCE = ROOT / "results" / "reference" / "quick"
 
 
 def study(name: str) -> pd.DataFrame:
-    return pd.read_csv(REFERENCE / f"{name}.csv", keep_default_na=False, na_values=[""])
+    return read_study(REFERENCE / f"{name}.csv")
 
 
 def readme_tables() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,11 @@ from baselines import methods
 from npt.datasets import datasets
 from npt.interface import Task
 from npt.metrics import METRICS
+
+
+def read_study(path: Path) -> pd.DataFrame:
+    """A collected study; only an empty cell is missing, so that a reason such as "NA" stays text."""
+    return pd.read_csv(path, keep_default_na=False, na_values=[""])
 
 
 def standard_error(values: pd.Series) -> float:

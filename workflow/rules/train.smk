@@ -11,6 +11,7 @@ rule train:
         "results/logs/train/{dataset}/{method}/{variant}/{seeds}.tsv"
     wildcard_constraints:
         method=plan.pattern("trained"),
+    priority: 10
     threads: 1
     resources:
         gpu=1,

@@ -40,6 +40,19 @@ def run_parser(description: str | None) -> argparse.ArgumentParser:
     return options
 
 
+def study_parser(description: str | None) -> argparse.ArgumentParser:
+    """The options of steps that show one study."""
+    options = parser(description)
+    options.add_argument("--study", type=Path, required=True, help="collected study (.csv)")
+    add_metrics(options)
+    return options
+
+
+def add_metrics(options: argparse.ArgumentParser) -> None:
+    """The option that names the metric of every task."""
+    options.add_argument("--metrics", type=json.loads, required=True, help="metric of every task, as JSON")
+
+
 def limit_threads(threads: int) -> None:
     """Hold libraries that are loaded later to `threads` threads."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

@@ -10,11 +10,10 @@ import numpy as np
 
 from baselines import methods
 from npt.datasets import store
-from npt.interface import Resources, Savable, Split
+from npt.interface import Savable, Split
 from npt.metrics import score
-from workflow.config import typed_settings
-from workflow.steps.command import execute, limit_threads, run_parser
-from workflow.steps.rows import identity, split_of, write_predictions, write_rows
+from workflow.steps.command import execute, run_parser
+from workflow.steps.rows import folds, write_predictions, write_rows
 
 
 def main() -> None:
@@ -24,20 +23,16 @@ def main() -> None:
     options.add_argument("--weights", type=Path, required=True)
     options.add_argument("--cap", default="all", help="probe at most so many test rows of a fold, drawn by seed")
     given = options.parse_args()
-    limit_threads(given.threads)
     method, prepared = methods()[given.method], store.load(given.data)
-    settings = typed_settings(given.method, given.settings, "--settings")
     rows: list[dict[str, Any]] = []
     arrays: dict[str, np.ndarray] = {}
-    for seed in given.seeds:
-        split = split_of(prepared, seed)
-        probed = _probed_rows(split, seed, given.cap)
-        row = {**identity(given, method, prepared, seed), "status": "ok", "reason": ""}
+    for fold in folds(given, method, prepared):
+        row = {**fold.identity, "status": "ok", "reason": ""}
         if given.weights.stat().st_size == 0:
             rows.append({**row, "status": "failed", "reason": "there are no weights, as training failed"})
             continue
-        learner = cast(Savable, method.build(settings, Resources(given.threads, given.device)))
-        learner.load(given.weights, prepared.table.blind(split.test), split, seed)
+        learner, seed, probed = cast(Savable, fold.learner), fold.seed, _probed_rows(fold.split, fold.seed, given.cap)
+        learner.load(given.weights, prepared.table.blind(fold.split.test), fold.split, seed)
         started = time.perf_counter()
         clean, corrupted = _ask(learner, probed, seed)
         row |= {"rows": len(probed), "predict_seconds": round(time.perf_counter() - started, 3)}

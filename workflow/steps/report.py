@@ -6,28 +6,24 @@ import json
 from pathlib import Path
 
 from npt.files import replacing
-from workflow.steps.command import execute, parser
+from workflow.steps.command import add_metrics, execute, parser
 
 
 def main() -> None:
     """Command line of the step."""
-    import pandas as pd
-
     from npt.datasets import store
     from workflow.report.page import render
+    from workflow.report.summary import read_study
 
     options = parser(__doc__)
     options.add_argument("--studies", type=json.loads, required=True, help="study to kind in order, as JSON")
-    options.add_argument("--metrics", type=json.loads, required=True, help="metric of every task, as JSON")
+    add_metrics(options)
     options.add_argument("--preset", required=True)
     options.add_argument("--results", type=Path, required=True)
     options.add_argument("--output", type=Path, required=True)
     options.add_argument("data", nargs="+", type=Path, help="prepared datasets")
     given = options.parse_args()
-    studies = {
-        name: pd.read_csv(given.results / "studies" / f"{name}.csv", keep_default_na=False, na_values=[""])
-        for name in given.studies
-    }
+    studies = {name: read_study(given.results / "studies" / f"{name}.csv") for name in given.studies}
     prepared = [store.load(path) for path in given.data]
     page = render(studies, given.studies, given.metrics, given.preset, given.results, prepared)
     with replacing(given.output) as partial:

@@ -7,7 +7,8 @@ import hashlib
 import importlib.metadata
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import numpy as np
 import npt
 from npt.datasets import store
 from npt.files import replacing
-from npt.interface import Method, UserError
+from npt.interface import Learner, Method, Resources, Split, UserError
+from workflow.config import typed_settings
+from workflow.steps.command import limit_threads
 
 LIBRARIES = ("torch", "scikit-learn", "xgboost", "xgboost-cpu", "lightgbm", "catboost", "pytorch-tabnet", "numpy", "pandas")
 
@@ -50,7 +53,27 @@ def revision(method: Method) -> str:
     return digest.hexdigest()[:16]
 
 
-def split_of(prepared: store.Prepared, seed: int) -> Any:
+@dataclass(frozen=True)
+class Fold:
+    """One fold of a run: its seed and split, a fresh learner, and what its row says of its identity."""
+
+    seed: int
+    split: Split
+    learner: Learner
+    identity: dict[str, Any]
+
+
+def folds(given: argparse.Namespace, method: Method, prepared: store.Prepared) -> Iterator[Fold]:
+    """The folds that a step's command line names."""
+    limit_threads(given.threads)
+    settings = typed_settings(given.method, given.settings, "--settings")
+    for seed in given.seeds:
+        split = split_of(prepared, seed)
+        learner = method.build(settings, Resources(given.threads, given.device))
+        yield Fold(seed, split, learner, identity(given, method, prepared, seed))
+
+
+def split_of(prepared: store.Prepared, seed: int) -> Split:
     """The fold of a seed.
 
     Raises:

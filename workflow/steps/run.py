@@ -11,10 +11,9 @@ from baselines import methods
 from npt.datasets import store
 from npt.evaluation import Evaluation, evaluate
 from npt.files import replacing
-from npt.interface import Resources, Savable, Split
-from workflow.config import typed_settings
-from workflow.steps.command import execute, limit_threads, run_parser
-from workflow.steps.rows import identity, split_of, write_predictions, write_rows
+from npt.interface import Savable, Split
+from workflow.steps.command import execute, run_parser
+from workflow.steps.rows import folds, write_predictions, write_rows
 
 
 def main() -> None:
@@ -22,23 +21,22 @@ def main() -> None:
     options = run_parser(__doc__)
     options.add_argument("--weights", type=Path, help="where the weights go, for methods that keep them")
     given = options.parse_args()
-    limit_threads(given.threads)
     method, prepared = methods()[given.method], store.load(given.data)
-    settings = typed_settings(given.method, given.settings, "--settings")
     rows: list[dict[str, Any]] = []
     arrays: dict[str, np.ndarray] = {}
-    for seed in given.seeds:
-        split = split_of(prepared, seed)
-        learner = method.build(settings, Resources(given.threads, given.device))
-        result = _refused(reason) if (reason := method.supports(prepared.table.task)) else None
-        result = result or evaluate(learner, prepared.table, split, seed)
-        rows.append({**identity(given, method, prepared, seed), **_outcome(result, learner)})
-        arrays |= _arrays(result, split, seed)
-        print(f"{given.dataset} {given.method} {given.variant} fold {seed}: {result.status} {dict(result.metrics)}", flush=True)
+    for fold in folds(given, method, prepared):
+        reason = method.supports(prepared.table.task)
+        result = _refused(reason) if reason else evaluate(fold.learner, prepared.table, fold.split, fold.seed)
+        rows.append({**fold.identity, **_outcome(result, fold.learner)})
+        arrays |= _arrays(result, fold.split, fold.seed)
+        print(
+            f"{given.dataset} {given.method} {given.variant} fold {fold.seed}: {result.status} {dict(result.metrics)}",
+            flush=True,
+        )
         if given.weights:
             with replacing(given.weights) as partial:
                 if result.status == "ok":
-                    cast(Savable, learner).save(partial)
+                    cast(Savable, fold.learner).save(partial)
     write_predictions(given.predictions, arrays)
     write_rows(given.rows, rows)
 

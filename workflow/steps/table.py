@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from npt.files import replacing
-from workflow.steps.command import execute, parser
+from workflow.steps.command import execute, study_parser
 
 
 def main() -> None:
     """Command line of the step."""
-    import pandas as pd
-
+    from workflow.report.summary import read_study
     from workflow.report.tables import TABLES
 
-    options = parser(__doc__)
+    options = study_parser(__doc__)
     options.add_argument("--table", choices=TABLES, required=True)
-    options.add_argument("--metrics", type=json.loads, required=True, help="metric of every task, as JSON")
-    options.add_argument("--study", type=Path, required=True)
     options.add_argument("--csv", type=Path, required=True)
     options.add_argument("--markdown", type=Path, required=True)
     given = options.parse_args()
-    study = pd.read_csv(given.study, keep_default_na=False, na_values=[""])
+    study = read_study(given.study)
     table = TABLES[given.table](study, given.metrics)
     with replacing(given.csv) as partial:
         table.tidy.to_csv(partial, index=False)
