@@ -43,8 +43,9 @@ def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources:
     """
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-    if parameters["n_neighbors"] > len(data.train):
-        raise Infeasible(f"n_neighbors {parameters['n_neighbors']} is more than the {len(data.train)} train rows")
+    wanted = parameters.get("n_neighbors", 5)
+    if wanted > len(data.train):
+        raise Infeasible(f"n_neighbors {wanted} is more than the {len(data.train)} train rows")
     neighbours = KNeighborsRegressor if data.is_regression else KNeighborsClassifier
     return fit_estimator(neighbours(**parameters, n_jobs=resources.threads), data)
 

@@ -76,7 +76,14 @@ class Baseline:
 
     def method(self) -> Method:
         """The baseline as a method of the benchmark."""
-        shared = ("npt/interface.py", "npt/encoding.py", "npt/metrics.py", "npt/evaluation.py", "baselines/search.py")
+        shared = (
+            "npt/interface.py",
+            "npt/encoding.py",
+            "npt/metrics.py",
+            "npt/evaluation.py",
+            "baselines/search.py",
+            "baselines/boosting.py",
+        )
         return Method(
             name=self.name,
             title=self.title,
@@ -104,6 +111,8 @@ class Baseline:
             return [self.quick(task)]
         if isinstance(settings.grid, str):
             raise UserError(f"{self.name}.grid: {settings.grid!r} is not known; allowed: paper, quick, or a mapping of lists")
+        if not settings.grid:
+            raise UserError(f"{self.name}.grid: is empty; allowed: paper, quick, or lists for {', '.join(paper[0])}")
         for key in settings.grid:
             if key not in paper[0]:
                 raise UserError(f"{self.name}.grid.{key}: not a tuned parameter; allowed: {', '.join(paper[0])}")

@@ -60,6 +60,7 @@ def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources:
     if len(data.train) < 2:
         raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
     torch.set_num_threads(resources.threads)
+    parameters = {**DEFAULT, **parameters}
     virtual = parameters["virtual_batch_size"]
     batch = _batch_size(parameters["batch_size"], len(data.train), virtual)
     settings = {key: parameters[key] for key in ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")}

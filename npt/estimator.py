@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from npt.interface import Column, Resources, Split, Table
+from npt.interface import Column, Resources, Split, Table, UserError
 from npt.learner import NPTLearner
 from npt.settings import NPTSettings
 
@@ -51,18 +52,17 @@ class NPTEstimator(BaseEstimator):
         frame = _frame(features)
         if len(frame) != len(target):
             raise ValueError(f"X has {len(frame)} rows, y has {len(target)}")
-        self.n_features_in_ = frame.shape[1]
-        self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        self.columns_ = (*(_column(frame[name]) for name in frame.columns), target_column)
-        table = self._table(frame, target)
+        columns = (*(_column(frame[name]) for name in frame.columns), target_column)
+        table = _table(frame, target, columns)
         train, validation = train_test_split(
             np.arange(len(frame)), test_size=self.validation_share, random_state=self.seed, stratify=stratify
         )
         split = Split(0, np.sort(train), np.sort(validation), np.array([], dtype=int))
-        settings = {**CPU_SIZE, **(self.settings or {})}
-        learner = NPTLearner(replace(NPTSettings(**CPU_SIZE), **settings), Resources(self.threads, self.device))
+        learner = NPTLearner(_settings(self.settings or {}), Resources(self.threads, self.device))
         self.fit_ = learner.fit(table, split, self.seed)
         self.learner_, self.table_, self.split_ = learner, table, split
+        self.n_features_in_ = frame.shape[1]
+        self.feature_names_in_ = np.array(frame.columns, dtype=object)
         return self
 
     def _predict(self, features: Any) -> np.ndarray:
@@ -74,15 +74,11 @@ class NPTEstimator(BaseEstimator):
         if set(frame.columns) != set(self.feature_names_in_):
             raise ValueError(f"X has columns {list(frame.columns)}, fit had {list(self.feature_names_in_)}")
         frame = frame[list(self.feature_names_in_)]
-        new = self._table(frame, np.full(len(frame), np.nan))
+        new = _table(frame, np.full(len(frame), np.nan), self.table_.columns)
         table = replace(self.table_, values=np.concatenate([self.table_.values, new.values]))
         rows = np.arange(self.table_.rows, table.rows)
         self.learner_.attach(table, replace(self.split_, test=rows))
         return self.learner_.predict(rows).values
-
-    def _table(self, frame: pd.DataFrame, target: np.ndarray) -> Table:
-        cells = [_codes(frame[name], column) for name, column in zip(frame.columns, self.columns_, strict=False)]
-        return Table(self.columns_, np.column_stack([*cells, target]), len(cells))
 
 
 class NPTClassifier(ClassifierMixin, NPTEstimator):
@@ -92,14 +88,16 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         """Train on features X (n, features), an array or a frame, and classes y (n,).
 
         Raises:
-            ValueError: lengths differ, or y has fewer than two classes.
+            ValueError: lengths differ, a target is missing, or y has fewer than two classes.
         """
-        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y has one class, {self.classes_[0]!r}; a classifier needs two")
-        column = Column(TARGET, "categorical", tuple(str(name) for name in self.classes_))
+        classes, codes = np.unique(_target(y), return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y has {len(classes)} classes; a classifier needs two")
+        column = Column(TARGET, "categorical", tuple(str(name) for name in classes))
         enough = np.bincount(codes).min() > 1
-        return self._fit(X, column, codes.astype(float), codes if enough else None)
+        self._fit(X, column, codes.astype(float), codes if enough else None)
+        self.classes_ = classes
+        return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities (n, classes) in the order of `classes_`."""
@@ -107,7 +105,8 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(1)]
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(1)]
 
 
 class NPTRegressor(RegressorMixin, NPTEstimator):
@@ -115,7 +114,7 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features X (n, features), an array or a frame, and numbers y (n,)."""
-        return self._fit(X, Column(TARGET, "continuous"), np.asarray(y, float), None)
+        return self._fit(X, Column(TARGET, "continuous"), _target(y).astype(float), None)
 
     def predict(self, X: Any) -> np.ndarray:
         """A number for each row, in the units of y."""
@@ -128,14 +127,47 @@ CPU_SIZE: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _table(frame: pd.DataFrame, target: np.ndarray, columns: tuple[Column, ...]) -> Table:
+    """Features and target as a table of `columns`, of which the last is the target."""
+    cells = [_codes(frame[name], column) for name, column in zip(frame.columns, columns, strict=False)]
+    return Table(columns, np.column_stack([*cells, target]), len(cells))
+
+
+def _settings(changes: dict[str, Any]) -> NPTSettings:
+    known = [field.name for field in fields(NPTSettings)]
+    for key in changes:
+        if key not in known:
+            raise ValueError(f"settings: {key!r} is unknown; allowed: {', '.join(known)}")
+    try:
+        return NPTSettings(**{**CPU_SIZE, **changes})
+    except UserError as error:
+        raise ValueError(f"settings: {error}") from None
+
+
 def _frame(features: Any) -> pd.DataFrame:
-    frame = features.copy() if isinstance(features, pd.DataFrame) else pd.DataFrame(features)
+    if issparse(features):
+        raise ValueError("X is sparse; give an array or a frame")
+    frame = features if isinstance(features, pd.DataFrame) else pd.DataFrame(np.asarray(features)).infer_objects()
     if frame.empty:
         raise ValueError(f"X has shape {frame.shape}; at least one row and one feature are needed")
+    if frame.columns.has_duplicates:
+        raise ValueError(f"X has two columns named {frame.columns[frame.columns.duplicated()][0]!r}")
     return frame
 
 
+def _target(y: Any) -> np.ndarray:
+    """The target as (n,), without missing values."""
+    target = np.asarray(y)
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = target[:, 0]
+    if target.ndim != 1 or pd.isna(target).any():
+        raise ValueError(f"y has shape {target.shape}; one known value a row is needed")
+    return target
+
+
 def _column(series: pd.Series) -> Column:
+    if pd.api.types.is_datetime64_any_dtype(series):
+        raise ValueError(f"X: column {series.name!r} holds dates; turn them into numbers or text first")
     if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
         return Column(str(series.name), "continuous")
     return Column(str(series.name), "categorical", tuple(sorted({str(value) for value in series.dropna()})))

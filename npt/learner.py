@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npt.encoding import statistics
-from npt.interface import Fit, Infeasible, Method, Mode, Prediction, Resources, Split, Table
+from npt.interface import Fit, Infeasible, Method, Mode, Prediction, Resources, Split, Table, UserError
 from npt.settings import NPTSettings
 
 if TYPE_CHECKING:
@@ -72,11 +72,20 @@ class NPTLearner:
         torch.save({name: value.cpu() for name, value in self.model.state_dict().items()}, path)
 
     def load(self, path: Path, table: Table, split: Split, seed: int) -> None:
-        """Read weights written by `save`; nothing but tensors is unpickled."""
+        """Read weights written by `save`; nothing but tensors is unpickled.
+
+        Raises:
+            UserError: the file is damaged, or holds the weights of another model.
+        """
+        import pickle
+
         import torch
 
         self._prepare(table, split, seed)
-        self.model.load_state_dict(torch.load(path, weights_only=True, map_location=self.device))
+        try:
+            self.model.load_state_dict(torch.load(path, weights_only=True, map_location=self.device))
+        except (RuntimeError, pickle.UnpicklingError, EOFError, AttributeError, TypeError) as error:
+            raise UserError(f"{path}: not this model's weights ({type(error).__name__}); remove it and run again") from None
         self.model.eval()
 
     def attach(self, table: Table, split: Split) -> None:

@@ -7,12 +7,14 @@ import pkgutil
 from types import ModuleType
 from typing import Any
 
+from npt.interface import UserError
+
 
 def declarations(package: ModuleType, attribute: str) -> dict[str, Any]:
     """Every module-level `attribute` in the modules of `package`, by its `name`.
 
     Raises:
-        ValueError: a declaration is named unlike its file, so two could claim one name.
+        UserError: a declaration is named unlike its file, so two could claim one name.
     """
     found: dict[str, Any] = {}
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
@@ -20,6 +22,6 @@ def declarations(package: ModuleType, attribute: str) -> dict[str, Any]:
         if declaration is None:
             continue
         if declaration.name != info.name:
-            raise ValueError(f"{package.__name__}/{info.name}.py declares {declaration.name!r}; the name must be the file's")
+            raise UserError(f"{package.__name__}/{info.name}.py declares {declaration.name!r}; the name must be the file's")
         found[declaration.name] = declaration
     return found

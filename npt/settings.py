@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from npt.interface import UserError
 
 Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "linear_warmup", "constant"]
+Tradeoff = Literal["cosine", "constant"]
+NormOn = Literal["query", "all"]
+CHOICES = {"schedule": get_args(Schedule), "tradeoff": get_args(Tradeoff), "layer_norm_on": get_args(NormOn)}
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class NPTSettings:
     feed_forward: int = 4
     attention_dropout: float = 0.1
     hidden_dropout: float = 0.1
-    layer_norm_on: Literal["query", "all"] = "query"
+    layer_norm_on: NormOn = "query"
     between_datapoints: bool = True
     between_attributes: bool = True
 
@@ -34,7 +37,7 @@ class NPTSettings:
     target_mask: float = 1.0
     validation_labels_at_test: bool = True
     transductive: bool = True
-    tradeoff: Literal["cosine", "constant"] = "cosine"
+    tradeoff: Tradeoff = "cosine"
     tradeoff_start: float = 1.0
 
     updates: int = 100_000
@@ -55,7 +58,12 @@ class NPTSettings:
             "tradeoff_start": (0, 1), "updates": (1, 10**9), "learning_rate": (0, 10), "schedule_share": (0, 1),
             "clip": (0, 1e9), "evaluate_every": (1, 10**9), "lookahead_steps": (1, 10**6), "lookahead_share": (0, 1),
         }  # fmt: skip
+        for key, allowed in CHOICES.items():
+            if getattr(self, key) not in allowed:
+                raise UserError(f"{key}: {getattr(self, key)!r} is unknown; allowed: {', '.join(allowed)}")
         for key, (low, high) in limits.items():
+            if not isinstance(getattr(self, key), int | float):
+                raise UserError(f"{key}: {getattr(self, key)!r} is not a number")
             if not low <= getattr(self, key) <= high:
                 raise UserError(f"{key}: {getattr(self, key)} is outside {low:g} to {high:g}")
         if self.batch_rows is not None and self.batch_rows < 3:

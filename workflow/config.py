@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,6 +19,8 @@ from npt.metrics import METRICS, PAPER_METRICS
 from workflow.studies import KINDS, Kind
 
 Settings = Mapping[str, Any]
+MOST_FOLDS = 9999
+NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
 
 
 @dataclass(frozen=True)
@@ -67,18 +70,19 @@ def read(raw: Mapping[str, Any]) -> Config:
     for key in ("seeds", "datasets", "methods", "studies"):
         if not raw.get(key) and raw.get(key) != 0:
             raise UserError(f"config: {key} is missing or empty")
-    settings = _mapping(raw.get("settings"), "settings")
-    _known_names(settings, methods(), "settings")
+    settings = _by_method(raw.get("settings"), methods(), "settings")
     for method, changes in settings.items():
-        typed_settings(method, _mapping(changes, f"settings.{method}"), f"settings.{method}")
+        typed_settings(method, changes, f"settings.{method}")
     overrides = _mapping(raw.get("overrides"), "overrides")
     _known_names(overrides, datasets(), "overrides")
+    overrides = {name: _by_method(given, methods(), f"overrides.{name}") for name, given in overrides.items()}
     for dataset, by_method in overrides.items():
-        _known_names(_mapping(by_method, f"overrides.{dataset}"), methods(), f"overrides.{dataset}")
+        for method, changes in by_method.items():
+            typed_settings(method, {**settings.get(method, {}), **changes}, f"overrides.{dataset}.{method}")
     studies = _mapping(raw["studies"], "studies")
     return Config(
         preset=str(raw.get("preset", "custom")),
-        studies=tuple(_study(name, _mapping(study, f"studies.{name}"), raw) for name, study in studies.items()),
+        studies=tuple(_study(str(name), _mapping(study, f"studies.{name}"), raw) for name, study in studies.items()),
         settings=settings,
         overrides=overrides,
         metrics=_metrics(_mapping(raw.get("metrics"), "metrics")),
@@ -116,6 +120,8 @@ def parse_seeds(value: Any, where: str) -> tuple[int, ...] | None:
         first, _, last = str(part).strip().partition("-")
         if not first.isdecimal() or not (last or "0").isdecimal():
             raise UserError(f"{where}: {value!r} is not a seed; allowed: all, 3, 0-2 or [0, 1, 2]")
+        if int(last or first) > MOST_FOLDS:
+            raise UserError(f"{where}: {value!r} goes beyond {MOST_FOLDS}")
         seeds.update(range(int(first), int(last or first) + 1))
     if not seeds:
         raise UserError(f"{where}: {value!r} is empty")
@@ -128,6 +134,8 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
 
 
 def _check_grid(method: str, settings: BaselineSettings) -> None:
+    if isinstance(settings.grid, dict) and (empty := [key for key, values in settings.grid.items() if not values]):
+        raise UserError(f"{method}.grid.{empty[0]}: has no values")
     baseline = methods()[method].build(settings, None).baseline  # type: ignore[attr-defined]
     for task in TASKS:
         next(baseline.configurations(settings, task, 1))
@@ -135,23 +143,24 @@ def _check_grid(method: str, settings: BaselineSettings) -> None:
 
 def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Study:
     where = f"studies.{name}"
-    if not name.isidentifier():
-        raise UserError(f"{where}: a study's name consists of letters, digits and _")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
+        raise UserError(f"{where}: a study's name is a letter, then letters, digits and _, at most 64 in all")
     _known_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows"), where)
     kind = raw.get("kind", "benchmark")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{where}.kind: {_unknown(kind, KINDS)}")
     chosen = _names(raw.get("datasets", config["datasets"]), datasets(), f"{where}.datasets", "datasets" in raw)
     entries = _names(raw.get("methods", config["methods"]), methods(), f"{where}.methods", "methods" in raw)
     seeds = _seeds(raw.get("seeds", config["seeds"]), chosen, f"{where}.seeds" if "seeds" in raw else "seeds")
-    variants = _mapping(raw.get("variants"), f"{where}.variants")
-    _known_names(variants, dict.fromkeys(entries), f"{where}.variants")
-    for method, named in variants.items():
-        for variant, changes in _mapping(named, f"{where}.variants.{method}").items():
-            if not str(variant).replace(".", "_").isidentifier() or variant == "base":
+    variants: dict[str, dict[str, Settings]] = {}
+    for method, named in _by_method(raw.get("variants"), dict.fromkeys(entries), f"{where}.variants").items():
+        variants[method] = {}
+        for variant, changes in named.items():
+            if not isinstance(variant, str) or not NAME.fullmatch(variant) or variant == "base":
                 raise UserError(f"{where}.variants.{method}: {variant!r} cannot name a variant; use letters, digits, _ and .")
             place = f"{where}.variants.{method}.{variant}"
-            _known_keys(_mapping(changes, place), [f.name for f in fields(methods()[method].settings)], place)
+            variants[method][variant] = _mapping(changes, place)
+            _known_keys(variants[method][variant], [f.name for f in fields(methods()[method].settings)], place)
     rows = raw.get("rows")
     if rows is not None and (not isinstance(rows, int) or rows < 1):
         raise UserError(f"{where}.rows: {rows!r} is not a positive number of rows")
@@ -160,7 +169,7 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
         raise UserError(f"{where}.base: {base!r} is neither true nor false")
     if not base and (bare := [method for method in entries if not variants.get(method)]):
         raise UserError(f"{where}.base: false leaves nothing of {bare[0]}, which has no variants")
-    study = Study(name, kind, chosen, entries, seeds, variants, base, rows)
+    study = Study(name, cast(Kind, kind), chosen, entries, seeds, variants, base, rows)
     _check_support(study, where)
     return study
 
@@ -195,7 +204,7 @@ def _metrics(raw: Mapping[str, Any]) -> dict[Task, str]:
     chosen: dict[Task, str] = {**PAPER_METRICS, **raw}  # type: ignore[typeddict-item]
     for task, metric in chosen.items():
         allowed = {name: None for name, m in METRICS.items() if task in m.tasks}
-        if metric not in allowed:
+        if not isinstance(metric, str) or metric not in allowed:
             raise UserError(f"metrics.{task}: {_unknown(metric, allowed)}")
     return chosen
 
@@ -206,6 +215,13 @@ def _mapping(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise UserError(f"{where}: {value!r} is not a mapping of keys to values")
     return value
+
+
+def _by_method(value: Any, allowed: Mapping[str, Any], where: str) -> dict[str, Settings]:
+    """A mapping of methods to mappings; an empty value is an empty mapping."""
+    given = _mapping(value, where)
+    _known_names(given, allowed, where)
+    return {method: _mapping(changes, f"{where}.{method}") for method, changes in given.items()}
 
 
 def _names(value: Any, allowed: Mapping[str, Any], where: str, own: bool) -> tuple[str, ...]:
@@ -221,7 +237,7 @@ def _names(value: Any, allowed: Mapping[str, Any], where: str, own: bool) -> tup
 
 def _known_names(names: Iterable[Any], allowed: Mapping[str, Any], where: str) -> None:
     for name in names:
-        if name not in allowed:
+        if not isinstance(name, str) or name not in allowed:
             raise UserError(f"{where}: {_unknown(name, allowed)}")
 
 

@@ -86,8 +86,18 @@ class Plan:
 
     @property
     def targets(self) -> list[str]:
-        """What `snakemake` makes."""
-        return [*self.report_inputs(None), f"{RESULTS}/report/index.html"]
+        """What `snakemake` makes: the page, and every file on the way to it, so that a lost one is made anew."""
+        paths = [f"{RESULTS}/report/index.html", *self.report_inputs(None), *self.data_inputs(None)]
+        for study in self.config.studies:
+            paths += [f"{RESULTS}/tables/{study.name}.{table}.md" for table in KINDS[study.kind].tables]
+            paths += [f"{RESULTS}/figures/{study.name}.{figure}.png" for figure in KINDS[study.kind].figures]
+            if KINDS[study.kind].probe:
+                stems = [f"{RESULTS}/probes/{study.name}/{run.stem}" for run in self.runs_of(study)]
+                paths += [f"{stem}{ending}" for stem in stems for ending in (".jsonl", ".predictions.npz")]
+        for run in self.runs.values():
+            endings = [".jsonl", ".predictions.npz", *([".pt"] if methods()[run.method].saves_weights else [])]
+            paths += [f"{RESULTS}/runs/{run.stem}{ending}" for ending in endings]
+        return paths
 
     def pattern(self, what: str) -> str:
         """Regular expression of a wildcard's values: `method`, those that are `trained` or `fitted`, or a kind of study."""

@@ -26,4 +26,6 @@ def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
             claim(Path.cwd())
     except UserError as error:
         sys.exit(f"error: {error}")
+    except OSError as error:
+        sys.exit(f"error: {error.filename}: {error.strerror}")
     return plan

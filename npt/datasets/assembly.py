@@ -19,6 +19,10 @@ def assemble(frame: pd.DataFrame, dataset: Dataset) -> Table:
     Raises:
         UserError: rows, columns, classes or the deviation of the target are not the declared ones.
     """
+    names = [str(name) for name in frame.columns]
+    for name in (dataset.target, *dataset.categorical):
+        if name not in names:
+            raise UserError(f"{dataset.name}: column {name!r} is declared and not in the file; it has {', '.join(names)}")
     columns, values = [], np.empty(frame.shape, np.float64)
     for j, name in enumerate(frame.columns):
         column, values[:, j] = _encode(frame[name], str(name), name in dataset.categorical)
@@ -32,7 +36,10 @@ def _encode(series: pd.Series, name: str, categorical: bool) -> tuple[Column, np
     import pandas as pd
 
     if not categorical:
-        return Column(name, "continuous"), pd.to_numeric(series).to_numpy(np.float64, na_value=np.nan)
+        try:
+            return Column(name, "continuous"), pd.to_numeric(series).to_numpy(np.float64, na_value=np.nan)
+        except (ValueError, TypeError) as error:
+            raise UserError(f"column {name!r} holds text ({error}); declare it under `categorical`") from None
     codes, levels = pd.factorize(series, sort=True)
     return Column(name, "categorical", tuple(str(level) for level in levels)), np.where(codes < 0, np.nan, codes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,8 +77,9 @@ class Dataset:
 
     def fingerprint(self) -> str:
         """Sixteen hex digits that change when anything that determines the prepared table changes."""
+        readers = [hashlib.sha256(Path(inspect.getfile(r.read)).read_bytes()).hexdigest() for r in self.readings]
         facts = (
             self.name, self.task, self.rows, self.columns, self.target, self.categorical, self.split_rule,
-            self.class_counts, self.target_sigma, [[file.sha256 for file in r.files] for r in self.readings],
+            self.class_counts, self.target_sigma, [[file.sha256 for file in r.files] for r in self.readings], readers,
         )  # fmt: skip
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]

@@ -62,13 +62,10 @@ def _first(places: list[Callable[[File], tuple[Path, str] | None]], file: File) 
     return next((found for place in places if (found := place(file))), None)
 
 
-def _check(file: File, path: Path, shown_as: str, *, remove: bool = False) -> None:
+def _check(file: File, path: Path, shown_as: str, *, advice: str = "left as it is and not used") -> None:
     got = sha256_of(path)
     if got != file.sha256:
-        if remove:
-            path.unlink()
-        kept = "removed; run again to fetch it anew" if remove else "left as it is and not used"
-        raise UserError(f"{shown_as}: sha256 is {got}, expected {file.sha256} ({kept})")
+        raise UserError(f"{shown_as}: sha256 is {got}, expected {file.sha256} ({advice})")
 
 
 def _in_mirror(dataset: str, file: File) -> tuple[Path, str] | None:
@@ -88,7 +85,7 @@ def _downloaded(file: File, downloads: Path) -> tuple[Path, str] | None:
     path = downloads / file.name
     if not path.is_file():
         return None
-    _check(file, path, str(path), remove=True)
+    _check(file, path, str(path), advice="not used; remove it to fetch it anew")
     return path, "download"
 
 
@@ -117,7 +114,7 @@ def _fetch(file: File, downloads: Path) -> tuple[Path, str] | None:
             path = _download(url, Path(folder), expand=url.endswith(".gz") and not file.name.endswith(".gz"))
             if path is None:
                 continue
-            _check(file, path, url, remove=True)
+            _check(file, path, url, advice="not kept; the address serves something else now")
             path.replace(downloads / file.name)
             return downloads / file.name, url
     return None
@@ -145,7 +142,7 @@ def _download(url: str, folder: Path, *, expand: bool) -> Path | None:
 
 def _missing(dataset: Dataset, downloads: Path) -> str:
     lacking = [
-        f"{file.name} (get it from {' or '.join(file.urls)})" if file.urls else f"{file.name} (from {file.package})"
+        f"{file.name} (get it from {' or '.join(file.urls)})" if file.urls else file.name
         for file in dataset.readings[0].files
         if not (downloads / file.name).is_file()
     ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from npt.files import replacing
-from npt.interface import Column, Split, Table
+from npt.interface import Column, Split, Table, UserError
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,18 @@ def save(path: Path, prepared: Prepared) -> None:
 
 
 def load(path: Path) -> Prepared:
-    """Read what `save` wrote."""
-    with np.load(path, allow_pickle=False) as stored:
-        header = json.loads(str(stored["header"]))
-        parts = {int(name.removeprefix("fold_")): stored[name] for name in stored.files if name.startswith("fold_")}
-        values = stored["values"]
+    """Read what `save` wrote.
+
+    Raises:
+        UserError: the file is damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            header = json.loads(str(stored["header"]))
+            parts = {int(name.removeprefix("fold_")): stored[name] for name in stored.files if name.startswith("fold_")}
+            values = stored["values"]
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError) as error:
+        raise UserError(f"{path}: damaged ({type(error).__name__}); remove it and run again") from None
     columns = tuple(Column(c["name"], c["kind"], tuple(c["levels"])) for c in header.pop("columns"))
     splits = {fold: Split(fold, *(np.flatnonzero(part == code) for code in range(3))) for fold, part in parts.items()}
     return Prepared(Table(columns, values, header.pop("target")), splits, header)

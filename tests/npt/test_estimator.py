@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 from npt.datasets import synthetic
@@ -38,16 +40,20 @@ def test_a_new_row_is_predicted_in_the_light_of_the_fitted_rows() -> None:
     target = frame.pop("y")
     model = NPTRegressor(FAST).fit(frame, target)
     alone = model.predict(frame[:1])
-    model.table_ = type(model.table_)(model.columns_, model.table_.values[::-1] * 0.5, model.table_.target)
+    model.table_ = type(model.table_)(model.table_.columns, model.table_.values[::-1] * 0.5, model.table_.target)
     assert not np.allclose(model.predict(frame[:1]), alone)
 
 
 @pytest.mark.parametrize(
     ("features", "target", "message"),
     [
-        (np.ones((5, 2)), np.ones(5), "one class"),
+        (np.ones((5, 2)), np.ones(5), "y has 1 classes"),
         (np.ones((5, 2)), np.arange(4), "5 rows, y has 4"),
         (np.array([[1.0], [np.inf]]), np.array([0, 1]), "infinite"),
+        (np.ones((3, 2)), np.array([0, 1, np.nan]), "one known value a row"),
+        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])}), np.array([0, 1]), "holds dates"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), np.array([0, 1]), "two columns named 'a'"),
+        (csr_array(np.eye(2)), np.array([0, 1]), "sparse"),
         (np.ones((0, 2)), np.array([0, 1]), "at least one row"),
     ],
 )
@@ -70,3 +76,21 @@ def test_columns_are_found_by_name() -> None:
     frame = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0)[::-1] ** 2})
     model = NPTRegressor({**FAST, "updates": 20}).fit(frame, np.arange(20.0))
     assert np.array_equal(model.predict(frame[["b", "a"]]), model.predict(frame))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"widht": 8}, "'widht' is unknown"), ({"schedule": "foo"}, "schedule: 'foo'"), ({"updates": "20"}, "not a number")],
+)
+def test_settings_are_checked(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        NPTRegressor(settings).fit(np.ones((5, 2)), np.arange(5))
+
+
+def test_numbers_in_an_object_array_are_numbers() -> None:
+    values = np.arange(20.0)[:, None]
+    model = NPTRegressor({**FAST, "updates": 2}).fit(values.astype(object), np.arange(20.0))
+    assert model.table_.columns[0].kind == "continuous"
+    assert np.array_equal(model.predict(values), model.predict(values.astype(object)))
+    with pytest.raises(NotFittedError):
+        NPTClassifier().predict(values)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 
 from npt.cells import Encoded
-from npt.interface import Resources, Split
+from npt.interface import Resources, Split, UserError
 from npt.learner import NPTLearner
 from npt.masking import mask
 from npt.model import Layout
@@ -94,3 +95,8 @@ def test_saved_weights_predict_the_same(tmp_path) -> None:
     learner.save(tmp_path / "weights.pt")
     other.load(tmp_path / "weights.pt", table.blind(split.test), split, 1)
     assert np.array_equal(learner.predict(split.test).values, other.predict(split.test).values)
+    content = (tmp_path / "weights.pt").read_bytes()
+    for damaged in (content[: len(content) // 2], b"", b"weights"):
+        (tmp_path / "weights.pt").write_bytes(damaged)
+        with pytest.raises(UserError, match=r"weights\.pt: not this model's weights"):
+            other.load(tmp_path / "weights.pt", table.blind(split.test), split, 1)

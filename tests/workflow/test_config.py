@@ -53,6 +53,18 @@ def plan_of(found: dict[str, Any]) -> Any:
         ({"settings": {"npt": {"schedule": "step"}}}, ["settings.npt.schedule", "'step'", "flat_then_cosine"]),
         ({"settings": {"knn": {"grid": "fast"}}}, ["knn.grid", "'fast'", "paper, quick"]),
         ({"settings": {"knn": {"grid": {"k": [1]}}}}, ["knn.grid.k", "n_neighbors"]),
+        ({"settings": {"npt": []}}, ["settings.npt", "not a mapping"]),
+        ({"settings": {"knn": {"grid": {}}}}, ["knn.grid", "is empty"]),
+        ({"settings": {"knn": {"grid": {"p": []}}}}, ["knn.grid.p", "has no values"]),
+        ({"overrides": {"wine": {"npt": {"wdth": 1}}}}, ["overrides.wine.npt", "did you mean 'width'?"]),
+        ({"studies": {"main": {"kind": []}}}, ["studies.main.kind", "[]"]),
+        ({"studies": {2021: {}}}, ["studies.2021", "a letter"]),
+        ({"studies": {"é": {}}}, ["studies.é", "a letter"]),
+        ({"studies": {"main": {"variants": {"npt": {"..": {}}}}}}, ["'..' cannot name a variant"]),
+        ({"studies": {"main": {"variants": {"npt": {None: {}}}}}}, ["None cannot name a variant"]),
+        ({"datasets": [[]]}, ["datasets", "[]"]),
+        ({"metrics": {"binary": ["auroc"]}}, ["metrics.binary", "['auroc']"]),
+        ({"seeds": "0-999999999"}, ["seeds", "goes beyond"]),
         ({"settings": ["npt"]}, ["settings", "not a mapping"]),
         ({"overrides": {"yacth": {}}}, ["overrides", "'yacth'", "did you mean 'yacht'?"]),
         ({"overrides": {"yacht": {"npt": {"updats": 3}}}}, ["npt", "'updats'", "did you mean 'updates'?"]),
@@ -101,6 +113,14 @@ def test_a_method_that_supports_no_dataset_of_a_study_is_refused_and_one_that_la
 )
 def test_seeds(text: Any, seeds: tuple[int, ...] | None) -> None:
     assert parse_seeds(text, "seeds") == seeds
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [{"settings": {"npt": None}}, {"overrides": {"yacht": None}}, {"studies": {"main": {"variants": {"npt": {"same": None}}}}}],
+)
+def test_an_empty_value_changes_nothing(empty: dict[str, Any]) -> None:
+    assert plan_of(raw(**empty)).runs
 
 
 def test_settings_come_in_layers() -> None:

@@ -53,7 +53,14 @@ def metrics(study: pd.DataFrame, primary: Primary) -> Figure:
         folds = study[(study["dataset"] == dataset) & (study["status"] == "ok")]
         heights = {label: len(labels) - 1 - place for place, label in enumerate(labels)}
         drawn = [heights[method_title(m, v)] for m, v in zip(folds["method"], folds["variant"], strict=True)]
-        axis.plot(folds[f"test_{metric.name}"], drawn, "|", color="0.6", markersize=7, zorder=1)
+        axis.plot(
+            [row.get(f"test_{metric.name}") for row in folds.to_dict("records")],
+            drawn,
+            "|",
+            color="0.6",
+            markersize=7,
+            zorder=1,
+        )
         _points(axis, labels, part["mean"], part["standard_error"])
         arrow = "higher" if metric.higher_is_better else "lower"
         axis.set(title=dataset_title(dataset), xlabel=f"test {metric.title} ({arrow} is better)")

@@ -64,7 +64,10 @@ def check(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]],
             found = by_key[run, seed]
             if len(found) != 1:
                 files = ", ".join(row["file"] for row in found) or "no file"
-                raise UserError(f"{run} fold {seed}: {len(found)} rows in {files}; exactly one is allowed")
+                raise UserError(
+                    f"{run} fold {seed}: {len(found)} rows in {files}; exactly one is allowed; remove the run's .jsonl file "
+                    "under results/runs or results/probes and run again"
+                )
             row = found[0]
             if row["fingerprint"] != facts["fingerprint"]:
                 raise UserError(f"{row['file']}: made with other settings or data; remove it and run again")

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -62,7 +63,8 @@ def limit_threads(threads: int) -> None:
 def execute(main: Callable[[], Any]) -> NoReturn:
     """Run a step with its output in the file that `--log` names, if any.
 
-    A user's mistake, a full disk or Ctrl-C ends it with one line, on the terminal and in the log, instead of a traceback.
+    A mistake, a full disk or Ctrl-C ends it with one line, on the terminal and in the log; the traceback of an unforeseen
+    error goes into the log alone.
     """
     terminal = os.dup(sys.stderr.fileno())
     try:
@@ -75,6 +77,12 @@ def execute(main: Callable[[], Any]) -> NoReturn:
         _fail(terminal, f"{place}{error.strerror or error}; what was finished is kept, run again to go on")
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:
+        if LOG not in sys.argv:
+            raise
+        traceback.print_exc()
+        message = " ".join(str(error).split())
+        _fail(terminal, f"{type(error).__name__}: {message} (the whole of it is in {sys.argv[sys.argv.index(LOG) + 1]})")
     sys.exit(0)
 
 

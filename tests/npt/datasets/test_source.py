@@ -105,12 +105,12 @@ def test_what_a_killed_download_left_is_cleared(address: str, tmp_path: Path) ->
     assert leftovers(tmp_path) == ["file.csv"]
 
 
-def test_a_download_that_rotted_on_disk_is_removed(tmp_path: Path) -> None:
+def test_a_download_that_rotted_on_disk_is_refused_and_a_file_put_there_by_hand_is_not_lost(tmp_path: Path) -> None:
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "file.csv").write_bytes(b"rot")
-    with pytest.raises(UserError, match="removed; run again"):
+    with pytest.raises(UserError, match="remove it to fetch it anew"):
         acquire(from_urls(), tmp_path)
-    assert leftovers(tmp_path) == []
+    assert leftovers(tmp_path) == ["file.csv"]
 
 
 def test_the_mirror_comes_first_and_its_files_stay(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
