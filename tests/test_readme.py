@@ -10,7 +10,7 @@ import pytest
 from npt.interface import TASKS
 from npt.metrics import METRICS, PAPER_METRICS
 from workflow.report.summary import read_study
-from workflow.report.tables import TABLES, TASK_TITLES
+from workflow.report.tables import TABLES, TASK_TITLES, Section
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference" / "quick"
@@ -30,7 +30,7 @@ def readme_tables() -> list[str]:
         columns.append(section.cells.set_index("Method").rename(columns=lambda name, metric=metric: f"{name}, {metric}"))
     main = pd.concat(columns, axis=1).reset_index()
     corruption = TABLES["corruption"](study("corruption"), PAPER_METRICS).sections
-    return [main.to_markdown(index=False), *(section.cells.to_markdown(index=False) for section in corruption)]
+    return [Section("main", main).markdown(), *(section.markdown() for section in corruption)]
 
 
 def test_the_readme_shows_the_reference_run() -> None:

@@ -78,6 +78,24 @@ def test_a_change_of_one_setting_reruns_only_what_it_affects(finished: Path, tmp
     assert not re.search(r"^train +\d", text, re.MULTILINE)
 
 
+def test_damaged_weights_are_named_and_what_is_lost_is_made_anew(finished: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder)
+    weights = folder / "results/runs/synthetic/npt/base/0.pt"
+    weights.write_bytes(weights.read_bytes()[:100])
+    damaged = run(folder)
+    assert damaged.returncode != 0
+    assert "error: results/runs/synthetic/npt/base/0.pt: not this model's weights" in damaged.stderr
+    assert "Traceback" not in damaged.stderr
+    weights.unlink()
+    (folder / "results/tables/main.ranks.md").unlink()
+    (folder / "results/runs/synthetic/knn/base/0-1.jsonl").unlink()
+    assert run(folder).returncode == 0
+    assert tables(folder) == tables(finished)
+    planned = run(folder, "-n")
+    assert "Nothing to be done" in planned.stdout + planned.stderr
+
+
 @pytest.mark.parametrize("seconds", [4, 8, 12])
 def test_killed_at_any_moment_it_goes_on_to_the_same_tables(seconds: int, finished: Path, tmp_path: Path) -> None:
     process = subprocess.Popen(command(tmp_path), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

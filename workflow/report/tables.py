@@ -30,6 +30,10 @@ class Section:
     cells: pd.DataFrame
     notes: tuple[str, ...] = ()
 
+    def markdown(self) -> str:
+        """The cells as a Markdown table."""
+        return self.cells.to_markdown(index=False, disable_numparse=True)
+
 
 @dataclass(frozen=True)
 class Tabulated:
@@ -42,7 +46,7 @@ class Tabulated:
         """All sections as Markdown."""
         parts = [f"Configuration: {preset}\n"]
         for section in self.sections:
-            parts.append(f"### {section.title}\n\n{section.cells.to_markdown(index=False)}\n")
+            parts.append(f"### {section.title}\n\n{section.markdown()}\n")
             parts += [f"{note}\n" for note in section.notes]
         return "\n".join(parts)
 
