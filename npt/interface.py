@@ -162,3 +162,6 @@ class Method:
     seeds_per_job: int | None = None
     saves_weights: bool = False
     sources: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        assert not self.saves_weights or self.seeds_per_job == 1, "a file of weights holds those of one seed"

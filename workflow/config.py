@@ -55,8 +55,9 @@ class Config:
 
     def resolve(self, dataset: str, method: str, changes: Settings) -> Any:
         """Settings of a run: the method's defaults, then `settings`, `overrides` and the variant's changes."""
-        layers = {**self.settings.get(method, {}), **self.overrides.get(dataset, {}).get(method, {}), **changes}
-        return typed_settings(method, layers, f"settings.{method} for {dataset}")
+        own = self.overrides.get(dataset, {}).get(method, {})
+        where = f"variants.{method}" if changes else f"overrides.{dataset}.{method}" if own else f"settings.{method}"
+        return typed_settings(method, {**self.settings.get(method, {}), **own, **changes}, where)
 
 
 def read(raw: Mapping[str, Any]) -> Config:
@@ -71,14 +72,12 @@ def read(raw: Mapping[str, Any]) -> Config:
         if not raw.get(key) and raw.get(key) != 0:
             raise UserError(f"config: {key} is missing or empty")
     settings = _by_method(raw.get("settings"), methods(), "settings")
-    for method, changes in settings.items():
-        typed_settings(method, changes, f"settings.{method}")
     overrides = _mapping(raw.get("overrides"), "overrides")
     _known_names(overrides, datasets(), "overrides")
     overrides = {name: _by_method(given, methods(), f"overrides.{name}") for name, given in overrides.items()}
-    for dataset, by_method in overrides.items():
+    for where, by_method in {"settings": settings, **{f"overrides.{name}": given for name, given in overrides.items()}}.items():
         for method, changes in by_method.items():
-            typed_settings(method, {**settings.get(method, {}), **changes}, f"overrides.{dataset}.{method}")
+            _known_keys(changes, [field.name for field in fields(methods()[method].settings)], f"{where}.{method}")
     studies = _mapping(raw["studies"], "studies")
     return Config(
         preset=str(raw.get("preset", "custom")),

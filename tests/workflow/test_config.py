@@ -123,6 +123,12 @@ def test_an_empty_value_changes_nothing(empty: dict[str, Any]) -> None:
     assert plan_of(raw(**empty)).runs
 
 
+def test_settings_need_to_fit_together_only_where_they_are_used() -> None:
+    found = raw(settings={"npt": {"heads": 5}}, overrides={"yacht": {"npt": {"width": 20}}})
+    assert plan_of(found).runs
+    assert "settings.npt.width: 64 is not a multiple of heads (5)" in message(raw(settings={"npt": {"heads": 5}}))
+
+
 def test_settings_come_in_layers() -> None:
     found = read(
         raw(
