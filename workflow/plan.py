@@ -139,13 +139,13 @@ class Plan:
         return [f"{RESULTS}/{folder}/{run.stem}.jsonl" for run in self.runs_of(study)]
 
     def expected(self, wildcards: Any) -> str:
-        """What a study's files must hold, as JSON: dataset/method/variant to seeds and fingerprint."""
+        """What a study's files must hold, as JSON in the configuration's order: run to seeds and fingerprint."""
         study = self.studies[wildcards.study]
         found: dict[str, dict[str, str]] = {}
         for run in self.runs_of(study):
             key = f"{run.dataset}/{run.method}/{run.variant}"
             found[key] = {"seeds": format_seeds(study.seeds[run.dataset]), "fingerprint": run.fingerprint}
-        return json.dumps(found, sort_keys=True)
+        return json.dumps(found)
 
     def metrics(self, wildcards: Any) -> str:
         """Metric of every task as JSON."""
