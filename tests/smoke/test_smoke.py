@@ -117,16 +117,34 @@ def test_killing_snakemake_alone_leaves_no_lock_behind(finished: Path, tmp_path:
     assert tables(tmp_path) == tables(finished)
 
 
-def test_ctrl_c_is_a_clean_stop(tmp_path: Path) -> None:
+def test_ctrl_c_in_the_middle_of_training_is_a_clean_stop(tmp_path: Path) -> None:
+    endless = yaml.safe_load(SMOKE.read_text())
+    endless |= {"methods": ["npt"], "studies": {"main": {}}}
+    endless["settings"] = {"npt": {**endless["settings"]["npt"], "updates": 1_000_000}}
+    (tmp_path / "endless.yaml").write_text(yaml.safe_dump(endless))
     process = subprocess.Popen(
-        command(tmp_path), start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    time.sleep(7)
+        command(tmp_path, config=tmp_path / "endless.yaml"),
+        start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    logs = tmp_path / "results" / "logs" / "train"
+    while len(list(logs.rglob("*.log"))) < 2:
+        assert process.poll() is None
+        time.sleep(0.1)
+    time.sleep(2)
     os.killpg(process.pid, signal.SIGINT)
     text, _ = process.communicate(timeout=60)
     assert process.returncode != 0
-    assert "Traceback" not in text
-    assert not list((tmp_path / "results").rglob(".*.jsonl.*"))
+    assert "Traceback" not in text + "".join(path.read_text() for path in logs.rglob("*.log"))
+    assert not list((tmp_path / "results" / "runs").rglob("*.jsonl*"))
+
+
+def test_ctrl_c_while_a_step_is_loading_prints_nothing() -> None:
+    code = (
+        "import sys; sys.argv[0] = '-m'; import workflow.steps, os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == -signal.SIGINT
+    assert done.stdout + done.stderr == ""
 
 
 def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -68,6 +69,7 @@ def execute(main: Callable[[], Any]) -> NoReturn:
     """
     terminal = os.dup(sys.stderr.fileno())
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         _open_log(sys.argv)
         main()
     except UserError as error:
