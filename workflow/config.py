@@ -77,7 +77,7 @@ def read(raw: Mapping[str, Any]) -> Config:
     overrides = {name: _by_method(given, methods(), f"overrides.{name}") for name, given in overrides.items()}
     for where, by_method in {"settings": settings, **{f"overrides.{name}": given for name, given in overrides.items()}}.items():
         for method, changes in by_method.items():
-            _known_keys(changes, [field.name for field in fields(methods()[method].settings)], f"{where}.{method}")
+            _known_settings(method, changes, f"{where}.{method}")
     studies = _mapping(raw["studies"], "studies")
     return Config(
         preset=str(raw.get("preset", "custom")),
@@ -90,10 +90,9 @@ def read(raw: Mapping[str, Any]) -> Config:
 
 def typed_settings(method: str, changes: Settings, where: str) -> Any:
     """An instance of the method's settings class."""
-    kind = methods()[method].settings
-    _known_keys(changes, [field.name for field in fields(kind)], where)
+    _known_settings(method, changes, where)
     try:
-        settings = _adapter(kind).validate_python(dict(changes))
+        settings = _adapter(methods()[method].settings).validate_python(dict(changes))
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(f"{where}.{'.'.join(map(str, first['loc']))}: {first['input']!r}: {first['msg']}") from None
@@ -159,7 +158,7 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
                 raise UserError(f"{where}.variants.{method}: {variant!r} cannot name a variant; use letters, digits, _ and .")
             place = f"{where}.variants.{method}.{variant}"
             variants[method][variant] = _mapping(changes, place)
-            _known_keys(variants[method][variant], [f.name for f in fields(methods()[method].settings)], place)
+            _known_settings(method, variants[method][variant], place)
     rows = raw.get("rows")
     if rows is not None and (not isinstance(rows, int) or rows < 1):
         raise UserError(f"{where}.rows: {rows!r} is not a positive number of rows")
@@ -244,6 +243,10 @@ def _known_keys(raw: Mapping[str, Any], allowed: Iterable[str], where: str) -> N
     for key in raw:
         if key not in (names := list(allowed)):
             raise UserError(f"{where}: {_unknown(key, dict.fromkeys(names))}")
+
+
+def _known_settings(method: str, changes: Settings, where: str) -> None:
+    _known_keys(changes, [field.name for field in fields(methods()[method].settings)], where)
 
 
 def _unknown(name: Any, allowed: Mapping[str, Any]) -> str:

@@ -92,12 +92,16 @@ class Plan:
             paths += [f"{RESULTS}/tables/{study.name}.{table}.md" for table in KINDS[study.kind].tables]
             paths += [f"{RESULTS}/figures/{study.name}.{figure}.png" for figure in KINDS[study.kind].figures]
             if KINDS[study.kind].probe:
-                stems = [f"{RESULTS}/probes/{study.name}/{run.stem}" for run in self.runs_of(study)]
-                paths += [f"{stem}{ending}" for stem in stems for ending in (".jsonl", ".predictions.npz")]
+                paths += [f"{stem}{ending}" for stem in self._stems(study) for ending in (".jsonl", ".predictions.npz")]
         for run in self.runs.values():
             endings = [".jsonl", ".predictions.npz", *([".pt"] if methods()[run.method].saves_weights else [])]
             paths += [f"{RESULTS}/runs/{run.stem}{ending}" for ending in endings]
         return paths
+
+    def _stems(self, study: Study) -> list[str]:
+        """Paths, less their endings, of the run or probe files that a study collects."""
+        folder = f"probes/{study.name}" if KINDS[study.kind].probe else "runs"
+        return [f"{RESULTS}/{folder}/{run.stem}" for run in self.runs_of(study)]
 
     def pattern(self, what: str) -> str:
         """Regular expression of a wildcard's values: `method`, those that are `trained` or `fitted`, or a kind of study."""
@@ -134,9 +138,7 @@ class Plan:
 
     def collect_inputs(self, wildcards: Any) -> list[str]:
         """Run or probe files of a study, exactly those planned."""
-        study = self.studies[wildcards.study]
-        folder = f"probes/{study.name}" if KINDS[study.kind].probe else "runs"
-        return [f"{RESULTS}/{folder}/{run.stem}.jsonl" for run in self.runs_of(study)]
+        return [f"{stem}.jsonl" for stem in self._stems(self.studies[wildcards.study])]
 
     def expected(self, wildcards: Any) -> str:
         """What a study's files must hold, as JSON in the configuration's order: run to seeds and fingerprint."""

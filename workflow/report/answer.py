@@ -6,7 +6,7 @@ import pandas as pd
 
 from npt.datasets import datasets
 from npt.metrics import METRICS
-from workflow.report.summary import dataset_title, method_title, standard_error
+from workflow.report.summary import dataset_title, method_titles, standard_error
 from workflow.report.tables import TASK_TITLES, Primary, corruption_changes, ranks, tasks_of
 
 
@@ -20,7 +20,7 @@ def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
     sentences = []
     for task in tasks_of(study):
         part = tidy[tidy["task"] == task]
-        titles = pd.Series([method_title(m, v) for m, v in zip(part["method"], part["variant"], strict=True)], part.index)
+        titles = pd.Series(method_titles(part), part.index)
         best, count = part["mean_rank"].min(), int(part["datasets"].max())
         first = titles[part["mean_rank"] == best]
         verb = "ranks first" if len(first) == 1 else "share the first place"

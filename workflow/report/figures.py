@@ -9,7 +9,7 @@ import matplotlib
 import pandas as pd
 
 from npt.metrics import METRICS
-from workflow.report.summary import dataset_title, method_title
+from workflow.report.summary import dataset_title, method_titles
 from workflow.report.tables import TASK_TITLES, Primary, corruption_changes, tasks_of
 from workflow.report.tables import corruption as corruption_table
 from workflow.report.tables import metrics as metrics_table
@@ -32,7 +32,7 @@ def ranks(study: pd.DataFrame, primary: Primary) -> Figure:
     figure, axes = _panels(len(tasks), tidy.groupby("task").size().max())
     for task, axis in zip(tasks, axes, strict=True):
         part = tidy[tidy["task"] == task]
-        _points(axis, _labels(part), part["mean_rank"], part["standard_error"])
+        _points(axis, method_titles(part), part["mean_rank"], part["standard_error"])
         count = int(part["datasets"].max())
         metric = METRICS[primary[task]].title
         axis.set(title=f"{TASK_TITLES[task]}\n{metric}, {count} dataset{'s' * (count != 1)}", xlabel="mean rank (1 is best)")
@@ -49,10 +49,10 @@ def metrics(study: pd.DataFrame, primary: Primary) -> Figure:
     for dataset, axis in zip(names, axes, strict=True):
         part = tidy[tidy["dataset"] == dataset].sort_values("rank", kind="stable")
         metric = METRICS[part["metric"].iloc[0]]
-        labels = _labels(part)
+        labels = method_titles(part)
         folds = study[(study["dataset"] == dataset) & (study["status"] == "ok")]
         heights = {label: len(labels) - 1 - place for place, label in enumerate(labels)}
-        drawn = [heights[method_title(m, v)] for m, v in zip(folds["method"], folds["variant"], strict=True)]
+        drawn = [heights[title] for title in method_titles(folds)]
         axis.plot(
             [row.get(f"test_{metric.name}") for row in folds.to_dict("records")],
             drawn,
@@ -105,10 +105,6 @@ def _panels(count: int, rows: int) -> tuple[Figure, list[Axes]]:
     for unused in axes.flat[count:]:
         unused.set_visible(False)
     return figure, list(axes.flat[:count])
-
-
-def _labels(part: pd.DataFrame) -> list[str]:
-    return [method_title(m, v) for m, v in zip(part["method"], part["variant"], strict=True)]
 
 
 def _points(axis: Axes, labels: list[str], means: pd.Series, errors: pd.Series, highlight: list[str] | None = None) -> None:

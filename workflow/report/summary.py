@@ -29,6 +29,11 @@ def method_title(method: str, variant: str) -> str:
     return methods()[method].title + ("" if variant == "base" else f" ({variant})")
 
 
+def method_titles(frame: pd.DataFrame) -> list[str]:
+    """The title of every row's method and variant."""
+    return [method_title(method, variant) for method, variant in zip(frame["method"], frame["variant"], strict=True)]
+
+
 def dataset_title(name: str) -> str:
     """The dataset's name; a star marks one that is not among the paper's ten."""
     return datasets()[name].title + ("" if datasets()[name].in_paper else "*")
@@ -48,7 +53,7 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     rows = []
     frame = study[study["task"] == task]
     for (dataset, method, variant), group in frame.groupby(["dataset", "method", "variant"], sort=False):
-        reason = _why_not(group, f"test_{metric}")
+        reason = _why_not(group, metric)
         values = pd.Series(dtype=float) if reason else group[f"test_{metric}"]
         rows.append(
             {
@@ -66,11 +71,11 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _why_not(group: pd.DataFrame, column: str) -> str:
+def _why_not(group: pd.DataFrame, metric: str) -> str:
     """Why a group of folds has no mean: the first fold that failed, or whose metric is undefined; empty if it has one."""
     for row in group.to_dict("records"):
         if row["status"] != "ok":
             return f"fold {row['seed']}: {row['reason']}"
-        if pd.isna(row[column]):
-            return f"fold {row['seed']}: {METRICS[column.removeprefix('test_')].title} is undefined on its test rows"
+        if pd.isna(row[f"test_{metric}"]):
+            return f"fold {row['seed']}: {METRICS[metric].title} is undefined on its test rows"
     return ""

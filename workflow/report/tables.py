@@ -11,7 +11,7 @@ import pandas as pd
 from npt.interface import TASKS, Task
 from npt.metrics import METRICS
 from workflow.report.ranks import mean_ranks, rank_methods
-from workflow.report.summary import dataset_title, method_title, metrics_of, standard_error, summarise
+from workflow.report.summary import dataset_title, method_title, method_titles, metrics_of, standard_error, summarise
 
 Primary = Mapping[Task, str]
 DASH = "–"
@@ -58,7 +58,7 @@ def ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
         metric = METRICS[primary[task]]
         means = mean_ranks(rank_methods(summarise(study, task, metric.name), higher_is_better=metric.higher_is_better))
         frames.append(means.assign(task=task, metric=metric.name)[["task", "metric", *means.columns]])
-        names = [method_title(m, v) for m, v in zip(means["method"], means["variant"], strict=True)]
+        names = method_titles(means)
         shown = [_plus_minus(m, e, 2) for m, e in zip(means["mean_rank"], means["standard_error"], strict=True)]
         count = int(means["datasets"].max())
         title = f"{TASK_TITLES[task]}: mean rank by {metric.title} over {_counted(count, 'dataset')}"
@@ -144,7 +144,7 @@ def _by_dataset(summary: pd.DataFrame) -> pd.DataFrame:
         f"**{cell}**" if rank == summary.loc[summary["dataset"] == d, "rank"].min() and cell != DASH else cell
         for cell, rank, d in zip(cells, summary["rank"], summary["dataset"], strict=True)
     ]
-    names = [method_title(m, v) for m, v in zip(summary["method"], summary["variant"], strict=True)]
+    names = method_titles(summary)
     long = pd.DataFrame({"Method": names, "dataset": summary["dataset"].map(dataset_title), "cell": cells})
     wide = long.pivot(index="Method", columns="dataset", values="cell").reindex(list(dict.fromkeys(names)))
     return wide[list(dict.fromkeys(long["dataset"]))].rename_axis(columns=None).reset_index()
@@ -154,7 +154,7 @@ def _corruption_cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.Data
     return pd.DataFrame(
         {
             "Dataset": part["dataset"].map(dataset_title),
-            "Method": [method_title(m, v) for m, v in zip(part["method"], part["variant"], strict=True)],
+            "Method": method_titles(part),
             f"Clean {quantity}": [_number(x, digits) for x in part["clean"]],
             f"Corrupted {quantity}": [_number(x, digits) for x in part["corrupted"]],
             "Change": [_plus_minus(m, e, 1, sign=True) for m, e in zip(part["change"], part["standard_error"], strict=True)],
