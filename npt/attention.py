@@ -1,16 +1,151 @@
-"""Attention kernels behind one signature: (queries, keys, values, scale, dropout) to outputs, all (..., heads, s, M / k)."""
+"""Attention kernels behind one signature: queries, keys and values (..., s, c), scale and dropout, to outputs (..., s, c).
+
+On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for short sequences, so there the
+probabilities are made explicitly, in blocks that stay in the processor's cache; where all of them together would be large,
+the backward pass makes them again, so that memory grows linearly with the rows.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 
+from npt.noise import Noise, share_kept
+
+SHORT = 256
+BLOCK_SCORES = 2**21
+KEPT_SCORES = 2**24
+
+
+@dataclass(frozen=True)
+class AttentionDropout:
+    """Dropout of attention probabilities: its rate, and what identifies its masks on the CPU."""
+
+    rate: float
+    noise: Noise
+    site: int
+
 
 def dot_product(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, *, scale: float, dropout: float = 0.0
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    *,
+    scale: float,
+    dropout: AttentionDropout | None = None,
+    kept_scores: int = KEPT_SCORES,
 ) -> torch.Tensor:
     """softmax(Q K^T * scale) V (paper eq. 1), dropout on the probabilities.
 
-    `scale` has no default: NPT divides by the root of the block's full width, not of a head's (paper Appendix C.1).
+    `scale` has no default: NPT divides by the root of the block's full width, not of a head's (paper Appendix C.1). Up to
+    `kept_scores` probabilities are kept for the backward pass on the CPU; more are computed again.
     """
-    return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout, scale=scale)
+    if dropout is not None and dropout.rate == 0:
+        dropout = None
+    if not queries.is_cpu:
+        return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout.rate if dropout else 0.0, scale=scale)
+    if dropout is None and keys.shape[-2] > SHORT:
+        return F.scaled_dot_product_attention(queries, keys, values, scale=scale)
+    flat = [x.reshape(-1, *x.shape[-2:]) for x in (queries, keys, values)]
+    return _Explicit.apply(*flat, scale, dropout, kept_scores).view(queries.shape)  # type: ignore[union-attr]
+
+
+class _Explicit(torch.autograd.Function):
+    """Blockwise attention on the CPU over tensors (batch, s, c).
+
+    A dropped probability is kept with a minus sign: its positive part is what multiplies the values, and its absolute value
+    is what the softmax's derivative needs.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        scale: float,
+        dropout: AttentionDropout | None,
+        kept_scores: int,
+    ) -> torch.Tensor:
+        outputs = torch.empty_like(queries, memory_format=torch.contiguous_format)
+        blocks = list(_blocks(queries.shape[0], queries.shape[1], keys.shape[1]))
+        keep = torch.is_grad_enabled() or any(ctx.needs_input_grad)
+        keep = keep and queries.shape[0] * queries.shape[1] * keys.shape[1] <= kept_scores
+        kept = []
+        with torch.autocast("cpu", enabled=False):
+            for part, (batch, rows) in enumerate(blocks):
+                signed = _signed_probabilities(queries[batch, rows], keys[batch], scale, dropout, part)
+                _multiply(signed.clamp(min=0) if dropout else signed, values[batch], _rescale(dropout), outputs[batch, rows])
+                if keep:
+                    kept.append(signed)
+        ctx.save_for_backward(queries, keys, values, outputs, *kept)
+        ctx.scale, ctx.dropout, ctx.blocks = scale, dropout, blocks
+        ctx.key = dropout.noise.key if dropout else 0
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        outgoing = gradients[0].contiguous()
+        queries, keys, values, outputs, *kept = ctx.saved_tensors
+        scale, dropout = ctx.scale, ctx.dropout
+        to_queries = torch.empty_like(queries, memory_format=torch.contiguous_format)
+        to_keys, to_values = (torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (keys, values))
+        inner = (outgoing * outputs).sum(-1, keepdim=True)  # of probabilities and their gradients, for every query
+        for part, (batch, rows) in enumerate(ctx.blocks):
+            asked, incoming = queries[batch, rows], outgoing[batch, rows]
+            again = (asked, keys[batch], scale, dropout, part, ctx.key)
+            signed = kept[part] if kept else _signed_probabilities(*again)
+            shown = signed.clamp(min=0) if dropout else signed
+            to_values[batch].baddbmm_(shown.transpose(1, 2), incoming, alpha=_rescale(dropout))
+            scores = torch.bmm(incoming, values[batch].transpose(1, 2))
+            scores.mul_(shown)
+            if dropout:
+                scores.mul_(_rescale(dropout))
+            scores.addcmul_(signed.abs() if dropout else signed, inner[batch, rows], value=-1)
+            _multiply(scores, keys[batch], scale, to_queries[batch, rows])
+            to_keys[batch].baddbmm_(scores.transpose(1, 2), asked, alpha=scale)
+        return to_queries, to_keys, to_values, None, None, None
+
+
+def _signed_probabilities(
+    queries: torch.Tensor, keys: torch.Tensor, scale: float, dropout: AttentionDropout | None, part: int, key: int | None = None
+) -> torch.Tensor:
+    """Softmax of the scores; negative where dropout takes it away."""
+    scores = queries.new_empty(queries.shape[0], queries.shape[1], keys.shape[1])
+    torch.baddbmm(scores, queries, keys.transpose(1, 2), beta=0, alpha=scale, out=scores)
+    probabilities = (scores.float() if scores.dtype == torch.bfloat16 else scores).softmax(-1)
+    if dropout is not None:
+        signs = dropout.noise.kept(scores.shape, dropout.rate, dropout.site, part, key).mul_(2).sub_(1)
+        probabilities.mul_(signs.to(probabilities.dtype))
+    return probabilities.to(scores.dtype)
+
+
+def _multiply(left: torch.Tensor, right: torch.Tensor, factor: float, out: torch.Tensor) -> None:
+    torch.baddbmm(out, left, right, beta=0, alpha=factor, out=out)
+
+
+def _rescale(dropout: AttentionDropout | None) -> float:
+    return 1 / share_kept(dropout.rate) if dropout else 1.0
+
+
+def _blocks(batch: int, queries: int, keys: int) -> Iterator[tuple[slice, slice]]:
+    """Parts of the batch, or of one item's queries, with about BLOCK_SCORES scores each."""
+    if queries * keys <= BLOCK_SCORES:
+        for items in _cut(batch, BLOCK_SCORES // (queries * keys)):
+            yield items, slice(0, queries)
+    else:
+        for item in range(batch):
+            for rows in _cut(queries, max(1, BLOCK_SCORES // keys)):
+                yield slice(item, item + 1), rows
+
+
+def _cut(length: int, most: int) -> list[slice]:
+    """Even slices of at most `most`."""
+    count = -(-length // most)
+    bounds = [length * i // count for i in range(count + 1)]
+    return [slice(low, high) for low, high in pairwise(bounds)]

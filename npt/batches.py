@@ -9,16 +9,31 @@ from npt.interface import Mode
 from npt.settings import NPTSettings
 
 
+def rows_of(data: Encoded, mode: Mode, settings: NPTSettings) -> torch.Tensor:
+    """Row numbers of a mode: all, or without the parts that training and validation may not see."""
+    rows = torch.arange(len(data.part), device=data.part.device)
+    if settings.transductive or mode == "test":
+        return rows
+    return rows[data.part == 0] if mode == "train" else rows[data.part <= 1]
+
+
+def batch_count(data: Encoded, mode: Mode, settings: NPTSettings) -> int:
+    """Number of batches of an epoch."""
+    return 1 if settings.batch_rows is None else -(-len(rows_of(data, mode, settings)) // settings.batch_rows)
+
+
+def largest_batch(data: Encoded, settings: NPTSettings) -> int:
+    """Rows of the largest batch in any mode."""
+    return len(data.part) if settings.batch_rows is None else min(len(data.part), settings.batch_rows)
+
+
 def partition(data: Encoded, mode: Mode, settings: NPTSettings, generator: torch.Generator) -> list[torch.Tensor]:
     """Row numbers of one epoch's batches: they partition the rows of the mode, in sizes that differ by at most one.
 
     Every batch has each part's rows (with `class_balanced`, each class's train rows) in proportion, to within one row.
     """
-    part = data.part
-    rows = torch.arange(len(part), device=part.device)
-    if not settings.transductive and mode != "test":
-        rows = rows[part == 0] if mode == "train" else rows[part <= 1]
-    count = 1 if settings.batch_rows is None else -(-len(rows) // settings.batch_rows)
+    part, rows = data.part, rows_of(data, mode, settings)
+    count = batch_count(data, mode, settings)
     if count == 1:
         return [rows]
     stratum = part[rows]

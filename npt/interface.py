@@ -134,10 +134,17 @@ class Savable(Learner, Protocol):
 
 @dataclass(frozen=True)
 class Resources:
-    """Where a learner may run: CPU threads, and `auto`, `cpu` or a torch device name such as `cuda:0`."""
+    """Where a learner may run: CPU threads, and `auto`, `cpu` or a torch device name such as `cuda:0`.
+
+    A learner that trains for long may keep its state at `checkpoint`, written every `checkpoint_minutes`, to go on from there
+    after an interruption, and its metrics in the CSV `metrics`.
+    """
 
     threads: int = 1
     device: str = "auto"
+    checkpoint: Path | None = None
+    checkpoint_minutes: float = 10.0
+    metrics: Path | None = None
 
 
 def supports_every_task(task: Task) -> str | None:

@@ -31,11 +31,16 @@ class NPTLearner:
         Raises:
             Infeasible: the table does not fit into the device's memory, or training diverged.
         """
+        from npt.checkpoint import Checkpoint, stamp
         from npt.training import train
 
         self._prepare(table, split, seed)
+        checkpoint = None
+        if self.resources.checkpoint:
+            belongs = stamp(self.settings, self.model.layout, seed, data=self.data)
+            checkpoint = Checkpoint(self.resources.checkpoint, belongs, self.resources.checkpoint_minutes)
         try:
-            trained = train(self.model, self.data, self.settings, seed)
+            trained = train(self.model, self.data, self.settings, seed, checkpoint=checkpoint, metrics=self.resources.metrics)
         except RuntimeError as error:
             if not _is_out_of_memory(error):
                 raise
@@ -77,14 +82,14 @@ class NPTLearner:
         Raises:
             UserError: the file is damaged, or holds the weights of another model.
         """
-        import pickle
-
         import torch
+
+        from npt.checkpoint import DAMAGED
 
         self._prepare(table, split, seed)
         try:
             self.model.load_state_dict(torch.load(path, weights_only=True, map_location=self.device))
-        except (RuntimeError, pickle.UnpicklingError, EOFError, AttributeError, TypeError) as error:
+        except DAMAGED as error:
             raise UserError(f"{path}: not this model's weights ({type(error).__name__}); remove it and run again") from None
         self.model.eval()
 
@@ -98,10 +103,11 @@ class NPTLearner:
         import torch
 
         from npt.model import Layout
+        from npt.parallel import join
         from npt.training import build_model
 
         self.known = statistics(table, split, transductive=self.settings.transductive)
-        self.device = _device(self.resources.device)
+        self.device = _device(join(self.resources.device))
         self.seed, self.task = seed, table.task
         torch.set_num_threads(self.resources.threads)
         self.attach(table, split)

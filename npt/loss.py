@@ -1,4 +1,7 @@
-"""Masked losses with equal weight per scored cell, and the trade-off between features and labels (paper eq. 5, C.4)."""
+"""Masked losses with equal weight per scored cell, and the trade-off between features and labels (paper eq. 5, C.4).
+
+n rows, d columns, e width of a column's token. Nothing here waits for the device or depends on how many cells are scored.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +16,36 @@ from npt.model import Head
 from npt.settings import NPTSettings
 
 
-def summed_loss(head: Head, tokens: torch.Tensor, truth: Encoded, scored: torch.Tensor) -> torch.Tensor:
-    """Cross-entropy in nats plus squared error over the cells `scored` (n, d), from the tokens (n, d, e)."""
-    numeric, classes = (scored & truth.continuous).nonzero(), (scored & ~truth.continuous).nonzero()
+def feature_loss(head: Head, tokens: torch.Tensor, truth: Encoded, scored: torch.Tensor) -> torch.Tensor:
+    """Sum of cross-entropy in nats and squared error over the feature cells `scored` (n, d), from the tokens (n, d, e)."""
     total = tokens.new_zeros(())
-    if len(numeric):
-        row, column = numeric.unbind(1)
-        total = total + (head.numbers(tokens[row, column], column) - truth.numbers[row, column]).square().sum()
-    if len(classes):
-        row, column = classes.unbind(1)
-        aim = head.class_start[column] + truth.codes[row, column]
-        total = total + F.cross_entropy(head.logits(tokens[row, column], column), aim, reduction="sum")
+    if any(head.layout.continuous):
+        errors = (head.numbers(tokens) - truth.numbers).square()  # (n, d)
+        total = torch.where(scored & truth.continuous, errors, 0).sum()
+    for columns, logits in head.logits(tokens):
+        surprise = _cross_entropy(logits, truth.codes[:, columns].T)  # (m, n)
+        total = total + torch.where(scored[:, columns].T, surprise, 0).sum()
     return total
+
+
+def label_loss(head: Head, tokens: torch.Tensor, truth: Encoded, scored: torch.Tensor) -> torch.Tensor:
+    """Sum of the losses of the targets of the rows `scored` (n,), from the target column's tokens (n, e)."""
+    outputs = head.target(tokens)  # (n, C)
+    if head.layout.continuous[truth.target]:
+        losses = (outputs[:, 0] - truth.numbers[:, truth.target]).square()
+    else:
+        losses = _cross_entropy(outputs, truth.codes[:, truth.target])
+    return torch.where(scored, losses, 0).sum()
 
 
 def training_loss(head: Head, tokens: torch.Tensor, truth: Encoded, masked: Masked, tradeoff: float) -> torch.Tensor:
     """L = tradeoff * L_feature + (1 - tradeoff) * L_label, each a mean over its scored cells, 0 if there are none."""
-    loss = tokens.new_zeros(())
-    for weight, scored in ((tradeoff, masked.features), (1 - tradeoff, masked.labels)):
-        if weight > 0:
-            loss = loss + weight * summed_loss(head, tokens, truth, scored) / scored.sum().clamp(min=1)
+    loss = tokens.new_zeros((), dtype=torch.float32 if tokens.dtype != torch.float64 else torch.float64)
+    if tradeoff > 0:
+        loss = loss + tradeoff * feature_loss(head, tokens, truth, masked.features) / masked.features.sum().clamp(min=1)
+    if tradeoff < 1:
+        summed = label_loss(head, tokens[:, truth.target], truth, masked.labels)
+        loss = loss + (1 - tradeoff) * summed / masked.labels.sum().clamp(min=1)
     return loss
 
 
@@ -42,3 +55,9 @@ def tradeoff(update: int, settings: NPTSettings) -> float:
         return settings.tradeoff_start
     progress = max(update - 2, 0) / settings.updates
     return settings.tradeoff_start * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def _cross_entropy(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
+    """-log p of the codes (...) under logits (..., C)."""
+    logits = logits if logits.dtype == torch.float64 else logits.float()
+    return F.cross_entropy(logits.flatten(0, -2), codes.flatten(), reduction="none").view(codes.shape)

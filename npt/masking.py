@@ -19,7 +19,7 @@ RANDOMISED = 0.1
 
 @dataclass(frozen=True)
 class Masked:
-    """Input of one batch (B = 1) and the cells (n, d) whose loss counts: features, and targets."""
+    """Input of one batch (B = 1), and whose loss counts: the cells `features` (n, d) and the rows' targets `labels` (n,)."""
 
     cells: Cells
     features: torch.Tensor
@@ -36,8 +36,9 @@ def mask(batch: Encoded, mode: Mode, settings: NPTSettings, generator: torch.Gen
     in_target = torch.zeros_like(batch.missing)
     in_target[:, batch.target] = True
     cells = batch.visible().hide((hidden[:, None] & in_target)[None])
-    cells = _hide_or_randomise(cells, selected | (drawn[:, None] & in_target), batch, generator)
-    return Masked(cells, selected, scored[:, None] & in_target)
+    if mode == "train" and (settings.feature_mask > 0 or settings.target_mask < 1):
+        cells = _hide_or_randomise(cells, selected | (drawn[:, None] & in_target), batch, generator)
+    return Masked(cells, selected, scored)
 
 
 def _targets(
@@ -60,8 +61,6 @@ def _targets(
 
 def _hide_or_randomise(cells: Cells, selected: torch.Tensor, batch: Encoded, generator: torch.Generator) -> Cells:
     """Nine tenths of the selected cells are hidden, one tenth shows a random valid value (paper Appendix C.4.3)."""
-    if not selected.any():
-        return cells
     random = selected & _bernoulli(selected.shape, RANDOMISED, generator)
     uniform = torch.rand(selected.shape, generator=generator, device=selected.device)
     normal = torch.randn(selected.shape, generator=generator, device=selected.device)

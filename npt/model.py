@@ -7,52 +7,81 @@ M width of an attention block (d * e between datapoints, e between attributes), 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
-from npt.attention import dot_product
+from npt.attention import AttentionDropout, dot_product
 from npt.cells import Cells
 from npt.interface import Column
+from npt.noise import Dropout, Noise
 from npt.settings import NPTSettings
 
 
 class Block(nn.Module):
     """Multi-head self-attention with a projected residual and LayerNorm on the query path, then a feed-forward block.
 
-    Input and output are (..., s, M); attention runs over s.
+    Input and output are (..., s, M); attention runs over s. The projections of one input are one layer: keys, values and
+    residual come from the input itself, queries from the normed one (with `layer_norm_on: all`, keys and values too).
     """
 
-    def __init__(self, width: int, settings: NPTSettings) -> None:
+    def __init__(self, width: int, settings: NPTSettings, noise: Noise | None = None, site: int = 0) -> None:
         super().__init__()
         if width % settings.heads:
             raise ValueError(f"block width {width} is not a multiple of {settings.heads} heads")
+        noise = noise or Noise()
         self.heads, self.scale, self.norm_all = settings.heads, width**-0.5, settings.layer_norm_on == "all"
-        self.dropout = settings.attention_dropout
+        self.attention_dropout = AttentionDropout(settings.attention_dropout, noise, site)
         self.norm_attention = nn.LayerNorm(width, eps=1e-12)
-        self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
-        self.residual, self.mix = nn.Linear(width, width), nn.Linear(width, width)
+        self.from_normed = nn.Linear(width, (3 if self.norm_all else 1) * width)
+        self.from_raw = nn.Linear(width, (1 if self.norm_all else 3) * width)
+        self.mix = nn.Linear(width, width)
         self.norm_feed_forward = nn.LayerNorm(width, eps=1e-12)
         self.widen = nn.Linear(width, settings.feed_forward * width)
         self.narrow = nn.Linear(settings.feed_forward * width, width)
         self.activation = nn.GELU()
-        self.drop = nn.Dropout(settings.hidden_dropout)
+        self.drop_mixed, self.drop_widened, self.drop_narrowed = (
+            Dropout(settings.hidden_dropout, noise, site + place) for place in (1, 2, 3)
+        )
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Attend over the second to last dimension, then apply the feed-forward block to every position."""
-        normed = self.norm_attention(x)
-        source = normed if self.norm_all else x
-        queries, keys, values = self.query(normed), self.key(source), self.value(source)  # (..., s, M)
+    def forward(self, x: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
+        """Attend over the second to last dimension, then apply the feed-forward block to every position.
+
+        With `rows` (B, m), positions of x (B, s, M), the output is (B, m, M): what the others only give as keys and values.
+        """
+        queries, keys, values, residual = self._project(x) if rows is None else self._project_rows(x, rows)  # (..., s, M)
         attended = self._attend(queries, keys, values)  # (..., s, M)
-        hidden = self.residual(x) + self.drop(self.mix(attended))  # (..., s, M)
-        widened = self.drop(self.activation(self.widen(self.norm_feed_forward(hidden))))  # (..., s, 4 M)
-        return hidden + self.drop(self.narrow(widened))  # (..., s, M)
+        hidden = self.drop_mixed.add(residual, self.mix(attended))  # (..., s, M)
+        widened = self.drop_widened(self.activation(self.widen(self.norm_feed_forward(hidden))))  # (..., s, 4 M)
+        return self.drop_narrowed.add(hidden, self.narrow(widened))  # (..., s, M)
+
+    def segments(self) -> dict[nn.Parameter, torch.Tensor]:
+        """Fused parameters, and for each of their rows which of the block's projections it belongs to."""
+        width = len(self.norm_attention.weight)
+        fused = [*self.from_normed.parameters(), *self.from_raw.parameters()]
+        return {p: torch.arange(len(p)) // width for p in fused if len(p) > width}
+
+    def _project(self, x: torch.Tensor) -> list[torch.Tensor]:
+        """Queries, keys, values and residual (..., s, M)."""
+        normed, raw = self.from_normed(self.norm_attention(x)), self.from_raw(x)
+        return [*normed.split(x.shape[-1], -1), *raw.split(x.shape[-1], -1)]
+
+    def _project_rows(self, x: torch.Tensor, rows: torch.Tensor) -> list[torch.Tensor]:
+        """Queries and residual (B, m, M) of `rows`, keys and values (B, s, M) of all."""
+        width, linear = x.shape[-1], nn.functional.linear
+        asked = x.gather(1, rows[..., None].expand(-1, -1, width))
+        source = self.norm_attention(x) if self.norm_all else x
+        weights = [*self.from_normed.weight.split(width), *self.from_raw.weight.split(width)]
+        biases = [*self.from_normed.bias.split(width), *self.from_raw.bias.split(width)]
+        inputs = (self.norm_attention(asked), source, source, asked)
+        return [linear(*three) for three in zip(inputs, weights, biases, strict=True)]
 
     def _attend(self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         split = [x.unflatten(-1, (self.heads, -1)).transpose(-2, -3) for x in (queries, keys, values)]  # (..., k, s, M / k)
-        outputs = dot_product(*split, scale=self.scale, dropout=self.dropout if self.training else 0.0)
+        outputs = dot_product(*split, scale=self.scale, dropout=self.attention_dropout if self.training else None)
         return outputs.transpose(-2, -3).flatten(-2)  # (..., s, M)
 
 
@@ -101,12 +130,13 @@ class Embedding(nn.Module):
 
 
 class Head(nn.Module):
-    """One linear layer e -> C_j per column, all in one weight; outputs are made only for the cells asked for."""
+    """One linear layer e -> C_j per column, all in one weight.
+
+    Categorical columns are decoded in groups of like size, each padded to its largest: at most twice the classes, a handful
+    of products for any number of columns, and shapes that no mask changes.
+    """
 
     starts: torch.Tensor
-    classes: torch.Tensor
-    class_owner: torch.Tensor
-    class_start: torch.Tensor
 
     def __init__(self, layout: Layout, width: int) -> None:
         super().__init__()
@@ -114,28 +144,53 @@ class Head(nn.Module):
         self.layout = layout
         self.weight = nn.Parameter(torch.empty(sum(layout.sizes), width).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(sum(layout.sizes)).uniform_(-bound, bound))
-        owner = [j for j, size in enumerate(layout.sizes) for _ in range(size)]
-        classes = [row for row, j in enumerate(owner) if not layout.continuous[j]]
-        first = [sum(row < start for row in classes) for start in layout.starts]
         self.register_buffer("starts", torch.tensor(layout.starts), persistent=False)
-        self.register_buffer("classes", torch.tensor(classes, dtype=torch.long), persistent=False)
-        self.register_buffer("class_owner", torch.tensor([owner[row] for row in classes]), persistent=False)
-        self.register_buffer("class_start", torch.tensor(first), persistent=False)
+        self.groups = nn.ModuleList(ClassGroup(layout, columns) for columns in _groups(layout))
 
-    def numbers(self, tokens: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-        """Standardised values (m,) of continuous cells, from their tokens (m, e) and columns (m,)."""
-        rows = self.starts[columns]
-        return (tokens * self.weight[rows]).sum(-1) + self.bias[rows]
+    def logits(self, tokens: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """For every group its columns (m,) and logits (m, n, C), from the tokens (n, d, e); -inf beyond a column's classes."""
+        for group in self.groups:
+            if isinstance(group, ClassGroup):
+                yield group.columns, group(self, tokens)
 
-    def logits(self, tokens: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-        """Logits (m, all classes of all columns) of categorical cells; classes of other columns are -inf."""
-        scores = nn.functional.linear(tokens, self.weight[self.classes], self.bias[self.classes])
-        return scores.masked_fill(columns[:, None] != self.class_owner, -torch.inf)
+    def numbers(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Standardised values (..., d) of all columns' tokens (..., d, e); those of categorical columns mean nothing."""
+        return (tokens * self.weight[self.starts]).sum(-1) + self.bias[self.starts]
 
     def target(self, tokens: torch.Tensor) -> torch.Tensor:
         """Outputs (..., C of the target) from the target column's tokens (..., e)."""
         start, size = self.layout.starts[self.layout.target], self.layout.sizes[self.layout.target]
         return nn.functional.linear(tokens, self.weight[start : start + size], self.bias[start : start + size])
+
+
+class ClassGroup(nn.Module):
+    """Categorical columns (m,) that are decoded together, and where their C classes at most lie in the head's weight."""
+
+    columns: torch.Tensor
+    places: torch.Tensor
+    padding: torch.Tensor
+
+    def __init__(self, layout: Layout, columns: list[int]) -> None:
+        super().__init__()
+        widest = max(layout.sizes[j] for j in columns)
+        places = torch.tensor([[layout.starts[j] + min(c, layout.sizes[j] - 1) for c in range(widest)] for j in columns])
+        padding = torch.tensor([[-math.inf if c >= layout.sizes[j] else 0.0 for c in range(widest)] for j in columns])
+        self.register_buffer("columns", torch.tensor(columns), persistent=False)
+        self.register_buffer("places", places, persistent=False)
+        self.register_buffer("padding", padding, persistent=False)
+
+    def forward(self, head: Head, tokens: torch.Tensor) -> torch.Tensor:
+        """Logits (m, n, C) from the tokens (n, d, e) of all columns."""
+        own = tokens[:, self.columns].transpose(0, 1)  # (m, n, e)
+        bias = head.bias[self.places] + self.padding  # (m, C)
+        return torch.baddbmm(bias[:, None], own, head.weight[self.places].transpose(1, 2))  # (m, n, C)
+
+
+def _groups(layout: Layout) -> list[list[int]]:
+    """Categorical feature columns by the power of two that bounds their classes."""
+    features = [j for j in range(len(layout.sizes)) if j != layout.target and not layout.continuous[j]]
+    keys = sorted({(layout.sizes[j] - 1).bit_length() for j in features})
+    return [[j for j in features if (layout.sizes[j] - 1).bit_length() == key] for key in keys]
 
 
 class NPT(nn.Module):
@@ -146,40 +201,67 @@ class NPT(nn.Module):
     def __init__(self, layout: Layout, settings: NPTSettings) -> None:
         super().__init__()
         d, e = len(layout.sizes), settings.width
-        self.layout = layout
+        self.layout, self.recompute = layout, False
         self.embedding, self.head = Embedding(layout, e), Head(layout, e)
         self.column_index = nn.Embedding(d, e)
         self.column_kind = nn.Embedding(2, e) if len(set(layout.continuous)) == 2 else None
-        self.drop = nn.Dropout(settings.hidden_dropout)
+        self.noise = Noise()
+        self.drop_embedded, self.drop_last = (Dropout(settings.hidden_dropout, self.noise, site) for site in (0, 1))
         self.over_rows = _which_layers(settings)
-        self.blocks = nn.ModuleList(Block(d * e if rows else e, settings) for rows in self.over_rows)
+        self.blocks = nn.ModuleList(
+            Block(d * e if rows else e, settings, self.noise, 4 * place) for place, rows in enumerate(self.over_rows, start=1)
+        )
         self.register_buffer("kinds", torch.tensor(layout.continuous).long(), persistent=False)
 
-    def forward(self, cells: Cells) -> torch.Tensor:
-        """Tokens (B, n, d, e) of all cells; `head` turns them into predictions."""
+    def forward(self, cells: Cells, rows: torch.Tensor | None = None) -> torch.Tensor:
+        """Tokens (B, n, d, e) of all cells; `head` turns them into predictions.
+
+        With `rows` (B, m), those rows' tokens (B, m, d, e) alone, for less work: after the last attention between
+        datapoints nothing else is needed.
+        """
         x = self.embedding(cells) + self.column_index.weight  # (B, n, d, e)
         if self.column_kind is not None:
             x = x + self.column_kind(self.kinds)  # (B, n, d, e)
-        x = self.drop(x)
-        for block, over_rows in zip(self.blocks, self.over_rows, strict=True):
-            flat = x.flatten(-2) if over_rows else x.flatten(0, 1)  # (B, n, d e) or (B n, d, e)
-            x = block(flat).view(x.shape)  # (B, n, d, e)
-        return self.drop(x)
+        x = self.drop_embedded(x)
+        last = max((place for place, over_rows in enumerate(self.over_rows) if over_rows), default=-1)
+        if rows is not None and last < 0:
+            x = _pick(x, rows)  # (B, m, d, e)
+        for place, (block, over_rows) in enumerate(zip(self.blocks, self.over_rows, strict=True)):
+            if not over_rows:
+                x = self._run(block, x.flatten(0, 1)).view(x.shape)  # (B, n, d, e)
+            else:
+                asked = rows if place == last else None
+                x = self._run(block, x.flatten(-2), asked).unflatten(-1, x.shape[-2:])  # (B, n, d, e), or (B, m, d, e)
+        return self.drop_last(x)
 
-    def predict_target(self, cells: Cells) -> torch.Tensor:
-        """Outputs (B, n, C of the target): logits, or the standardised value."""
-        return self.head.target(self(cells)[..., self.layout.target, :])
+    def predict_target(self, cells: Cells, rows: torch.Tensor | None = None) -> torch.Tensor:
+        """Outputs (B, n, C of the target), or (B, m, C) of `rows` (B, m): logits, or the standardised value."""
+        return self.head.target(self(cells, rows)[..., self.layout.target, :])
+
+    def _run(self, block: nn.Module, *inputs: torch.Tensor | None) -> torch.Tensor:
+        """A block; where activations are not kept, its backward pass runs it again with the same dropout."""
+        if self.recompute and torch.is_grad_enabled():
+            return checkpoint(block, *inputs, use_reentrant=False)
+        return block(*inputs)
 
     def segments(self) -> dict[nn.Parameter, torch.Tensor]:
-        """Fused parameters and the column (rows,) that each of their rows belongs to: one LAMB tensor per column."""
+        """Fused parameters, and for each of their rows the number of its tensor in the paper: a column's, or Q, K, V, R."""
         sizes = torch.tensor(self.layout.sizes)
         columns = torch.arange(len(sizes))
-        return {
+        projections: dict[nn.Parameter, torch.Tensor] = {}
+        for block in self.blocks:
+            projections |= block.segments() if isinstance(block, Block) else {}
+        return projections | {
             self.embedding.weight: columns.repeat_interleave(sizes + 1),
             self.embedding.bias: columns,
             self.head.weight: columns.repeat_interleave(sizes),
             self.head.bias: columns.repeat_interleave(sizes),
         }
+
+
+def _pick(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    """Rows (B, m) of x (B, n, d, e)."""
+    return x.flatten(-2).gather(1, rows[..., None].expand(-1, -1, x.shape[-2] * x.shape[-1])).unflatten(-1, x.shape[-2:])
 
 
 def _which_layers(settings: NPTSettings) -> list[bool]:

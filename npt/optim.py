@@ -13,34 +13,56 @@ from npt.settings import NPTSettings
 BETAS = (0.9, 0.999)
 EPSILON = 1e-6
 NORM_CAP = 10.0
+LATE = 1e9  # the step at which Adam's bias corrections, 1 - beta^step, are one
+FEW = 4
 
 
 class Lamb:
     """LAMB without bias correction or weight decay, the weight norm capped at 10 (You et al. 2020, as the paper ran it).
 
-    `segments` splits a fused parameter by rows: rows of equal number form one tensor with its own trust ratio.
+    Every element of every gradient is first clamped to [-clip, clip]. `segments` splits a fused parameter by rows: rows of
+    equal number, which lie together, form one tensor with its own trust ratio.
+
+    The moments are those of Adam at a step so late that its bias corrections are one: PyTorch's fused kernel then computes
+    them and the update in one pass over memory, which is what this optimiser is bound by.
     """
 
-    def __init__(self, parameters: Iterable[nn.Parameter], segments: Mapping[nn.Parameter, torch.Tensor] | None = None) -> None:
-        self.parameters = list(parameters)
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        segments: Mapping[nn.Parameter, torch.Tensor] | None = None,
+        clip: float = math.inf,
+    ) -> None:
+        self.parameters, self.clip = list(parameters), clip
         self.first = [torch.zeros_like(p) for p in self.parameters]
         self.second = [torch.zeros_like(p) for p in self.parameters]
         segments = segments or {}
-        self.members = [_membership(segments[p], p) if p in segments else None for p in self.parameters]
+        self.parts = [_parts(segments.get(p), p) for p in self.parameters]
+        self.groups = _groups(self.parameters)
+        most = max(sum(p.numel() for p in self.parameters[group]) for group in self.groups)
+        self.scratch = torch.empty(most, dtype=self.parameters[0].dtype, device=self.parameters[0].device)
+        self.late = [torch.tensor(LATE, device=p.device) for p in self.parameters]
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
-        """One update from the gradients at hand; a parameter without a gradient has gradient zero."""
-        gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.parameters]
-        torch._foreach_mul_(self.first, BETAS[0])
-        torch._foreach_add_(self.first, gradients, alpha=1 - BETAS[0])
-        torch._foreach_mul_(self.second, BETAS[1])
-        torch._foreach_addcmul_(self.second, gradients, gradients, value=1 - BETAS[1])
-        roots = torch._foreach_sqrt(self.second)
-        torch._foreach_add_(roots, EPSILON)
-        moves = torch._foreach_div(self.first, roots)
-        for parameter, move, members in zip(self.parameters, moves, self.members, strict=True):
-            parameter.addcmul_(move, _trust(parameter, move, members), value=-learning_rate)
+        """One update from the gradients at hand, which are clamped in place; a parameter without one has gradient zero."""
+        for group in self.groups:
+            parameters = self.parameters[group]
+            gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+            clip_elements(gradients, self.clip)
+            moves = self._zeros_like(parameters)  # from zero, so that minus the update is left in them
+            torch._fused_adam_(
+                moves, gradients, self.first[group], self.second[group], [], self.late[group], lr=1.0, beta1=BETAS[0],
+                beta2=BETAS[1], eps=EPSILON, weight_decay=0.0, amsgrad=False, maximize=False,
+            )  # fmt: skip
+            for parameter, move, part in zip(parameters, moves, self.parts[group], strict=True):
+                _move(parameter, move, part, learning_rate)
+
+    def _zeros_like(self, parameters: list[nn.Parameter]) -> list[torch.Tensor]:
+        """Tensors of the parameters' shapes in memory that is used again, so that it is neither found nor cleared anew."""
+        sizes = [p.numel() for p in parameters]
+        used = self.scratch[: sum(sizes)].zero_().split(sizes)
+        return [x.view(p.shape) for x, p in zip(used, parameters, strict=True)]
 
 
 class Lookahead:
@@ -62,13 +84,11 @@ class Lookahead:
             torch._foreach_copy_(fast, self.slow)
 
 
-def clip_elements(parameters: Iterable[nn.Parameter], limit: float) -> None:
+def clip_elements(gradients: Iterable[torch.Tensor], limit: float) -> None:
     """Clamp every element of every gradient to [-limit, limit]."""
-    gradients = [p.grad for p in parameters if p.grad is not None]
-    if not gradients:
-        return
-    torch._foreach_clamp_max_(gradients, limit)
-    torch._foreach_clamp_min_(gradients, -limit)
+    if limit < math.inf:
+        for gradient in gradients:
+            gradient.clamp_(-limit, limit)
 
 
 def learning_rate(update: int, settings: NPTSettings) -> float:
@@ -99,22 +119,41 @@ def _cosine_cyclic(u: int, rate: float, warmup: float, lowest: float = 1e-7) -> 
     return 0.5**cycle * (lowest + 0.5 * (rate - lowest) * (1 + math.cos(math.pi * since / length)))
 
 
-def _membership(rows: torch.Tensor, parameter: nn.Parameter) -> torch.Tensor:
-    """(segments, rows) of zeros and ones: sums over a segment are one product, the same on every run."""
+Parts = list[slice] | torch.Tensor
+
+
+def _parts(rows: torch.Tensor | None, parameter: nn.Parameter) -> Parts:
+    """The tensors that a parameter is made of: slices of its rows where they are few, or else a (segments, rows) matrix.
+
+    Sums over a segment are then one product with the matrix of zeros and ones, the same on every run.
+    """
+    if rows is None:
+        return [slice(None)]
+    ends = rows.bincount().cumsum(0).tolist()
+    if len(ends) <= FEW:
+        return [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     return torch.nn.functional.one_hot(rows).T.to(parameter)
 
 
-def _trust(parameter: torch.Tensor, move: torch.Tensor, members: torch.Tensor | None) -> torch.Tensor:
-    """min(|w|, 10) / |u| per tensor, 1 where either norm is 0; shaped to multiply `move`."""
-    if members is None:
-        weight, step = torch.linalg.vector_norm(parameter), torch.linalg.vector_norm(move)
-    else:
-        weight, step = (torch.sqrt(members @ x.flatten(1).square().sum(1)) for x in _as_rows(parameter, move))
-    ratio = torch.where((weight > 0) & (step > 0), weight.clamp(max=NORM_CAP) / step, torch.ones_like(weight))
-    if members is None:
-        return ratio
-    return (members.T @ ratio).reshape(-1, *(1,) * (parameter.ndim - 1))
+def _groups(parameters: list[nn.Parameter]) -> list[slice]:
+    """Parameters updated together: all on a GPU, for few launches; one by one on the CPU, where each then stays in cache."""
+    if parameters and parameters[0].is_cpu:
+        return [slice(i, i + 1) for i in range(len(parameters))]
+    return [slice(None)]
 
 
-def _as_rows(*tensors: torch.Tensor) -> list[torch.Tensor]:
-    return [x if x.ndim > 1 else x[:, None] for x in tensors]
+def _move(parameter: torch.Tensor, move: torch.Tensor, parts: Parts, learning_rate: float) -> None:
+    """Add the move, scaled to min(|w|, 10) * learning rate in length for every tensor of the parameter."""
+    if isinstance(parts, torch.Tensor):
+        weight, step = (torch.sqrt(parts @ x.reshape(len(x), -1).square().sum(1)) for x in (parameter, move))
+        ratio = (parts.T @ _trust(weight, step)).reshape(-1, *(1,) * (parameter.ndim - 1))
+        parameter.addcmul_(move, ratio, value=learning_rate)
+        return
+    for rows in parts:
+        own, step = parameter[rows], move[rows]
+        own.addcmul_(step, _trust(torch.linalg.vector_norm(own), torch.linalg.vector_norm(step)), value=learning_rate)
+
+
+def _trust(weight: torch.Tensor, step: torch.Tensor) -> torch.Tensor:
+    """min(|w|, 10) / |u|, 1 where either norm is 0."""
+    return torch.where((weight > 0) & (step > 0), weight.clamp(max=NORM_CAP) / step, torch.ones_like(weight))

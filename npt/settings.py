@@ -7,10 +7,18 @@ from typing import Literal, get_args
 
 from npt.interface import UserError
 
+Precision = Literal["float32", "tf32", "bfloat16"]
+Recompute = Literal["auto", "always", "never"]
 Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "linear_warmup", "constant"]
 Tradeoff = Literal["cosine", "constant"]
 NormOn = Literal["query", "all"]
-CHOICES = {"schedule": get_args(Schedule), "tradeoff": get_args(Tradeoff), "layer_norm_on": get_args(NormOn)}
+CHOICES = {
+    "schedule": get_args(Schedule),
+    "tradeoff": get_args(Tradeoff),
+    "layer_norm_on": get_args(NormOn),
+    "precision": get_args(Precision),
+    "recompute_activations": get_args(Recompute),
+}
 
 
 @dataclass(frozen=True)
@@ -20,7 +28,9 @@ class NPTSettings:
     `width` is the width e of one column's embedding; a datapoint attention block has width d * e. `batch_rows` bounds the
     rows of a minibatch (None: the whole table). `schedule_share` is the flat share of flat_then_cosine and the warm-up
     share of the other schedules. `target_mask` is the share of train targets hidden in training: 1 hides all targets
-    always. `evaluate_every` counts epochs between validation passes.
+    always. `evaluate_every` counts epochs between validation passes. `precision` is that of matrix products (the paper's is
+    float32); `compile` has torch compile the blocks, and `recompute_activations` has the backward pass make them again where
+    they would not fit: both change the speed and the memory, not the function.
     """
 
     width: int = 64
@@ -50,6 +60,10 @@ class NPTSettings:
     lookahead_steps: int = 6
     lookahead_share: float = 0.5
     evaluate_every: int = 1
+
+    precision: Precision = "float32"
+    compile: bool = False
+    recompute_activations: Recompute = "auto"
 
     def __post_init__(self) -> None:
         limits: dict[str, tuple[float, float]] = {

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import math
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 import torch
+from torch import nn
 
-from npt.batches import partition
+from npt import parallel
+from npt.batches import batch_count, largest_batch, partition
 from npt.cells import Encoded
+from npt.checkpoint import Checkpoint
+from npt.execution import arrange, precision
 from npt.interface import Mode
-from npt.loss import summed_loss, tradeoff, training_loss
+from npt.loss import label_loss, tradeoff, training_loss
 from npt.masking import mask
 from npt.model import NPT, Layout
-from npt.optim import Lamb, Lookahead, clip_elements, learning_rate
+from npt.optim import Lamb, Lookahead, learning_rate
+from npt.progress import Progress
+from npt.randomness import generator_for, isolated_randomness, seed_for
 from npt.settings import NPTSettings
-
-PURPOSES = ("weights", "masks", "batches", "dropout", "evaluation")
 
 
 @dataclass(frozen=True)
@@ -30,90 +33,177 @@ class Trained:
     update: int
 
 
-def seed_for(seed: int, purpose: str) -> int:
-    """An independent seed for one purpose of a run."""
-    return int(np.random.SeedSequence([seed, PURPOSES.index(purpose)]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+@dataclass
+class Best:
+    """The weights with the lowest validation loss so far."""
 
+    loss: float
+    update: int
+    weights: list[torch.Tensor]
 
-def generator_for(seed: int, purpose: str, device: torch.device) -> torch.Generator:
-    """A generator of its own for one purpose of a run."""
-    return torch.Generator(device).manual_seed(seed_for(seed, purpose))
-
-
-@contextmanager
-def isolated_randomness(seed: int, purpose: str, device: torch.device) -> Iterator[None]:
-    """torch's own generators (initialisation, dropout) seeded inside the block and as before after it."""
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        torch.manual_seed(seed_for(seed, purpose))
-        yield
+    def offer(self, loss: float, update: int, parameters: list[nn.Parameter]) -> None:
+        """Take the weights if their loss is lower."""
+        if not loss < self.loss:
+            return
+        self.loss, self.update = loss, update
+        if not self.weights:
+            self.weights = [torch.empty_like(p) for p in parameters]
+        torch._foreach_copy_(self.weights, [p.detach() for p in parameters])
 
 
 def build_model(layout: Layout, settings: NPTSettings, seed: int, device: torch.device) -> NPT:
     """A model with fresh weights, the same on every device."""
-    with isolated_randomness(seed, "weights", torch.device("cpu")):
+    with isolated_randomness(torch.device("cpu")):
+        torch.manual_seed(seed_for(seed, "weights"))
         return NPT(layout, settings).to(device)
 
 
-def train(model: NPT, data: Encoded, settings: NPTSettings, seed: int) -> Trained:
-    """Train for `settings.updates` updates and return the weights with the lowest validation label loss."""
-    device = data.codes.device
-    masks, batches, evaluation = (generator_for(seed, purpose, device) for purpose in ("masks", "batches", "evaluation"))
-    optimiser = Lookahead(Lamb(model.parameters(), model.segments()), settings.lookahead_steps, settings.lookahead_share)
-    best = Trained(model, float("inf"), 0)
-    best_weights: list[torch.Tensor] = []
-    done = epoch = 0
-    with isolated_randomness(seed, "dropout", device):
-        while done < settings.updates:
-            for rows in partition(data, "train", settings, batches):
-                if done < settings.updates:
-                    done += 1
-                    update(model, optimiser, data.take(rows), done, settings, masks)
-            epoch += 1
-            if epoch % settings.evaluate_every == 0 or done == settings.updates:
-                loss = label_loss(model, data, "validation", settings, evaluation)
-                if loss < best.validation_loss:
-                    best = Trained(model, loss, done)
-                    best_weights = [p.detach().clone() for p in model.parameters()]
-    if best_weights:
-        torch._foreach_copy_([p.data for p in model.parameters()], best_weights)
+def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
+    """LAMB inside Lookahead over all parameters of the model."""
+    inner = Lamb(model.parameters(), model.segments(), settings.clip)
+    return Lookahead(inner, settings.lookahead_steps, settings.lookahead_share)
+
+
+def train(
+    model: NPT,
+    data: Encoded,
+    settings: NPTSettings,
+    seed: int,
+    *,
+    checkpoint: Checkpoint | None = None,
+    metrics: Any = None,
+) -> Trained:
+    """Train for `settings.updates` updates and return the weights with the lowest validation label loss.
+
+    A `checkpoint` of the same training is taken up, and written at intervals; the result is that of an uninterrupted run to
+    the last bit. `metrics` is the path of a CSV with a row for every evaluation.
+    """
+    device, count = data.codes.device, batch_count(data, "train", settings)
+    optimiser, best = build_optimiser(model, settings), Best(math.inf, 0, [])
+    done = _restore(checkpoint, optimiser, best, device)
+    arrange(model, largest_batch(data, settings), settings, device)
+    wrapped, steps = parallel.averaging(model), -(-count // parallel.processes())
+    chief = parallel.rank() == 0
+    progress = Progress(settings.updates, done, metrics if chief else None)
+    batches: list[torch.Tensor] = []
+    with isolated_randomness(device):
+        for number in range(done + 1, settings.updates + 1):
+            epoch, place = divmod(number - 1, steps)
+            if place == 0 or not batches:
+                batches = partition(data, "train", settings, generator_for(seed, "batches", device, epoch))
+            rows = batches[(place * parallel.processes() + parallel.rank()) % count]
+            loss = update(wrapped, optimiser, data.take(rows), number, settings, seed)
+            progress.updated()
+            if number == settings.updates or (place == steps - 1 and (epoch + 1) % settings.evaluate_every == 0):
+                validation = mean_label_loss(model, data, "validation", settings, seed, number)
+                best.offer(validation, number, optimiser.optimiser.parameters)
+                progress.evaluated({
+                    "update": number, "learning_rate": learning_rate(number, settings),
+                    "tradeoff": tradeoff(number, settings), "train_loss": float(loss), "validation_loss": validation,
+                    "best_validation_loss": best.loss,
+                })  # fmt: skip
+            if checkpoint and chief and number < settings.updates and checkpoint.due():
+                checkpoint.write(_state(number, optimiser, best))
+    progress.close()
+    if best.weights:
+        torch._foreach_copy_([p.data for p in model.parameters()], best.weights)
     model.eval()
-    return best
+    return Trained(model, best.loss, best.update)
 
 
 def update(
-    model: NPT, optimiser: Lookahead, batch: Encoded, number: int, settings: NPTSettings, masks: torch.Generator
-) -> None:
-    """Update `number` = 1 .. T: mask a batch anew, step down its combined loss."""
+    model: nn.Module, optimiser: Lookahead, batch: Encoded, number: int, settings: NPTSettings, seed: int
+) -> torch.Tensor:
+    """Update `number` = 1 .. T: mask a batch anew, step down its combined loss, which is returned."""
+    inner: NPT = model.module if isinstance(model, nn.parallel.DistributedDataParallel) else model  # type: ignore[assignment]
+    device, weight = batch.codes.device, tradeoff(number, settings)
     model.train()
-    masked = mask(batch, "train", settings, masks)
-    loss = training_loss(model.head, model(masked.cells)[0], batch, masked, tradeoff(number, settings))
-    for parameter in model.parameters():
+    _seed_dropout(inner, seed, number, device)
+    masked = mask(batch, "train", settings, generator_for(seed, "masks", device, _draw(number)))
+    with precision(settings, device):
+        loss = training_loss(inner.head, model(masked.cells)[0], batch, masked, weight)
+    for parameter in inner.parameters():
         parameter.grad = None
-    if loss.requires_grad:
-        loss.backward()
-    clip_elements(model.parameters(), settings.clip)
+    loss.backward()
     optimiser.step(learning_rate(number, settings))
+    return loss.detach()
 
 
 @torch.no_grad()
-def label_loss(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, generator: torch.Generator) -> float:
+def mean_label_loss(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, seed: int, number: int = 0) -> float:
     """Mean loss over the known targets of the mode's own rows, in batches drawn anew; infinite if there are none."""
     model.eval()
-    total, count = 0.0, 0
-    for rows in partition(data, mode, settings, generator):
-        batch = data.take(rows)
-        masked = mask(batch, mode, settings, generator)
-        total += float(summed_loss(model.head, model(masked.cells)[0], batch, masked.labels))
-        count += int(masked.labels.sum())
-    return total / count if count else float("inf")
+    device = data.codes.device
+    generator = generator_for(seed, "evaluation", device, number)
+    sums = torch.zeros(2, dtype=torch.float64, device=device)
+    for place, rows in enumerate(partition(data, mode, settings, generator)):
+        masked = mask(batch := data.take(rows), mode, settings, generator)
+        own = masked.labels.nonzero().flatten()
+        if len(own) and place % parallel.processes() == parallel.rank():
+            with precision(settings, device):
+                tokens = model(masked.cells, own[None])[0, :, data.target]
+                loss = label_loss(model.head, tokens, batch.take(own), masked.labels[own])
+            sums += torch.stack([loss.double(), torch.tensor(float(len(own)), dtype=torch.float64, device=device)])
+    total, count = parallel.summed(sums).tolist()
+    return total / count if count else math.inf
 
 
 @torch.no_grad()
 def target_outputs(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, seed: int) -> torch.Tensor:
     """Outputs (N, C of the target) of every row in the mode's batches: logits, or standardised values."""
     model.eval()
-    outputs = torch.full((len(data.part), model.layout.sizes[model.layout.target]), torch.nan, device=data.codes.device)
-    generator = generator_for(seed, "evaluation", data.codes.device)
+    device = data.codes.device
+    outputs = torch.full((len(data.part), model.layout.sizes[model.layout.target]), torch.nan, device=device)
+    generator = generator_for(seed, "evaluation", device)
     for rows in partition(data, mode, settings, generator):
-        outputs[rows] = model.predict_target(mask(data.take(rows), mode, settings, generator).cells)[0]
+        cells = mask(data.take(rows), mode, settings, generator).cells
+        with precision(settings, device):
+            outputs[rows] = model.predict_target(cells)[0].float()
     return outputs
+
+
+def _draw(number: int) -> int:
+    """What counts the masks: the update, and the process where there are several."""
+    return number * parallel.processes() + parallel.rank() if parallel.processes() > 1 else number
+
+
+def _seed_dropout(model: NPT, seed: int, number: int, device: torch.device) -> None:
+    """Dropout of an update, by torch on a GPU and by the model's own masks on the CPU."""
+    key = seed_for(seed, "dropout", _draw(number))
+    model.noise.key = key
+    if device.type != "cpu":
+        torch.manual_seed(key)
+
+
+def _state(number: int, optimiser: Lookahead, best: Best) -> dict[str, Any]:
+    """All that the updates after `number` depend on; random numbers depend on the update alone."""
+    inner = optimiser.optimiser
+    return {
+        "update": number,
+        "weights": [p.detach() for p in inner.parameters],
+        "first": inner.first,
+        "second": inner.second,
+        "slow": optimiser.slow,
+        "best_loss": best.loss,
+        "best_update": best.update,
+        "best": best.weights,
+    }
+
+
+def _restore(checkpoint: Checkpoint | None, optimiser: Lookahead, best: Best, device: torch.device) -> int:
+    """Take up a checkpoint, if there is one; the number of updates that are done."""
+    state = checkpoint.read(device) if checkpoint else None
+    if state is None:
+        return 0
+    inner = optimiser.optimiser
+    with torch.no_grad():
+        for own, saved in (
+            ([p.data for p in inner.parameters], "weights"),
+            (inner.first, "first"),
+            (inner.second, "second"),
+            (optimiser.slow, "slow"),
+        ):
+            torch._foreach_copy_(own, state[saved])
+    optimiser.updates = state["update"]
+    best.loss, best.update, best.weights = state["best_loss"], state["best_update"], state["best"]
+    return state["update"]

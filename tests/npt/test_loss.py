@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from npt.cells import Cells, Encoded
-from npt.loss import summed_loss, tradeoff, training_loss
+from npt.loss import feature_loss, label_loss, tradeoff, training_loss
 from npt.masking import Masked
 from npt.model import NPT, Head, Layout
 from npt.settings import NPTSettings
@@ -40,7 +40,7 @@ def head() -> Head:
 def test_the_loss_of_a_hand_example() -> None:
     tokens = torch.tensor([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]])[..., None]
     features = torch.tensor([[True, True, False], [True, False, False]])
-    labels = torch.tensor([[False, False, True], [False, False, True]])
+    labels = torch.tensor([True, True])
     masked = Masked(Cells(*(torch.zeros(1, 2, 3) for _ in range(3))), features, labels)
     normaliser = math.log(math.e + 1 + math.exp(-1))
     feature = ((normaliser - 1) + (2 - 0.5) ** 2 + (normaliser + 1)) / 3
@@ -53,15 +53,16 @@ def test_the_loss_of_a_hand_example() -> None:
 def test_nothing_scored_is_no_loss() -> None:
     none = torch.zeros(2, 3, dtype=torch.bool)
     tokens = torch.randn(2, 3, 1)
-    assert summed_loss(head(), tokens, truth(), none).item() == 0
-    masked = Masked(Cells(*(torch.zeros(1, 2, 3) for _ in range(3))), none, none)
+    assert feature_loss(head(), tokens, truth(), none).item() == 0
+    assert label_loss(head(), tokens[:, 2], truth(), none[:, 2]).item() == 0
+    masked = Masked(Cells(*(torch.zeros(1, 2, 3) for _ in range(3))), none, none[:, 2])
     assert training_loss(head(), tokens, truth(), masked, 0.5).item() == 0
 
 
 @pytest.mark.parametrize(("weight", "silent"), [(1.0, slice(4, 6)), (0.0, slice(0, 4))])
 def test_a_loss_without_weight_gives_its_heads_no_gradient(weight: float, silent: slice) -> None:
     made, scored = head(), torch.tensor([[True, True, False], [True, True, False]])
-    masked = Masked(Cells(*(torch.zeros(1, 2, 3) for _ in range(3))), scored, ~scored)
+    masked = Masked(Cells(*(torch.zeros(1, 2, 3) for _ in range(3))), scored, ~scored[:, 2])
     training_loss(made, torch.randn(2, 3, 1), truth(), masked, weight).backward()
     assert made.weight.grad is not None
     assert (made.weight.grad[silent] == 0).all()

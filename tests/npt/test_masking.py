@@ -66,8 +66,7 @@ def test_which_targets_are_hidden_and_scored(mode: Mode, share: float, hidden_pa
     masked = mask(data, mode, replace(PLAIN, target_mask=share), draws())
     hidden = masked.cells.mask[0, :, 2] == 1
     assert hidden.tolist() == [int(part) in hidden_parts for part in data.part]
-    assert masked.labels[:, 2].tolist() == [int(part) == scored_part for part in data.part]
-    assert not masked.labels[:, :2].any()
+    assert masked.labels.tolist() == [int(part) == scored_part for part in data.part]
     assert not masked.features.any()
 
 
@@ -75,11 +74,11 @@ def test_in_training_with_shown_targets_only_drawn_train_targets_are_scored() ->
     data = large()
     masked = mask(data, "train", replace(PLAIN, target_mask=0.3), draws())
     own = (data.part == 0) & ~data.missing[:, 2]
-    assert (masked.labels[:, 2] <= own).all()
-    share = masked.labels[own, 2].float().mean()
+    assert (masked.labels <= own).all()
+    share = masked.labels[own].float().mean()
     assert abs(share - 0.3) < 4 * (0.3 * 0.7 / own.sum()) ** 0.5
     assert (masked.cells.mask[0, data.part != 0, 2] == 1).all()
-    assert (masked.cells.mask[0, own & ~masked.labels[:, 2], 2] == 0).all()
+    assert (masked.cells.mask[0, own & ~masked.labels, 2] == 0).all()
 
 
 def test_validation_labels_can_be_kept_from_the_test_rows() -> None:
@@ -94,7 +93,7 @@ def test_a_missing_target_is_hidden_and_never_scored() -> None:
         for share in (1.0, 0.1, 0.5):
             masked = mask(data, mode, replace(PLAIN, target_mask=share), draws())
             assert masked.cells.mask[0, 1, 2] == 1
-            assert not masked.labels[1].any()
+            assert not masked.labels[1]
 
 
 def test_feature_masks_follow_the_ninety_to_ten_rule() -> None:

@@ -62,8 +62,9 @@ def reference_block(block: Block, x: torch.Tensor, width_under_root: float) -> t
         return centred / torch.sqrt((centred**2).mean() + 1e-12) * layer.weight + layer.bias
 
     rows, size = len(x), x.shape[1] // block.heads
-    queries = [linear(block.query, norm(block.norm_attention, v)) for v in x]
-    keys, values = [linear(block.key, v) for v in x], [linear(block.value, v) for v in x]
+    width = x.shape[1]
+    queries = [linear(block.from_normed, norm(block.norm_attention, v)) for v in x]
+    keys, values, residuals = zip(*(linear(block.from_raw, v).split(width) for v in x), strict=True)
     out = []
     for i in range(rows):
         heads = []
@@ -73,7 +74,7 @@ def reference_block(block: Block, x: torch.Tensor, width_under_root: float) -> t
             weights = torch.exp(scores - scores.max())
             weights = weights / weights.sum()
             heads.append(sum(weights[j] * values[j][part] for j in range(rows)))
-        hidden = linear(block.residual, x[i]) + linear(block.mix, torch.cat(heads))
+        hidden = residuals[i] + linear(block.mix, torch.cat(heads))
         wide = linear(block.widen, norm(block.norm_feed_forward, hidden))
         wide = 0.5 * wide * (1 + torch.erf(wide / 2**0.5))
         out.append(hidden + linear(block.narrow, wide))
@@ -91,12 +92,14 @@ def test_a_block_equals_its_equations_with_the_scale_of_the_full_width_only() ->
 def test_layer_norm_is_on_the_query_path_only() -> None:
     torch.manual_seed(0)
     block, x = Block(16, SETTINGS).double(), torch.randn(1, 16, dtype=torch.double)
-    assert torch.allclose(block.query(block.norm_attention(3 * x)), block.query(block.norm_attention(x)), atol=1e-10)
-    assert torch.allclose(block.key(3 * x) - block.key.bias, 3 * (block.key(x) - block.key.bias))
-    everywhere = Block(16, replace(SETTINGS, layer_norm_on="all")).double().eval()
-    everywhere.load_state_dict(block.state_dict())
-    rows = torch.randn(1, 5, 16, dtype=torch.double)
-    assert not torch.allclose(everywhere(rows), block.eval()(rows), atol=1e-4)
+    (query, *raw), (query_of_three, *raw_of_three) = block._project(x), block._project(3 * x)
+    assert torch.allclose(query_of_three, query, atol=1e-10)
+    for one, three, bias in zip(raw, raw_of_three, block.from_raw.bias.split(16), strict=True):
+        assert torch.allclose(three - bias, 3 * (one - bias))
+    everywhere = Block(16, replace(SETTINGS, layer_norm_on="all")).double()
+    (*normed, residual), (*normed_of_three, residual_of_three) = everywhere._project(x), everywhere._project(3 * x)
+    assert all(torch.allclose(one, three, atol=1e-10) for one, three in zip(normed, normed_of_three, strict=True))
+    assert torch.allclose(residual_of_three - everywhere.from_raw.bias, 3 * (residual - everywhere.from_raw.bias))
 
 
 def test_without_mix_and_feed_forward_a_block_is_its_residual_projection() -> None:
@@ -104,7 +107,7 @@ def test_without_mix_and_feed_forward_a_block_is_its_residual_projection() -> No
     for layer in (block.mix, block.narrow):
         torch.nn.init.zeros_(layer.weight)
         torch.nn.init.zeros_(layer.bias)
-    assert torch.equal(block(x), block.residual(x))
+    assert torch.equal(block(x), block._project(x)[3])
 
 
 @pytest.mark.parametrize("width", [4, 16, 60])
@@ -154,6 +157,18 @@ def test_tables_side_by_side_do_not_touch() -> None:
     assert torch.allclose(network(both), torch.cat([network(x) for x in apart]), atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "changes", [{}, {"layer_norm_on": "all"}, {"between_attributes": False}, {"between_datapoints": False}]
+)
+def test_rows_asked_for_alone_are_what_they_are_among_all(changes: dict) -> None:
+    network, x = model(layout(), replace(SETTINGS, **changes)), cells(7, layout(), batch=2)
+    rows = torch.tensor([[5, 0, 3], [1, 1, 6]])
+    every, asked = network(x), network(x, rows)
+    for b in range(2):
+        assert torch.allclose(asked[b], every[b, rows[b]], atol=1e-12)
+    assert torch.allclose(network.predict_target(x, rows)[1, 2], network.predict_target(x)[1, 6], atol=1e-12)
+
+
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:
     with pytest.raises(ValueError, match="not a multiple"):
         Block(10, SETTINGS)
@@ -175,14 +190,16 @@ def test_fused_embedding_and_head_equal_one_linear_layer_per_column() -> None:
         assert torch.allclose(embedded[0, :, j], value @ rows + network.embedding.bias[j], atol=1e-12)
         first = form.starts[j]
         plain = tokens @ network.head.weight[first : first + size].T + network.head.bias[first : first + size]
-        columns = torch.full((7,), j)
-        if form.continuous[j]:
-            assert torch.allclose(network.head.numbers(tokens, columns), plain[:, 0], atol=1e-12)
+        everywhere = tokens[:, None].expand(-1, 6, -1)
+        if j == form.target:
+            assert torch.allclose(network.head.target(tokens), plain, atol=1e-12)
+        elif form.continuous[j]:
+            assert torch.allclose(network.head.numbers(everywhere)[:, j], plain[:, 0], atol=1e-12)
         else:
-            logits = network.head.logits(tokens, columns)
-            own = slice(int(network.head.class_start[j]), int(network.head.class_start[j]) + size)
-            assert torch.allclose(logits[:, own], plain, atol=1e-12)
-            assert torch.isinf(logits).sum() == 7 * (logits.shape[1] - size)
+            columns, logits = next(both for both in network.head.logits(everywhere) if j in both[0])
+            logits = logits[columns.tolist().index(j)]
+            assert torch.allclose(logits[:, :size], plain, atol=1e-12)
+            assert torch.isinf(logits[:, size:]).all()
 
 
 def test_no_gradient_reaches_what_a_hidden_cell_held() -> None:

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from npt.optim import Lamb, Lookahead, clip_elements, learning_rate
+from npt.optim import Lamb, Lookahead, learning_rate
 from npt.settings import NPTSettings
 
 
@@ -40,14 +40,15 @@ def test_a_zero_weight_moves_by_the_plain_update() -> None:
     assert torch.allclose(parameter, torch.tensor([-0.03162, 0.03162], dtype=torch.double), rtol=1e-3)
 
 
-def test_segments_of_a_fused_parameter_move_like_separate_ones() -> None:
+@pytest.mark.parametrize("tensors", [3, 7])
+def test_segments_of_a_fused_parameter_move_like_separate_ones(tensors: int) -> None:
     torch.manual_seed(0)
-    rows = torch.tensor([0, 0, 1, 2, 2, 2])
-    fused = nn.Parameter(torch.randn(6, 3, dtype=torch.double))
-    apart = [nn.Parameter(fused.detach()[rows == k].clone()) for k in range(3)]
+    rows = torch.arange(tensors).repeat_interleave(torch.arange(1, tensors + 1))
+    fused = nn.Parameter(torch.randn(len(rows), 3, dtype=torch.double))
+    apart = [nn.Parameter(fused.detach()[rows == k].clone()) for k in range(tensors)]
     whole, parts = Lamb([fused], {fused: rows}), Lamb(apart)
     for _ in range(3):
-        fused.grad = torch.randn(6, 3, dtype=torch.double)
+        fused.grad = torch.randn(len(rows), 3, dtype=torch.double)
         for k, parameter in enumerate(apart):
             parameter.grad = fused.grad[rows == k].clone()
         whole.step(0.1)
@@ -72,10 +73,13 @@ def test_lookahead_goes_half_way_every_six_updates() -> None:
 
 
 def test_clipping_clamps_every_element() -> None:
-    parameter = nn.Parameter(torch.zeros(3))
-    parameter.grad = torch.tensor([1e30, -5.0, 0.25])
-    clip_elements([parameter], 1.0)
-    assert parameter.grad.tolist() == [1, -1, 0.25]
+    one, other = (nn.Parameter(torch.ones(3, dtype=torch.double)) for _ in range(2))
+    one.grad = torch.tensor([1e30, -5.0, 0.25], dtype=torch.double)
+    other.grad = torch.tensor([1.0, -1.0, 0.25], dtype=torch.double)
+    Lamb([one], clip=1.0).step(0.1)
+    Lamb([other]).step(0.1)
+    assert torch.equal(one, other)
+    assert one.grad.tolist() == [1, -1, 0.25]
 
 
 @pytest.mark.parametrize(
