@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -50,11 +51,17 @@ Fitter = Callable[[TrainingData, Mapping[str, Any], int, Resources], Fitted]
 class BaselineSettings:
     """`grid` names a declared grid (`paper`, `quick`) or is one: parameter to list of values.
 
-    `fixed` replaces fixed parameters of the baseline for every configuration.
+    `fixed` replaces fixed parameters of the baseline for every configuration. `budget` bounds how many configurations are
+    tried: so many are drawn from the grid, the same on every fold; None tries all.
     """
 
     grid: str | dict[str, list[Any]] = "paper"
     fixed: dict[str, Any] = field(default_factory=dict)
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.budget is not None and self.budget < 1:
+            raise UserError(f"budget: {self.budget} is not a positive number of configurations")
 
 
 @dataclass(frozen=True)
@@ -93,14 +100,19 @@ class Baseline:
         )
 
     def configurations(self, settings: BaselineSettings, task: Task, train_rows: int) -> Iterator[dict[str, Any]]:
-        """Every configuration of the grid in order: later parameters change fastest.
+        """Every configuration of the grid, or those drawn within the budget, in order: later parameters change fastest.
 
         Raises:
             UserError: the grid is unknown or has a parameter the baseline does not tune.
         """
-        for grid in self._grids(settings, task, size_of(train_rows)):
-            for values in itertools.product(*grid.values()):
-                yield dict(zip(grid, values, strict=True))
+        grids = self._grids(settings, task, size_of(train_rows))
+        every = (dict(zip(grid, values, strict=True)) for grid in grids for values in itertools.product(*grid.values()))
+        count = sum(math.prod(len(values) for values in grid.values()) for grid in grids)
+        if settings.budget is None or settings.budget >= count:
+            yield from every
+        else:
+            drawn = set(random.Random(f"{self.name} {count}").sample(range(count), settings.budget))
+            yield from (configuration for place, configuration in enumerate(every) if place in drawn)
 
     def _grids(self, settings: BaselineSettings, task: Task, size: Size) -> list[Grid]:
         paper = self.paper(task, size)

@@ -157,8 +157,9 @@ class Method:
     """Declaration of a method.
 
     `settings` is a frozen dataclass type whose defaults are the paper's; `build` makes a learner from an instance of it.
-    `supports` returns the reason for refusing a task, or None. `seeds_per_job` bounds how many seeds share a process;
-    None puts all into one. `sources` are the files of the package whose text determines the results.
+    `supports` returns the reason for refusing a task, or None. `draw` gives changes of settings for a tuning trial, by seed;
+    a method without it tunes itself inside its fit, within the `budget` of its settings. `seeds_per_job` bounds how many
+    seeds share a process; None puts all into one. `sources` are the files of the package whose text determines the results.
     """
 
     name: str
@@ -166,6 +167,7 @@ class Method:
     settings: type
     build: Callable[[Any, Resources], Learner]
     supports: Callable[[Task], str | None] = supports_every_task
+    draw: Callable[[Any, str], dict[str, Any]] | None = None
     seeds_per_job: int | None = None
     saves_weights: bool = False
     sources: tuple[str, ...] = field(default=())

@@ -10,6 +10,7 @@ import numpy as np
 
 from npt.encoding import statistics
 from npt.interface import Fit, Infeasible, Method, Mode, Prediction, Resources, Split, Table, UserError
+from npt.search_space import draw
 from npt.settings import NPTSettings
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ METHOD = Method(
     title="NPT",
     settings=NPTSettings,
     build=NPTLearner,
+    draw=draw,
     seeds_per_job=1,
     saves_weights=True,
     sources=("npt",),

@@ -32,10 +32,12 @@ class Progress:
     receive the same rows: `tensorboard`, `wandb`, or both with a comma.
     """
 
-    def __init__(self, updates: int, done: int = 0, metrics: Path | None = None) -> None:
+    def __init__(self, updates: int, done: int = 0, metrics: Path | None = None, *, silent: bool = False) -> None:
         self.metrics, self.started = metrics, time.monotonic()
-        self.bar = tqdm(total=updates, initial=done, disable=not sys.stderr.isatty(), unit="update", dynamic_ncols=True)
-        self.trackers = [_tracker(name, metrics) for name in os.environ.get(TRACKERS, "").split(",") if name]
+        hidden = silent or not sys.stderr.isatty()
+        self.bar = tqdm(total=updates, initial=done, disable=hidden, unit="update", dynamic_ncols=True)
+        wanted = "" if silent else os.environ.get(TRACKERS, "")
+        self.trackers = [_tracker(name, metrics) for name in wanted.split(",") if name]
         if metrics:
             self.before = _cut(metrics, done)
 

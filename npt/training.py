@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -71,7 +72,7 @@ def train(
     seed: int,
     *,
     checkpoint: Checkpoint | None = None,
-    metrics: Any = None,
+    metrics: Path | None = None,
 ) -> Trained:
     """Train for `settings.updates` updates and return the weights with the lowest validation label loss.
 
@@ -84,7 +85,7 @@ def train(
     arrange(model, largest_batch(data, settings), settings, device)
     wrapped, steps = parallel.averaging(model), -(-count // parallel.processes())
     chief = parallel.rank() == 0
-    progress = Progress(settings.updates, done, metrics if chief else None)
+    progress = Progress(settings.updates, done, metrics if chief else None, silent=not chief)
     batches: list[torch.Tensor] = []
     with isolated_randomness(device):
         for number in range(done + 1, settings.updates + 1):

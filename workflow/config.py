@@ -27,7 +27,8 @@ NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
 class Study:
     """A selection of runs. `variants` are named changes of settings, by method; `base` has none and is in unless left out.
 
-    `rows` caps the probed test rows of a fold, drawn by seed; None takes all.
+    `rows` caps the probed test rows of a fold, drawn by seed; None takes all. In a `tuned` study the base of a method is the
+    best of its configurations on each fold, by validation loss.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Study:
     variants: Mapping[str, Mapping[str, Settings]]
     base: bool = True
     rows: int | None = None
+    tuned: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Config:
     """All that a run of the workflow depends on, apart from where it runs.
 
     `settings` are changes to every method's defaults, by method; `overrides` further ones, by dataset and method.
+    `configurations` are named changes that tuning chooses from, by dataset and method, and `budget` is the number of
+    configurations to try in all, by method: those named and as many drawn ones as are wanting.
     """
 
     preset: str
@@ -52,12 +56,25 @@ class Config:
     settings: Mapping[str, Settings]
     overrides: Mapping[str, Mapping[str, Settings]]
     metrics: Mapping[Task, str]
+    configurations: Mapping[str, Mapping[str, Mapping[str, Settings]]]
+    budget: Mapping[str, int]
 
-    def resolve(self, dataset: str, method: str, changes: Settings) -> Any:
-        """Settings of a run: the method's defaults, then `settings`, `overrides` and the variant's changes."""
+    def resolve(self, dataset: str, method: str, changes: Settings, where: str = "") -> Any:
+        """Settings of a run: the method's defaults, then `settings`, `overrides` and the changes, which stand at `where`."""
         own = self.overrides.get(dataset, {}).get(method, {})
-        where = f"variants.{method}" if changes else f"overrides.{dataset}.{method}" if own else f"settings.{method}"
-        return typed_settings(method, {**self.settings.get(method, {}), **own, **changes}, where)
+        where = where if where and changes else f"overrides.{dataset}.{method}" if own else f"settings.{method}"
+        budget = {"budget": self.budget[method]} if method in self.budget and not methods()[method].draw else {}
+        return typed_settings(method, {**budget, **self.settings.get(method, {}), **own, **changes}, where)
+
+    def trials(self, dataset: str, method: str) -> dict[str, Settings]:
+        """What tuning chooses from: the base, the named configurations, and drawn ones up to the budget."""
+        found: dict[str, Settings] = {"base": {}, **self.configurations.get(dataset, {}).get(method, {})}
+        draw, wanted = methods()[method].draw, self.budget.get(method, 0)
+        if draw and wanted > len(found):
+            base = self.resolve(dataset, method, {})
+            for number in range(1, wanted - len(found) + 1):
+                found[f"trial_{number:02d}"] = draw(base, f"{dataset} {method} {number}")
+        return found
 
 
 def read(raw: Mapping[str, Any]) -> Config:
@@ -66,7 +83,9 @@ def read(raw: Mapping[str, Any]) -> Config:
     Raises:
         UserError: one line that names the key, what was found and what is allowed.
     """
-    keys = ("preset", "seeds", "datasets", "methods", "settings", "overrides", "metrics", "studies")
+    keys = (
+        "preset", "seeds", "datasets", "methods", "settings", "overrides", "configurations", "budget", "metrics", "studies",
+    )  # fmt: skip
     _known_keys(raw, keys, "config")
     for key in ("seeds", "datasets", "methods", "studies"):
         if not raw.get(key) and raw.get(key) != 0:
@@ -79,13 +98,17 @@ def read(raw: Mapping[str, Any]) -> Config:
         for method, changes in by_method.items():
             _known_settings(method, changes, f"{where}.{method}")
     studies = _mapping(raw["studies"], "studies")
-    return Config(
+    found = Config(
         preset=str(raw.get("preset", "custom")),
         studies=tuple(_study(str(name), _mapping(study, f"studies.{name}"), raw) for name, study in studies.items()),
         settings=settings,
         overrides=overrides,
         metrics=_metrics(_mapping(raw.get("metrics"), "metrics")),
+        configurations=_configurations(_mapping(raw.get("configurations"), "configurations")),
+        budget=_budget(raw.get("budget"), raw["methods"]),
     )
+    _check_tuning(found)
+    return found
 
 
 def typed_settings(method: str, changes: Settings, where: str) -> Any:
@@ -143,7 +166,7 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
     where = f"studies.{name}"
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
         raise UserError(f"{where}: a study's name is a letter, then letters, digits and _, at most 64 in all")
-    _known_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows"), where)
+    _known_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows", "tuned"), where)
     kind = raw.get("kind", "benchmark")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{where}.kind: {_unknown(kind, KINDS)}")
@@ -152,24 +175,62 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
     seeds = _seeds(raw.get("seeds", config["seeds"]), chosen, f"{where}.seeds" if "seeds" in raw else "seeds")
     variants: dict[str, dict[str, Settings]] = {}
     for method, named in _by_method(raw.get("variants"), dict.fromkeys(entries), f"{where}.variants").items():
-        variants[method] = {}
-        for variant, changes in named.items():
-            if not isinstance(variant, str) or not NAME.fullmatch(variant) or variant == "base":
-                raise UserError(f"{where}.variants.{method}: {variant!r} cannot name a variant; use letters, digits, _ and .")
-            place = f"{where}.variants.{method}.{variant}"
-            variants[method][variant] = _mapping(changes, place)
-            _known_settings(method, variants[method][variant], place)
+        variants[method] = _named_changes(method, named, f"{where}.variants.{method}")
     rows = raw.get("rows")
     if rows is not None and (not isinstance(rows, int) or rows < 1):
         raise UserError(f"{where}.rows: {rows!r} is not a positive number of rows")
-    base = raw.get("base", True)
-    if not isinstance(base, bool):
-        raise UserError(f"{where}.base: {base!r} is neither true nor false")
+    base, tuned = raw.get("base", True), raw.get("tuned", False)
+    for key, value in (("base", base), ("tuned", tuned)):
+        if not isinstance(value, bool):
+            raise UserError(f"{where}.{key}: {value!r} is neither true nor false")
+    if tuned and (KINDS[kind].probe or not base):
+        raise UserError(f"{where}.tuned: true is for studies that show the base of a method, and not for probes")
     if not base and (bare := [method for method in entries if not variants.get(method)]):
         raise UserError(f"{where}.base: false leaves nothing of {bare[0]}, which has no variants")
-    study = Study(name, cast(Kind, kind), chosen, entries, seeds, variants, base, rows)
+    study = Study(name, cast(Kind, kind), chosen, entries, seeds, variants, base, rows, tuned)
     _check_support(study, where)
     return study
+
+
+def _named_changes(method: str, named: Settings, where: str) -> dict[str, Settings]:
+    """Changes of a method's settings by the names of variants."""
+    found: dict[str, Settings] = {}
+    for variant, changes in named.items():
+        if not isinstance(variant, str) or not NAME.fullmatch(variant) or variant == "base":
+            raise UserError(f"{where}: {variant!r} cannot name a variant; use letters, digits, _ and .")
+        found[variant] = _mapping(changes, f"{where}.{variant}")
+        _known_settings(method, found[variant], f"{where}.{variant}")
+    return found
+
+
+def _configurations(raw: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Settings]]]:
+    _known_names(raw, datasets(), "configurations")
+    able = {name: method for name, method in methods().items() if method.draw}
+    return {
+        dataset: {
+            method: _named_changes(method, named, f"configurations.{dataset}.{method}")
+            for method, named in _by_method(given, able, f"configurations.{dataset}").items()
+        }
+        for dataset, given in raw.items()
+    }
+
+
+def _check_tuning(config: Config) -> None:
+    """Configurations that no study chooses from are a mistake."""
+    drawn = [method for method in config.budget if methods()[method].draw]
+    if (config.configurations or drawn) and not any(study.tuned for study in config.studies):
+        key = "configurations" if config.configurations else f"budget ({drawn[0]})"
+        raise UserError(f"{key}: no study chooses from them; give one `tuned: true`")
+
+
+def _budget(value: Any, chosen: Any) -> dict[str, int]:
+    """One number for all methods, or a number by method."""
+    given = {} if value is None else value if isinstance(value, Mapping) else dict.fromkeys(chosen, value)
+    _known_names(given, methods(), "budget")
+    for method, number in given.items():
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise UserError(f"budget: {number!r} is not a positive number of configurations ({method})")
+    return dict(given)
 
 
 def _check_support(study: Study, where: str) -> None:

@@ -141,12 +141,17 @@ class Plan:
         return [f"{stem}.jsonl" for stem in self._stems(self.studies[wildcards.study])]
 
     def expected(self, wildcards: Any) -> str:
-        """What a study's files must hold, as JSON in the configuration's order: run to seeds and fingerprint."""
+        """What a study's files must hold, as JSON in the configuration's order: run to seeds and fingerprint.
+
+        A run that is a trial of a tuned study names the run in whose place the best trial of a fold is put.
+        """
         study = self.studies[wildcards.study]
         found: dict[str, dict[str, str]] = {}
         for run in self.runs_of(study):
             key = f"{run.dataset}/{run.method}/{run.variant}"
             found[key] = {"seeds": format_seeds(study.seeds[run.dataset]), "fingerprint": run.fingerprint}
+            if run.variant in _trials(study, self.config, run.dataset, run.method):
+                found[key]["trial_of"] = f"{run.dataset}/{run.method}/base"
         return json.dumps(found)
 
     def metrics(self, wildcards: Any) -> str:
@@ -179,9 +184,19 @@ def _selection(study: Study, config: Config) -> Iterable[tuple[str, str, str, di
     """dataset, method, variant and resolved settings of everything a study names."""
     for dataset in study.datasets:
         for method in study.methods:
-            base: dict[str, dict[str, Any]] = {"base": {}} if study.base else {}
-            for variant, changes in {**base, **study.variants.get(method, {})}.items():
-                yield dataset, method, variant, as_json(config.resolve(dataset, method, changes))
+            base: Mapping[str, Any] = {"base": {}} if study.base else {}
+            trials = _trials(study, config, dataset, method)
+            if both := sorted(set(trials) & set(study.variants.get(method, {}))):
+                raise UserError(f"studies.{study.name}.variants.{method}.{both[0]}: is a trial of this tuned study already")
+            for variant, changes in {**base, **trials, **study.variants.get(method, {})}.items():
+                place = f"configurations.{dataset}.{method}" if variant in trials else f"studies.{study.name}.variants.{method}"
+                yield dataset, method, variant, as_json(config.resolve(dataset, method, changes, f"{place}.{variant}"))
+
+
+def _trials(study: Study, config: Config, dataset: str, method: str) -> Mapping[str, Mapping[str, Any]]:
+    """The configurations of which a tuned study shows the best of each fold; empty if there is nothing to choose."""
+    trials = config.trials(dataset, method) if study.tuned else {}
+    return trials if len(trials) > 1 else {}
 
 
 def _wanted_seeds(config: Config) -> dict[tuple[str, str, str], tuple[dict[str, Any], tuple[int, ...]]]:

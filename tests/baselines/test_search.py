@@ -165,6 +165,18 @@ def test_the_order_of_configurations_is_the_grid_s() -> None:
     assert [tuple(point.values()) for point in found] == list(itertools.product([1, 2], [1, 2]))
 
 
+def test_a_budget_is_a_subset_of_the_grid_the_same_every_time() -> None:
+    every = list(knn.BASELINE.configurations(BaselineSettings("paper"), "binary", 10))
+    for budget in (1, 7, len(every), len(every) + 1):
+        settings = BaselineSettings("paper", budget=budget)
+        drawn = list(knn.BASELINE.configurations(settings, "binary", 10))
+        assert len(drawn) == min(budget, len(every))
+        assert drawn == [point for point in every if point in drawn]
+        assert drawn == list(knn.BASELINE.configurations(settings, "binary", 10))
+    with pytest.raises(UserError, match="budget: 0"):
+        BaselineSettings(budget=0)
+
+
 def test_missing_targets_are_left_out_of_training() -> None:
     table = make_table("regression")
     split = first_split(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -58,6 +60,22 @@ def test_it_ends_with_tables_figures_and_one_page(finished: Path) -> None:
     assert {"main.ranks.csv", "main.metrics.md", "corruption.corruption.csv", "main.ranks.svg"} <= set(tables(finished))
     for link in re.findall(r'href="([^"#]+)"', page):
         assert link.startswith("data:") or (finished / "results/report" / link).exists(), link
+
+
+def test_tuning_shows_the_better_of_two_configurations_and_leaves_metrics_but_no_state(finished: Path) -> None:
+    rows = pd.read_csv(finished / "results/studies/main.csv").query("method == 'npt'")
+    losses = {}
+    for variant in ("base", "trial_01"):
+        for seed in (0, 1):
+            run = finished / f"results/runs/synthetic/npt/{variant}/{seed}.jsonl"
+            losses[seed, variant] = json.loads(run.read_text())["validation_loss"]
+            assert len((run.with_suffix(".metrics.csv")).read_text().splitlines()) == 1 + 20 / 5
+            assert not run.with_suffix(".checkpoint").exists()
+    assert list(rows["variant"]) == ["base", "base"]
+    for row in rows.itertuples():
+        chosen = json.loads(row.chosen)["configuration"]
+        assert row.validation_loss == losses[row.seed, chosen] == min(losses[row.seed, v] for v in ("base", "trial_01"))
+        assert row.fits == 2
 
 
 def test_a_second_run_has_nothing_to_do(finished: Path) -> None:
@@ -119,7 +137,7 @@ def test_killing_snakemake_alone_leaves_no_lock_behind(finished: Path, tmp_path:
 
 def test_ctrl_c_in_the_middle_of_training_is_a_clean_stop(tmp_path: Path) -> None:
     endless = yaml.safe_load(SMOKE.read_text())
-    endless |= {"methods": ["npt"], "studies": {"main": {}}}
+    endless |= {"methods": ["npt"], "studies": {"main": {}}, "budget": None}
     endless["settings"] = {"npt": {**endless["settings"]["npt"], "updates": 1_000_000}}
     (tmp_path / "endless.yaml").write_text(yaml.safe_dump(endless))
     process = subprocess.Popen(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from npt.interface import UserError
-from workflow.steps.collect import check, read_rows, write
+from workflow.steps.collect import check, read_rows, select, write
 
 EXPECTED = {"yacht/knn/base": {"seeds": "0-1", "fingerprint": "f"}}
 
@@ -62,3 +62,22 @@ def test_the_csv_holds_every_row(tmp_path: Path) -> None:
     assert list(frame["seed"]) == [0, 1]
     assert json.loads(frame["versions"][0]) == {"numpy": "2"}
     assert set(frame["study"]) == {"main"}
+
+
+def test_the_best_trial_of_each_fold_by_validation_loss_stands_for_the_method() -> None:
+    trials = [
+        row(seed, variant=variant, validation_loss=loss, test_rmse=error, fit_seconds=2.0, fits=1, chosen={"update": 9})
+        for seed, variant, loss, error in ((0, "base", 0.3, 1), (0, "deep", 0.2, 5), (1, "base", 0.3, 2), (1, "deep", 0.4, 0))
+    ]
+    trials += [row(1, variant="wide", status="failed", reason="out of memory", validation_loss=None, chosen=None, fits=None)]
+    expected = {f"yacht/knn/{name}": {"trial_of": "yacht/knn/base"} for name in ("base", "deep", "wide")}
+    alone = row(0, method="mlp", validation_loss=1.0)
+    found = select([*trials, alone], {**expected, "yacht/mlp/base": {}})
+    assert [(r["method"], r["seed"], r["variant"], r["test_rmse"]) for r in found] == [
+        ("knn", 0, "base", 5), ("knn", 1, "base", 2), ("mlp", 0, "base", 1.0),
+    ]  # fmt: skip
+    assert found[0]["chosen"] == {"configuration": "deep", "update": 9}
+    assert (found[0]["fits"], found[0]["fit_seconds"]) == (2, 4.0)
+    assert found[2] == alone
+    none = [row(0, variant=name, status="failed", reason=name, validation_loss=None) for name in ("base", "deep")]
+    assert select(none, expected)[0]["reason"] == "base"

@@ -88,6 +88,21 @@ def plan_of(found: dict[str, Any]) -> Any:
             ["main.variants.npt.deep", "did you mean 'layers'?"],
         ),
         ({"studies": {"main": {"variants": {"npt": {"deep": {"layers": 7}}}}}}, ["layers: 7 is odd"]),
+        ({"studies": {"main": {"tuned": 1}}}, ["studies.main.tuned", "1"]),
+        ({"studies": {"main": {"tuned": True, "kind": "corruption", "methods": ["npt"]}}}, ["studies.main.tuned", "probes"]),
+        ({"configurations": {"yacht": {"npt": {"deep": {}}}}}, ["configurations", "tuned: true"]),
+        ({"budget": 3}, ["budget (npt)", "tuned: true"]),
+        ({"budget": {"nptt": 3}}, ["budget", "did you mean 'npt'?"]),
+        ({"budget": {"knn": 0}}, ["budget: 0", "knn"]),
+        ({"budget": "many"}, ["budget: 'many'"]),
+        (
+            {"studies": {"main": {"tuned": True}}, "configurations": {"yacht": {"npt": {"deep": {"layers": 7}}}}},
+            ["configurations.yacht.npt.deep", "layers: 7 is odd"],
+        ),
+        (
+            {"studies": {"main": {"tuned": True}}, "configurations": {"yacht": {"knn": {"more": {}}}}},
+            ["configurations.yacht", "'knn'", "allowed: npt"],
+        ),
         ({"studies": {"main": {"variants": {"mlp": {"x": {}}}}}}, ["main.variants", "'mlp'", "allowed: npt, knn"]),
     ],
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +73,36 @@ def test_the_paper_s_plan_has_ten_tables_nine_methods_and_their_folds() -> None:
 def test_seeds_as_text() -> None:
     assert format_seeds([0, 1, 2, 5, 7, 8]) == "0-2_5_7-8"
     assert format_seeds([4]) == "4"
+
+
+CONFIGURATIONS = {"yacht": {"npt": {"deep": {"layers": 16}, "plain": {"tradeoff": "constant", "tradeoff_start": 0.5}}}}
+
+
+def test_a_tuned_study_runs_named_and_drawn_configurations_in_the_place_of_one() -> None:
+    studies = {"main": {"tuned": True}, "probe": {"kind": "corruption", "methods": ["npt"]}}
+    made = plan(configurations=CONFIGURATIONS, budget={"npt": 5, "knn": 7}, studies=studies, seeds="0-1")
+    variants = {d: {run.variant for run in made.runs_of(made.studies["main"]) if run.dataset == d} for d in ("yacht", "wine")}
+    assert variants["yacht"] == {"base", "deep", "plain", "trial_01", "trial_02"}
+    assert variants["wine"] == {"base", "trial_01", "trial_02", "trial_03", "trial_04"}
+    assert {run.variant for run in made.runs_of(made.studies["probe"])} == {"base"}
+    assert {run.settings["budget"] for run in made.runs.values() if run.method == "knn"} == {7}
+    expected = json.loads(made.expected(SimpleNamespace(study="main")))
+    assert {facts.get("trial_of") for key, facts in expected.items() if "yacht/npt" in key} == {"yacht/npt/base"}
+    assert "trial_of" not in expected["yacht/knn/base"]
+    again = plan(configurations=CONFIGURATIONS, budget={"npt": 5, "knn": 7}, studies=studies, seeds="0-1")
+    assert {stem: run.fingerprint for stem, run in made.runs.items()} == {s: r.fingerprint for s, r in again.runs.items()}
+
+
+def test_without_anything_to_choose_a_tuned_study_is_the_base() -> None:
+    assert set(plan(studies={"main": {"tuned": True}}).runs) == set(plan().runs)
+
+
+def test_the_paper_chooses_among_eight_configurations_on_the_small_tables() -> None:
+    paper = Plan(read(yaml.safe_load((ROOT / "workflow/configs/paper.yaml").read_text())))
+    runs = [run for run in paper.runs_of(paper.studies["main"]) if run.method == "npt"]
+    counts = {d: len({run.variant for run in runs if run.dataset == d}) for d in paper.datasets}
+    small = {"breast_cancer", "boston_housing", "concrete", "yacht"}
+    assert counts == {d: 8 if d in small else 1 for d in paper.datasets}
+    updates = {(run.dataset, run.variant): run.settings["updates"] for run in runs}
+    assert [updates["yacht", name] for name in ("base", "target_mask_0.5", "target_mask_0.1")] == [10_000, 10_000, 20_000]
+    assert [updates["boston_housing", name] for name in ("base", "target_mask_0.5", "target_mask_0.1")] == [2000, 4000, 20_000]

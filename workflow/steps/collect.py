@@ -26,7 +26,7 @@ def main() -> None:
     options.add_argument("files", nargs="+", type=Path)
     given = options.parse_args()
     rows = check(read_rows(given.files), given.expected, mixed=given.allow_mixed_revisions)
-    write(rows, given.study, given.output)
+    write(select(rows, given.expected), given.study, given.output)
 
 
 def read_rows(files: Iterable[Path]) -> list[dict[str, Any]]:
@@ -77,6 +77,27 @@ def check(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]],
     if not mixed:
         _refuse_mixed_revisions(chosen)
     return chosen
+
+
+def select(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]]) -> list[dict[str, Any]]:
+    """One row for all trials of a run on a fold: the one with the lowest validation loss (paper Appendix E.1).
+
+    It takes the place and the name of the run that was tuned, says which configuration won and out of how many, and carries
+    the seconds of all. A trial that failed is passed over, unless all did.
+    """
+    trials: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in rows:
+        key = f"{row['dataset']}/{row['method']}/{row['variant']}"
+        trials.setdefault((expected[key].get("trial_of", key), row["seed"]), []).append(row)
+    return [members[0] if len(members) == 1 else _best(members) for members in trials.values()]
+
+
+def _best(trials: list[dict[str, Any]]) -> dict[str, Any]:
+    finished = [row for row in trials if row["status"] == "ok"]
+    winner = min(finished, key=lambda row: row["validation_loss"]) if finished else trials[0]
+    total = {name: round(sum(row[name] for row in trials if row.get(name) is not None), 3) for name in ("fit_seconds", "fits")}
+    chosen = {"configuration": winner["variant"], **(winner.get("chosen") or {})}
+    return {**winner, **total, "variant": "base", "chosen": chosen}
 
 
 def _refuse_mixed_revisions(rows: Iterable[Mapping[str, Any]]) -> None:

@@ -93,7 +93,7 @@ def _open_log(arguments: list[str]) -> None:
     if LOG in arguments[:-1]:
         path = Path(arguments[arguments.index(LOG) + 1])
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w") as log:
+        with path.open("w" if os.environ.get("RANK", "0") == "0" else "a") as log:
             for stream in (sys.stdout, sys.stderr):
                 os.dup2(log.fileno(), stream.fileno())
 

@@ -63,13 +63,15 @@ class Fold:
     identity: dict[str, Any]
 
 
-def folds(given: argparse.Namespace, method: Method, prepared: store.Prepared) -> Iterator[Fold]:
+def folds(
+    given: argparse.Namespace, method: Method, prepared: store.Prepared, resources: Resources | None = None
+) -> Iterator[Fold]:
     """The folds that a step's command line names."""
     limit_threads(given.threads)
     settings = typed_settings(given.method, given.settings, "--settings")
     for seed in given.seeds:
         split = split_of(prepared, seed)
-        learner = method.build(settings, Resources(given.threads, given.device))
+        learner = method.build(settings, resources or Resources(given.threads, given.device))
         yield Fold(seed, split, learner, identity(given, method, prepared, seed))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,20 +13,25 @@ from baselines import methods
 from npt.datasets import store
 from npt.evaluation import Evaluation, evaluate
 from npt.files import replacing
-from npt.interface import Savable, Split
+from npt.interface import Resources, Savable, Split
 from workflow.steps.command import execute, run_parser
 from workflow.steps.rows import folds, write_predictions, write_rows
+
+# Under torchrun several processes train one model, and the first of them writes.
+CHIEF = int(os.environ.get("RANK", "0")) == 0
 
 
 def main() -> None:
     """Command line of the step."""
     options = run_parser(__doc__)
     options.add_argument("--weights", type=Path, help="where the weights go, for methods that keep them")
+    options.add_argument("--checkpoint-minutes", type=float, default=10, help="how often a training writes its state")
     given = options.parse_args()
     method, prepared = methods()[given.method], store.load(given.data)
     rows: list[dict[str, Any]] = []
     arrays: dict[str, np.ndarray] = {}
-    for fold in folds(given, method, prepared):
+    resources = _resources(given)
+    for fold in folds(given, method, prepared, resources):
         reason = method.supports(prepared.table.task)
         result = _refused(reason) if reason else evaluate(fold.learner, prepared.table, fold.split, fold.seed)
         rows.append({**fold.identity, **_outcome(result, fold.learner)})
@@ -33,12 +40,24 @@ def main() -> None:
             f"{given.dataset} {given.method} {given.variant} fold {fold.seed}: {result.status} {dict(result.metrics)}",
             flush=True,
         )
-        if given.weights:
+        if given.weights and CHIEF:
             with replacing(given.weights) as partial:
                 if result.status == "ok":
                     cast(Savable, fold.learner).save(partial)
-    write_predictions(given.predictions, arrays)
-    write_rows(given.rows, rows)
+    if CHIEF:
+        write_predictions(given.predictions, arrays)
+        write_rows(given.rows, rows)
+        if resources.checkpoint:
+            resources.checkpoint.unlink(missing_ok=True)
+
+
+def _resources(given: argparse.Namespace) -> Resources:
+    """What a fit may use; one that keeps weights trains for long, and keeps its state and its metrics beside the rows."""
+    if not given.weights:
+        return Resources(given.threads, given.device)
+    stem = given.rows.with_suffix("")
+    state, metrics = stem.with_name(f"{stem.name}.checkpoint"), stem.with_name(f"{stem.name}.metrics.csv")
+    return Resources(given.threads, given.device, state, given.checkpoint_minutes, metrics)
 
 
 def _refused(reason: str) -> Evaluation:

@@ -1,0 +1,98 @@
+"""What a measurement ran on, and how fast that is at matrix products."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+SIDE = {"cpu": 1536, "cuda": 8192}
+
+
+def seconds(action: Callable[[], Any], device: torch.device) -> float:
+    """Wall time of an action, until the device is done."""
+    synchronise(device)
+    started = time.perf_counter()
+    action()
+    synchronise(device)
+    return time.perf_counter() - started
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait for the device."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def matrix_rate(dtype: torch.dtype, device: torch.device, repeats: int = 5) -> float:
+    """Operations a second of a large square matrix product, the best of a few."""
+    side = SIDE[device.type]
+    left, right = (torch.randn(side, side, device=device).to(dtype) for _ in range(2))
+    left @ right
+    return 2 * side**3 / min(seconds(lambda: left @ right, device) for _ in range(repeats))
+
+
+def forget_peak(device: torch.device) -> None:
+    """Begin a new measurement of peak memory."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+    else:
+        with Path("/proc/self/clear_refs").open("w") as stream:
+            stream.write("5")
+
+
+def peak_megabytes(device: torch.device) -> float:
+    """Peak memory since `forget_peak`: of the device, or resident on the CPU."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 2**20
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
+
+
+def facts(device: torch.device) -> dict[str, Any]:
+    """Device, versions, code revision and command of a measurement."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu_name()
+    return {
+        "device": name,
+        "threads": torch.get_num_threads(),
+        "cores": os.cpu_count(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "revision": _revision(),
+        "command": " ".join(["python -m", Path(sys.argv[0]).stem, *sys.argv[1:]]),
+    }
+
+
+def write(path: Path | None, content: dict[str, Any]) -> None:
+    """Figures as JSON, where a file is named."""
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def _cpu_name() -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    found = {key.strip(): value.strip() for key, value in fields.items()}
+    if "model name" not in found:
+        return platform.processor() or platform.machine()
+    return f"{found['model name']} (family {found.get('cpu family')}, model {found.get('model')})"
+
+
+def _revision() -> str:
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=Path(__file__).parent, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()

@@ -1,0 +1,154 @@
+"""Time of a training step and of an evaluation of NPT, beside a plain implementation, at the paper's configurations.
+
+Every implementation takes its turn in every round, in one process with the same threads. The share of the matrix rate is
+what METHOD's count of floating-point operations would take at the rate of a large square product of the same precision,
+measured in every round too, over the time the step took. An evaluation is what one implementation does after an update: one
+pass (two where train targets are shown) here, three passes in the plain one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.machine import facts, forget_peak, matrix_rate, peak_megabytes, seconds, write
+from benchmarks.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
+from benchmarks.shapes import TABLES, Shape, generated, shape
+from npt import cost
+from npt.execution import arrange
+from npt.loss import tradeoff
+from npt.optim import learning_rate
+from npt.training import build_model, build_optimiser, mean_label_loss, update
+
+SMALL = ["yacht", "boston_housing", "breast_cancer", "concrete"]
+DTYPES = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+@dataclass
+class Contestant:
+    """One implementation at one configuration: its actions, and what they took in every round."""
+
+    name: str
+    precision: str
+    step: Callable[[], Any]
+    evaluate: Callable[[], Any]
+    steps: list[float]
+    evaluations: list[float]
+    peak: float = 0.0
+
+
+def main() -> None:
+    """Command line of the benchmark."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--configurations", nargs="+", choices=[*TABLES, "small", "all"], default=["breast_cancer"])
+    options.add_argument("--ours", nargs="+", default=["float32", "bfloat16"], metavar="PRECISION[+compile]")
+    options.add_argument("--without-reference", action="store_true")
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--threads", type=int, default=torch.get_num_threads())
+    options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    options.add_argument("--json", type=Path)
+    given = options.parse_args()
+    torch.set_num_threads(given.threads)
+    device = torch.device(given.device)
+    names = [n for name in given.configurations for n in {"small": SMALL, "all": list(TABLES)}.get(name, [name])]
+    rows: list[dict[str, Any]] = []
+    print(f"{facts(device)['device']}, {given.threads} threads")
+    print(_line(HEADER))
+    for name in names:
+        found = measure(shape(name), given.ours, not given.without_reference, given.rounds, device)
+        rows += found
+        for row in found:
+            print(_line(_cells(row)), flush=True)
+    write(given.json, {"benchmark": "npt_step", **facts(device), "rows": rows})
+
+
+def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: torch.device) -> list[dict[str, Any]]:
+    """Figures of every implementation at one configuration."""
+    operations = cost.update(one.rows, len(one.layout.sizes), one.settings)
+    contestants = [_ours(one, name, device) for name in ours] + ([_reference(one, device)] if reference else [])
+    rates: dict[str, list[float]] = {c.precision: [] for c in contestants}
+    for c in contestants:
+        c.step(), c.evaluate()  # warm up
+    for _ in range(rounds):
+        for precision in rates:
+            rates[precision].append(matrix_rate(DTYPES[precision], device))
+        for c in contestants:
+            forget_peak(device)
+            c.steps.append(seconds(c.step, device))
+            c.peak = max(c.peak, peak_megabytes(device))
+            c.evaluations.append(seconds(c.evaluate, device))
+    rows = []
+    for c in contestants:
+        rate, best = max(rates[c.precision]), min(c.steps)
+        rows.append({
+            "configuration": one.name, "rows": one.rows, "implementation": c.name, "teraflop": operations / 1e12,
+            "step_ms": 1e3 * best, "step_ms_median": 1e3 * statistics.median(c.steps),
+            "evaluation_ms": 1e3 * min(c.evaluations), "rate_teraflops": rate / 1e12,
+            "share_of_rate": operations / best / rate,
+            "peak_mb_of_process": c.peak,
+        })  # fmt: skip
+        if reference:
+            plain = contestants[-1]
+            both = [(a + b) / (s + e) for a, b, s, e in
+                    zip(plain.steps, plain.evaluations, c.steps, c.evaluations, strict=True)]  # fmt: skip
+            rows[-1]["step_speedup"] = statistics.median(a / b for a, b in zip(plain.steps, c.steps, strict=True))
+            rows[-1]["training_speedup"] = statistics.median(both)
+    del contestants
+    gc.collect()
+    return rows
+
+
+def _ours(one: Shape, name: str, device: torch.device) -> Contestant:
+    precision, _, compiled = name.partition("+")
+    settings = replace(one.settings, precision=precision, compile=compiled == "compile", recompute_activations="never")
+    data, _ = generated(one, device)
+    model = build_model(one.layout, settings, 0, device)
+    optimiser = build_optimiser(model, settings)
+    arrange(model, one.rows, settings, device)
+    whole = replace(settings, batch_rows=None)
+    count = iter(range(1, 10**9))
+    return Contestant(
+        f"npt, {name}", precision,
+        lambda: update(model, optimiser, data, next(count), whole, 0),
+        lambda: mean_label_loss(model, data, "validation", whole, 0), [], [],
+    )  # fmt: skip
+
+
+def _reference(one: Shape, device: torch.device) -> Contestant:
+    _, table = generated(one, device)
+    torch.manual_seed(0)
+    model = PlainNPT(one.layout.sizes, one.layout.continuous, one.settings).to(device)
+    optimiser, count = PlainLamb(model, one.settings), iter(range(1, 10**9))
+
+    def step() -> None:
+        number = next(count)
+        rate = learning_rate(number, one.settings)
+        plain_update(model, optimiser, table, one.settings, tradeoff(number, one.settings), rate)
+
+    return Contestant("reference, float32", "float32", step, lambda: plain_evaluation(model, table, one.settings), [], [])
+
+
+HEADER = ["configuration", "implementation", "step ms", "evaluation ms", "share of rate", "peak MB", "step x", "with evaluation x"]
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    ratios = [f"{row[key]:.2f}" if key in row else "" for key in ("step_speedup", "training_speedup")]
+    share = f"{row['share_of_rate']:.0%} of {row['rate_teraflops']:.3g} T/s"
+    timed = [f"{row['step_ms']:.1f}", f"{row['evaluation_ms']:.1f}"]
+    return [row["configuration"], row["implementation"], *timed, share, f"{row['peak_mb_of_process']:.0f}", *ratios]
+
+
+def _line(cells: list[str]) -> str:
+    widths = [15, 22, 9, 13, 20, 8, 7, 17]
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+if __name__ == "__main__":
+    main()
