@@ -135,7 +135,16 @@ def _reference(one: Shape, device: torch.device) -> Contestant:
     return Contestant("reference, float32", "float32", step, lambda: plain_evaluation(model, table, one.settings), [], [])
 
 
-HEADER = ["configuration", "implementation", "step ms", "evaluation ms", "share of rate", "peak MB", "step x", "with evaluation x"]
+HEADER = [
+    "configuration",
+    "implementation",
+    "step ms",
+    "evaluation ms",
+    "share of rate",
+    "peak MB",
+    "step x",
+    "with evaluation x",
+]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

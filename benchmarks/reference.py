@@ -81,9 +81,7 @@ class PlainNPT(nn.Module):
         return [layer(x[:, j]) for j, layer in enumerate(self.outputs)]
 
 
-def masked(
-    table: Columns, mode: int, settings: NPTSettings
-) -> tuple[list[torch.Tensor], list[torch.Tensor], torch.Tensor]:
+def masked(table: Columns, mode: int, settings: NPTSettings) -> tuple[list[torch.Tensor], list[torch.Tensor], torch.Tensor]:
     """Inputs, the feature cells that count, and the targets that count, in mode 0 train, 1 validation or 2 test."""
     inputs, selected = [], []
     own = (table.part == mode) & ~table.missing[table.target]

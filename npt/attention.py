@@ -56,11 +56,7 @@ def dot_product(
 
 
 class _Explicit(torch.autograd.Function):
-    """Blockwise attention on the CPU over tensors (batch, s, c).
-
-    A dropped probability is kept with a minus sign: its positive part is what multiplies the values, and its absolute value
-    is what the softmax's derivative needs.
-    """
+    """Blockwise attention on the CPU over tensors (batch, s, c)."""
 
     @staticmethod
     def forward(
@@ -74,15 +70,13 @@ class _Explicit(torch.autograd.Function):
     ) -> torch.Tensor:
         outputs = torch.empty_like(queries, memory_format=torch.contiguous_format)
         blocks = list(_blocks(queries.shape[0], queries.shape[1], keys.shape[1]))
-        keep = torch.is_grad_enabled() or any(ctx.needs_input_grad)
-        keep = keep and queries.shape[0] * queries.shape[1] * keys.shape[1] <= kept_scores
+        keep = any(ctx.needs_input_grad) and queries.shape[0] * queries.shape[1] * keys.shape[1] <= kept_scores
         kept = []
         with torch.autocast("cpu", enabled=False):
             for part, (batch, rows) in enumerate(blocks):
-                signed = _signed_probabilities(queries[batch, rows], keys[batch], scale, dropout, part)
-                _multiply(signed.clamp(min=0) if dropout else signed, values[batch], _rescale(dropout), outputs[batch, rows])
-                if keep:
-                    kept.append(signed)
+                whole, shown = _probabilities(queries[batch, rows], keys[batch], scale, dropout, part)
+                _product(shown, values[batch], _rescale(dropout), outputs[batch, rows])
+                kept += [whole, shown] if keep else []
         ctx.save_for_backward(queries, keys, values, outputs, *kept)
         ctx.scale, ctx.dropout, ctx.blocks = scale, dropout, blocks
         ctx.key = dropout.noise.key if dropout else 0
@@ -94,39 +88,40 @@ class _Explicit(torch.autograd.Function):
         queries, keys, values, outputs, *kept = ctx.saved_tensors
         scale, dropout = ctx.scale, ctx.dropout
         to_queries = torch.empty_like(queries, memory_format=torch.contiguous_format)
-        to_keys, to_values = (torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (keys, values))
+        to_keys, to_values = (
+            torch.zeros_like(x.transpose(1, 2), memory_format=torch.contiguous_format) for x in (keys, values)
+        )
         inner = (outgoing * outputs).sum(-1, keepdim=True)  # of probabilities and their gradients, for every query
         for part, (batch, rows) in enumerate(ctx.blocks):
             asked, incoming = queries[batch, rows], outgoing[batch, rows]
             again = (asked, keys[batch], scale, dropout, part, ctx.key)
-            signed = kept[part] if kept else _signed_probabilities(*again)
-            shown = signed.clamp(min=0) if dropout else signed
-            to_values[batch].baddbmm_(shown.transpose(1, 2), incoming, alpha=_rescale(dropout))
-            scores = torch.bmm(incoming, values[batch].transpose(1, 2))
-            scores.mul_(shown)
-            if dropout:
-                scores.mul_(_rescale(dropout))
-            scores.addcmul_(signed.abs() if dropout else signed, inner[batch, rows], value=-1)
-            _multiply(scores, keys[batch], scale, to_queries[batch, rows])
-            to_keys[batch].baddbmm_(scores.transpose(1, 2), asked, alpha=scale)
-        return to_queries, to_keys, to_values, None, None, None
+            whole, shown = kept[2 * part : 2 * part + 2] if kept else _probabilities(*again)
+            scores = _product(incoming, values[batch].transpose(1, 2), _rescale(dropout))
+            scores.mul_(shown).addcmul_(whole, inner[batch, rows], value=-1)
+            _product(scores, keys[batch], scale, to_queries[batch, rows])
+            # Wide and flat, (c, s), is the quicker way round for these.
+            to_values[batch].baddbmm_(incoming.transpose(1, 2), shown, alpha=_rescale(dropout))
+            to_keys[batch].baddbmm_(asked.transpose(1, 2), scores, alpha=scale)
+        return to_queries, to_keys.transpose(1, 2), to_values.transpose(1, 2), None, None, None
 
 
-def _signed_probabilities(
+def _probabilities(
     queries: torch.Tensor, keys: torch.Tensor, scale: float, dropout: AttentionDropout | None, part: int, key: int | None = None
-) -> torch.Tensor:
-    """Softmax of the scores; negative where dropout takes it away."""
-    scores = queries.new_empty(queries.shape[0], queries.shape[1], keys.shape[1])
-    torch.baddbmm(scores, queries, keys.transpose(1, 2), beta=0, alpha=scale, out=scores)
-    probabilities = (scores.float() if scores.dtype == torch.bfloat16 else scores).softmax(-1)
-    if dropout is not None:
-        signs = dropout.noise.kept(scores.shape, dropout.rate, dropout.site, part, key).mul_(2).sub_(1)
-        probabilities.mul_(signs.to(probabilities.dtype))
-    return probabilities.to(scores.dtype)
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Softmax of the scores, and what dropout leaves of it."""
+    scores = _product(queries, keys.transpose(1, 2), scale)
+    whole = (scores.float() if scores.dtype == torch.bfloat16 else scores).softmax(-1)
+    if dropout is None:
+        whole = whole.to(scores.dtype)
+        return whole, whole
+    shown = whole * dropout.noise.kept(whole.shape, dropout.rate, dropout.site, part, key).to(whole.dtype)
+    return whole.to(scores.dtype), shown.to(scores.dtype)
 
 
-def _multiply(left: torch.Tensor, right: torch.Tensor, factor: float, out: torch.Tensor) -> None:
-    torch.baddbmm(out, left, right, beta=0, alpha=factor, out=out)
+def _product(left: torch.Tensor, right: torch.Tensor, factor: float, out: torch.Tensor | None = None) -> torch.Tensor:
+    """Factor times left times right, without a pass of its own for the factor."""
+    out = left.new_empty(*left.shape[:2], right.shape[2]) if out is None else out
+    return torch.baddbmm(out, left, right, beta=0, alpha=factor, out=out)
 
 
 def _rescale(dropout: AttentionDropout | None) -> float:

@@ -22,7 +22,9 @@ def between_attributes(n: int, d: int, e: int) -> int:
 
 def forward(n: int, d: int, settings: NPTSettings) -> int:
     """One forward pass of the encoder over a batch, with feed-forward layers of four times the width."""
-    pairs = settings.layers // 2 if settings.between_datapoints and settings.between_attributes else max(1, settings.layers // 2)
+    pairs = (
+        settings.layers // 2 if settings.between_datapoints and settings.between_attributes else max(1, settings.layers // 2)
+    )
     rows = pairs * between_datapoints(n, d, settings.width) if settings.between_datapoints else 0
     columns = pairs * between_attributes(n, d, settings.width) if settings.between_attributes else 0
     return rows + columns

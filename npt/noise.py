@@ -7,12 +7,15 @@ tenth of that. A mask depends on its key, its site in the model and its part alo
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 import torch
 from torch import nn
 
 RESOLUTION = 2**16
+PIECE = 2**16  # words of 64 bits that one thread draws at a time
 
 
 class Noise:
@@ -28,11 +31,28 @@ class Noise:
 
         `key` stands in for the current one, to draw an earlier mask again.
         """
-        count = math.prod(shape)
-        generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence((self.key if key is None else key, site, part))))
-        words = generator.integers(0, 2**64 - 1, -(-count // 4), dtype=np.uint64, endpoint=True)
+        count, key = math.prod(shape), self.key if key is None else key
+        words = np.empty(-(-count // 4), np.uint64)
+        pieces = [(words[at : at + PIECE], (key, site, part, at)) for at in range(0, len(words), PIECE)]
+        if len(pieces) > 1 and torch.get_num_threads() > 1:
+            list(_helpers(torch.get_num_threads()).map(_fill, pieces))
+        else:
+            for piece in pieces:
+                _fill(piece)
         drawn = torch.from_numpy(words.view(np.int16))[:count].view(shape)
         return drawn.ge_(round(rate * RESOLUTION) - RESOLUTION // 2)
+
+
+def _fill(piece: tuple[np.ndarray, tuple[int, ...]]) -> None:
+    """Fill words with bits that depend on their seed alone, and not on who draws them."""
+    words, seed = piece
+    generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
+    words[:] = generator.integers(0, 2**64 - 1, len(words), dtype=np.uint64, endpoint=True)
+
+
+@cache
+def _helpers(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads)
 
 
 def share_kept(rate: float) -> float:
