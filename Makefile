@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 HARDWARE := $(if $(shell command -v nvidia-smi 2>/dev/null),gpu,cpu)
 PROFILE := workflow/profiles/$(if $(filter gpu,$(HARDWARE)),gpu,default)
 SNAKEMAKE := $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) --no-hooks
-SOURCES := npt baselines workflow tests
+SOURCES := npt baselines workflow benchmarks tests
 
 export OMP_WAIT_POLICY ?= PASSIVE
 

@@ -36,8 +36,8 @@ def matrix_rate(dtype: torch.dtype, device: torch.device, repeats: int = 5) -> f
     """Operations a second of a large square matrix product, the best of a few."""
     side = SIDE[device.type]
     left, right = (torch.randn(side, side, device=device).to(dtype) for _ in range(2))
-    left @ right
-    return 2 * side**3 / min(seconds(lambda: left @ right, device) for _ in range(repeats))
+    torch.mm(left, right)
+    return 2 * side**3 / min(seconds(lambda: torch.mm(left, right), device) for _ in range(repeats))
 
 
 def forget_peak(device: torch.device) -> None:

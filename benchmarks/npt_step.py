@@ -75,7 +75,8 @@ def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: t
     contestants = [_ours(one, name, device) for name in ours] + ([_reference(one, device)] if reference else [])
     rates: dict[str, list[float]] = {c.precision: [] for c in contestants}
     for c in contestants:
-        c.step(), c.evaluate()  # warm up
+        c.step()  # warm up
+        c.evaluate()
     for _ in range(rounds):
         for precision in rates:
             rates[precision].append(matrix_rate(DTYPES[precision], device))

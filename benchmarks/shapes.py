@@ -70,7 +70,8 @@ def generated(one: Shape, device: torch.device, seed: int = 0) -> tuple[Encoded,
         codes[:, target] = (signal.argsort().argsort() * classes // one.rows).long()
     part = torch.multinomial(torch.tensor([0.7, 0.1, 0.2]), one.rows, replacement=True, generator=draws)
     missing = torch.zeros(shape_, dtype=torch.bool)
-    data = Encoded(*(x.to(device) for x in (codes, numbers, missing, part, continuous, sizes)), target)
+    on_device = [x.to(device) for x in (codes, numbers, missing, part, continuous, sizes)]
+    data = Encoded(on_device[0], on_device[1], on_device[2], on_device[3], on_device[4], on_device[5], target)
     values = [
         numbers[:, j, None] if one.layout.continuous[j] else F.one_hot(codes[:, j], int(sizes[j])).float()
         for j in range(len(sizes))

@@ -39,7 +39,7 @@ class Lamb:
         segments = segments or {}
         self.parts = [_parts(segments.get(p), p) for p in self.parameters]
         self.groups = _groups(self.parameters)
-        most = max(sum(p.numel() for p in self.parameters[group]) for group in self.groups)
+        most = max(sum(_aligned(p.numel()) for p in self.parameters[group]) for group in self.groups)
         self.scratch = torch.empty(most, dtype=self.parameters[0].dtype, device=self.parameters[0].device)
         self.late = [torch.tensor(LATE, device=p.device) for p in self.parameters]
 
@@ -60,9 +60,9 @@ class Lamb:
 
     def _zeros_like(self, parameters: list[nn.Parameter]) -> list[torch.Tensor]:
         """Tensors of the parameters' shapes in memory that is used again, so that it is neither found nor cleared anew."""
-        sizes = [p.numel() for p in parameters]
+        sizes = [_aligned(p.numel()) for p in parameters]
         used = self.scratch[: sum(sizes)].zero_().split(sizes)
-        return [x.view(p.shape) for x, p in zip(used, parameters, strict=True)]
+        return [x[: p.numel()].view(p.shape) for x, p in zip(used, parameters, strict=True)]
 
 
 class Lookahead:
@@ -117,6 +117,11 @@ def _cosine_cyclic(u: int, rate: float, warmup: float, lowest: float = 1e-7) -> 
     cycle = math.floor(math.log2(1 + (u - warmup) / (2 * warmup)))
     length, since = 2**cycle * 2 * warmup, u - warmup - (2**cycle - 1) * 2 * warmup
     return 0.5**cycle * (lowest + 0.5 * (rate - lowest) * (1 + math.cos(math.pi * since / length)))
+
+
+def _aligned(count: int) -> int:
+    """Room for so many elements, up to an address that vector instructions like."""
+    return -(-count // 16) * 16
 
 
 Parts = list[slice] | torch.Tensor
