@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from npt.noise import Noise, share_kept
 
 SHORT = 256
+LANES = 16  # a softmax over a row of another length takes up to ten times as long
 BLOCK_SCORES = 2**21
 KEPT_SCORES = 2**24
 
@@ -51,12 +52,15 @@ def dot_product(
         return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout.rate if dropout else 0.0, scale=scale)
     if dropout is None and keys.shape[-2] > SHORT:
         return F.scaled_dot_product_attention(queries, keys, values, scale=scale)
-    flat = [x.reshape(-1, *x.shape[-2:]) for x in (queries, keys, values)]
-    return _Explicit.apply(*flat, scale, dropout, kept_scores).view(queries.shape)  # type: ignore[union-attr]
+    asked, *others = (x.reshape(-1, *x.shape[-2:]) for x in (queries, keys, values))
+    length = keys.shape[-2]
+    if length <= SHORT:
+        others = [F.pad(x, (0, 0, 0, -length % LANES)) for x in others]
+    return _Explicit.apply(asked, *others, length, scale, dropout, kept_scores).view(queries.shape)  # type: ignore[union-attr]
 
 
 class _Explicit(torch.autograd.Function):
-    """Blockwise attention on the CPU over tensors (batch, s, c)."""
+    """Blockwise attention on the CPU over tensors (batch, s, c); of the keys and values the first `length` count."""
 
     @staticmethod
     def forward(
@@ -64,6 +68,7 @@ class _Explicit(torch.autograd.Function):
         queries: torch.Tensor,
         keys: torch.Tensor,
         values: torch.Tensor,
+        length: int,
         scale: float,
         dropout: AttentionDropout | None,
         kept_scores: int,
@@ -74,11 +79,11 @@ class _Explicit(torch.autograd.Function):
         kept = []
         with torch.autocast("cpu", enabled=False):
             for part, (batch, rows) in enumerate(blocks):
-                whole, shown = _probabilities(queries[batch, rows], keys[batch], scale, dropout, part)
+                whole, shown = _probabilities(queries[batch, rows], keys[batch], length, scale, dropout, part)
                 _product(shown, values[batch], _rescale(dropout), outputs[batch, rows])
                 kept += [whole, shown] if keep else []
         ctx.save_for_backward(queries, keys, values, outputs, *kept)
-        ctx.scale, ctx.dropout, ctx.blocks = scale, dropout, blocks
+        ctx.length, ctx.scale, ctx.dropout, ctx.blocks = length, scale, dropout, blocks
         ctx.key = dropout.noise.key if dropout else 0
         return outputs
 
@@ -94,7 +99,7 @@ class _Explicit(torch.autograd.Function):
         inner = (outgoing * outputs).sum(-1, keepdim=True)  # of probabilities and their gradients, for every query
         for part, (batch, rows) in enumerate(ctx.blocks):
             asked, incoming = queries[batch, rows], outgoing[batch, rows]
-            again = (asked, keys[batch], scale, dropout, part, ctx.key)
+            again = (asked, keys[batch], ctx.length, scale, dropout, part, ctx.key)
             whole, shown = kept[2 * part : 2 * part + 2] if kept else _probabilities(*again)
             scores = _product(incoming, values[batch].transpose(1, 2), _rescale(dropout))
             scores.mul_(shown).addcmul_(whole, inner[batch, rows], value=-1)
@@ -102,14 +107,21 @@ class _Explicit(torch.autograd.Function):
             # Wide and flat, (c, s), is the quicker way round for these.
             to_values[batch].baddbmm_(incoming.transpose(1, 2), shown, alpha=_rescale(dropout))
             to_keys[batch].baddbmm_(asked.transpose(1, 2), scores, alpha=scale)
-        return to_queries, to_keys.transpose(1, 2), to_values.transpose(1, 2), None, None, None
+        return to_queries, to_keys.transpose(1, 2), to_values.transpose(1, 2), None, None, None, None
 
 
 def _probabilities(
-    queries: torch.Tensor, keys: torch.Tensor, scale: float, dropout: AttentionDropout | None, part: int, key: int | None = None
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    length: int,
+    scale: float,
+    dropout: AttentionDropout | None,
+    part: int,
+    key: int | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Softmax of the scores, and what dropout leaves of it."""
+    """Softmax of the scores, zero beyond `length`, and what dropout leaves of it."""
     scores = _product(queries, keys.transpose(1, 2), scale)
+    scores[:, :, length:] = -torch.inf
     whole = (scores.float() if scores.dtype == torch.bfloat16 else scores).softmax(-1)
     if dropout is None:
         whole = whole.to(scores.dtype)

@@ -115,7 +115,7 @@ def test_evaluation_sees_and_scores_the_same(mode: str) -> None:
     assert label_loss(model.head, tokens, data, seen.labels).item() == pytest.approx(expected.item(), rel=1e-6)
 
 
-@pytest.mark.parametrize(("n", "s", "width"), [(1, 40, 32), (1, 200, 16), (30, 7, 8)])
+@pytest.mark.parametrize(("n", "s", "width"), [(1, 48, 32), (1, 208, 16), (30, 16, 8)])
 def test_a_block_costs_what_the_formula_says(n: int, s: int, width: int) -> None:
     block = Block(width, NPTSettings(width=width, heads=4)).eval()
     with FlopCounterMode(display=False) as counter, torch.no_grad():
