@@ -142,7 +142,7 @@ HEADER = [
     "step ms",
     "evaluation ms",
     "share of rate",
-    "peak MB",
+    "step MB",
     "step x",
     "with evaluation x",
 ]

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from npt.noise import Noise, share_kept
+from npt.noise import Noise, share_kept, uncompiled
 
 SHORT = 256
 LANES = 16  # a softmax over a row of another length takes up to ten times as long
@@ -49,9 +49,32 @@ def dot_product(
     if dropout is not None and dropout.rate == 0:
         dropout = None
     if not queries.is_cpu:
-        return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout.rate if dropout else 0.0, scale=scale)
+        return _on_gpu(queries, keys, values, scale, dropout.rate if dropout else 0.0)
     if dropout is None and keys.shape[-2] > SHORT:
         return F.scaled_dot_product_attention(queries, keys, values, scale=scale)
+    return _on_cpu(queries, keys, values, scale, dropout, kept_scores)
+
+
+def _on_gpu(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scale: float, rate: float) -> torch.Tensor:
+    """The fused kernels, for head widths they take; they refuse the many short sequences of attention between attributes."""
+    if keys.shape[-2] <= SHORT and keys.ndim > 3 and len(keys) > 1:
+        probabilities = (queries @ keys.transpose(-1, -2) * scale).softmax(-1)
+        return F.dropout(probabilities, rate, rate > 0) @ values
+    width = values.shape[-1]
+    padded = [F.pad(x, (0, -width % 8)) if width % 8 else x for x in (queries, keys, values)]
+    return F.scaled_dot_product_attention(*padded, dropout_p=rate, scale=scale)[..., :width]
+
+
+@uncompiled
+def _on_cpu(
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    scale: float,
+    dropout: AttentionDropout | None,
+    kept_scores: int,
+) -> torch.Tensor:
+    """The explicit form, over one batch of short or long sequences."""
     asked, *others = (x.reshape(-1, *x.shape[-2:]) for x in (queries, keys, values))
     length = keys.shape[-2]
     if length <= SHORT:

@@ -15,7 +15,7 @@ from npt.interface import Split, Table
 class Cells:
     """Input of NPT, three tensors (B, n, d).
 
-    A visible category is (code, 1, 0), a visible number (0, value, 0), a hidden or missing cell (any, 0, 1): `codes` picks
+    A visible category is (code, 1, 0), a visible number (0, value, 0), a hidden or missing cell (0, 0, 1): `codes` picks
     the embedding's row, `scale` multiplies it, `mask` is the mask channel.
     """
 
@@ -24,9 +24,8 @@ class Cells:
     mask: torch.Tensor
 
     def hide(self, where: torch.Tensor) -> Cells:
-        """The same input with the cells `where` (B, n, d) hidden."""
-        zero, one = torch.zeros_like(self.scale), torch.ones_like(self.mask)
-        return Cells(self.codes, torch.where(where, zero, self.scale), torch.where(where, one, self.mask))
+        """The same input with the cells `where` (B, n, d) hidden: nothing of them is left in it."""
+        return Cells(*(torch.where(where, x, y) for x, y in ((0, self.codes), (0.0, self.scale), (1.0, self.mask))))
 
     def gather_rows(self, rows: torch.Tensor) -> Cells:
         """Cell (b, i, j) taken from row rows[b, i, j] of the same column; a batch of one is spread over B."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import pickle
 import sys
@@ -10,16 +11,39 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
+from npt import parallel
 from npt.cells import Encoded
-from npt.files import replacing
+from npt.files import partial_of
 
 # What reading a damaged file raises, depending on where the damage is.
-DAMAGED = (
-    OSError, RuntimeError, pickle.UnpicklingError, EOFError, AttributeError, TypeError, LookupError, ValueError,
-    ArithmeticError,
-)  # fmt: skip
+DAMAGES = (RuntimeError, pickle.UnpicklingError, EOFError, AttributeError, TypeError, LookupError, ValueError, ArithmeticError)
+
+
+class DamagedError(Exception):
+    """A file is not what was written; its message is the kind of damage."""
+
+
+def read_tensors(path: Path) -> dict[str, Any]:
+    """Tensors and numbers by name, on the CPU; nothing else is unpickled.
+
+    Raises:
+        DamagedError: the file is not whole, or not one of tensors.
+        OSError: it cannot be read.
+    """
+    try:
+        content = torch.load(path, weights_only=True, map_location="cpu")
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise DamagedError("cut off") from None
+    except DAMAGES as error:
+        raise DamagedError(type(error).__name__) from None
+    if not isinstance(content, dict):
+        raise DamagedError(type(content).__name__)
+    return content
 
 
 @dataclass
@@ -39,30 +63,31 @@ class Checkpoint:
         return time.monotonic() - self.written >= 60 * self.minutes
 
     def write(self, state: dict[str, Any]) -> None:
-        """Replace the file, as a whole."""
-        with replacing(self.path) as partial:
-            torch.save({"stamp": self.stamp, **state}, partial)
+        """Replace the file, as a whole; what a kill in the middle leaves is overwritten by the next one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        partial = partial_of(self.path)
+        torch.save({"stamp": self.stamp, **state}, partial)
+        partial.replace(self.path)
         self.written = time.monotonic()
 
-    def read(self, device: torch.device) -> dict[str, Any] | None:
+    def read(self) -> dict[str, Any] | None:
         """The state, if there is one of this training; a damaged file is said and passed over."""
         try:
-            state = torch.load(self.path, weights_only=True, map_location=device)
-            return state if state["stamp"] == self.stamp else None
+            state = read_tensors(self.path)
         except FileNotFoundError:
             return None
-        except DAMAGED as error:
-            print(f"{self.path}: not a checkpoint ({type(error).__name__}); training starts anew", file=sys.stderr)
+        except DamagedError as error:
+            print(f"{self.path}: not a checkpoint ({error}); training starts anew", file=sys.stderr)
             return None
-
-    def remove(self) -> None:
-        """Remove the file of a training that is over."""
-        self.path.unlink(missing_ok=True)
+        return state if state.get("stamp") == self.stamp else None
 
 
 def stamp(*facts: object, data: Encoded) -> str:
-    """Sixteen hex digits over what a training's result depends on."""
-    digest = hashlib.sha256(repr((torch.__version__, *facts)).encode())
+    """Sixteen hex digits over all that a training's result depends on: data, code, versions, processes, device and threads."""
+    where = (parallel.processes(), data.codes.device.type, torch.get_num_threads())
+    digest = hashlib.sha256(repr((torch.__version__, np.__version__, where, *facts)).encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
     for tensor in (data.codes, data.numbers, data.missing, data.part):
         digest.update(tensor.cpu().numpy().tobytes())
     return digest.hexdigest()[:16]

@@ -1,10 +1,11 @@
-"""How a training computes on its device: precision, compilation, and whether activations are kept."""
+"""How a training computes on its device: precision, determinism, compilation, and whether activations are kept."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 
@@ -13,18 +14,30 @@ from npt.settings import NPTSettings
 
 ACTIVATIONS = 24  # tensors (n, d, e) of float32 that one block keeps for the backward pass, attention apart
 SHARE_OF_MEMORY = 0.5
+CGROUP = Path("/sys/fs/cgroup")
+
+
+def autocast(settings: NPTSettings, device: torch.device) -> torch.autocast:
+    """Matrix products of a forward pass in bfloat16, where the settings ask for it."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=settings.precision == "bfloat16")
 
 
 @contextmanager
-def precision(settings: NPTSettings, device: torch.device) -> Iterator[None]:
-    """The arithmetic of matrix products inside the block: float32, TF32 (GPUs alone), or bfloat16 by autocast."""
-    before = torch.backends.cuda.matmul.fp32_precision
-    torch.backends.cuda.matmul.fp32_precision = "tf32" if settings.precision == "tf32" else "ieee"
+def arithmetic(settings: NPTSettings, device: torch.device) -> Iterator[None]:
+    """On a GPU, TF32 or full float32 inside the block, backward passes included, and the same bits on every run."""
+    if device.type != "cuda":
+        yield
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    before = torch.get_float32_matmul_precision()
+    strict, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.set_float32_matmul_precision("high" if settings.precision == "tf32" else "highest")
+    torch.use_deterministic_algorithms(settings.deterministic)
     try:
-        with torch.autocast(device.type, torch.bfloat16, enabled=settings.precision == "bfloat16"):
-            yield
+        yield
     finally:
-        torch.backends.cuda.matmul.fp32_precision = before
+        torch.set_float32_matmul_precision(before)
+        torch.use_deterministic_algorithms(strict, warn_only=warned)
 
 
 def arrange(model: NPT, rows: int, settings: NPTSettings, device: torch.device) -> None:
@@ -46,10 +59,16 @@ def activation_bytes(model: NPT, rows: int, settings: NPTSettings) -> float:
 
 
 def free_memory(device: torch.device) -> float:
-    """Bytes that the device has left."""
+    """Bytes that are left on the device; on the CPU, to this machine or to the container that the process runs in."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return float("inf")
+    found = [float("inf")]
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        found += [
+            1024.0 * int(line.split()[1]) for line in meminfo.read_text().splitlines() if line.startswith("MemAvailable:")
+        ]
+    limit, used = CGROUP / "memory.max", CGROUP / "memory.current"
+    if limit.exists() and used.exists() and (most := limit.read_text().strip()) != "max":
+        found.append(float(most) - float(used.read_text()))
+    return max(0.0, min(found))

@@ -23,3 +23,8 @@ def replacing(path: Path) -> Iterator[Path]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def partial_of(path: Path) -> Path:
+    """Where a large file is written before it takes its name: always the same, so that killed writers leave one at most."""
+    return path.with_name(f".{path.name}.partial")

@@ -53,16 +53,21 @@ class NPTLearner:
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict `rows`: validation rows as in validation mode, all others as in test mode."""
+        import torch
+
         from npt.training import target_outputs
 
         modes: list[Mode] = ["validation", "test"]
-        if self.settings.target_mask == 1 and self.settings.transductive:
-            modes = ["test"]  # no label is shown in either mode, and the rows are the same
-        in_mode = {mode: target_outputs(self.model, self.data, mode, self.settings, self.seed) for mode in modes}
+        same_labels = self.settings.target_mask == 1 or not self.settings.validation_labels_at_test
+        if same_labels and self.settings.transductive:
+            modes = ["test"]  # the rows and the labels shown are the same in both modes
+        wanted = torch.zeros_like(self.data.part, dtype=torch.bool)
+        wanted[torch.as_tensor(rows, device=self.device)] = True
+        in_mode = {m: target_outputs(self.model, self.data, m, self.settings, self.seed, wanted) for m in modes}
         outputs = in_mode["test"]
         if "validation" in in_mode:
             outputs[self.data.part == 1] = in_mode["validation"][self.data.part == 1]
-        return self.decode(outputs[rows])
+        return self.decode(outputs[torch.as_tensor(rows, device=self.device)])
 
     def decode(self, outputs: torch.Tensor) -> Prediction:
         """Target outputs (n, C) to class probabilities or values in original units."""
@@ -85,13 +90,16 @@ class NPTLearner:
         """
         import torch
 
-        from npt.checkpoint import DAMAGED
+        from npt.checkpoint import DamagedError, read_tensors
 
         self._prepare(table, split, seed)
         try:
-            self.model.load_state_dict(torch.load(path, weights_only=True, map_location=self.device))
-        except DAMAGED as error:
-            raise UserError(f"{path}: not this model's weights ({type(error).__name__}); remove it and run again") from None
+            self.model.load_state_dict(read_tensors(path))
+        except (DamagedError, RuntimeError) as error:
+            if isinstance(error, torch.OutOfMemoryError):
+                raise
+            kind = str(error) if isinstance(error, DamagedError) else "other names or shapes"
+            raise UserError(f"{path}: not this model's weights ({kind}); remove it and run again") from None
         self.model.eval()
 
     def attach(self, table: Table, split: Split) -> None:

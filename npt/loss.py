@@ -18,7 +18,7 @@ from npt.settings import NPTSettings
 
 def feature_loss(head: Head, tokens: torch.Tensor, truth: Encoded, scored: torch.Tensor) -> torch.Tensor:
     """Sum of cross-entropy in nats and squared error over the feature cells `scored` (n, d), from the tokens (n, d, e)."""
-    total = tokens.new_zeros(())
+    total = head.weight.new_zeros(())
     if any(head.layout.continuous):
         errors = (head.numbers(tokens) - truth.numbers).square()  # (n, d)
         total = torch.where(scored & truth.continuous, errors, 0).sum()
@@ -40,7 +40,7 @@ def label_loss(head: Head, tokens: torch.Tensor, truth: Encoded, scored: torch.T
 
 def training_loss(head: Head, tokens: torch.Tensor, truth: Encoded, masked: Masked, tradeoff: float) -> torch.Tensor:
     """L = tradeoff * L_feature + (1 - tradeoff) * L_label, each a mean over its scored cells, 0 if there are none."""
-    loss = tokens.new_zeros((), dtype=torch.float32 if tokens.dtype != torch.float64 else torch.float64)
+    loss = head.weight.new_zeros(())
     if tradeoff > 0:
         loss = loss + tradeoff * feature_loss(head, tokens, truth, masked.features) / masked.features.sum().clamp(min=1)
     if tradeoff < 1:
@@ -59,5 +59,4 @@ def tradeoff(update: int, settings: NPTSettings) -> float:
 
 def _cross_entropy(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
     """-log p of the codes (...) under logits (..., C)."""
-    logits = logits if logits.dtype == torch.float64 else logits.float()
     return F.cross_entropy(logits.flatten(0, -2), codes.flatten(), reduction="none").view(codes.shape)

@@ -130,7 +130,7 @@ class Embedding(nn.Module):
 
 
 class Head(nn.Module):
-    """One linear layer e -> C_j per column, all in one weight.
+    """One linear layer e -> C_j per column, all in one weight; in float32 also where the blocks compute in bfloat16.
 
     Categorical columns are decoded in groups of like size, each padded to its largest: at most twice the classes, a handful
     of products for any number of columns, and shapes that no mask changes.
@@ -155,12 +155,15 @@ class Head(nn.Module):
 
     def numbers(self, tokens: torch.Tensor) -> torch.Tensor:
         """Standardised values (..., d) of all columns' tokens (..., d, e); those of categorical columns mean nothing."""
+        tokens = tokens.to(self.weight.dtype)
         return (tokens * self.weight[self.starts]).sum(-1) + self.bias[self.starts]
 
     def target(self, tokens: torch.Tensor) -> torch.Tensor:
         """Outputs (..., C of the target) from the target column's tokens (..., e)."""
         start, size = self.layout.starts[self.layout.target], self.layout.sizes[self.layout.target]
-        return nn.functional.linear(tokens, self.weight[start : start + size], self.bias[start : start + size])
+        with torch.autocast(tokens.device.type, enabled=False):
+            tokens = tokens.to(self.weight.dtype)
+            return nn.functional.linear(tokens, self.weight[start : start + size], self.bias[start : start + size])
 
 
 class ClassGroup(nn.Module):
@@ -181,9 +184,10 @@ class ClassGroup(nn.Module):
 
     def forward(self, head: Head, tokens: torch.Tensor) -> torch.Tensor:
         """Logits (m, n, C) from the tokens (n, d, e) of all columns."""
-        own = tokens[:, self.columns].transpose(0, 1)  # (m, n, e)
+        own = tokens[:, self.columns].transpose(0, 1).to(head.weight.dtype)  # (m, n, e)
         bias = head.bias[self.places] + self.padding  # (m, C)
-        return torch.baddbmm(bias[:, None], own, head.weight[self.places].transpose(1, 2))  # (m, n, C)
+        with torch.autocast(tokens.device.type, enabled=False):
+            return torch.baddbmm(bias[:, None], own, head.weight[self.places].transpose(1, 2))  # (m, n, C)
 
 
 def _groups(layout: Layout) -> list[list[int]]:

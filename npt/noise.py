@@ -7,8 +7,11 @@ tenth of that. A mask depends on its key, its site in the model and its part alo
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -18,12 +21,21 @@ RESOLUTION = 2**16
 PIECE = 2**16  # words of 64 bits that one thread draws at a time
 
 
+Function = TypeVar("Function", bound=Callable)
+
+
+def uncompiled(function: Function) -> Function:
+    """Left as it is where torch.compile would trace into it."""
+    return torch.compiler.disable(function)  # type: ignore[return-value]
+
+
 class Noise:
     """Keep-masks of one forward pass; `key` is set anew for each pass."""
 
     def __init__(self) -> None:
         self.key = 0
 
+    @uncompiled
     def kept(
         self, shape: tuple[int, ...] | torch.Size, rate: float, site: int, part: int = 0, key: int | None = None
     ) -> torch.Tensor:
@@ -55,6 +67,9 @@ def _helpers(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads)
 
 
+os.register_at_fork(after_in_child=_helpers.cache_clear)  # a child has none of its parent's threads
+
+
 def share_kept(rate: float) -> float:
     """The probability with which `Noise.kept` keeps an element."""
     return 1 - round(rate * RESOLUTION) / RESOLUTION
@@ -71,13 +86,13 @@ class Dropout(nn.Module):
         """`x` with elements zeroed and the others scaled up."""
         if not self.training or self.rate == 0:
             return x
-        return x * self._scaled_mask(x) if x.is_cpu else nn.functional.dropout(x, self.rate)
+        return x * self._mask(x) * (1 / share_kept(self.rate)) if x.is_cpu else nn.functional.dropout(x, self.rate)
 
     def add(self, residual: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Residual + dropout(x), in one pass where that is possible."""
         if not self.training or self.rate == 0 or not x.is_cpu or residual.dtype != x.dtype:
             return residual + self(x)
-        return torch.addcmul(residual, x, self._scaled_mask(x))
+        return torch.addcmul(residual, x, self._mask(x), value=1 / share_kept(self.rate))
 
-    def _scaled_mask(self, x: torch.Tensor) -> torch.Tensor:
-        return self.noise.kept(x.shape, self.rate, self.site).to(x.dtype).mul_(1 / share_kept(self.rate))
+    def _mask(self, x: torch.Tensor) -> torch.Tensor:
+        return self.noise.kept(x.shape, self.rate, self.site).to(x.dtype)

@@ -55,8 +55,7 @@ class Lamb:
                 moves, gradients, self.first[group], self.second[group], [], self.late[group], lr=1.0, beta1=BETAS[0],
                 beta2=BETAS[1], eps=EPSILON, weight_decay=0.0, amsgrad=False, maximize=False,
             )  # fmt: skip
-            for parameter, move, part in zip(parameters, moves, self.parts[group], strict=True):
-                _move(parameter, move, part, learning_rate)
+            _add(parameters, moves, self.parts[group], learning_rate)
 
     def _zeros_like(self, parameters: list[nn.Parameter]) -> list[torch.Tensor]:
         """Tensors of the parameters' shapes in memory that is used again, so that it is neither found nor cleared anew."""
@@ -84,11 +83,16 @@ class Lookahead:
             torch._foreach_copy_(fast, self.slow)
 
 
-def clip_elements(gradients: Iterable[torch.Tensor], limit: float) -> None:
+def clip_elements(gradients: list[torch.Tensor], limit: float) -> None:
     """Clamp every element of every gradient to [-limit, limit]."""
-    if limit < math.inf:
+    if limit == math.inf:
+        return
+    if gradients[0].is_cpu:
         for gradient in gradients:
             gradient.clamp_(-limit, limit)
+    else:
+        torch._foreach_clamp_max_(gradients, limit)
+        torch._foreach_clamp_min_(gradients, -limit)
 
 
 def learning_rate(update: int, settings: NPTSettings) -> float:
@@ -104,8 +108,10 @@ def learning_rate(update: int, settings: NPTSettings) -> float:
         return _cosine_cyclic(u, rate, warmup)
     if u < warmup:
         return rate * u / warmup
-    if settings.schedule == "linear_warmup" or total == warmup:
+    if total == warmup:
         return rate
+    if settings.schedule == "linear_warmup":
+        return rate * (total - u) / (total - warmup)
     return (rate - 1e-7) * (1 - (u - warmup) / (total - warmup)) + 1e-7
 
 
@@ -147,16 +153,20 @@ def _groups(parameters: list[nn.Parameter]) -> list[slice]:
     return [slice(None)]
 
 
-def _move(parameter: torch.Tensor, move: torch.Tensor, parts: Parts, learning_rate: float) -> None:
-    """Add the move, scaled to min(|w|, 10) * learning rate in length for every tensor of the parameter."""
-    if isinstance(parts, torch.Tensor):
-        weight, step = (torch.sqrt(parts @ x.reshape(len(x), -1).square().sum(1)) for x in (parameter, move))
-        ratio = (parts.T @ _trust(weight, step)).reshape(-1, *(1,) * (parameter.ndim - 1))
-        parameter.addcmul_(move, ratio, value=learning_rate)
-        return
-    for rows in parts:
-        own, step = parameter[rows], move[rows]
-        own.addcmul_(step, _trust(torch.linalg.vector_norm(own), torch.linalg.vector_norm(step)), value=learning_rate)
+def _add(parameters: list[nn.Parameter], moves: list[torch.Tensor], parts: list[Parts], learning_rate: float) -> None:
+    """Add the moves, each scaled to min(|w|, 10) * learning rate in length for every tensor of its parameter."""
+    slices: list[tuple[torch.Tensor, torch.Tensor]] = []
+    for parameter, move, part in zip(parameters, moves, parts, strict=True):
+        if isinstance(part, torch.Tensor):
+            weight, step = (torch.sqrt(part @ x.reshape(len(x), -1).square().sum(1)) for x in (parameter, move))
+            ratio = (part.T @ _trust(weight, step)).reshape(-1, *(1,) * (parameter.ndim - 1))
+            parameter.addcmul_(move, ratio, value=learning_rate)
+        else:
+            slices += [(parameter[rows], move[rows]) for rows in part]
+    if slices:
+        weights, steps = (torch.stack(torch._foreach_norm(list(x))) for x in zip(*slices, strict=True))
+        for (own, step), ratio in zip(slices, _trust(weights, steps).unbind(), strict=True):
+            own.addcmul_(step, ratio, value=learning_rate)
 
 
 def _trust(weight: torch.Tensor, step: torch.Tensor) -> torch.Tensor:

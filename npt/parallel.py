@@ -16,9 +16,12 @@ def join(device: str) -> str:
         return device
     wanted = "cuda" if device == "auto" and torch.cuda.is_available() else device
     on_gpu = wanted.startswith("cuda")
+    own = f"cuda:{os.environ['LOCAL_RANK']}" if on_gpu else "cpu"
+    if on_gpu:
+        torch.cuda.set_device(own)
     if not distributed.is_initialized():
-        distributed.init_process_group("nccl" if on_gpu else "gloo")
-    return f"cuda:{os.environ['LOCAL_RANK']}" if on_gpu else "cpu"
+        distributed.init_process_group("nccl" if on_gpu else "gloo", device_id=torch.device(own) if on_gpu else None)
+    return own
 
 
 def leave() -> None:
@@ -39,7 +42,7 @@ def processes() -> int:
 
 def averaging(model: nn.Module) -> nn.Module:
     """The model, with gradients averaged over all processes where there are several."""
-    return DistributedDataParallel(model) if processes() > 1 else model
+    return DistributedDataParallel(model, broadcast_buffers=False) if processes() > 1 else model
 
 
 def summed(values: torch.Tensor) -> torch.Tensor:

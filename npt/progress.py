@@ -8,7 +8,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,6 @@ FIELDS: Sequence[str] = (
     "update", "learning_rate", "tradeoff", "train_loss", "validation_loss", "best_validation_loss", "seconds",
 )  # fmt: skip
 TRACKERS = "NPT_TRACKERS"
-
-Tracker = Callable[[int, Mapping[str, float]], None]
 
 
 class Progress:
@@ -55,12 +53,14 @@ class Progress:
         if self.metrics:
             with self.metrics.open("a", newline="") as stream:
                 csv.DictWriter(stream, FIELDS).writerow({**row, "seconds": round(self.before + seconds, 3)})
-        for track in self.trackers:
-            track(int(row["update"]), {name: value for name, value in row.items() if math.isfinite(value)})
+        for tracker in self.trackers:
+            tracker.write(int(row["update"]), {name: value for name, value in row.items() if math.isfinite(value)})
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Leave the terminal as it was, and end the trackers."""
         self.bar.close()
+        for tracker in self.trackers:
+            tracker.close()
 
 
 def _cut(path: Path, done: int) -> float:
@@ -83,15 +83,12 @@ def _whole(row: Mapping[str, str | None]) -> bool:
 
 
 def _tracker(name: str, metrics: Path | None) -> Tracker:
-    """A function that sends the rows of an evaluation to a tracker.
+    """What sends the rows of an evaluation to a tracker.
 
     Raises:
         UserError: there is no such tracker, or its package is missing.
     """
-    trackers: dict[str, tuple[str, Callable[[Any, Path], Tracker]]] = {
-        "tensorboard": ("torch.utils.tensorboard", _tensorboard),
-        "wandb": ("wandb", _wandb),
-    }
+    trackers = {"tensorboard": ("torch.utils.tensorboard", TensorBoard), "wandb": ("wandb", WeightsAndBiases)}
     if name not in trackers:
         raise UserError(f"{TRACKERS}: {name!r} is unknown; allowed: {', '.join(trackers)}")
     module, start = trackers[name]
@@ -99,20 +96,39 @@ def _tracker(name: str, metrics: Path | None) -> Tracker:
         package = importlib.import_module(module)
     except ImportError:
         raise UserError(f"{TRACKERS}: {name} is not installed; pip install 'npt-benchmark[{name}]'") from None
-    return start(package, metrics.with_suffix("") if metrics else Path("training"))
+    return start(package, metrics.with_name(metrics.name.removesuffix(".metrics.csv")) if metrics else Path("training"))
 
 
-def _tensorboard(package: Any, place: Path) -> Tracker:
-    writer = package.SummaryWriter(place.with_suffix(".tensorboard"))
+class TensorBoard:
+    """Rows as scalars in a folder beside the metrics."""
 
-    def track(update: int, row: Mapping[str, float]) -> None:
+    def __init__(self, package: Any, place: Path) -> None:
+        self.writer = package.SummaryWriter(place.with_name(f"{place.name}.tensorboard"))
+
+    def write(self, update: int, row: Mapping[str, float]) -> None:
+        """One row."""
         for field, value in row.items():
-            writer.add_scalar(field, value, update)
-        writer.flush()
+            self.writer.add_scalar(field, value, update)
+        self.writer.flush()
 
-    return track
+    def close(self) -> None:
+        """End the file."""
+        self.writer.close()
 
 
-def _wandb(package: Any, place: Path) -> Tracker:
-    run = package.init(project="npt-benchmark", name=place.as_posix(), dir=place.parent)
-    return lambda update, row: run.log(dict(row), step=update)
+class WeightsAndBiases:
+    """Rows of a run that is named as the metrics are."""
+
+    def __init__(self, package: Any, place: Path) -> None:
+        self.run = package.init(project="npt-benchmark", name=place.as_posix(), dir=place.parent, reinit="create_new")
+
+    def write(self, update: int, row: Mapping[str, float]) -> None:
+        """One row."""
+        self.run.log(dict(row), step=update)
+
+    def close(self) -> None:
+        """End the run."""
+        self.run.finish()
+
+
+Tracker = TensorBoard | WeightsAndBiases

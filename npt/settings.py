@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
 
 from npt.interface import UserError
 
@@ -29,8 +29,9 @@ class NPTSettings:
     rows of a minibatch (None: the whole table). `schedule_share` is the flat share of flat_then_cosine and the warm-up
     share of the other schedules. `target_mask` is the share of train targets hidden in training: 1 hides all targets
     always. `evaluate_every` counts epochs between validation passes. `precision` is that of matrix products (the paper's is
-    float32); `compile` has torch compile the blocks, and `recompute_activations` has the backward pass make them again where
-    they would not fit: both change the speed and the memory, not the function.
+    float32; tf32 means something on a GPU alone); `deterministic` has a GPU give the same bits on every run, as a CPU does.
+    `compile` has torch compile the blocks, and `recompute_activations` has the backward pass make them again where they would
+    not fit: both change the speed and the memory, not the function.
     """
 
     width: int = 64
@@ -62,6 +63,7 @@ class NPTSettings:
     evaluate_every: int = 1
 
     precision: Precision = "float32"
+    deterministic: bool = True
     compile: bool = False
     recompute_activations: Recompute = "auto"
 
@@ -75,9 +77,9 @@ class NPTSettings:
         for key, allowed in CHOICES.items():
             if getattr(self, key) not in allowed:
                 raise UserError(f"{key}: {getattr(self, key)!r} is unknown; allowed: {', '.join(allowed)}")
+        for declared in fields(self):
+            _check_type(declared.name, getattr(self, declared.name), declared.default)
         for key, (low, high) in limits.items():
-            if not isinstance(getattr(self, key), int | float):
-                raise UserError(f"{key}: {getattr(self, key)!r} is not a number")
             if not low <= getattr(self, key) <= high:
                 raise UserError(f"{key}: {getattr(self, key)} is outside {low:g} to {high:g}")
         if self.batch_rows is not None and self.batch_rows < 3:
@@ -94,3 +96,19 @@ class NPTSettings:
             raise UserError("tradeoff_start: 1 with a constant tradeoff gives the targets no weight; it must be below 1")
         if self.feature_mask == 0 and self.tradeoff_start > 0:
             raise UserError("tradeoff_start: must be 0 where feature_mask is 0, as there is no feature loss to weigh")
+
+
+def _check_type(key: str, value: Any, default: Any) -> None:
+    """Truth values, whole numbers and numbers stay what their defaults are; `batch_rows` may be None."""
+    if default is None:
+        good, kind = value is None or (isinstance(value, int) and not isinstance(value, bool)), "not a whole number or null"
+    elif isinstance(default, bool):
+        good, kind = isinstance(value, bool), "neither true nor false"
+    elif isinstance(default, int):
+        good, kind = isinstance(value, int) and not isinstance(value, bool), "not a whole number"
+    elif isinstance(default, float):
+        good, kind = isinstance(value, int | float) and not isinstance(value, bool), "not a number"
+    else:
+        return
+    if not good:
+        raise UserError(f"{key}: {value!r} is {kind}")

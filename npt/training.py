@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from npt import parallel
 from npt.batches import batch_count, largest_batch, partition
 from npt.cells import Encoded
 from npt.checkpoint import Checkpoint
-from npt.execution import arrange, precision
+from npt.execution import arithmetic, arrange, autocast
 from npt.interface import Mode
 from npt.loss import label_loss, tradeoff, training_loss
 from npt.masking import mask
@@ -55,7 +56,7 @@ class Best:
 def build_model(layout: Layout, settings: NPTSettings, seed: int, device: torch.device) -> NPT:
     """A model with fresh weights, the same on every device."""
     with isolated_randomness(torch.device("cpu")):
-        torch.manual_seed(seed_for(seed, "weights"))
+        torch.default_generator.manual_seed(seed_for(seed, "weights"))
         return NPT(layout, settings).to(device)
 
 
@@ -81,13 +82,13 @@ def train(
     """
     device, count = data.codes.device, batch_count(data, "train", settings)
     optimiser, best = build_optimiser(model, settings), Best(math.inf, 0, [])
-    done = _restore(checkpoint, optimiser, best, device)
+    done = _restore(checkpoint, optimiser, best)
     arrange(model, largest_batch(data, settings), settings, device)
     wrapped, steps = parallel.averaging(model), -(-count // parallel.processes())
     chief = parallel.rank() == 0
     progress = Progress(settings.updates, done, metrics if chief else None, silent=not chief)
     batches: list[torch.Tensor] = []
-    with isolated_randomness(device):
+    with isolated_randomness(device), arithmetic(settings, device), closing(progress):
         for number in range(done + 1, settings.updates + 1):
             epoch, place = divmod(number - 1, steps)
             if place == 0 or not batches:
@@ -105,7 +106,6 @@ def train(
                 })  # fmt: skip
             if checkpoint and chief and number < settings.updates and checkpoint.due():
                 checkpoint.write(_state(number, optimiser, best))
-    progress.close()
     if best.weights:
         torch._foreach_copy_([p.data for p in model.parameters()], best.weights)
     model.eval()
@@ -121,7 +121,7 @@ def update(
     model.train()
     _seed_dropout(inner, seed, number, device)
     masked = mask(batch, "train", settings, generator_for(seed, "masks", device, _draw(number)))
-    with precision(settings, device):
+    with autocast(settings, device):
         loss = training_loss(inner.head, model(masked.cells)[0], batch, masked, weight)
     for parameter in inner.parameters():
         parameter.grad = None
@@ -141,7 +141,7 @@ def mean_label_loss(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings
         masked = mask(batch := data.take(rows), mode, settings, generator)
         own = masked.labels.nonzero().flatten()
         if len(own) and place % parallel.processes() == parallel.rank():
-            with precision(settings, device):
+            with autocast(settings, device):
                 tokens = model(masked.cells, own[None])[0, :, data.target]
                 loss = label_loss(model.head, tokens, batch.take(own), masked.labels[own])
             sums += torch.stack([loss.double(), torch.tensor(float(len(own)), dtype=torch.float64, device=device)])
@@ -150,16 +150,20 @@ def mean_label_loss(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings
 
 
 @torch.no_grad()
-def target_outputs(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, seed: int) -> torch.Tensor:
-    """Outputs (N, C of the target) of every row in the mode's batches: logits, or standardised values."""
+def target_outputs(
+    model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, seed: int, wanted: torch.Tensor
+) -> torch.Tensor:
+    """Outputs (N, C of the target) of the rows `wanted` (N,) in the mode's batches: logits, or standardised values."""
     model.eval()
     device = data.codes.device
     outputs = torch.full((len(data.part), model.layout.sizes[model.layout.target]), torch.nan, device=device)
     generator = generator_for(seed, "evaluation", device)
     for rows in partition(data, mode, settings, generator):
         cells = mask(data.take(rows), mode, settings, generator).cells
-        with precision(settings, device):
-            outputs[rows] = model.predict_target(cells)[0].float()
+        own = wanted[rows].nonzero().flatten()
+        if len(own):
+            with arithmetic(settings, device), autocast(settings, device):
+                outputs[rows[own]] = model.predict_target(cells, own[None])[0]
     return outputs
 
 
@@ -172,8 +176,8 @@ def _seed_dropout(model: NPT, seed: int, number: int, device: torch.device) -> N
     """Dropout of an update, by torch on a GPU and by the model's own masks on the CPU."""
     key = seed_for(seed, "dropout", _draw(number))
     model.noise.key = key
-    if device.type != "cpu":
-        torch.manual_seed(key)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(key)
 
 
 def _state(number: int, optimiser: Lookahead, best: Best) -> dict[str, Any]:
@@ -191,9 +195,9 @@ def _state(number: int, optimiser: Lookahead, best: Best) -> dict[str, Any]:
     }
 
 
-def _restore(checkpoint: Checkpoint | None, optimiser: Lookahead, best: Best, device: torch.device) -> int:
+def _restore(checkpoint: Checkpoint | None, optimiser: Lookahead, best: Best) -> int:
     """Take up a checkpoint, if there is one; the number of updates that are done."""
-    state = checkpoint.read(device) if checkpoint else None
+    state = checkpoint.read() if checkpoint else None
     if state is None:
         return 0
     inner = optimiser.optimiser
@@ -206,5 +210,6 @@ def _restore(checkpoint: Checkpoint | None, optimiser: Lookahead, best: Best, de
         ):
             torch._foreach_copy_(own, state[saved])
     optimiser.updates = state["update"]
-    best.loss, best.update, best.weights = state["best_loss"], state["best_update"], state["best"]
+    best.loss, best.update = state["best_loss"], state["best_update"]
+    best.weights = [saved.to(p.device) for saved, p in zip(state["best"], inner.parameters, strict=False)]
     return state["update"]

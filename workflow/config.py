@@ -216,11 +216,22 @@ def _configurations(raw: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Set
 
 
 def _check_tuning(config: Config) -> None:
-    """Configurations that no study chooses from are a mistake."""
-    drawn = [method for method in config.budget if methods()[method].draw]
-    if (config.configurations or drawn) and not any(study.tuned for study in config.studies):
-        key = "configurations" if config.configurations else f"budget ({drawn[0]})"
-        raise UserError(f"{key}: no study chooses from them; give one `tuned: true`")
+    """Configurations that no study chooses from are a mistake, and so is a budget that does not hold those named."""
+    tuned = {(d, m) for study in config.studies if study.tuned for d in study.datasets for m in study.methods}
+    for method, number in config.budget.items():
+        if methods()[method].draw and not any(method == m for _, m in tuned):
+            raise UserError(f"budget: no study chooses among configurations of {method}; give one `tuned: true`")
+        for dataset, given in config.configurations.items():
+            if methods()[method].draw and number < 1 + len(given.get(method, {})):
+                raise UserError(
+                    f"budget: {number} is less than the base and the {len(given[method])} configurations of {dataset}.{method}"
+                )
+    for dataset, given in config.configurations.items():
+        for method, named in given.items():
+            if (dataset, method) not in tuned:
+                raise UserError(f"configurations.{dataset}.{method}: no study chooses from them; give one `tuned: true`")
+            if taken := [name for name in named if re.fullmatch(r"trial_\d+", name)]:
+                raise UserError(f"configurations.{dataset}.{method}.{taken[0]}: this name is for drawn configurations")
 
 
 def _budget(value: Any, chosen: Any) -> dict[str, int]:

@@ -212,9 +212,10 @@ def _wanted_seeds(config: Config) -> dict[tuple[str, str, str], tuple[dict[str, 
             key = (dataset, method, variant)
             earlier, seeds = wanted.get(key, (settings, ()))
             if earlier != settings:
+                drawn = variant in _trials(study, config, dataset, method)
+                place = f"configurations.{dataset}.{method}" if drawn else f"studies.{study.name}.variants.{method}"
                 raise UserError(
-                    f"studies.{study.name}.variants.{method}.{variant}: differs from studies.{owner[key]}; "
-                    "one variant has one meaning, so rename one of them"
+                    f"{place}.{variant}: differs from studies.{owner[key]}; one variant has one meaning, so rename one of them"
                 )
             wanted[key] = (settings, tuple(sorted({*seeds, *study.seeds[dataset]})))
             owner.setdefault(key, study.name)

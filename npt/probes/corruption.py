@@ -7,7 +7,7 @@ import torch
 
 from npt.batches import partition
 from npt.cells import Cells
-from npt.execution import precision
+from npt.execution import autocast
 from npt.interface import Prediction
 from npt.learner import NPTLearner
 from npt.masking import mask
@@ -35,8 +35,8 @@ def corrupted_predictions(learner: NPTLearner, rows: np.ndarray, *, seed: int, s
         kept = wanted[batch].nonzero().flatten()
         for active in kept.split(max(1, BATCH_CELLS // (n * d))):
             copies = _permuted(cells, active, shuffles) if shuffle else _repeated(cells, len(active))
-            with precision(learner.settings, device):
-                outputs[batch[active]] = learner.model.predict_target(copies, active[:, None])[:, 0].float()
+            with autocast(learner.settings, device):
+                outputs[batch[active]] = learner.model.predict_target(copies, active[:, None])[:, 0]
     return learner.decode(outputs[torch.as_tensor(rows, device=device)])
 
 

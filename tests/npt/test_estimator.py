@@ -80,7 +80,13 @@ def test_columns_are_found_by_name() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"widht": 8}, "'widht' is unknown"), ({"schedule": "foo"}, "schedule: 'foo'"), ({"updates": "20"}, "not a number")],
+    [
+        ({"widht": 8}, "'widht' is unknown"),
+        ({"schedule": "foo"}, "schedule: 'foo'"),
+        ({"updates": "20"}, "not a whole number"),
+        ({"compile": "no"}, "neither"),
+        ({"learning_rate": True}, "not a number"),
+    ],
 )
 def test_settings_are_checked(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):

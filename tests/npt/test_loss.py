@@ -56,7 +56,12 @@ def test_nothing_scored_is_no_loss() -> None:
     assert feature_loss(head(), tokens, truth(), none).item() == 0
     assert label_loss(head(), tokens[:, 2], truth(), none[:, 2]).item() == 0
     masked = Masked(Cells(*(torch.zeros(1, 2, 3) for _ in range(3))), none, none[:, 2])
-    assert training_loss(head(), tokens, truth(), masked, 0.5).item() == 0
+    made = head()
+    tokens.requires_grad_()
+    loss = training_loss(made, tokens, truth(), masked, 0.5)
+    loss.backward()
+    assert loss.item() == 0
+    assert all((x.grad == 0).all() for x in (tokens, made.weight, made.bias))
 
 
 @pytest.mark.parametrize(("weight", "silent"), [(1.0, slice(4, 6)), (0.0, slice(0, 4))])

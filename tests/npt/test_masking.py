@@ -81,6 +81,26 @@ def test_in_training_with_shown_targets_only_drawn_train_targets_are_scored() ->
     assert (masked.cells.mask[0, own & ~masked.labels, 2] == 0).all()
 
 
+def test_drawn_targets_follow_the_ninety_to_ten_rule() -> None:
+    data = large(30_000)
+    masked = mask(data, "train", replace(PLAIN, target_mask=0.5), draws())
+    shown = masked.labels & (masked.cells.mask[0, :, 2] == 0)
+    share = shown.sum() / masked.labels.sum()
+    assert abs(share - 0.1) < 4 * (0.09 / masked.labels.sum()) ** 0.5
+    right = (masked.cells.codes[0, shown, 2] == data.codes[shown, 2]).float().mean()
+    assert abs(right - 0.5) < 4 * (0.25 / shown.sum()) ** 0.5
+
+
+def test_missing_cells_travel_with_their_rows() -> None:
+    data = large(300)
+    rows = torch.randperm(300, generator=draws())
+    batch = data.take(rows)
+    assert torch.equal(batch.missing, data.missing[rows])
+    assert torch.equal(batch.numbers, data.numbers[rows])
+    hidden = mask(batch, "validation", PLAIN, draws()).cells.mask[0, :, :2] == 1
+    assert torch.equal(hidden, data.missing[rows][:, :2])
+
+
 def test_validation_labels_can_be_kept_from_the_test_rows() -> None:
     data, _, _ = nine_rows()
     masked = mask(data, "test", replace(PLAIN, target_mask=0.5, validation_labels_at_test=False), draws())
@@ -139,12 +159,14 @@ def test_evaluation_hides_no_features_and_truth_stays() -> None:
 
 def test_the_input_does_not_depend_on_hidden_targets() -> None:
     data, table, split = nine_rows()
-    for mode, hidden_rows in (("validation", slice(3, 9)), ("test", slice(6, 9))):
+    cases: list[tuple[Mode, slice, float]] = [("validation", slice(3, 9), 0.1), ("test", slice(6, 9), 0.1)]
+    cases += [(mode, slice(0, 9), 1.0) for mode in ("train", "validation", "test")]
+    cases += [("train", slice(3, 9), 0.1)]
+    for mode, hidden_rows, share in cases:
         values = table.values.copy()
         values[hidden_rows, 2] = 1 - values[hidden_rows, 2]
         other = Encoded.of(Table(table.columns, values, 2), split, statistics(table, split), torch.device("cpu"))
-        one, two = (mask(x, mode, replace(PLAIN, target_mask=0.1), draws()).cells for x in (data, other))
-        shown = one.mask == 0
+        one, two = (mask(x, mode, replace(PLAIN, target_mask=share), draws()).cells for x in (data, other))
         assert torch.equal(one.mask, two.mask)
         assert torch.equal(one.scale, two.scale)
-        assert torch.equal(one.codes[shown], two.codes[shown])
+        assert torch.equal(one.codes, two.codes)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 
+import npt.model
+from benchmarks.shapes import TABLES
 from npt.cells import Cells
 from npt.model import NPT, Block, Layout
 from npt.settings import NPTSettings
@@ -127,6 +130,8 @@ def test_parameters_of_a_block(width: int) -> None:
         pytest.param([4] * 5 + [1] * 5 + [10], 64, 26_034_787, id="poker_hand"),
         pytest.param([1] * 10 + [2] * 44 + [7], 64, 644_738_729, id="forest_cover"),
         pytest.param([1] * 28 + [2], 64, 179_456_350, id="higgs"),
+        pytest.param(TABLES["kick"][1], 64, 232_602_812, id="kick"),
+        pytest.param(TABLES["income"][1], 64, 376_166_843, id="income"),
     ],
 )
 def test_parameters_of_the_paper_s_models(sizes: list[int], width: int, total: int) -> None:
@@ -144,6 +149,20 @@ def test_a_row_alone_without_attention_between_datapoints() -> None:
     assert network.over_rows == [False, False]
     with_rows = model(layout())
     assert not torch.allclose(with_rows(x)[:, :1], with_rows(alone), atol=1e-4)
+
+
+def test_a_row_that_attends_to_itself_alone_does_not_depend_on_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, x = model(layout()), cells(6, layout())
+    alone = Cells(x.codes[:, :1], x.scale[:, :1], x.mask[:, :1])
+    expected = network(alone)
+    assert not torch.allclose(network(x)[:, :1], expected, atol=1e-4)
+    plain = npt.model.dot_product
+
+    def to_itself(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, **options: Any) -> torch.Tensor:
+        return values if len(queries) == 1 else plain(queries, keys, values, **options)
+
+    monkeypatch.setattr(npt.model, "dot_product", to_itself)
+    assert torch.allclose(network(x)[:, :1], expected, atol=1e-12)
 
 
 def test_without_attention_between_attributes_the_layers_between_datapoints_stay() -> None:

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from npt.cells import Encoded
-from npt.checkpoint import Checkpoint
+from npt.checkpoint import Checkpoint, stamp
 from npt.encoding import statistics
 from npt.interface import Task, UserError
 from npt.loss import training_loss
@@ -60,7 +60,17 @@ class EveryUpdate(Checkpoint):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("killed_after", [1, 5, 6, 7, 10])
+class LastWeights(EveryUpdate):
+    """Remembers the weights after the last update that was written."""
+
+    weights: list[torch.Tensor]
+
+    def write(self, state: dict) -> None:
+        self.weights = [p.clone() for p in state["weights"]]
+        super().write(state)
+
+
+@pytest.mark.parametrize("killed_after", [1, 5, 6, 7])
 def test_a_run_taken_up_ends_like_one_that_never_stopped(tmp_path: Path, killed_after: int) -> None:
     model, data = start(BATCHES)
     whole = train(model, data, BATCHES, 3)
@@ -73,6 +83,58 @@ def test_a_run_taken_up_ends_like_one_that_never_stopped(tmp_path: Path, killed_
     again = train(fresh, data, BATCHES, 3, checkpoint=Checkpoint(tmp_path / "state", "one", 60))
     assert (again.validation_loss, again.update) == (whole.validation_loss, whole.update)
     assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"precision": "bfloat16"},
+        {"recompute_activations": "always", "layers": 4},
+        {"class_balanced": True, "transductive": False},
+        {"batch_rows": None, "evaluate_every": 4},
+    ],
+)
+def test_every_kind_of_run_can_be_taken_up(tmp_path: Path, changes: dict) -> None:
+    """Compares the last weights, which every update went into, and not the best ones alone."""
+    settings, last = replace(BATCHES, **changes), []
+    for killed_after in (None, 3, 7):
+        model, data = start(settings)
+        final = LastWeights(tmp_path / f"{killed_after}", "one", 0)
+        if killed_after:
+            final.lives = killed_after
+            with pytest.raises(KeyboardInterrupt):
+                train(model, data, settings, 3, checkpoint=final)
+            model, _ = start(settings)
+            final.lives = 10**9
+        train(model, data, settings, 3, checkpoint=final)
+        last.append(final.weights)
+    assert all(torch.equal(a, b) for other in last[1:] for a, b in zip(last[0], other, strict=True))
+
+
+def test_two_threads_give_the_same_bits_twice() -> None:
+    torch.set_num_threads(2)
+    try:
+        trained = []
+        for _ in range(2):
+            model, data = start(BATCHES)
+            train(model, data, BATCHES, 3)
+            trained.append(weights(model))
+    finally:
+        torch.set_num_threads(1)
+    assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
+
+
+def test_a_stamp_follows_everything_that_a_result_depends_on() -> None:
+    _, data = start(BATCHES)
+    same, missing = stamp(BATCHES, 3, data=data), data.missing.clone()
+    assert stamp(BATCHES, 3, data=data) == same
+    missing[0, 0] = ~missing[0, 0]
+    others = [stamp(BATCHES, 4, data=data), stamp(replace(BATCHES, heads=1), 3, data=data)]
+    others.append(stamp(BATCHES, 3, data=replace(data, missing=missing)))
+    torch.set_num_threads(2)
+    others.append(stamp(BATCHES, 3, data=data))
+    torch.set_num_threads(1)
+    assert len({same, *others}) == 5
 
 
 def test_the_state_of_another_training_or_a_damaged_file_is_not_taken_up(
@@ -166,11 +228,15 @@ def test_trackers_get_the_rows_of_the_csv(monkeypatch: pytest.MonkeyPatch, tmp_p
         def log(self, row: dict, step: int) -> None:
             seen.append((step, row))
 
+        def finish(self) -> None:
+            seen.append((-1, {}))
+
     monkeypatch.setenv("NPT_TRACKERS", "wandb")
     monkeypatch.setitem(sys.modules, "wandb", Wandb())
     model, data = start(BATCHES)
     train(model, data, BATCHES, 3, metrics=tmp_path / "metrics.csv")
     rows = list(csv.DictReader((tmp_path / "metrics.csv").open()))
+    assert seen.pop() == (-1, {})
     assert [(step, f"{row['validation_loss']}") for step, row in seen] == [
         (int(r["update"]), r["validation_loss"]) for r in rows
     ]
@@ -202,20 +268,12 @@ def test_bfloat16_is_near_float32(task: Task) -> None:
 
 
 def test_compiled_blocks_compute_the_same() -> None:
-    pytest.importorskip("torch._inductor")
+    """With dropout: its masks on the CPU are not drawn by compiled code, and are the same."""
     if not any(os.access(Path(folder) / name, os.X_OK) for folder in os.get_exec_path() for name in ("g++", "clang++")):
         pytest.skip("no C++ compiler, which torch.compile needs on the CPU")
     losses = []
     for compiled in (False, True):
-        settings = replace(
-            BATCHES,
-            compile=compiled,
-            batch_rows=None,
-            updates=3,
-            attention_dropout=0.0,
-            hidden_dropout=0.0,
-            between_attributes=False,
-        )
+        settings = replace(BATCHES, compile=compiled, batch_rows=None, updates=3, between_attributes=False)
         model, data = start(settings)
         losses.append(train(model, data, settings, 3).validation_loss)
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)

@@ -90,8 +90,21 @@ def plan_of(found: dict[str, Any]) -> Any:
         ({"studies": {"main": {"variants": {"npt": {"deep": {"layers": 7}}}}}}, ["layers: 7 is odd"]),
         ({"studies": {"main": {"tuned": 1}}}, ["studies.main.tuned", "1"]),
         ({"studies": {"main": {"tuned": True, "kind": "corruption", "methods": ["npt"]}}}, ["studies.main.tuned", "probes"]),
-        ({"configurations": {"yacht": {"npt": {"deep": {}}}}}, ["configurations", "tuned: true"]),
-        ({"budget": 3}, ["budget (npt)", "tuned: true"]),
+        ({"configurations": {"yacht": {"npt": {"deep": {}}}}}, ["configurations.yacht.npt", "tuned: true"]),
+        ({"budget": 3}, ["budget", "npt", "tuned: true"]),
+        ({"budget": 3, "studies": {"main": {"tuned": True, "methods": ["knn"]}}}, ["budget", "npt", "tuned: true"]),
+        (
+            {"studies": {"main": {"tuned": True}}, "configurations": {"wine": {"npt": {"deep": {}}}}},
+            ["configurations.wine.npt", "no study"],
+        ),
+        (
+            {"studies": {"main": {"tuned": True}}, "configurations": {"yacht": {"npt": {"trial_01": {}}}}},
+            ["configurations.yacht.npt.trial_01", "drawn"],
+        ),
+        (
+            {"studies": {"main": {"tuned": True}}, "configurations": {"yacht": {"npt": {"a": {}, "b": {}}}}, "budget": 2},
+            ["budget: 2 is less than", "2 configurations of yacht.npt"],
+        ),
         ({"budget": {"nptt": 3}}, ["budget", "did you mean 'npt'?"]),
         ({"budget": {"knn": 0}}, ["budget: 0", "knn"]),
         ({"budget": "many"}, ["budget: 'many'"]),

@@ -93,7 +93,9 @@ def _open_log(arguments: list[str]) -> None:
     if LOG in arguments[:-1]:
         path = Path(arguments[arguments.index(LOG) + 1])
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w" if os.environ.get("RANK", "0") == "0" else "a") as log:
+        if os.environ.get("RANK", "0") == "0":  # under torchrun several processes write into one log
+            path.write_text("")
+        with path.open("a") as log:
             for stream in (sys.stdout, sys.stderr):
                 os.dup2(log.fileno(), stream.fileno())
 

@@ -12,13 +12,13 @@ import numpy as np
 from baselines import methods
 from npt.datasets import store
 from npt.evaluation import Evaluation, evaluate
-from npt.files import replacing
+from npt.files import partial_of, replacing
 from npt.interface import Resources, Savable, Split
 from workflow.steps.command import execute, run_parser
 from workflow.steps.rows import folds, write_predictions, write_rows
 
 # Under torchrun several processes train one model, and the first of them writes.
-CHIEF = int(os.environ.get("RANK", "0")) == 0
+CHIEF, PROCESSES = int(os.environ.get("RANK", "0")) == 0, int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def main() -> None:
@@ -48,7 +48,12 @@ def main() -> None:
         write_predictions(given.predictions, arrays)
         write_rows(given.rows, rows)
         if resources.checkpoint:
-            resources.checkpoint.unlink(missing_ok=True)
+            for path in (resources.checkpoint, partial_of(resources.checkpoint)):
+                path.unlink(missing_ok=True)
+    if PROCESSES > 1:
+        from npt import parallel
+
+        parallel.leave()
 
 
 def _resources(given: argparse.Namespace) -> Resources:
@@ -78,6 +83,7 @@ def _outcome(result: Evaluation, learner: Any) -> dict[str, Any]:
         "predict_seconds": round(result.predict_seconds, 3),
         "peak_memory_mb": round(result.peak_memory_mb, 1),
         "device": str(getattr(learner, "device", "cpu")),
+        "processes": PROCESSES,
     }
 
 
