@@ -67,7 +67,7 @@ def facts(device: torch.device) -> dict[str, Any]:
         "torch": torch.__version__,
         "python": platform.python_version(),
         "revision": _revision(),
-        "command": " ".join(["python -m", Path(sys.argv[0]).stem, *sys.argv[1:]]),
+        "command": " ".join(["python -m", getattr(sys.modules["__main__"].__spec__, "name", "?"), *sys.argv[1:]]),
     }
 
 

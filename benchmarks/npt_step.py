@@ -51,6 +51,7 @@ def main() -> None:
     options.add_argument("--ours", nargs="+", default=["float32", "bfloat16"], metavar="PRECISION[+compile]")
     options.add_argument("--without-reference", action="store_true")
     options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--profile", action="store_true", help="say instead where the time of a step goes, by kind of work")
     options.add_argument("--threads", type=int, default=torch.get_num_threads())
     options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options.add_argument("--json", type=Path)
@@ -58,6 +59,10 @@ def main() -> None:
     torch.set_num_threads(given.threads)
     device = torch.device(given.device)
     names = [n for name in given.configurations for n in {"small": SMALL, "all": list(TABLES)}.get(name, [name])]
+    if given.profile:
+        rows = [profile(shape(name), precision, device) for name in names for precision in given.ours]
+        write(given.json, {"benchmark": "npt_step --profile", **facts(device), "rows": rows})
+        return
     rows: list[dict[str, Any]] = []
     print(f"{facts(device)['device']}, {given.threads} threads")
     print(_line(HEADER))
@@ -134,6 +139,35 @@ def _reference(one: Shape, device: torch.device) -> Contestant:
         plain_update(model, optimiser, table, one.settings, tradeoff(number, one.settings), rate)
 
     return Contestant("reference, float32", "float32", step, lambda: plain_evaluation(model, table, one.settings), [], [])
+
+
+KINDS_OF_WORK = {
+    "linear layers": ("aten::mm", "aten::addmm"),
+    "attention products": ("aten::bmm", "aten::baddbmm", "aten::baddbmm_", "scaled_dot_product"),
+    "optimiser": ("_fused_adam_", "linalg_vector_norm", "_foreach_norm", "aten::addcmul_", "aten::clamp_", "aten::lerp_"),
+    "softmax": ("aten::_softmax",),
+    "activations and norms": ("gelu", "layer_norm"),
+    "masks": ("_Explicit", "aten::ge_", "aten::uniform_", "aten::rand", "aten::normal_"),
+}
+
+
+def profile(one: Shape, name: str, device: torch.device, steps: int = 5) -> dict[str, Any]:
+    """Share of a step's time by kind of work, over a few steps of ours; what is not named is copies, sums and the like."""
+    contestant = _ours(one, name, device)
+    contestant.step()
+    with torch.profiler.profile() as recorded:
+        for _ in range(steps):
+            contestant.step()
+    averages = recorded.key_averages()
+    times = {event.key: event.self_device_time_total or event.self_cpu_time_total for event in averages}
+    total = sum(times.values())
+    shares = {
+        kind: sum(t for key, t in times.items() if any(part in key for part in parts) and "Backward" not in key) / total
+        for kind, parts in KINDS_OF_WORK.items()
+    }
+    shares["everything else"] = 1 - sum(shares.values())
+    print(f"{one.name}, {contestant.name}: " + ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items()), flush=True)
+    return {"configuration": one.name, "implementation": contestant.name, "shares": shares}
 
 
 HEADER = [

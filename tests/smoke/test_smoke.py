@@ -156,6 +156,34 @@ def test_ctrl_c_in_the_middle_of_training_is_a_clean_stop(tmp_path: Path) -> Non
     assert not list((tmp_path / "results" / "runs").rglob("*.jsonl*"))
 
 
+def test_a_training_killed_in_the_middle_goes_on_where_it_was(finished: Path, tmp_path: Path) -> None:
+    settings = {**yaml.safe_load(SMOKE.read_text())["settings"]["npt"], "updates": 300}
+    data = finished / "results/data/synthetic.npz"
+
+    def step(place: Path) -> list[str]:
+        outputs = {"rows": "0.jsonl", "predictions": "0.predictions.npz", "weights": "0.pt", "log": "0.log"}
+        options = [part for name, file in outputs.items() for part in (f"--{name}", str(place / file))]
+        run = ["--dataset", "synthetic", "--method", "npt", "--seeds", "0", "--fingerprint", "f", "--data", str(data)]
+        return [sys.executable, "-m", "workflow.steps.run", *run, "--settings", json.dumps(settings), *options]
+
+    subprocess.run(step(tmp_path / "whole"), check=True, timeout=120, cwd=ROOT)
+    often = [*step(tmp_path / "killed"), "--checkpoint-minutes", "0"]
+    process, state = subprocess.Popen(often, cwd=ROOT), tmp_path / "killed/0.checkpoint"
+    deadline = time.monotonic() + 60
+    while not state.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert state.exists()
+    assert not (tmp_path / "killed/0.jsonl").exists()
+    subprocess.run(often, check=True, timeout=120, cwd=ROOT)
+    assert sorted(path.name for path in (tmp_path / "killed").iterdir()) == [
+        "0.jsonl", "0.log", "0.metrics.csv", "0.predictions.npz", "0.pt",
+    ]  # fmt: skip
+    for file in ("0.predictions.npz", "0.pt"):
+        assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+
+
 def test_ctrl_c_while_a_step_is_loading_prints_nothing() -> None:
     code = (
         "import sys; sys.argv[0] = '-m'; import workflow.steps, os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
