@@ -3,7 +3,8 @@
 Every implementation takes its turn in every round, in one process with the same threads. The share of the matrix rate is
 what METHOD's count of floating-point operations would take at the rate of a large square product of the same precision,
 measured in every round too, over the time the step took. An evaluation is what one implementation does after an update: one
-pass (two where train targets are shown) here, three passes in the plain one.
+pass over the validation rows here, a pass each over validation, train and test rows in the plain one. The memory is what a
+step needs at its peak beyond what the process held before it: models, optimisers and data.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from benchmarks.machine import facts, forget_peak, matrix_rate, peak_megabytes, 
 from benchmarks.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
 from benchmarks.shapes import TABLES, Shape, generated, shape
 from npt import cost
-from npt.execution import arrange
+from npt.execution import arithmetic, arrange
 from npt.loss import tradeoff
 from npt.optim import learning_rate
 from npt.training import build_model, build_optimiser, mean_label_loss, update
@@ -84,11 +85,14 @@ def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: t
         c.evaluate()
     for _ in range(rounds):
         for precision in rates:
-            rates[precision].append(matrix_rate(DTYPES[precision], device))
+            with arithmetic(replace(one.settings, precision=precision), device):
+                rates[precision].append(matrix_rate(DTYPES[precision], device))
         for c in contestants:
             forget_peak(device)
-            c.steps.append(seconds(c.step, device))
-            c.peak = max(c.peak, peak_megabytes(device))
+            held = peak_megabytes(device)
+            with arithmetic(replace(one.settings, precision=c.precision), device):
+                c.steps.append(seconds(c.step, device))
+            c.peak = max(c.peak, peak_megabytes(device) - held)
             c.evaluations.append(seconds(c.evaluate, device))
     rows = []
     for c in contestants:
@@ -98,7 +102,7 @@ def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: t
             "step_ms": 1e3 * best, "step_ms_median": 1e3 * statistics.median(c.steps),
             "evaluation_ms": 1e3 * min(c.evaluations), "rate_teraflops": rate / 1e12,
             "share_of_rate": operations / best / rate,
-            "peak_mb_of_process": c.peak,
+            "step_memory_mb": c.peak,
         })  # fmt: skip
         if reference:
             plain = contestants[-1]
@@ -186,7 +190,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
     ratios = [f"{row[key]:.2f}" if key in row else "" for key in ("step_speedup", "training_speedup")]
     share = f"{row['share_of_rate']:.0%} of {row['rate_teraflops']:.3g} T/s"
     timed = [f"{row['step_ms']:.1f}", f"{row['evaluation_ms']:.1f}"]
-    return [row["configuration"], row["implementation"], *timed, share, f"{row['peak_mb_of_process']:.0f}", *ratios]
+    return [row["configuration"], row["implementation"], *timed, share, f"{row['step_memory_mb']:.0f}", *ratios]
 
 
 def _line(cells: list[str]) -> str:

@@ -16,8 +16,10 @@ from tqdm import tqdm
 
 from npt.interface import UserError
 
+# The validation metric is the accuracy, or the root mean square error of the standardised target.
 FIELDS: Sequence[str] = (
-    "update", "learning_rate", "tradeoff", "train_loss", "validation_loss", "best_validation_loss", "seconds",
+    "update", "learning_rate", "tradeoff", "train_loss", "validation_loss", "validation_metric",
+    "best_validation_loss", "seconds",
 )  # fmt: skip
 TRACKERS = "NPT_TRACKERS"
 
@@ -48,7 +50,7 @@ class Progress:
         if self.metrics is None and not self.trackers and self.bar.disable:
             return
         seconds = time.monotonic() - self.started
-        shown = {name: row[name] for name in ("train_loss", "validation_loss", "best_validation_loss")}
+        shown = {name: row[name] for name in FIELDS[3:6]}
         self.bar.set_postfix({name: f"{value:.4g}" for name, value in shown.items()})
         if self.metrics:
             with self.metrics.open("a", newline="") as stream:

@@ -97,12 +97,12 @@ def train(
             loss = update(wrapped, optimiser, data.take(rows), number, settings, seed)
             progress.updated()
             if number == settings.updates or (place == steps - 1 and (epoch + 1) % settings.evaluate_every == 0):
-                validation = mean_label_loss(model, data, "validation", settings, seed, number)
+                validation, metric = label_scores(model, data, "validation", settings, seed, number)
                 best.offer(validation, number, optimiser.optimiser.parameters)
                 progress.evaluated({
                     "update": number, "learning_rate": learning_rate(number, settings),
                     "tradeoff": tradeoff(number, settings), "train_loss": float(loss), "validation_loss": validation,
-                    "best_validation_loss": best.loss,
+                    "validation_metric": metric, "best_validation_loss": best.loss,
                 })  # fmt: skip
             if checkpoint and chief and number < settings.updates and checkpoint.due():
                 checkpoint.write(_state(number, optimiser, best))
@@ -130,13 +130,20 @@ def update(
     return loss.detach()
 
 
-@torch.no_grad()
 def mean_label_loss(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, seed: int, number: int = 0) -> float:
     """Mean loss over the known targets of the mode's own rows, in batches drawn anew; infinite if there are none."""
+    return label_scores(model, data, mode, settings, seed, number)[0]
+
+
+@torch.no_grad()
+def label_scores(
+    model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, seed: int, number: int = 0
+) -> tuple[float, float]:
+    """`mean_label_loss`, and of the same rows the accuracy, or the root mean square error of the standardised target."""
     model.eval()
     device = data.codes.device
     generator = generator_for(seed, "evaluation", device, number)
-    sums = torch.zeros(2, dtype=torch.float64, device=device)
+    sums = torch.zeros(3, dtype=torch.float64, device=device)
     for place, rows in enumerate(partition(data, mode, settings, generator)):
         masked = mask(batch := data.take(rows), mode, settings, generator)
         own = masked.labels.nonzero().flatten()
@@ -144,9 +151,12 @@ def mean_label_loss(model: NPT, data: Encoded, mode: Mode, settings: NPTSettings
             with autocast(settings, device):
                 tokens = model(masked.cells, own[None])[0, :, data.target]
                 loss = label_loss(model.head, tokens, batch.take(own), masked.labels[own])
-            sums += torch.stack([loss.double(), torch.tensor(float(len(own)), dtype=torch.float64, device=device)])
-    total, count = parallel.summed(sums).tolist()
-    return total / count if count else math.inf
+                right = model.head.target(tokens).argmax(-1) == batch.codes[own, data.target]
+            sums += torch.stack([loss.double(), right.sum().double(), torch.full_like(sums[0], len(own))])
+    total, right, count = parallel.summed(sums).tolist()
+    if not count:
+        return math.inf, math.nan
+    return total / count, (math.sqrt(total / count) if model.layout.continuous[data.target] else right / count)
 
 
 @torch.no_grad()

@@ -25,7 +25,7 @@ from npt.optim import learning_rate
 from npt.progress import FIELDS
 from npt.randomness import generator_for
 from npt.settings import NPTSettings
-from npt.training import build_model, build_optimiser, mean_label_loss, train, update
+from npt.training import build_model, build_optimiser, label_scores, mean_label_loss, train, update
 from tests.conftest import first_split, make_table
 
 CPU = torch.device("cpu")
@@ -279,15 +279,23 @@ def test_compiled_blocks_compute_the_same() -> None:
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
-def test_the_loss_of_a_validation_pass_is_that_of_the_whole_model() -> None:
+@pytest.mark.parametrize("task", ["multiclass", "regression"])
+def test_the_scores_of_a_validation_pass_are_those_of_the_whole_model(task: Task) -> None:
     settings = replace(BATCHES, batch_rows=None)
-    model, data = start(settings)
+    model, data = start(settings, task)
     masked = mask(data, "validation", settings, generator_for(3, "evaluation", CPU))
     with torch.no_grad():
-        outputs = model.eval().predict_target(masked.cells)[0]
         rows = data.part == 1
-        expected = torch.nn.functional.cross_entropy(outputs[rows], data.codes[rows, data.target])
-    assert mean_label_loss(model, data, "validation", settings, 3) == pytest.approx(float(expected), rel=1e-5)
+        outputs = model.eval().predict_target(masked.cells)[0][rows]
+    if task == "regression":
+        loss = (outputs[:, 0] - data.numbers[rows, data.target]).square().mean()
+        metric = loss.sqrt()
+    else:
+        loss = torch.nn.functional.cross_entropy(outputs, data.codes[rows, data.target])
+        metric = (outputs.argmax(1) == data.codes[rows, data.target]).float().mean()
+    expected = (pytest.approx(float(loss), rel=1e-5), pytest.approx(float(metric), rel=1e-5))
+    assert label_scores(model, data, "validation", settings, 3) == expected
+    assert mean_label_loss(model, data, "validation", settings, 3) == expected[0]
 
 
 WORKER = """
