@@ -14,10 +14,10 @@ Rows = list[dict[str, Any]]
 
 def step(rows: Rows) -> str:
     """Steps and evaluations of every implementation."""
-    head = ["configuration", "implementation", "step, ms", "evaluation, ms", "share of the matrix rate", "step memory, MB"]
+    head = ["configuration", "implementation", "step, ms", "evaluation, ms", "share of the matrix rate", "peak, MB"]
     cells = [
         [row["configuration"], row["implementation"], f"{row['step_ms']:.0f}", f"{row['evaluation_ms']:.0f}",
-         f"{row['share_of_rate']:.0%} of {1000 * row['rate_teraflops']:.0f} GFLOP/s", f"{row['step_memory_mb']:.0f}",
+         f"{row['share_of_rate']:.0%} of {1000 * row['rate_teraflops']:.0f} GFLOP/s", f"{row['peak_mb']:,.0f}",
          f"{row['step_speedup']:.2f} ×", f"{row['training_speedup']:.2f} ×"]
         for row in rows
     ]  # fmt: skip

@@ -3,14 +3,15 @@
 Every implementation takes its turn in every round, in one process with the same threads. The share of the matrix rate is
 what METHOD's count of floating-point operations would take at the rate of a large square product of the same precision,
 measured in every round too, over the time the step took. An evaluation is what one implementation does after an update: one
-pass over the validation rows here, a pass each over validation, train and test rows in the plain one. The memory is what a
-step needs at its peak beyond what the process held before it: models, optimisers and data.
+pass over the validation rows here, a pass each over validation, train and test rows in the plain one. The memory is the peak
+of a process of its own that does one step: libraries, data, model and optimiser included (on a GPU, what was allocated there).
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import multiprocessing
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.machine import facts, forget_peak, matrix_rate, peak_megabytes, seconds, write
+from benchmarks.machine import facts, matrix_rate, peak_megabytes, seconds, write
 from benchmarks.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
 from benchmarks.shapes import TABLES, Shape, generated, shape
 from npt import cost
@@ -28,6 +29,7 @@ from npt.loss import tradeoff
 from npt.optim import learning_rate
 from npt.training import build_model, build_optimiser, mean_label_loss, update
 
+REFERENCE = "reference, float32"
 SMALL = ["yacht", "boston_housing", "breast_cancer", "concrete"]
 DTYPES = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -42,7 +44,6 @@ class Contestant:
     evaluate: Callable[[], Any]
     steps: list[float]
     evaluations: list[float]
-    peak: float = 0.0
 
 
 def main() -> None:
@@ -88,11 +89,8 @@ def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: t
             with arithmetic(replace(one.settings, precision=precision), device):
                 rates[precision].append(matrix_rate(DTYPES[precision], device))
         for c in contestants:
-            forget_peak(device)
-            held = peak_megabytes(device)
             with arithmetic(replace(one.settings, precision=c.precision), device):
                 c.steps.append(seconds(c.step, device))
-            c.peak = max(c.peak, peak_megabytes(device) - held)
             c.evaluations.append(seconds(c.evaluate, device))
     rows = []
     for c in contestants:
@@ -102,7 +100,7 @@ def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: t
             "step_ms": 1e3 * best, "step_ms_median": 1e3 * statistics.median(c.steps),
             "evaluation_ms": 1e3 * min(c.evaluations), "rate_teraflops": rate / 1e12,
             "share_of_rate": operations / best / rate,
-            "step_memory_mb": c.peak,
+            "peak_mb": _peak_apart(one.name, c.name, device),
         })  # fmt: skip
         if reference:
             plain = contestants[-1]
@@ -113,6 +111,20 @@ def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: t
     del contestants
     gc.collect()
     return rows
+
+
+def _peak_apart(configuration: str, contestant: str, device: torch.device) -> float:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(peak_of_a_step, (configuration, contestant, str(device), torch.get_num_threads()))
+
+
+def peak_of_a_step(configuration: str, contestant: str, device_name: str, threads: int) -> float:
+    """Peak memory in MB of this process after one step of a contestant."""
+    torch.set_num_threads(threads)
+    device, one = torch.device(device_name), shape(configuration)
+    made = _reference(one, device) if contestant == REFERENCE else _ours(one, contestant.removeprefix("npt, "), device)
+    made.step()
+    return peak_megabytes(device)
 
 
 def _ours(one: Shape, name: str, device: torch.device) -> Contestant:
@@ -142,7 +154,7 @@ def _reference(one: Shape, device: torch.device) -> Contestant:
         rate = learning_rate(number, one.settings)
         plain_update(model, optimiser, table, one.settings, tradeoff(number, one.settings), rate)
 
-    return Contestant("reference, float32", "float32", step, lambda: plain_evaluation(model, table, one.settings), [], [])
+    return Contestant(REFERENCE, "float32", step, lambda: plain_evaluation(model, table, one.settings), [], [])
 
 
 KINDS_OF_WORK = {
@@ -180,7 +192,7 @@ HEADER = [
     "step ms",
     "evaluation ms",
     "share of rate",
-    "step MB",
+    "peak MB",
     "step x",
     "with evaluation x",
 ]
@@ -190,7 +202,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
     ratios = [f"{row[key]:.2f}" if key in row else "" for key in ("step_speedup", "training_speedup")]
     share = f"{row['share_of_rate']:.0%} of {row['rate_teraflops']:.3g} T/s"
     timed = [f"{row['step_ms']:.1f}", f"{row['evaluation_ms']:.1f}"]
-    return [row["configuration"], row["implementation"], *timed, share, f"{row['step_memory_mb']:.0f}", *ratios]
+    return [row["configuration"], row["implementation"], *timed, share, f"{row['peak_mb']:.0f}", *ratios]
 
 
 def _line(cells: list[str]) -> str:
