@@ -32,12 +32,21 @@ def synchronise(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def matrix_rate(dtype: torch.dtype, device: torch.device, repeats: int = 5) -> float:
-    """Operations a second of a large square matrix product, the best of a few."""
-    side = SIDE[device.type]
-    left, right = (torch.randn(side, side, device=device).to(dtype) for _ in range(2))
-    torch.mm(left, right)
-    return 2 * side**3 / min(seconds(lambda: torch.mm(left, right), device) for _ in range(repeats))
+class MatrixRate:
+    """Operations a second of a large square matrix product, kept up for a while: what other work takes is taken from it too."""
+
+    def __init__(self, dtype: torch.dtype, device: torch.device) -> None:
+        self.device, self.side = device, SIDE[device.type]
+        self.left, self.right = (torch.randn(self.side, self.side, device=device).to(dtype) for _ in range(2))
+        self.out = torch.mm(self.left, self.right)
+
+    def measure(self, lasting: float = 0.5) -> float:
+        """The rate over about so many seconds."""
+        products, took = 0, 0.0
+        while took < lasting:
+            took += seconds(lambda: torch.mm(self.left, self.right, out=self.out), self.device)
+            products += 1
+        return products * 2 * self.side**3 / took
 
 
 def forget_peak(device: torch.device) -> None:

@@ -1,10 +1,11 @@
 """Time of a training step and of an evaluation of NPT, beside a plain implementation, at the paper's configurations.
 
 Every implementation takes its turn in every round, in one process with the same threads. The share of the matrix rate is
-what METHOD's count of floating-point operations would take at the rate of a large square product of the same precision,
-measured in every round too, over the time the step took. An evaluation is what one implementation does after an update: one
-pass over the validation rows here, a pass each over validation, train and test rows in the plain one. The memory is the peak
-of a process of its own that does one step: libraries, data, model and optimiser included (on a GPU, what was allocated there).
+what the count of floating-point operations (`npt/cost.py`) would take at the rate of a large square product of the same
+precision, kept up for half a second before and after every step, over the time the step took: the median over the rounds.
+An evaluation is what one implementation does after an update: one pass over the validation rows here, a pass each over
+validation, train and test rows in the plain one. The memory is the peak of a process of its own that does one step:
+libraries, data, model and optimiser included (on a GPU, what was allocated there).
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import gc
 import multiprocessing
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.machine import facts, matrix_rate, peak_megabytes, seconds, write
+from benchmarks.machine import MatrixRate, facts, peak_megabytes, seconds, write
 from benchmarks.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
 from benchmarks.shapes import TABLES, Shape, generated, shape
 from npt import cost
@@ -44,6 +45,7 @@ class Contestant:
     evaluate: Callable[[], Any]
     steps: list[float]
     evaluations: list[float]
+    rates: list[float] = field(default_factory=list)
 
 
 def main() -> None:
@@ -80,27 +82,25 @@ def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: t
     """Figures of every implementation at one configuration."""
     operations = cost.update(one.rows, len(one.layout.sizes), one.settings)
     contestants = [_ours(one, name, device) for name in ours] + ([_reference(one, device)] if reference else [])
-    rates: dict[str, list[float]] = {c.precision: [] for c in contestants}
+    gauges = {c.precision: MatrixRate(DTYPES[c.precision], device) for c in contestants}
     for c in contestants:
         c.step()  # warm up
         c.evaluate()
     for _ in range(rounds):
-        for precision in rates:
-            with arithmetic(replace(one.settings, precision=precision), device):
-                rates[precision].append(matrix_rate(DTYPES[precision], device))
         for c in contestants:
             with arithmetic(replace(one.settings, precision=c.precision), device):
+                before = gauges[c.precision].measure()
                 c.steps.append(seconds(c.step, device))
+                c.rates.append((before + gauges[c.precision].measure()) / 2)
             c.evaluations.append(seconds(c.evaluate, device))
     rows = []
     for c in contestants:
-        rate, best = max(rates[c.precision]), min(c.steps)
+        shares = [operations / took / rate for took, rate in zip(c.steps, c.rates, strict=True)]
         rows.append({
             "configuration": one.name, "rows": one.rows, "implementation": c.name, "teraflop": operations / 1e12,
-            "step_ms": 1e3 * best, "step_ms_median": 1e3 * statistics.median(c.steps),
-            "evaluation_ms": 1e3 * min(c.evaluations), "rate_teraflops": rate / 1e12,
-            "share_of_rate": operations / best / rate,
-            "peak_mb": _peak_apart(one.name, c.name, device),
+            "step_ms": 1e3 * min(c.steps), "step_ms_median": 1e3 * statistics.median(c.steps),
+            "evaluation_ms": 1e3 * min(c.evaluations), "rate_teraflops": statistics.median(c.rates) / 1e12,
+            "share_of_rate": statistics.median(shares), "peak_mb": _peak_apart(one.name, c.name, device),
         })  # fmt: skip
         if reference:
             plain = contestants[-1]
