@@ -66,7 +66,7 @@ class Checkpoint:
         """Replace the file, as a whole; what a kill in the middle leaves is overwritten by the next one."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = partial_of(self.path)
-        torch.save({"stamp": self.stamp, **state}, partial)
+        torch.save({"stamp": self.stamp, "digest": _digest(state), **state}, partial)
         partial.replace(self.path)
         self.written = time.monotonic()
 
@@ -79,7 +79,23 @@ class Checkpoint:
         except DamagedError as error:
             print(f"{self.path}: not a checkpoint ({error}); training starts anew", file=sys.stderr)
             return None
-        return state if state.get("stamp") == self.stamp else None
+        if state.pop("stamp", None) != self.stamp:
+            return None
+        if state.pop("digest", None) != _digest(state):
+            print(f"{self.path}: not a checkpoint (its content was changed); training starts anew", file=sys.stderr)
+            return None
+        return state
+
+
+def _digest(state: dict[str, Any]) -> str:
+    """A hash of all tensors and numbers, to tell a damaged file that still can be read."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, value in state.items():
+        digest.update(name.encode())
+        for part in value if isinstance(value, list) else [value]:
+            content = part.cpu().numpy().data if isinstance(part, torch.Tensor) else repr(part).encode()
+            digest.update(content)
+    return digest.hexdigest()
 
 
 def stamp(*facts: object, data: Encoded) -> str:

@@ -51,7 +51,9 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
         _require_finite(prediction, part)
         for name, value in score(table.task, truth, prediction.values).items():
             metrics[f"{part}_{name}"] = value
-    return Evaluation("ok", "", metrics, fit, predictions, fitted - started, predicted - fitted, peak_memory_mb())
+    return Evaluation(
+        "ok", "", metrics, fit, predictions, fitted - started + fit.earlier_seconds, predicted - fitted, peak_memory_mb()
+    )
 
 
 def peak_memory_mb() -> float:

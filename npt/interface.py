@@ -100,12 +100,13 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Fit:
-    """What a learner tells about its training."""
+    """What a learner tells about its training; `earlier_seconds` are those before an interruption."""
 
     chosen: Mapping[str, Any]
     validation_loss: float
     fits: int
     parameters: int | None = None
+    earlier_seconds: float = 0.0
 
 
 class Learner(Protocol):
@@ -145,6 +146,10 @@ class Resources:
     checkpoint: Path | None = None
     checkpoint_minutes: float = 10.0
     metrics: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise UserError(f"threads: {self.threads} is not a positive number")
 
 
 def supports_every_task(task: Task) -> str | None:

@@ -49,7 +49,7 @@ class NPTLearner:
         if not math.isfinite(trained.validation_loss):
             raise Infeasible("no validation loss was finite: training diverged, or no validation target is known")
         parameters = sum(p.numel() for p in self.model.parameters())
-        return Fit({"update": trained.update}, trained.validation_loss, 1, parameters)
+        return Fit({"update": trained.update}, trained.validation_loss, 1, parameters, trained.earlier_seconds)
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict `rows`: validation rows as in validation mode, all others as in test mode."""
@@ -128,7 +128,13 @@ def _device(name: str) -> torch.device:
 
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(name)
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise UserError(f"device: {name!r} is unknown; allowed: auto, cpu, or a torch device such as cuda:0") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise UserError(f"device: {name} is not at hand (torch {torch.__version__} sees no GPU); allowed: auto, cpu")
+    return device
 
 
 def _is_out_of_memory(error: RuntimeError) -> bool:

@@ -42,7 +42,7 @@ def processes() -> int:
 
 def averaging(model: nn.Module) -> nn.Module:
     """The model, with gradients averaged over all processes where there are several."""
-    return DistributedDataParallel(model, broadcast_buffers=False) if processes() > 1 else model
+    return DistributedDataParallel(model) if processes() > 1 else model
 
 
 def summed(values: torch.Tensor) -> torch.Tensor:

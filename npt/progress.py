@@ -37,7 +37,7 @@ class Progress:
         hidden = silent or not sys.stderr.isatty()
         self.bar = tqdm(total=updates, initial=done, disable=hidden, unit="update", dynamic_ncols=True)
         wanted = "" if silent else os.environ.get(TRACKERS, "")
-        self.trackers = [_tracker(name, metrics) for name in wanted.split(",") if name]
+        self.trackers = [_tracker(name, metrics) for name in map(str.strip, wanted.split(",")) if name]
         if metrics:
             self.before = _cut(metrics, done)
 

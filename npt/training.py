@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +29,15 @@ from npt.settings import NPTSettings
 
 @dataclass(frozen=True)
 class Trained:
-    """The model with its best weights, their validation label loss, and the update they come from."""
+    """The model with its best weights, their validation label loss, the update they come from, and the time it took.
+
+    `earlier_seconds` were spent before an interruption.
+    """
 
     model: NPT
     validation_loss: float
     update: int
+    earlier_seconds: float = 0.0
 
 
 @dataclass
@@ -82,7 +87,7 @@ def train(
     """
     device, count = data.codes.device, batch_count(data, "train", settings)
     optimiser, best = build_optimiser(model, settings), Best(math.inf, 0, [])
-    done = _restore(checkpoint, optimiser, best)
+    done, earlier, started = *_restore(checkpoint, optimiser, best), time.monotonic()
     arrange(model, largest_batch(data, settings), settings, device)
     wrapped, steps = parallel.averaging(model), -(-count // parallel.processes())
     chief = parallel.rank() == 0
@@ -105,11 +110,11 @@ def train(
                     "validation_metric": metric, "best_validation_loss": best.loss,
                 })  # fmt: skip
             if checkpoint and chief and number < settings.updates and checkpoint.due():
-                checkpoint.write(_state(number, optimiser, best))
+                checkpoint.write(_state(number, optimiser, best, earlier + time.monotonic() - started))
     if best.weights:
         torch._foreach_copy_([p.data for p in model.parameters()], best.weights)
     model.eval()
-    return Trained(model, best.loss, best.update)
+    return Trained(model, best.loss, best.update, earlier)
 
 
 def update(
@@ -190,11 +195,12 @@ def _seed_dropout(model: NPT, seed: int, number: int, device: torch.device) -> N
         torch.cuda.manual_seed(key)
 
 
-def _state(number: int, optimiser: Lookahead, best: Best) -> dict[str, Any]:
+def _state(number: int, optimiser: Lookahead, best: Best, seconds: float) -> dict[str, Any]:
     """All that the updates after `number` depend on; random numbers depend on the update alone."""
     inner = optimiser.optimiser
     return {
         "update": number,
+        "seconds": seconds,
         "weights": [p.detach() for p in inner.parameters],
         "first": inner.first,
         "second": inner.second,
@@ -205,11 +211,11 @@ def _state(number: int, optimiser: Lookahead, best: Best) -> dict[str, Any]:
     }
 
 
-def _restore(checkpoint: Checkpoint | None, optimiser: Lookahead, best: Best) -> int:
-    """Take up a checkpoint, if there is one; the number of updates that are done."""
+def _restore(checkpoint: Checkpoint | None, optimiser: Lookahead, best: Best) -> tuple[int, float]:
+    """Take up a checkpoint, if there is one; the number of updates that are done, and the seconds they took."""
     state = checkpoint.read() if checkpoint else None
     if state is None:
-        return 0
+        return 0, 0.0
     inner = optimiser.optimiser
     with torch.no_grad():
         for own, saved in (
@@ -222,4 +228,4 @@ def _restore(checkpoint: Checkpoint | None, optimiser: Lookahead, best: Best) ->
     optimiser.updates = state["update"]
     best.loss, best.update = state["best_loss"], state["best_update"]
     best.weights = [saved.to(p.device) for saved, p in zip(state["best"], inner.parameters, strict=False)]
-    return state["update"]
+    return state["update"], state["seconds"]

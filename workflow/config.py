@@ -20,6 +20,8 @@ from workflow.studies import KINDS, Kind
 
 Settings = Mapping[str, Any]
 MOST_FOLDS = 9999
+MOST_TRIALS = 10_000
+TUNED = "tuned"  # the variant that stands for the best configuration of each fold
 NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
 
 
@@ -105,7 +107,7 @@ def read(raw: Mapping[str, Any]) -> Config:
         overrides=overrides,
         metrics=_metrics(_mapping(raw.get("metrics"), "metrics")),
         configurations=_configurations(_mapping(raw.get("configurations"), "configurations")),
-        budget=_budget(raw.get("budget"), raw["methods"]),
+        budget=_budget(raw.get("budget"), _every_method(raw, studies)),
     )
     _check_tuning(found)
     return found
@@ -196,7 +198,7 @@ def _named_changes(method: str, named: Settings, where: str) -> dict[str, Settin
     """Changes of a method's settings by the names of variants."""
     found: dict[str, Settings] = {}
     for variant, changes in named.items():
-        if not isinstance(variant, str) or not NAME.fullmatch(variant) or variant == "base":
+        if not isinstance(variant, str) or not NAME.fullmatch(variant) or variant in ("base", TUNED):
             raise UserError(f"{where}: {variant!r} cannot name a variant; use letters, digits, _ and .")
         found[variant] = _mapping(changes, f"{where}.{variant}")
         _known_settings(method, found[variant], f"{where}.{variant}")
@@ -220,7 +222,7 @@ def _check_tuning(config: Config) -> None:
     tuned = {(d, m) for study in config.studies if study.tuned for d in study.datasets for m in study.methods}
     for method, number in config.budget.items():
         if methods()[method].draw and not any(method == m for _, m in tuned):
-            raise UserError(f"budget: no study chooses among configurations of {method}; give one `tuned: true`")
+            raise UserError(f"budget: no study chooses among configurations of {method}; give one that runs it `tuned: true`")
         for dataset, given in config.configurations.items():
             if methods()[method].draw and number < 1 + len(given.get(method, {})):
                 raise UserError(
@@ -234,13 +236,19 @@ def _check_tuning(config: Config) -> None:
                 raise UserError(f"configurations.{dataset}.{method}.{taken[0]}: this name is for drawn configurations")
 
 
-def _budget(value: Any, chosen: Any) -> dict[str, int]:
+def _every_method(raw: Mapping[str, Any], studies: Mapping[str, Any]) -> list[str]:
+    """The methods that some study runs, in order."""
+    named = [_mapping(study, f"studies.{name}").get("methods", raw["methods"]) for name, study in studies.items()]
+    return list(dict.fromkeys(m for names in named for m in _names(names, methods(), "config.methods", False)))
+
+
+def _budget(value: Any, chosen: list[str]) -> dict[str, int]:
     """One number for all methods, or a number by method."""
     given = {} if value is None else value if isinstance(value, Mapping) else dict.fromkeys(chosen, value)
     _known_names(given, methods(), "budget")
     for method, number in given.items():
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise UserError(f"budget: {number!r} is not a positive number of configurations ({method})")
+        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MOST_TRIALS:
+            raise UserError(f"budget: {number!r} is not a number of configurations from 1 to {MOST_TRIALS} ({method})")
     return dict(given)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from baselines import methods
 from npt.datasets import datasets
 from npt.interface import UserError
-from workflow.config import Config, Study, as_json
+from workflow.config import TUNED, Config, Study, as_json
 from workflow.studies import KINDS
 
 RESULTS = "results"
@@ -143,15 +143,17 @@ class Plan:
     def expected(self, wildcards: Any) -> str:
         """What a study's files must hold, as JSON in the configuration's order: run to seeds and fingerprint.
 
-        A run that is a trial of a tuned study names the run in whose place the best trial of a fold is put.
+        A run that is a trial of a tuned study names what the best trial of a fold is called, and what it changes.
         """
         study = self.studies[wildcards.study]
         found: dict[str, dict[str, str]] = {}
         for run in self.runs_of(study):
             key = f"{run.dataset}/{run.method}/{run.variant}"
             found[key] = {"seeds": format_seeds(study.seeds[run.dataset]), "fingerprint": run.fingerprint}
-            if run.variant in _trials(study, self.config, run.dataset, run.method):
-                found[key]["trial_of"] = f"{run.dataset}/{run.method}/base"
+            trials = _trials(study, self.config, run.dataset, run.method)
+            if run.variant in trials:
+                found[key]["trial_of"] = f"{run.dataset}/{run.method}/{TUNED}"
+                found[key]["changes"] = json.dumps(trials[run.variant])
         return json.dumps(found)
 
     def metrics(self, wildcards: Any) -> str:
@@ -194,9 +196,8 @@ def _selection(study: Study, config: Config) -> Iterable[tuple[str, str, str, di
 
 
 def _trials(study: Study, config: Config, dataset: str, method: str) -> Mapping[str, Mapping[str, Any]]:
-    """The configurations of which a tuned study shows the best of each fold; empty if there is nothing to choose."""
-    trials = config.trials(dataset, method) if study.tuned else {}
-    return trials if len(trials) > 1 else {}
+    """The configurations of which a tuned study shows the best of each fold; empty for methods that tune themselves."""
+    return config.trials(dataset, method) if study.tuned and methods()[method].draw else {}
 
 
 def _wanted_seeds(config: Config) -> dict[tuple[str, str, str], tuple[dict[str, Any], tuple[int, ...]]]:

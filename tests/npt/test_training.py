@@ -143,14 +143,17 @@ def test_the_state_of_another_training_or_a_damaged_file_is_not_taken_up(
     model, data = start(BATCHES)
     train(model, data, BATCHES, 3)
     path = tmp_path / "state"
-    for damage in ("stamp", "half", "text"):
+    for damage in ("stamp", "half", "text", "bits"):
         other, _ = start(BATCHES)
         dying = EveryUpdate(path, "another" if damage == "stamp" else "one", 0)
         dying.lives = 5
         with pytest.raises(KeyboardInterrupt):
             train(other, data, BATCHES, 3, checkpoint=dying)
-        if damage != "stamp":
-            path.write_bytes(path.read_bytes()[:1000] if damage == "half" else b"text")
+        content = bytearray(path.read_bytes())
+        middle = len(content) // 2
+        content[middle : middle + 64] = bytes(64)
+        damaged = {"stamp": path.read_bytes(), "half": path.read_bytes()[:1000], "text": b"text", "bits": bytes(content)}
+        path.write_bytes(damaged[damage])
         fresh, _ = start(BATCHES)
         train(fresh, data, BATCHES, 3, checkpoint=Checkpoint(path, "one", 60))
         assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))

@@ -51,6 +51,7 @@ def test_it_ends_with_tables_figures_and_one_page(finished: Path) -> None:
         "k-NN",
         "Random Forest",
         "NPT (without_datapoints)",
+        "NPT (tuned)",
         "Does NPT use other datapoints?",
         "Synthetic*",
         "smoke",
@@ -71,7 +72,7 @@ def test_tuning_shows_the_better_of_two_configurations_and_leaves_metrics_but_no
             losses[seed, variant] = json.loads(run.read_text())["validation_loss"]
             assert len((run.with_suffix(".metrics.csv")).read_text().splitlines()) == 1 + 20 / 5
             assert not run.with_suffix(".checkpoint").exists()
-    assert list(rows["variant"]) == ["base", "base"]
+    assert list(rows["variant"]) == ["tuned", "tuned"]
     for row in rows.itertuples():
         chosen = json.loads(row.chosen)["configuration"]
         assert row.validation_loss == losses[row.seed, chosen] == min(losses[row.seed, v] for v in ("base", "trial_01"))

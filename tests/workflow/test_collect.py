@@ -70,13 +70,16 @@ def test_the_best_trial_of_each_fold_by_validation_loss_stands_for_the_method() 
         for seed, variant, loss, error in ((0, "base", 0.3, 1), (0, "deep", 0.2, 5), (1, "base", 0.3, 2), (1, "deep", 0.4, 0))
     ]
     trials += [row(1, variant="wide", status="failed", reason="out of memory", validation_loss=None, chosen=None, fits=None)]
-    expected = {f"yacht/knn/{name}": {"trial_of": "yacht/knn/base"} for name in ("base", "deep", "wide")}
+    expected = {
+        f"yacht/knn/{name}": {"trial_of": "yacht/knn/tuned", "changes": json.dumps({"layers": 8} if name == "deep" else {})}
+        for name in ("base", "deep", "wide")
+    }
     alone = row(0, method="mlp", validation_loss=1.0)
     found = select([*trials, alone], {**expected, "yacht/mlp/base": {}})
     assert [(r["method"], r["seed"], r["variant"], r["test_rmse"]) for r in found] == [
-        ("knn", 0, "base", 5), ("knn", 1, "base", 2), ("mlp", 0, "base", 1.0),
+        ("knn", 0, "tuned", 5), ("knn", 1, "tuned", 2), ("mlp", 0, "base", 1.0),
     ]  # fmt: skip
-    assert found[0]["chosen"] == {"configuration": "deep", "update": 9}
+    assert found[0]["chosen"] == {"configuration": "deep", "layers": 8, "update": 9}
     assert (found[0]["fits"], found[0]["fit_seconds"]) == (2, 4.0)
     assert found[2] == alone
     none = [row(0, variant=name, status="failed", reason=name, validation_loss=None) for name in ("base", "deep")]

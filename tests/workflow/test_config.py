@@ -92,7 +92,7 @@ def plan_of(found: dict[str, Any]) -> Any:
         ({"studies": {"main": {"tuned": True, "kind": "corruption", "methods": ["npt"]}}}, ["studies.main.tuned", "probes"]),
         ({"configurations": {"yacht": {"npt": {"deep": {}}}}}, ["configurations.yacht.npt", "tuned: true"]),
         ({"budget": 3}, ["budget", "npt", "tuned: true"]),
-        ({"budget": 3, "studies": {"main": {"tuned": True, "methods": ["knn"]}}}, ["budget", "npt", "tuned: true"]),
+        ({"budget": {"npt": 3}, "studies": {"main": {"tuned": True, "methods": ["knn"]}}}, ["budget", "npt", "tuned: true"]),
         (
             {"studies": {"main": {"tuned": True}}, "configurations": {"wine": {"npt": {"deep": {}}}}},
             ["configurations.wine.npt", "no study"],
@@ -108,6 +108,9 @@ def plan_of(found: dict[str, Any]) -> Any:
         ({"budget": {"nptt": 3}}, ["budget", "did you mean 'npt'?"]),
         ({"budget": {"knn": 0}}, ["budget: 0", "knn"]),
         ({"budget": "many"}, ["budget: 'many'"]),
+        ({"budget": 10**6}, ["budget: 1000000", "10000"]),
+        ({"methods": 3, "budget": 2}, ["methods", "3"]),
+        ({"methods": [["npt"]], "budget": 2}, ["methods", "npt"]),
         (
             {"studies": {"main": {"tuned": True}}, "configurations": {"yacht": {"npt": {"deep": {"layers": 7}}}}},
             ["configurations.yacht.npt.deep", "layers: 7 is odd"],

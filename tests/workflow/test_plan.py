@@ -87,14 +87,18 @@ def test_a_tuned_study_runs_named_and_drawn_configurations_in_the_place_of_one()
     assert {run.variant for run in made.runs_of(made.studies["probe"])} == {"base"}
     assert {run.settings["budget"] for run in made.runs.values() if run.method == "knn"} == {7}
     expected = json.loads(made.expected(SimpleNamespace(study="main")))
-    assert {facts.get("trial_of") for key, facts in expected.items() if "yacht/npt" in key} == {"yacht/npt/base"}
+    assert {facts.get("trial_of") for key, facts in expected.items() if "yacht/npt" in key} == {"yacht/npt/tuned"}
+    assert json.loads(expected["yacht/npt/deep"]["changes"]) == {"layers": 16}
     assert "trial_of" not in expected["yacht/knn/base"]
     again = plan(configurations=CONFIGURATIONS, budget={"npt": 5, "knn": 7}, studies=studies, seeds="0-1")
     assert {stem: run.fingerprint for stem, run in made.runs.items()} == {s: r.fingerprint for s, r in again.runs.items()}
 
 
-def test_without_anything_to_choose_a_tuned_study_is_the_base() -> None:
-    assert set(plan(studies={"main": {"tuned": True}}).runs) == set(plan().runs)
+def test_with_nothing_to_choose_from_a_tuned_study_runs_the_base_and_calls_it_tuned() -> None:
+    made = plan(studies={"main": {"tuned": True}})
+    assert set(made.runs) == set(plan().runs)
+    expected = json.loads(made.expected(SimpleNamespace(study="main")))
+    assert expected["yacht/npt/base"]["trial_of"] == "yacht/npt/tuned"
 
 
 def test_the_paper_chooses_among_eight_configurations_on_the_small_tables() -> None:

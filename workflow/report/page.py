@@ -7,15 +7,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from baselines import methods
 from npt.datasets import datasets, store
 from workflow.report.answer import answer
-from workflow.report.summary import dataset_title
+from workflow.report.summary import dataset_title, method_title
 from workflow.report.tables import TABLES, Primary, Section
 from workflow.studies import KINDS
 
@@ -91,23 +91,35 @@ def _datasets(prepared: Sequence[store.Prepared]) -> list[dict[str, str]]:
 
 def _settings(studies: Mapping[str, pd.DataFrame]) -> list[dict[str, str]]:
     """Most frequent choice of every method on every dataset."""
-    rows = []
+    rows, seen = [], set()
     for frame in studies.values():
         if "chosen" not in frame:
             continue
-        for (dataset, method), group in frame.dropna(subset=["chosen"]).groupby(["dataset", "method"], sort=False):
-            mode = group["chosen"].mode().iloc[0]
-            chosen = ", ".join(f"{key} {value}" for key, value in json.loads(mode).items())
+        keys = ["dataset", "method", "variant"]
+        for (dataset, method, variant), group in frame.dropna(subset=["chosen"]).groupby(keys, sort=False):
+            if (dataset, method, variant) in seen:
+                continue
+            seen.add((dataset, method, variant))
             rows.append(
                 {
                     "Dataset": dataset_title(str(dataset)),
-                    "Method": methods()[str(method)].title,
+                    "Method": method_title(str(method), str(variant)),
                     "Configurations fitted": f"{group['fits'].iloc[0]:.0f}",
-                    "Chosen most often": chosen,
+                    "Chosen most often": _most_often([json.loads(chosen) for chosen in group["chosen"]]),
                     "Seconds per fold": f"{group['fit_seconds'].mean():.1f}",
                 }
             )
     return rows
+
+
+def _most_often(chosen: list[dict[str, Any]]) -> str:
+    """What most folds chose, and how many did; the update that the best weights come from is each fold's own."""
+    texts = [", ".join(f"{key} {value}" for key, value in one.items() if key != "update") for one in chosen]
+    updates = [one["update"] for one in chosen if "update" in one]
+    most = max(texts, key=texts.count)
+    parts = [f"{most} ({texts.count(most)} of {len(texts)} folds)"] if most else []
+    parts += [f"best weights after {min(updates)} to {max(updates)} updates"] if updates else []
+    return "; ".join(parts)
 
 
 def _versions(studies: Mapping[str, pd.DataFrame]) -> str:

@@ -82,22 +82,25 @@ def check(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]],
 def select(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]]) -> list[dict[str, Any]]:
     """One row for all trials of a run on a fold: the one with the lowest validation loss (paper Appendix E.1).
 
-    It takes the place and the name of the run that was tuned, says which configuration won and out of how many, and carries
-    the seconds of all. A trial that failed is passed over, unless all did.
+    It says which configuration won, what that changes and out of how many, and carries the seconds of all. A trial that
+    failed is passed over, unless all did.
     """
     trials: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in rows:
         key = f"{row['dataset']}/{row['method']}/{row['variant']}"
-        trials.setdefault((expected[key].get("trial_of", key), row["seed"]), []).append(row)
-    return [members[0] if len(members) == 1 else _best(members) for members in trials.values()]
+        facts = expected[key]
+        name = facts.get("trial_of", key)
+        tried = {"changes": json.loads(facts["changes"])} if name != key else {}
+        trials.setdefault((name, row["seed"]), []).append({**row, **tried})
+    return [_best(members, name) if "changes" in members[0] else members[0] for (name, _), members in trials.items()]
 
 
-def _best(trials: list[dict[str, Any]]) -> dict[str, Any]:
+def _best(trials: list[dict[str, Any]], name: str) -> dict[str, Any]:
     finished = [row for row in trials if row["status"] == "ok"]
     winner = min(finished, key=lambda row: row["validation_loss"]) if finished else trials[0]
     total = {name: round(sum(row[name] for row in trials if row.get(name) is not None), 3) for name in ("fit_seconds", "fits")}
-    chosen = {"configuration": winner["variant"], **(winner.get("chosen") or {})}
-    return {**winner, **total, "variant": "base", "chosen": chosen}
+    chosen = {"configuration": winner["variant"], **winner.pop("changes"), **(winner.get("chosen") or {})}
+    return {**winner, **total, "variant": name.rpartition("/")[2], "chosen": chosen}
 
 
 def _refuse_mixed_revisions(rows: Iterable[Mapping[str, Any]]) -> None:
