@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -15,6 +16,23 @@ from typing import Any
 import torch
 
 SIDE = {"cpu": 1536, "cuda": 8192}
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """The options that every benchmark has; `begin` acts on them."""
+    options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--threads", type=int, default=torch.get_num_threads())
+    options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    options.add_argument("--json", type=Path, help="file for the figures")
+    return options
+
+
+def begin(given: argparse.Namespace) -> torch.device:
+    """Take the threads that were asked for, say what it runs on, and give the device."""
+    torch.set_num_threads(given.threads)
+    device = torch.device(given.device)
+    print(f"{facts(device)['device']}, {given.threads} threads", flush=True)
+    return device
 
 
 def seconds(action: Callable[[], Any], device: torch.device) -> float:

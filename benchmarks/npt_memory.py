@@ -6,14 +6,12 @@ figure is the peak of a process of its own, less what the process held before th
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
-from benchmarks.machine import facts, forget_peak, peak_megabytes, write
+from benchmarks.machine import begin, facts, forget_peak, parser, peak_megabytes, write
 from benchmarks.reference import PlainLamb, PlainNPT, plain_update
 from benchmarks.shapes import Shape, generated
 from npt.execution import arrange
@@ -28,12 +26,11 @@ KINDS = ("npt", "npt, activations recomputed", "reference")
 
 def main() -> None:
     """Command line of the benchmark."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = parser(__doc__)
     options.add_argument("--rows", nargs="+", type=int, default=[1000, 2000, 4000, 8000, 16000])
     options.add_argument("--reference-limit", type=int, default=8000, help="most rows for the reference, which is quadratic")
-    options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    options.add_argument("--json", type=Path)
     given = options.parse_args()
+    device = begin(given)
     rows = []
     print(f"{'rows':>6} " + " ".join(f"{kind + ', MB':>32}" for kind in KINDS))
     for count in given.rows:
@@ -44,7 +41,7 @@ def main() -> None:
         rows.append({"rows": count, **peaks})
         cells = [f"{peak:32.0f}" if peak is not None else " " * 32 for peak in peaks.values()]
         print(f"{count:6} " + " ".join(cells), flush=True)
-    write(given.json, {"benchmark": "npt_memory", **facts(torch.device(given.device)), "rows": rows})
+    write(given.json, {"benchmark": "npt_memory", **facts(device), "rows": rows})
 
 
 def _apart(kind: str, count: int, device: str) -> float:

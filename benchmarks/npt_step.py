@@ -10,65 +10,40 @@ libraries, data, model and optimiser included (on a GPU, what was allocated ther
 
 from __future__ import annotations
 
-import argparse
 import gc
 import multiprocessing
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from benchmarks.machine import MatrixRate, facts, peak_megabytes, seconds, write
-from benchmarks.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
-from benchmarks.shapes import TABLES, Shape, generated, shape
+from benchmarks.contestants import REFERENCE, ours, reference
+from benchmarks.machine import MatrixRate, begin, facts, parser, peak_megabytes, seconds, write
+from benchmarks.shapes import TABLES, Shape, shape
 from npt import cost
-from npt.execution import arithmetic, arrange
-from npt.loss import tradeoff
-from npt.optim import learning_rate
-from npt.training import build_model, build_optimiser, mean_label_loss, update
+from npt.execution import arithmetic
 
-REFERENCE = "reference, float32"
 SMALL = ["yacht", "boston_housing", "breast_cancer", "concrete"]
 DTYPES = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
 
 
-@dataclass
-class Contestant:
-    """One implementation at one configuration: its actions, and what they took in every round."""
-
-    name: str
-    precision: str
-    step: Callable[[], Any]
-    evaluate: Callable[[], Any]
-    steps: list[float]
-    evaluations: list[float]
-    rates: list[float] = field(default_factory=list)
-
-
 def main() -> None:
     """Command line of the benchmark."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = parser(__doc__)
     options.add_argument("--configurations", nargs="+", choices=[*TABLES, "small", "all"], default=["breast_cancer"])
     options.add_argument("--ours", nargs="+", default=["float32", "bfloat16"], metavar="PRECISION[+compile]")
     options.add_argument("--without-reference", action="store_true")
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--profile", action="store_true", help="say instead where the time of a step goes, by kind of work")
-    options.add_argument("--threads", type=int, default=torch.get_num_threads())
-    options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    options.add_argument("--json", type=Path)
     given = options.parse_args()
-    torch.set_num_threads(given.threads)
-    device = torch.device(given.device)
+    device = begin(given)
     names = [n for name in given.configurations for n in {"small": SMALL, "all": list(TABLES)}.get(name, [name])]
     if given.profile:
         rows = [profile(shape(name), precision, device) for name in names for precision in given.ours]
         write(given.json, {"benchmark": "npt_step --profile", **facts(device), "rows": rows})
         return
     rows: list[dict[str, Any]] = []
-    print(f"{facts(device)['device']}, {given.threads} threads")
     print(_line(HEADER))
     for name in names:
         found = measure(shape(name), given.ours, not given.without_reference, given.rounds, device)
@@ -78,10 +53,10 @@ def main() -> None:
     write(given.json, {"benchmark": "npt_step", **facts(device), "rows": rows})
 
 
-def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: torch.device) -> list[dict[str, Any]]:
+def measure(one: Shape, precisions: list[str], with_reference: bool, rounds: int, device: torch.device) -> list[dict[str, Any]]:
     """Figures of every implementation at one configuration."""
     operations = cost.update(one.rows, len(one.layout.sizes), one.settings)
-    contestants = [_ours(one, name, device) for name in ours] + ([_reference(one, device)] if reference else [])
+    contestants = [ours(one, name, device) for name in precisions] + ([reference(one, device)] if with_reference else [])
     gauges = {c.precision: MatrixRate(DTYPES[c.precision], device) for c in contestants}
     for c in contestants:
         c.step()  # warm up
@@ -102,7 +77,7 @@ def measure(one: Shape, ours: list[str], reference: bool, rounds: int, device: t
             "evaluation_ms": 1e3 * min(c.evaluations), "rate_teraflops": statistics.median(c.rates) / 1e12,
             "share_of_rate": statistics.median(shares), "peak_mb": _peak_apart(one.name, c.name, device),
         })  # fmt: skip
-        if reference:
+        if with_reference:
             plain = contestants[-1]
             both = [(a + b) / (s + e) for a, b, s, e in
                     zip(plain.steps, plain.evaluations, c.steps, c.evaluations, strict=True)]  # fmt: skip
@@ -122,39 +97,9 @@ def peak_of_a_step(configuration: str, contestant: str, device_name: str, thread
     """Peak memory in MB of this process after one step of a contestant."""
     torch.set_num_threads(threads)
     device, one = torch.device(device_name), shape(configuration)
-    made = _reference(one, device) if contestant == REFERENCE else _ours(one, contestant.removeprefix("npt, "), device)
+    made = reference(one, device) if contestant == REFERENCE else ours(one, contestant.removeprefix("npt, "), device)
     made.step()
     return peak_megabytes(device)
-
-
-def _ours(one: Shape, name: str, device: torch.device) -> Contestant:
-    precision, _, compiled = name.partition("+")
-    settings = replace(one.settings, precision=precision, compile=compiled == "compile", recompute_activations="never")
-    data, _ = generated(one, device)
-    model = build_model(one.layout, settings, 0, device)
-    optimiser = build_optimiser(model, settings)
-    arrange(model, one.rows, settings, device)
-    whole = replace(settings, batch_rows=None)
-    count = iter(range(1, 10**9))
-    return Contestant(
-        f"npt, {name}", precision,
-        lambda: update(model, optimiser, data, next(count), whole, 0),
-        lambda: mean_label_loss(model, data, "validation", whole, 0), [], [],
-    )  # fmt: skip
-
-
-def _reference(one: Shape, device: torch.device) -> Contestant:
-    _, table = generated(one, device)
-    torch.manual_seed(0)
-    model = PlainNPT(one.layout.sizes, one.layout.continuous, one.settings).to(device)
-    optimiser, count = PlainLamb(model, one.settings), iter(range(1, 10**9))
-
-    def step() -> None:
-        number = next(count)
-        rate = learning_rate(number, one.settings)
-        plain_update(model, optimiser, table, one.settings, tradeoff(number, one.settings), rate)
-
-    return Contestant(REFERENCE, "float32", step, lambda: plain_evaluation(model, table, one.settings), [], [])
 
 
 KINDS_OF_WORK = {
@@ -169,7 +114,7 @@ KINDS_OF_WORK = {
 
 def profile(one: Shape, name: str, device: torch.device, steps: int = 5) -> dict[str, Any]:
     """Share of a step's time by kind of work, over a few steps of ours; what is not named is copies, sums and the like."""
-    contestant = _ours(one, name, device)
+    contestant = ours(one, name, device)
     contestant.step()
     with torch.profiler.profile() as recorded:
         for _ in range(steps):

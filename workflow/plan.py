@@ -147,10 +147,11 @@ class Plan:
         """
         study = self.studies[wildcards.study]
         found: dict[str, dict[str, str]] = {}
+        tried = {(d, m): _trials(study, self.config, d, m) for d in study.datasets for m in study.methods}
         for run in self.runs_of(study):
             key = f"{run.dataset}/{run.method}/{run.variant}"
             found[key] = {"seeds": format_seeds(study.seeds[run.dataset]), "fingerprint": run.fingerprint}
-            trials = _trials(study, self.config, run.dataset, run.method)
+            trials = tried[run.dataset, run.method]
             if run.variant in trials:
                 found[key]["trial_of"] = f"{run.dataset}/{run.method}/{TUNED}"
                 found[key]["changes"] = json.dumps(trials[run.variant])
@@ -191,8 +192,14 @@ def _selection(study: Study, config: Config) -> Iterable[tuple[str, str, str, di
             if both := sorted(set(trials) & set(study.variants.get(method, {}))):
                 raise UserError(f"studies.{study.name}.variants.{method}.{both[0]}: is a trial of this tuned study already")
             for variant, changes in {**base, **trials, **study.variants.get(method, {})}.items():
-                place = f"configurations.{dataset}.{method}" if variant in trials else f"studies.{study.name}.variants.{method}"
-                yield dataset, method, variant, as_json(config.resolve(dataset, method, changes, f"{place}.{variant}"))
+                place = _place(study, dataset, method, variant)
+                yield dataset, method, variant, as_json(config.resolve(dataset, method, changes, place))
+
+
+def _place(study: Study, dataset: str, method: str, variant: str) -> str:
+    """The key under which a configuration names a variant: one of the study's own, or a trial."""
+    own = variant in study.variants.get(method, {})
+    return f"studies.{study.name}.variants.{method}.{variant}" if own else f"configurations.{dataset}.{method}.{variant}"
 
 
 def _trials(study: Study, config: Config, dataset: str, method: str) -> Mapping[str, Mapping[str, Any]]:
@@ -213,10 +220,9 @@ def _wanted_seeds(config: Config) -> dict[tuple[str, str, str], tuple[dict[str, 
             key = (dataset, method, variant)
             earlier, seeds = wanted.get(key, (settings, ()))
             if earlier != settings:
-                drawn = variant in _trials(study, config, dataset, method)
-                place = f"configurations.{dataset}.{method}" if drawn else f"studies.{study.name}.variants.{method}"
                 raise UserError(
-                    f"{place}.{variant}: differs from studies.{owner[key]}; one variant has one meaning, so rename one of them"
+                    f"{_place(study, dataset, method, variant)}: differs from studies.{owner[key]}; "
+                    "one variant has one meaning, so rename one of them"
                 )
             wanted[key] = (settings, tuple(sorted({*seeds, *study.seeds[dataset]})))
             owner.setdefault(key, study.name)

@@ -16,6 +16,8 @@ from npt.interface import UserError
 from workflow.config import parse_seeds
 
 LOG = "--log"
+# Under torchrun several processes train one model: one of them begins the log that all write into, and writes the results.
+CHIEF, PROCESSES = int(os.environ.get("RANK", "0")) == 0, int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -93,7 +95,7 @@ def _open_log(arguments: list[str]) -> None:
     if LOG in arguments[:-1]:
         path = Path(arguments[arguments.index(LOG) + 1])
         path.parent.mkdir(parents=True, exist_ok=True)
-        if os.environ.get("RANK", "0") == "0":  # under torchrun several processes write into one log
+        if CHIEF:
             path.write_text("")
         with path.open("a") as log:
             for stream in (sys.stdout, sys.stderr):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,11 +13,8 @@ from npt.datasets import store
 from npt.evaluation import Evaluation, evaluate
 from npt.files import partial_of, replacing
 from npt.interface import Resources, Savable, Split
-from workflow.steps.command import execute, run_parser
+from workflow.steps.command import CHIEF, PROCESSES, execute, run_parser
 from workflow.steps.rows import folds, write_predictions, write_rows
-
-# Under torchrun several processes train one model, and the first of them writes.
-CHIEF, PROCESSES = int(os.environ.get("RANK", "0")) == 0, int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def main() -> None:
