@@ -1,4 +1,4 @@
-"""The paper's eight baselines behind the same contract as NPT, one file each."""
+"""The paper's baselines behind the same contract as NPT, one file each."""
 
 from __future__ import annotations
 
@@ -13,4 +13,6 @@ from npt.registry import declarations
 @cache
 def methods() -> dict[str, Method]:
     """Every method by name: NPT, then the baselines."""
-    return {NPT.name: NPT, **{name: b.method() for name, b in declarations(sys.modules[__name__], "BASELINE").items()}}
+    from baselines.search import method
+
+    return {NPT.name: NPT, **{name: method(b) for name, b in declarations(sys.modules[__name__], "BASELINE").items()}}

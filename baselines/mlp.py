@@ -1,17 +1,16 @@
 """Multi-layer perceptron of scikit-learn (paper Table 22).
 
 `early_stopping` holds out a tenth of the train rows, as in the paper's code. The solver is Adam, for which the schedules
-of the paper's grid are the same model; they stay in the grid so that its size is the paper's.
+of the paper's grid are the same model: they stay in the grid so that its size is the paper's, and are fitted once.
 """
 
 from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
-from baselines.search import Baseline, Fitted, Grid, Size, TrainingData, fit_estimator
+from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, fit_estimator, serving_one
 from npt.interface import Resources, Task
 
 SCHEDULES = ["constant", "invscaling", "adaptive"]
@@ -48,16 +47,23 @@ def quick(task: Task) -> Grid:
     }
 
 
-def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources: Resources) -> Fitted:
+def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
     """Fit one network; stopping at the epoch limit is not a fault."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier, MLPRegressor
 
+    (parameters,) = configurations
     network = MLPRegressor if data.is_regression else MLPClassifier
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="Got `batch_size`")
-        return fit_estimator(network(**parameters, random_state=seed), data)
+        return serving_one(fit_estimator(network(**{"random_state": seed, **parameters}), data))
 
 
-BASELINE = Baseline("mlp", "MLP", fit, quick, paper, fixed={"early_stopping": True})
+def model(parameters: Parameters, data: TrainingData) -> Parameters:
+    """Without the schedule, which only plain gradient descent follows."""
+    plain = parameters.get("solver", "adam") == "sgd"
+    return parameters if plain else {name: value for name, value in parameters.items() if name != "learning_rate"}
+
+
+BASELINE = Baseline("mlp", "MLP", fit, quick, paper, fixed={"early_stopping": True}, model=model, slow=True)

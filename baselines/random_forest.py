@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Sequence
 from typing import Any
 
-from baselines.search import Baseline, Fitted, Grid, Size, TrainingData, fit_estimator
+import numpy as np
+
+from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, fit_estimator
 from npt.interface import Resources, Task
+
+# Parameters under which the first m trees of a forest are the forest of m trees with the same seed.
+INDEPENDENT_OF_TREES = {"criterion", "max_features", "n_estimators", "max_depth", "min_samples_leaf", "min_samples_split"}
+TREES = 100  # the library's default
 
 
 def paper(task: Task, size: Size) -> Grid:
@@ -24,12 +31,45 @@ def quick(task: Task) -> Grid:
     return {"criterion": ["gini", "entropy"], "n_estimators": [100], "max_features": ["sqrt"]}
 
 
-def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources: Resources) -> Fitted:
-    """Fit one forest."""
+def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+    """Fit the largest forest; smaller ones are its first trees, added up in order so that threads change nothing."""
+    from joblib import Parallel, delayed
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    forest = RandomForestRegressor if data.is_regression else RandomForestClassifier
-    return fit_estimator(forest(**parameters, random_state=seed, n_jobs=resources.threads), data)
+    largest = max(configurations, key=lambda one: one.get("n_estimators", TREES))
+    forest = (RandomForestRegressor if data.is_regression else RandomForestClassifier)(
+        **{"random_state": seed, "n_jobs": resources.threads, **largest}
+    )
+    fit_estimator(forest, data)
+    trees: list[Any] = list(forest.estimators_)
+    votes = [tree.predict if data.is_regression else tree.predict_proba for tree in trees]
+
+    def first_trees(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
+        counts = [one.get("n_estimators", TREES) for one in wanted]
+        features = features.astype(np.float32)
+        jobs = Parallel(resources.threads, prefer="threads", return_as="generator")
+        each: Any = jobs(delayed(vote)(features, check_input=False) for vote in votes[: max(counts)])
+        total, found = np.zeros(1), {}
+        for number, values in enumerate(each, 1):
+            total = total + values
+            if number in counts:
+                found[number] = total / number
+        return [found[number] for number in counts]
+
+    return first_trees
 
 
-BASELINE = Baseline("random_forest", "Random Forest", fit, quick, paper)
+def shared(parameters: Parameters) -> tuple[str, ...]:
+    """The number of trees, where nothing else depends on it."""
+    return ("n_estimators",) if set(parameters) <= INDEPENDENT_OF_TREES else ()
+
+
+def model(parameters: Parameters, data: TrainingData) -> Parameters:
+    """With the features of a split as a number: `sqrt` and `log2` of 22 features are both 4."""
+    features, wanted = data.features.shape[1], parameters.get("max_features")
+    numbers = {"sqrt": int(math.sqrt(features)), "log2": int(math.log2(features)), 1.0: features}
+    known = isinstance(wanted, str | float) and wanted in numbers
+    return {**parameters, "max_features": max(1, numbers[wanted])} if known else parameters
+
+
+BASELINE = Baseline("random_forest", "Random Forest", fit, quick, paper, shared=shared, model=model)

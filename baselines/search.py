@@ -1,184 +1,230 @@
-"""The paper's grid search (Appendix E.2): every configuration is fitted on the train rows and scored on the validation rows."""
+"""The paper's grid search (Appendix E.2), with the work shared: configurations that one model serves are fitted together.
+
+Every configuration is scored on the validation rows of the fold, as if it had been fitted alone on the train rows; the winner
+keeps the model that was scored, which fitting it again would repeat.
+"""
 
 from __future__ import annotations
 
-import itertools
+import json
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+import time
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from npt.encoding import coded_features, one_hot_features, statistics
-from npt.interface import Fit, Infeasible, Method, Prediction, Resources, Split, Table, Task, UserError
+from baselines.declaration import (
+    Baseline,
+    BaselineSettings,
+    Fitted,
+    Parameters,
+    TrainingData,
+    seen_classes,
+    training_data,
+)
+from npt.encoding import statistics
+from npt.interface import Fit, Infeasible, Method, Prediction, Resources, Split, Table, Trial, UserError, all_seeds
 from npt.metrics import negative_log_likelihood
 
-Grid = Mapping[str, Sequence[Any]]
-Size = Literal["small", "medium", "large"]
-MEDIUM_ROWS, LARGE_ROWS = 10_000, 200_000
+SHARED_SOURCES = (
+    "npt/interface.py",
+    "npt/encoding.py",
+    "npt/metrics.py",
+    "npt/evaluation.py",
+    "baselines/declaration.py",
+    "baselines/search.py",
+)
 
 
-@dataclass(frozen=True)
-class TrainingData:
-    """Features and targets of the train and validation rows, the features of all rows, and what they are.
-
-    `target` is (N,): class codes, or standardised values; NaN where hidden. `categorical` and `sizes` are the positions
-    and numbers of codes of coded categories, empty for one-hot features.
-    """
-
-    features: np.ndarray
-    target: np.ndarray
-    train: np.ndarray
-    validation: np.ndarray
-    task: Task
-    classes: int
-    categorical: tuple[int, ...] = ()
-    sizes: tuple[int, ...] = ()
-
-    @property
-    def is_regression(self) -> bool:
-        """Whether the target is a number."""
-        return self.task == "regression"
+def method(baseline: Baseline) -> Method:
+    """A baseline as a method of the benchmark."""
+    return Method(
+        name=baseline.name,
+        title=baseline.title,
+        settings=BaselineSettings,
+        build=lambda settings, resources: SearchLearner(baseline, settings, resources),
+        supports=baseline.supports,
+        seeds_per_job=_one_unless_quick if baseline.slow else all_seeds,
+        accelerated=baseline.accelerated,
+        searches=True,
+        sources=(*SHARED_SOURCES, *baseline.sources, f"baselines/{baseline.name}.py"),
+    )
 
 
-Fitted = Callable[[np.ndarray], np.ndarray]
-Fitter = Callable[[TrainingData, Mapping[str, Any], int, Resources], Fitted]
-
-
-@dataclass(frozen=True)
-class BaselineSettings:
-    """`grid` names a declared grid (`paper`, `quick`) or is one: parameter to list of values.
-
-    `fixed` replaces fixed parameters of the baseline for every configuration. `budget` bounds how many configurations are
-    tried: so many are drawn from the grid, the same on every fold; None tries all.
-    """
-
-    grid: str | dict[str, list[Any]] = "paper"
-    fixed: dict[str, Any] = field(default_factory=dict)
-    budget: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.budget is not None and self.budget < 1:
-            raise UserError(f"budget: {self.budget} is not a positive number of configurations")
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """Declaration of a baseline.
-
-    `fit` trains one configuration and returns its prediction function: class probabilities (n, C) over the classes seen
-    in the train rows in ascending order, or standardised values (n,). `grids` holds `quick` and `paper`; the paper's grid
-    may be given per size of the training set, or per kind of task.
-    """
-
-    name: str
-    title: str
-    fit: Fitter
-    quick: Callable[[Task], Grid]
-    paper: Callable[[Task, Size], Grid | list[Grid]]
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    codes: bool = False
-
-    def method(self) -> Method:
-        """The baseline as a method of the benchmark."""
-        shared = (
-            "npt/interface.py",
-            "npt/encoding.py",
-            "npt/metrics.py",
-            "npt/evaluation.py",
-            "baselines/search.py",
-            "baselines/boosting.py",
-        )
-        return Method(
-            name=self.name,
-            title=self.title,
-            settings=BaselineSettings,
-            build=lambda settings, resources: SearchLearner(self, settings, resources),
-            sources=(*shared, f"baselines/{self.name}.py"),
-        )
-
-    def configurations(self, settings: BaselineSettings, task: Task, train_rows: int) -> Iterator[dict[str, Any]]:
-        """Every configuration of the grid, or those drawn within the budget, in order: later parameters change fastest.
-
-        Raises:
-            UserError: the grid is unknown or has a parameter the baseline does not tune.
-        """
-        grids = self._grids(settings, task, size_of(train_rows))
-        every = (dict(zip(grid, values, strict=True)) for grid in grids for values in itertools.product(*grid.values()))
-        count = sum(math.prod(len(values) for values in grid.values()) for grid in grids)
-        if settings.budget is None or settings.budget >= count:
-            yield from every
-        else:
-            drawn = set(random.Random(f"{self.name} {count}").sample(range(count), settings.budget))
-            yield from (configuration for place, configuration in enumerate(every) if place in drawn)
-
-    def _grids(self, settings: BaselineSettings, task: Task, size: Size) -> list[Grid]:
-        paper = self.paper(task, size)
-        paper = paper if isinstance(paper, list) else [paper]
-        if settings.grid == "paper":
-            return paper
-        if settings.grid == "quick":
-            return [self.quick(task)]
-        if isinstance(settings.grid, str):
-            raise UserError(f"{self.name}.grid: {settings.grid!r} is not known; allowed: paper, quick, or a mapping of lists")
-        if not settings.grid:
-            raise UserError(f"{self.name}.grid: is empty; allowed: paper, quick, or lists for {', '.join(paper[0])}")
-        for key in settings.grid:
-            if key not in paper[0]:
-                raise UserError(f"{self.name}.grid.{key}: not a tuned parameter; allowed: {', '.join(paper[0])}")
-        return [settings.grid]
-
-
-def size_of(train_rows: int) -> Size:
-    """The size class by which the paper chose its grids."""
-    return "small" if train_rows < MEDIUM_ROWS else "medium" if train_rows < LARGE_ROWS else "large"
+def _one_unless_quick(settings: Mapping[str, Any]) -> int | None:
+    return None if settings["grid"] == "quick" else 1
 
 
 class SearchLearner:
-    """A baseline tuned on the validation rows; the winner keeps the fit that was scored, as refitting would repeat it."""
+    """A baseline tuned on the validation rows."""
 
     def __init__(self, baseline: Baseline, settings: BaselineSettings, resources: Resources) -> None:
+        if settings.native_categories and not baseline.native:
+            raise UserError(f"{baseline.name}.native_categories: true is not allowed, the method takes numbers alone")
         self.baseline, self.settings, self.resources = baseline, settings, resources
+        self.device = resources.device if baseline.accelerated and resources.device != "auto" else "cpu"
 
     def fit(self, table: Table, split: Split, seed: int) -> Fit:
-        """Fit every configuration with random state 42 + fold and keep the first of the best.
+        """Search the grid with random state 42 + fold and keep the first of the best.
 
         Raises:
-            Infeasible: the train rows have one target value, or a score is not a number.
+            Infeasible: the train rows have one target value, or no configuration could be fitted and scored.
         """
-        self.data = _training_data(table, split, codes=self.baseline.codes)
+        native = self.baseline.codes or self.settings.native_categories
+        self.data = training_data(table, split, codes=native)
         if len(np.unique(self.data.target[self.data.train])) < 2:
             raise Infeasible("the train rows have a single target value")
         known = statistics(table, split)
         self.centre, self.scale = known.centre[table.target], known.scale[table.target]
-        best, chosen, fits = math.inf, None, 0
-        for parameters in self.baseline.configurations(self.settings, self.data.task, len(split.train)):
-            every = {**self.baseline.fixed, **self.settings.fixed, **parameters}
-            fitted = self.baseline.fit(self.data, every, 42 + seed, self.resources)
-            fits += 1
-            loss = validation_loss(self.data, self._predict(fitted, self.data.validation))
-            if math.isnan(loss):
-                raise Infeasible(f"{self.baseline.title}: the validation loss of {parameters} is not a number")
-            if loss < best:
-                best, chosen, self.best = loss, parameters, fitted
-        if chosen is None:
-            raise Infeasible(f"{self.baseline.title}: no configuration has a finite validation loss")
-        return Fit(chosen, best, fits)
+        grid = list(self.baseline.configurations(self.settings, self.data.task, len(split.train)))
+        resources = replace(self.resources, device=self.device)
+        with threadpool_limits(self.resources.threads):
+            search = Search(self.baseline, self.data, self.settings, 42 + seed, resources)
+            trials = search.run(grid)
+        if search.best is None:
+            reason = next((trial.reason for trial in trials if trial.reason), "the grid is empty")
+            raise Infeasible(f"none of the {len(trials)} configurations could be fitted and scored: {reason}")
+        self.best = search.best
+        chosen = trials[self.best.place].parameters
+        return Fit(chosen, self.best.loss, search.fits, trials=trials, grid=len(grid), refit_seconds=0.0)
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Probabilities over all classes, or values in original units."""
-        values = self._predict(self.best, rows)
+        with threadpool_limits(self.resources.threads):
+            (predicted,) = self.best.fitted(self.data.features[rows], [self.best.parameters])
+        values = over_all_classes(self.data, predicted)
         return Prediction(values * self.scale + self.centre if self.data.is_regression else values)
 
-    def _predict(self, fitted: Fitted, rows: np.ndarray) -> np.ndarray:
-        values = np.asarray(fitted(self.data.features[rows]), np.float64)
-        if self.data.is_regression:
-            return values.reshape(-1)
-        every = np.zeros((len(rows), self.data.classes))
-        every[:, seen_classes(self.data)] = values
-        return every / every.sum(1, keepdims=True)
+
+@dataclass(frozen=True)
+class Winner:
+    """The best configuration so far: its place among the trials, its parameters with fixed ones, and a model that serves it."""
+
+    loss: float
+    place: int
+    parameters: Parameters
+    fitted: Fitted
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model to be fitted: the first place in the grid that asks for it, and all its parameters."""
+
+    place: int
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a candidate: its loss, or why it has none, which fit served it and how long that took."""
+
+    loss: float
+    reason: str
+    fit: int
+    seconds: float
+
+
+class Search:
+    """One search on one fold; `best` is the winner, `fits` the number of models trained."""
+
+    def __init__(
+        self, baseline: Baseline, data: TrainingData, settings: BaselineSettings, seed: int, resources: Resources
+    ) -> None:
+        self.baseline, self.data, self.settings, self.seed, self.resources = baseline, data, settings, seed, resources
+        self.best: Winner | None = None
+        self.fits = 0
+
+    def run(self, grid: Sequence[Parameters]) -> list[Trial]:
+        """Try the grid, or as much of it as the settings allow; a trial for each configuration tried, in the grid's order."""
+        every = [{**self.baseline.fixed, **self.settings.fixed, **point} for point in grid]
+        keys = [_key(self.baseline.model(parameters, self.data)) for parameters in every]
+        first = {key: place for place, key in reversed(list(enumerate(keys)))}
+        wanted = self._within_budget(sorted(first.values()))
+        places = wanted if len(wanted) < len(first) else list(range(len(grid)))
+        position = {place: number for number, place in enumerate(places)}
+        outcomes: dict[str, Outcome] = {}
+        for family in self._families([Candidate(place, every[place]) for place in wanted]):
+            for candidate, outcome, fitted in self._try(family):
+                outcomes[keys[candidate.place]] = outcome
+                self._keep_if_best(Winner(outcome.loss, position[candidate.place], candidate.parameters, fitted))
+        tried = [place for place in places if keys[place] in outcomes]
+        if len(tried) < len(places) and self.best:
+            self.best = replace(self.best, place=tried.index(places[self.best.place]))
+        return [_trial(grid[place], outcomes[keys[place]]) for place in tried]
+
+    def _within_budget(self, places: list[int]) -> list[int]:
+        """All different models, or as many as the budget has, drawn alike on every fold."""
+        budget = self.settings.budget
+        if budget is None or budget >= len(places):
+            return places
+        return sorted(random.Random(f"{self.baseline.name} {len(places)}").sample(places, budget))
+
+    def _families(self, candidates: Iterable[Candidate]) -> Iterable[list[Candidate]]:
+        """Candidates that one fit serves; under a limit of time in a drawn order, and none is begun after it."""
+        families: dict[str, list[Candidate]] = {}
+        for candidate in candidates:
+            determining = dict(self.baseline.model(candidate.parameters, self.data))
+            for name in self.baseline.shared(candidate.parameters):
+                determining.pop(name, None)
+            families.setdefault(_key(determining), []).append(candidate)
+        order = list(families.values())
+        if self.settings.minutes is None:
+            yield from order
+            return
+        random.Random(f"{self.baseline.name} {self.seed}").shuffle(order)
+        end = time.monotonic() + 60 * self.settings.minutes
+        for number, family in enumerate(order):
+            if number and time.monotonic() >= end:
+                return
+            yield family
+
+    def _try(self, family: list[Candidate]) -> Iterable[tuple[Candidate, Outcome, Fitted]]:
+        """Fit and score a family; if that fails, each of its members alone, so that one takes no other with it."""
+        started = time.perf_counter()
+        self.fits += 1
+        number = self.fits
+        wanted = [candidate.parameters for candidate in family]
+        try:
+            fitted = self.baseline.fit(self.data, wanted, self.seed, self.resources)
+            predicted = fitted(self.data.features[self.data.validation], wanted)
+            losses = [validation_loss(self.data, over_all_classes(self.data, values)) for values in predicted]
+        except (UserError, KeyboardInterrupt):
+            raise
+        except Exception as error:  # a library may fail in any way; what it says is the configuration's result
+            if len(family) > 1:
+                for candidate in family:
+                    yield from self._try([candidate])
+                return
+            if not isinstance(error, Infeasible):
+                traceback.print_exc()
+            took = time.perf_counter() - started
+            yield family[0], Outcome(math.nan, _said(error), number, took), _unfitted
+            return
+        took = time.perf_counter() - started
+        for candidate, loss in zip(family, losses, strict=True):
+            reason = "" if math.isfinite(loss) else f"the validation loss is {loss}"
+            yield candidate, Outcome(loss, reason, number, took), fitted
+
+    def _keep_if_best(self, found: Winner) -> None:
+        if not math.isfinite(found.loss):
+            return
+        if self.best is None or (found.loss, found.place) < (self.best.loss, self.best.place):
+            self.best = found
+
+
+def over_all_classes(data: TrainingData, predicted: np.ndarray) -> np.ndarray:
+    """Values (n,), or probabilities (n, C) in float64 that sum to one, zero for classes without train rows."""
+    values = np.asarray(predicted, np.float64)
+    if data.is_regression:
+        return values.reshape(-1)
+    every = np.zeros((len(values), data.classes))
+    every[:, seen_classes(data)] = values
+    return every / every.sum(1, keepdims=True)
 
 
 def validation_loss(data: TrainingData, predicted: np.ndarray) -> float:
@@ -189,31 +235,21 @@ def validation_loss(data: TrainingData, predicted: np.ndarray) -> float:
     return math.nan if np.isnan(predicted).any() else negative_log_likelihood(truth, predicted)
 
 
-def seen_classes(data: TrainingData) -> np.ndarray:
-    """Codes of the classes that occur in the train rows, ascending."""
-    return np.unique(data.target[data.train]).astype(int)
+def _trial(parameters: Parameters, outcome: Outcome) -> Trial:
+    return Trial(dict(parameters), outcome.loss, outcome.reason, outcome.fit, outcome.seconds)
 
 
-def train_labels(data: TrainingData) -> np.ndarray:
-    """Targets of the train rows; classes are renumbered 0 .. K-1 over those seen, as some libraries require."""
-    target = data.target[data.train]
-    return target if data.is_regression else np.searchsorted(seen_classes(data), target)
+def _key(parameters: Mapping[str, Any]) -> str:
+    return json.dumps(parameters, sort_keys=True, default=repr)
 
 
-def fit_estimator(estimator: Any, data: TrainingData) -> Fitted:
-    """Fit a scikit-learn style estimator on the train rows and return its prediction function."""
-    estimator.fit(data.features[data.train], train_labels(data))
-    return estimator.predict if data.is_regression else estimator.predict_proba
+def _said(error: Exception) -> str:
+    """One line of what an exception says."""
+    message = " ".join(str(error).split())
+    if isinstance(error, Infeasible):
+        return message
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
-def _training_data(table: Table, split: Split, *, codes: bool) -> TrainingData:
-    known = statistics(table, split)
-    target = (table.truth - known.centre[table.target]) / known.scale[table.target]
-    labelled = ~np.isnan(target)
-    train, validation = split.train[labelled[split.train]], split.validation[labelled[split.validation]]
-    common = {"target": target, "train": train, "validation": validation, "task": table.task}
-    classes = table.columns[table.target].size
-    if not codes:
-        return TrainingData(one_hot_features(table, known), classes=classes, **common)
-    coded = coded_features(table, known)
-    return TrainingData(coded.values, classes=classes, categorical=tuple(coded.categorical), sizes=tuple(coded.sizes), **common)
+def _unfitted(features: np.ndarray, configurations: Sequence[Parameters]) -> Sequence[np.ndarray]:
+    raise AssertionError("a configuration that failed is never chosen")

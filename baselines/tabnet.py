@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from baselines.search import Baseline, Fitted, Grid, Size, TrainingData, seen_classes, train_labels
+from baselines.declaration import (
+    Baseline,
+    Fitted,
+    Grid,
+    Parameters,
+    Size,
+    TrainingData,
+    seen_classes,
+    serving_one,
+    train_labels,
+)
 from npt.interface import Infeasible, Resources, Task
 from npt.metrics import negative_log_likelihood
 
@@ -48,7 +58,7 @@ def quick(task: Task) -> Grid:
     return {key: [value] for key, value in DEFAULT.items()}
 
 
-def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources: Resources) -> Fitted:
+def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
     """Train one network; its weights are those of the best epoch on the validation rows.
 
     Raises:
@@ -60,7 +70,8 @@ def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources:
     if len(data.train) < 2:
         raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
     torch.set_num_threads(resources.threads)
-    parameters = {**DEFAULT, **parameters}
+    (given,) = configurations
+    parameters = {**DEFAULT, **given}
     virtual = parameters["virtual_batch_size"]
     batch = _batch_size(parameters["batch_size"], len(data.train), virtual)
     settings = {key: parameters[key] for key in ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")}
@@ -70,7 +81,7 @@ def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources:
             **settings, cat_idxs=list(data.categorical), cat_dims=list(data.sizes), cat_emb_dim=1,
             optimizer_params={"lr": parameters["learning_rate"]}, scheduler_fn=torch.optim.lr_scheduler.StepLR,
             scheduler_params={"step_size": parameters["decay_every"], "gamma": parameters["decay"]},
-            seed=seed, verbose=0, device_name="cpu",
+            seed=seed, verbose=0, device_name=resources.device,
         )  # fmt: skip
         network.fit(
             data.features[data.train], _shaped(data, train_labels(data)), eval_set=[_validation(data)],
@@ -78,7 +89,7 @@ def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources:
             patience=parameters["patience"], batch_size=batch,
             virtual_batch_size=min(virtual, batch), drop_last=_has_lone_row(len(data.train) % batch, virtual),
         )  # fmt: skip
-    return network.predict if data.is_regression else network.predict_proba
+    return serving_one(network.predict if data.is_regression else network.predict_proba)
 
 
 def _batch_size(wanted: int, rows: int, virtual: int) -> int:
@@ -125,4 +136,15 @@ def _validation(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     return data.features[rows[known]], np.searchsorted(seen_classes(data), target[known])
 
 
-BASELINE = Baseline("tabnet", "TabNet", fit, quick, paper, fixed={"max_epochs": 3000, "patience": 100}, codes=True)
+BASELINE = Baseline(
+    "tabnet",
+    "TabNet",
+    fit,
+    quick,
+    paper,
+    fixed={"max_epochs": 3000, "patience": 100},
+    codes=True,
+    native=True,
+    slow=True,
+    accelerated=True,
+)

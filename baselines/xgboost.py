@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from baselines import boosting
-from baselines.search import Baseline, Fitted, TrainingData, fit_estimator
+from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, fit_estimator
 from npt.interface import Resources
 
 
-def fit(data: TrainingData, parameters: Mapping[str, Any], seed: int, resources: Resources) -> Fitted:
-    """Fit one ensemble."""
+def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+    """Fit the longest ensemble; shorter ones are its first rounds."""
     from xgboost import XGBClassifier, XGBRegressor
 
     booster = XGBRegressor if data.is_regression else XGBClassifier
     data = replace(data, features=data.features.astype(np.float32))
-    return fit_estimator(booster(**parameters, random_state=seed, n_jobs=resources.threads), data)
+    fixed: dict[str, Any] = {"n_jobs": resources.threads, "device": resources.device, "random_state": seed}
+    if data.categorical:
+        fixed |= {"enable_categorical": True, "feature_types": _feature_types(data)}
+    predict = fit_estimator(booster(**{**fixed, **boosting.longest(configurations)}), data)
+
+    def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
+        features = features.astype(np.float32)
+        return [predict(features, iteration_range=(0, one.get("n_estimators", 0))) for one in wanted]
+
+    return first_rounds
 
 
-BASELINE = Baseline("xgboost", "XGBoost", fit, boosting.quick, boosting.paper)
+def _feature_types(data: TrainingData) -> list[str]:
+    return ["c" if place in data.categorical else "q" for place in range(data.features.shape[1])]
+
+
+BASELINE = Baseline(
+    "xgboost",
+    "XGBoost",
+    fit,
+    boosting.quick,
+    boosting.paper,
+    shared=boosting.rounds,
+    native=True,
+    accelerated=True,
+    sources=boosting.SOURCES,
+)

@@ -6,7 +6,10 @@ import resource
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +32,7 @@ class Evaluation:
     fit_seconds: float
     predict_seconds: float
     peak_memory_mb: float
+    peak_gpu_memory_mb: float | None = None
 
 
 def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluation:
@@ -36,6 +40,7 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
 
     A learner that raises `Infeasible` gives a failed evaluation; any other error is raised.
     """
+    forget_peak_memory()
     started = time.perf_counter()
     try:
         fit = learner.fit(table.blind(split.test), split, seed)
@@ -43,7 +48,8 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
         predictions = {part: learner.predict(getattr(split, part)) for part in ("validation", "test")}
     except (Infeasible, MemoryError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        return Evaluation("failed", reason, {}, None, {}, time.perf_counter() - started, 0.0, peak_memory_mb())
+        took = time.perf_counter() - started
+        return Evaluation("failed", reason, {}, None, {}, took, 0.0, peak_memory_mb(), peak_gpu_memory_mb())
     predicted = time.perf_counter()
     metrics = {}
     for part, prediction in predictions.items():
@@ -51,13 +57,36 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
         _require_finite(prediction, part)
         for name, value in score(table.task, truth, prediction.values).items():
             metrics[f"{part}_{name}"] = value
-    return Evaluation(
-        "ok", "", metrics, fit, predictions, fitted - started + fit.earlier_seconds, predicted - fitted, peak_memory_mb()
-    )
+    fit_seconds, predict_seconds = fitted - started + fit.earlier_seconds, predicted - fitted
+    memory = peak_memory_mb(), peak_gpu_memory_mb()
+    return Evaluation("ok", "", metrics, fit, predictions, fit_seconds, predict_seconds, *memory)
+
+
+def forget_peak_memory() -> None:
+    """Begin a new measurement of peak memory, where the system can; elsewhere a peak is that of the whole process so far."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    if torch := _torch_on_gpu():
+        torch.cuda.reset_peak_memory_stats()
+
+
+def peak_gpu_memory_mb() -> float | None:
+    """Peak memory in MiB that PyTorch held on its GPU; None where it used none."""
+    torch = _torch_on_gpu()
+    return torch.cuda.max_memory_allocated() / 2**20 if torch else None
+
+
+def _torch_on_gpu() -> Any:
+    torch = sys.modules.get("torch")
+    return torch if torch and torch.cuda.is_initialized() else None
 
 
 def peak_memory_mb() -> float:
-    """Peak resident memory of this process in MiB."""
+    """Peak resident memory in MiB of this process since `forget_peak_memory`."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        (peak,) = [line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+        return int(peak) / 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024**2 if sys.platform == "darwin" else 1024)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
@@ -99,14 +99,35 @@ class Prediction:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """A configuration that a learner tried: its validation loss, or the reason why it has none.
+
+    `fit` numbers the models that were trained; configurations with the same number shared one, which took `seconds`.
+    """
+
+    parameters: Mapping[str, Any]
+    validation_loss: float
+    reason: str
+    fit: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Fit:
-    """What a learner tells about its training; `earlier_seconds` are those before an interruption."""
+    """What a learner tells about its training; `earlier_seconds` are those before an interruption.
+
+    A learner that searches a grid tells its size, all `trials` in the grid's order, and the seconds it took to fit the winner
+    again, if it did.
+    """
 
     chosen: Mapping[str, Any]
     validation_loss: float
     fits: int
     parameters: int | None = None
     earlier_seconds: float = 0.0
+    trials: Sequence[Trial] = ()
+    grid: int | None = None
+    refit_seconds: float = 0.0
 
 
 class Learner(Protocol):
@@ -152,6 +173,16 @@ class Resources:
             raise UserError(f"threads: {self.threads} is not a positive number")
 
 
+def all_seeds(settings: Mapping[str, Any]) -> int | None:
+    """The `seeds_per_job` of a method whose fits are short."""
+    return None
+
+
+def one_seed(settings: Mapping[str, Any]) -> int | None:
+    """The `seeds_per_job` of a method whose fits are long, or leave weights."""
+    return 1
+
+
 def supports_every_task(task: Task) -> str | None:
     """The `supports` of a method without limits."""
     return None
@@ -163,8 +194,10 @@ class Method:
 
     `settings` is a frozen dataclass type whose defaults are the paper's; `build` makes a learner from an instance of it.
     `supports` returns the reason for refusing a task, or None. `draw` gives changes of settings for a tuning trial, by seed;
-    a method without it tunes itself inside its fit, within the `budget` of its settings. `seeds_per_job` bounds how many
-    seeds share a process; None puts all into one. `sources` are the files of the package whose text determines the results.
+    a method without it tunes itself inside its fit, within the `budget` of its settings. `seeds_per_job` tells by the resolved
+    settings how many seeds share a process at most; None puts all into one. One that is `accelerated` computes on a GPU where
+    a profile says so; one that `searches` tells all its trials. `sources` are the files of the package whose text determines
+    the results.
     """
 
     name: str
@@ -173,9 +206,11 @@ class Method:
     build: Callable[[Any, Resources], Learner]
     supports: Callable[[Task], str | None] = supports_every_task
     draw: Callable[[Any, str], dict[str, Any]] | None = None
-    seeds_per_job: int | None = None
+    seeds_per_job: Callable[[Mapping[str, Any]], int | None] = all_seeds
     saves_weights: bool = False
+    accelerated: bool = False
+    searches: bool = False
     sources: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        assert not self.saves_weights or self.seeds_per_job == 1, "a file of weights holds those of one seed"
+        assert not self.saves_weights or self.seeds_per_job is one_seed, "a file of weights holds those of one seed"

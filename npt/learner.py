@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npt.encoding import statistics
-from npt.interface import Fit, Infeasible, Method, Mode, Prediction, Resources, Split, Table, UserError
+from npt.interface import Fit, Infeasible, Method, Mode, Prediction, Resources, Split, Table, UserError, one_seed
 from npt.search_space import draw
 from npt.settings import NPTSettings
 
@@ -150,7 +150,7 @@ METHOD = Method(
     settings=NPTSettings,
     build=NPTLearner,
     draw=draw,
-    seeds_per_job=1,
+    seeds_per_job=one_seed,
     saves_weights=True,
     sources=("npt",),
 )

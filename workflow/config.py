@@ -12,9 +12,9 @@ from typing import Any, cast, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from baselines import methods
-from baselines.search import BaselineSettings
+from baselines.declaration import BaselineSettings
 from npt.datasets import datasets
-from npt.interface import TASKS, Task, UserError
+from npt.interface import TASKS, Resources, Task, UserError
 from npt.metrics import METRICS, PAPER_METRICS
 from workflow.studies import KINDS, Kind
 
@@ -159,7 +159,7 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
 def _check_grid(method: str, settings: BaselineSettings) -> None:
     if isinstance(settings.grid, dict) and (empty := [key for key, values in settings.grid.items() if not values]):
         raise UserError(f"{method}.grid.{empty[0]}: has no values")
-    baseline = methods()[method].build(settings, None).baseline  # type: ignore[attr-defined]
+    baseline = methods()[method].build(settings, Resources()).baseline  # type: ignore[attr-defined]
     for task in TASKS:
         next(baseline.configurations(settings, task, 1))
 

@@ -64,7 +64,7 @@ class Plan:
         """Every run by its stem. A method's seeds are cut into blocks as its declaration says."""
         runs = {}
         for (dataset, method, variant), (settings, seeds) in self._wanted.items():
-            size = methods()[method].seeds_per_job or len(seeds)
+            size = methods()[method].seeds_per_job(settings) or len(seeds)
             for start in range(0, len(seeds), size):
                 run = Run(dataset, method, variant, seeds[start : start + size], settings)
                 runs[run.stem] = run
@@ -94,7 +94,9 @@ class Plan:
             if KINDS[study.kind].probe:
                 paths += [f"{stem}{ending}" for stem in self._stems(study) for ending in (".jsonl", ".predictions.npz")]
         for run in self.runs.values():
-            endings = [".jsonl", ".predictions.npz", *([".pt"] if methods()[run.method].saves_weights else [])]
+            method = methods()[run.method]
+            endings = [".jsonl", ".predictions.npz"]
+            endings += [".pt"] * method.saves_weights + [".scores.parquet"] * method.searches
             paths += [f"{RESULTS}/runs/{run.stem}{ending}" for ending in endings]
         return paths
 
@@ -104,11 +106,12 @@ class Plan:
         return [f"{RESULTS}/{folder}/{run.stem}" for run in self.runs_of(study)]
 
     def pattern(self, what: str) -> str:
-        """Regular expression of a wildcard's values: `method`, those that are `trained` or `fitted`, or a kind of study."""
+        """Regular expression of a wildcard's values: methods, those `trained`, `fitted`, `accelerated`, or a kind of study."""
         names = {
             "method": methods(),
             "trained": [name for name, method in methods().items() if method.saves_weights],
-            "fitted": [name for name, method in methods().items() if not method.saves_weights],
+            "fitted": [name for name, method in methods().items() if not method.saves_weights and not method.accelerated],
+            "accelerated": [name for name, method in methods().items() if not method.saves_weights and method.accelerated],
             **{kind: [study.name for study in self.config.studies if study.kind == kind] for kind in KINDS},
         }
         return "|".join(names[what]) or NOTHING

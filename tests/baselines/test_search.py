@@ -1,18 +1,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
-from sklearn.model_selection import GridSearchCV, PredefinedSplit
-from sklearn.neighbors import KNeighborsRegressor
 
 from baselines import knn, methods, tabnet
-from baselines.search import Baseline, BaselineSettings, SearchLearner, size_of
-from npt.encoding import one_hot_features, statistics
-from npt.interface import TASKS, Infeasible, Resources, Split, Table, UserError
+from baselines.declaration import Baseline, BaselineSettings, shares_nothing, size_of, training_data
+from baselines.search import SearchLearner
+from npt.interface import TASKS, Fit, Infeasible, Resources, Split, Table, Task, UserError
 from tests.conftest import first_split, make_table
 
 BASELINES: dict[str, Baseline] = {
@@ -46,55 +44,145 @@ def test_grids_of_larger_tables(name: str, medium: int, large: int) -> None:
     assert [size_of(rows) for rows in (720, 21_883, 174_582, 406_707)] == ["small", "medium", "medium", "large"]
 
 
-@pytest.mark.parametrize(
-    ("name", "estimator", "task", "scoring"),
-    [
-        ("knn", KNeighborsRegressor(), "regression", "neg_mean_squared_error"),
-        ("gradient_boosting", GradientBoostingRegressor(random_state=42), "regression", "neg_mean_squared_error"),
-        ("random_forest", RandomForestClassifier(random_state=42), "binary", "neg_log_loss"),
-    ],
-)
-def test_the_search_equals_scikit_learn_s_over_the_same_rows(name: str, estimator: object, task: str, scoring: str) -> None:
-    table = make_table(task, 150)  # type: ignore[arg-type]
-    split = first_split(table)
-    learner = SearchLearner(BASELINES[name], BaselineSettings("quick"), Resources())
-    fit = learner.fit(table.blind(split.test), split, 0)
-    known = statistics(table, split)
-    rows = np.concatenate([split.train, split.validation])
-    target = ((table.truth - known.centre[table.target]) / known.scale[table.target])[rows]
-    folds = PredefinedSplit([-1] * len(split.train) + [0] * len(split.validation))
-    grid = {key: list(values) for key, values in BASELINES[name].quick(table.task).items()}
-    theirs = GridSearchCV(estimator, grid, scoring=scoring, cv=folds, refit=False)
-    theirs.fit(one_hot_features(table, known)[rows], target)
-    assert fit.validation_loss == pytest.approx(-theirs.best_score_, rel=1e-10)
-    assert fit.fits == len(theirs.cv_results_["params"])
-    assert fit.chosen == theirs.best_params_
+Answer = float | Exception
 
 
-def counted(scores: list[float]) -> tuple[Baseline, list[int]]:
-    """A baseline whose i-th configuration predicts scores[i] everywhere."""
-    fitted: list[int] = []
+def counted(answers: list[Answer], serves_all: bool = False) -> tuple[Baseline, list[list[int]]]:
+    """A baseline whose i-th configuration predicts answers[i] everywhere, or raises it; and what was fitted together."""
+    fitted: list[list[int]] = []
 
-    def fit(data, parameters, seed, resources):  # type: ignore[no-untyped-def]
-        fitted.append(parameters["i"])
-        return lambda features: np.full(len(features), scores[parameters["i"]])
+    def fit(data, configurations, seed, resources):  # type: ignore[no-untyped-def]
+        fitted.append([one["i"] for one in configurations])
+        for one in configurations:
+            if isinstance(answer := answers[one["i"]], Exception):
+                raise answer
+        return lambda features, wanted: [np.full(len(features), answers[one["i"]]) for one in wanted]
 
-    grid = {"i": list(range(len(scores)))}
-    return Baseline("toy", "Toy", fit, lambda task: grid, lambda task, size: grid), fitted
+    grid = {"i": list(range(len(answers)))}
+    shared = (lambda parameters: ("i",)) if serves_all else shares_nothing
+    return Baseline("toy", "Toy", fit, lambda task: grid, lambda task, size: grid, shared=shared), fitted
+
+
+def searched(baseline: Baseline, settings: BaselineSettings | None = None) -> Fit:
+    table = make_table("regression")
+    return SearchLearner(baseline, settings or BaselineSettings(), Resources()).fit(table, first_split(table), 0)
 
 
 def test_ties_go_to_the_first_configuration_and_each_is_fitted_once() -> None:
-    table = make_table("regression")
     baseline, fitted = counted([3.0, 0.0, 0.0, 5.0])
-    fit = SearchLearner(baseline, BaselineSettings(), Resources()).fit(table, first_split(table), 0)
-    assert (fit.chosen, fitted) == ({"i": 1}, [0, 1, 2, 3])
+    fit = searched(baseline)
+    assert (fit.chosen, fitted, fit.fits, fit.grid) == ({"i": 1}, [[0], [1], [2], [3]], 4, 4)
 
 
-def test_a_score_that_is_not_a_number_is_never_chosen_silently() -> None:
+def test_configurations_that_a_model_serves_are_fitted_together() -> None:
+    baseline, fitted = counted([3.0, 0.0, 0.0, 5.0], serves_all=True)
+    fit = searched(baseline)
+    assert (fit.chosen, fitted, fit.fits) == ({"i": 1}, [[0, 1, 2, 3]], 1)
+    assert [trial.fit for trial in fit.trials] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("serves_all", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (float("nan"), "the validation loss is nan"),
+        (float("inf"), "the validation loss is inf"),
+        (ValueError("no\nluck"), "ValueError: no luck"),
+        (MemoryError(), "MemoryError"),
+        (Infeasible("too few rows"), "too few rows"),
+    ],
+)
+def test_a_configuration_that_fails_has_a_reason_and_takes_no_other_with_it(
+    answer: Answer, reason: str, serves_all: bool
+) -> None:
+    baseline, _ = counted([3.0, answer, 0.0], serves_all)
+    fit = searched(baseline)
+    assert fit.chosen == {"i": 2}
+    assert [trial.reason for trial in fit.trials] == ["", reason, ""]
+    assert [math.isfinite(trial.validation_loss) for trial in fit.trials] == [True, False, True]
+
+
+def test_if_all_configurations_fail_so_does_the_method() -> None:
+    baseline, _ = counted([float("nan"), ValueError("no luck")])
+    with pytest.raises(Infeasible, match="none of the 2 configurations could be fitted and scored: the validation loss is nan"):
+        searched(baseline)
+
+
+def test_a_mistake_of_the_user_is_no_failed_configuration() -> None:
+    with pytest.raises(UserError, match=r"knn\.fixed\.metric"):
+        searched(BASELINES["knn"], BaselineSettings("quick", {"metric": "cosine"}))
+
+
+def test_a_limit_of_time_stops_new_fits_and_is_never_silent() -> None:
+    baseline, fitted = counted([3.0, 0.0, 1.0, 5.0])
+    fit = searched(baseline, BaselineSettings(minutes=1e-9))
+    assert len(fitted) == len(fit.trials) == fit.fits == 1
+    assert fit.grid == 4
+    assert fit.chosen == {"i": fitted[0][0]}
+    assert len(searched(baseline, BaselineSettings(minutes=5)).trials) == 4
+    with pytest.raises(UserError, match="minutes: 0"):
+        BaselineSettings(minutes=0)
+
+
+def test_a_limit_of_time_draws_another_order_on_every_fold() -> None:
+    baseline, fitted = counted([1.0] * 30)
     table = make_table("regression")
-    baseline, _ = counted([1.0, float("nan")])
-    with pytest.raises(Infeasible, match="not a number"):
-        SearchLearner(baseline, BaselineSettings(), Resources()).fit(table, first_split(table), 0)
+    for seed in range(8):
+        SearchLearner(baseline, BaselineSettings(minutes=1e-9), Resources()).fit(table, first_split(table), seed)
+    assert len({first for (first,) in fitted}) > 3
+
+
+@pytest.mark.parametrize("budget", [1, 7, 39, 40, 41])
+def test_a_budget_is_of_different_models_the_same_on_every_fold(budget: int) -> None:
+    table = make_table("regression", 200)
+    drawn = []
+    for seed in (0, 1):
+        settings = BaselineSettings("paper", budget=budget)
+        fit = SearchLearner(BASELINES["knn"], settings, Resources()).fit(table, first_split(table), seed)
+        drawn.append([dict(trial.parameters) for trial in fit.trials])
+        assert fit.grid == 480
+    models = {tuple(one[name] for name in ("n_neighbors", "weights", "p")) for one in drawn[0]}
+    assert drawn[0] == drawn[1]
+    assert len(models) == min(budget, 40)
+    assert len(drawn[0]) == (budget if budget < 40 else 480)
+    with pytest.raises(UserError, match="budget: 0"):
+        BaselineSettings(budget=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "different", "fits"),
+    [
+        ("random_forest", "binary", 16, 4),
+        ("random_forest", "regression", 24, 6),
+        ("gradient_boosting", "binary", 48, 12),
+        ("xgboost", "binary", 48, 12),
+        ("lightgbm", "regression", 48, 12),
+        ("catboost", "multiclass", 48, 12),
+        ("knn", "regression", 40, 2),
+        ("mlp", "binary", 3_780, 3_780),
+        ("tabnet", "regression", 48, 48),
+    ],
+)
+def test_the_paper_s_grids_hold_so_many_models_and_need_so_many_fits(name: str, task: Task, different: int, fits: int) -> None:
+    baseline = BASELINES[name]
+    table = make_table(task)
+    data = replace(training_data(table, first_split(table), codes=baseline.codes), features=np.zeros((60, 8)))
+    models, families = set(), set()
+    for point in points(baseline, "paper", task):
+        model = baseline.model({**baseline.fixed, **point}, data)
+        models.add(str(sorted(model.items(), key=str)))
+        shared = baseline.shared({**baseline.fixed, **point})
+        families.add(str(sorted(((k, v) for k, v in model.items() if k not in shared), key=str)))
+    assert (len(models), len(families)) == (different, fits)
+
+
+def test_splits_over_equally_many_features_are_one_forest() -> None:
+    table = make_table("regression")
+    data = training_data(table, first_split(table), codes=False)
+    for features, fits in ((8, 3), (22, 2), (1, 1)):
+        wide = replace(data, features=np.zeros((60, features)))
+        found = [BASELINES["random_forest"].model({"max_features": name}, wide) for name in (1.0, "sqrt", "log2")]
+        assert len({one["max_features"] for one in found}) == fits
 
 
 @pytest.mark.parametrize("name", sorted(BASELINES))
@@ -146,8 +234,12 @@ def test_a_single_target_value_is_a_reason(task: str) -> None:
 
 def test_too_few_rows_for_the_neighbours_is_a_reason() -> None:
     table = make_table("binary", 20)
-    with pytest.raises(Infeasible, match="more than the"):
-        SearchLearner(knn.BASELINE, BaselineSettings("quick"), Resources()).fit(table, first_split(table), 0)
+    split = first_split(table)
+    fit = SearchLearner(knn.BASELINE, BaselineSettings("quick"), Resources()).fit(table, split, 0)
+    failed = {trial.parameters["n_neighbors"] for trial in fit.trials if "more than the" in trial.reason}
+    assert failed == {k for k in (2, 5, 10, 20, 40) if k > len(split.train)}
+    with pytest.raises(Infeasible, match="n_neighbors 40 is more than the"):
+        SearchLearner(knn.BASELINE, BaselineSettings({"n_neighbors": [40]}), Resources()).fit(table, split, 0)
 
 
 @pytest.mark.parametrize(
@@ -163,18 +255,6 @@ def test_the_order_of_configurations_is_the_grid_s() -> None:
     grid = {"n_neighbors": [1, 2], "p": [1, 2]}
     found = list(knn.BASELINE.configurations(BaselineSettings(grid), "binary", 10))
     assert [tuple(point.values()) for point in found] == list(itertools.product([1, 2], [1, 2]))
-
-
-def test_a_budget_is_a_subset_of_the_grid_the_same_every_time() -> None:
-    every = list(knn.BASELINE.configurations(BaselineSettings("paper"), "binary", 10))
-    for budget in (1, 7, len(every), len(every) + 1):
-        settings = BaselineSettings("paper", budget=budget)
-        drawn = list(knn.BASELINE.configurations(settings, "binary", 10))
-        assert len(drawn) == min(budget, len(every))
-        assert drawn == [point for point in every if point in drawn]
-        assert drawn == list(knn.BASELINE.configurations(settings, "binary", 10))
-    with pytest.raises(UserError, match="budget: 0"):
-        BaselineSettings(budget=0)
 
 
 def test_missing_targets_are_left_out_of_training() -> None:

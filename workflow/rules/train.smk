@@ -33,6 +33,7 @@ rule fit:
     output:
         rows="results/runs/{dataset}/{method}/{variant}/{seeds}.jsonl",
         predictions="results/runs/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
+        scores="results/runs/{dataset}/{method}/{variant}/{seeds}.scores.parquet",
     log:
         "results/logs/fit/{dataset}/{method}/{variant}/{seeds}.log",
     benchmark:
@@ -42,6 +43,8 @@ rule fit:
     threads: 1
     resources:
         mem_mb=2000,
+        gpu=0,
+        device="cpu",
     params:
         settings=plan.settings,
         fingerprint=plan.fingerprint,
@@ -50,4 +53,11 @@ rule fit:
         "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
         " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
         " --fingerprint {params.fingerprint} --preset {params.preset:q} --data {input.data} --rows {output.rows}"
-        " --predictions {output.predictions} --threads {threads} --log {log}"
+        " --predictions {output.predictions} --scores {output.scores} --device {resources.device} --threads {threads}"
+        " --log {log}"
+
+
+# A profile can give these a GPU, with `set-resources`.
+use rule fit as fit_accelerated with:
+    wildcard_constraints:
+        method=plan.pattern("accelerated"),

@@ -7,7 +7,7 @@ import hashlib
 import importlib.metadata
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ import numpy as np
 import npt
 from npt.datasets import store
 from npt.files import replacing
-from npt.interface import Learner, Method, Resources, Split, UserError
+from npt.interface import Learner, Method, Resources, Split, Trial, UserError
 from workflow.config import typed_settings
 from workflow.steps.command import limit_threads
 
+SCORE_COLUMNS = ("validation_loss", "reason", "fit", "seconds")
 LIBRARIES = ("torch", "scikit-learn", "xgboost", "xgboost-cpu", "lightgbm", "catboost", "pytorch-tabnet", "numpy", "pandas")
 
 
@@ -97,6 +98,26 @@ def write_predictions(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Named arrays in one .npz."""
     with replacing(path) as partial, partial.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **dict(arrays))
+
+
+def write_scores(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
+    """One line for each fold and configuration tried, in the grid's order, as Parquet.
+
+    Every tuned parameter has a column; where its values are not all numbers or all text, they are written as JSON.
+    """
+    import pandas as pd
+
+    lines = [
+        {"seed": seed, **trial.parameters, **{name: getattr(trial, name) for name in SCORE_COLUMNS}}
+        for seed, tried in trials.items()
+        for trial in tried
+    ]
+    frame = pd.DataFrame(lines)
+    for name in frame.columns.difference(["seed", *SCORE_COLUMNS]):
+        if frame[name].map(type).nunique() > 1 or frame[name].map(lambda value: isinstance(value, list | dict)).any():
+            frame[name] = frame[name].map(json.dumps)
+    with replacing(path) as partial:
+        frame.to_parquet(partial, engine="pyarrow", index=False)
 
 
 def _versions() -> dict[str, str]:

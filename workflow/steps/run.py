@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,25 +13,28 @@ from baselines import methods
 from npt.datasets import store
 from npt.evaluation import Evaluation, evaluate
 from npt.files import partial_of, replacing
-from npt.interface import Resources, Savable, Split
+from npt.interface import Resources, Savable, Split, Trial
 from workflow.steps.command import CHIEF, PROCESSES, execute, run_parser
-from workflow.steps.rows import folds, write_predictions, write_rows
+from workflow.steps.rows import folds, write_predictions, write_rows, write_scores
 
 
 def main() -> None:
     """Command line of the step."""
     options = run_parser(__doc__)
     options.add_argument("--weights", type=Path, help="where the weights go, for methods that keep them")
+    options.add_argument("--scores", type=Path, help="where the scores of all configurations of a search go (.parquet)")
     options.add_argument("--checkpoint-minutes", type=float, default=10, help="how often a training writes its state")
     given = options.parse_args()
     method, prepared = methods()[given.method], store.load(given.data)
     rows: list[dict[str, Any]] = []
     arrays: dict[str, np.ndarray] = {}
+    trials: dict[int, Sequence[Trial]] = {}
     resources = _resources(given)
     for fold in folds(given, method, prepared, resources):
         reason = method.supports(prepared.table.task)
         result = _refused(reason) if reason else evaluate(fold.learner, prepared.table, fold.split, fold.seed)
-        rows.append({**fold.identity, **_outcome(result, fold.learner)})
+        rows.append({**fold.identity, **_outcome(result, fold.learner, given.threads)})
+        trials[fold.seed] = result.fit.trials if result.fit else ()
         arrays |= _arrays(result, fold.split, fold.seed)
         print(
             f"{given.dataset} {given.method} {given.variant} fold {fold.seed}: {result.status} {dict(result.metrics)}",
@@ -42,6 +46,8 @@ def main() -> None:
                     cast(Savable, fold.learner).save(partial)
     if CHIEF:
         write_predictions(given.predictions, arrays)
+        if given.scores:
+            write_scores(given.scores, trials)
         write_rows(given.rows, rows)
         if resources.checkpoint:
             for path in (resources.checkpoint, partial_of(resources.checkpoint)):
@@ -65,19 +71,25 @@ def _refused(reason: str) -> Evaluation:
     return Evaluation("skipped", reason, {}, None, {}, 0.0, 0.0, 0.0)
 
 
-def _outcome(result: Evaluation, learner: Any) -> dict[str, Any]:
+def _outcome(result: Evaluation, learner: Any, threads: int) -> dict[str, Any]:
     fit = result.fit
     return {
         "status": result.status,
         "reason": result.reason,
         "validation_loss": fit.validation_loss if fit else None,
         "chosen": dict(fit.chosen) if fit else None,
+        "grid": fit.grid if fit else None,
+        "configurations": len(fit.trials) if fit and fit.grid else None,
+        "failed_configurations": sum(bool(trial.reason) for trial in fit.trials) if fit and fit.grid else None,
         "fits": fit.fits if fit else None,
         "parameters": fit.parameters if fit else None,
         **result.metrics,
         "fit_seconds": round(result.fit_seconds, 3),
+        "refit_seconds": round(fit.refit_seconds, 3) if fit else None,
         "predict_seconds": round(result.predict_seconds, 3),
         "peak_memory_mb": round(result.peak_memory_mb, 1),
+        "peak_gpu_memory_mb": None if result.peak_gpu_memory_mb is None else round(result.peak_gpu_memory_mb, 1),
+        "threads": threads,
         "device": str(getattr(learner, "device", "cpu")),
         "processes": PROCESSES,
     }

@@ -1,0 +1,194 @@
+"""Shared work gives what scikit-learn's grid search gives, configuration by configuration, on real tables."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, PredefinedSplit
+
+from baselines import methods
+from baselines.declaration import BaselineSettings
+from baselines.search import SearchLearner
+from npt.interface import Fit, Resources, Split, Table
+from npt.metrics import negative_log_likelihood
+from tests.conftest import first_split, make_table
+from workflow.steps.prepare import prepare
+
+PAPER = "paper"
+SHORT = {"learning_rate": [0.01, 0.3], "max_depth": [3], "n_estimators": [50, 100, 200]}
+TREES = {"criterion": ["squared_error", "absolute_error"], "n_estimators": [50, 100], "max_features": [1.0, "sqrt", "log2"]}
+VOTES = {"criterion": ["gini", "entropy"], "n_estimators": [50, 100, 200], "max_features": ["sqrt", "log2"]}
+NETWORKS = {
+    "hidden_layer_sizes": [[25], [50, 50]], "alpha": [0, 0.1], "batch_size": [64], "learning_rate_init": [1e-3, 0.1],
+    "learning_rate": ["constant", "invscaling", "adaptive"],
+}  # fmt: skip
+SEED = 42
+
+
+@cache
+def real(name: str) -> tuple[Table, Split]:
+    """A table that installed packages bring, and its first fold, blind."""
+    prepared = prepare(name, Path("unused"))
+    return prepared.table.blind(prepared.splits[0].test), prepared.splits[0]
+
+
+def search(name: str, table: Table, split: Split, grid: Any, **more: Any) -> tuple[SearchLearner, Fit]:
+    learner: Any = methods()[name].build(BaselineSettings(grid, **more), Resources())
+    return learner, learner.fit(table, split, 0)
+
+
+def estimator(name: str, regression: bool) -> Any:
+    """What a user of the library would put into a grid search."""
+    if name == "xgboost":
+        from xgboost import XGBClassifier, XGBRegressor
+
+        return (XGBRegressor if regression else XGBClassifier)(random_state=SEED, n_jobs=1)
+    if name == "lightgbm":
+        from lightgbm import LGBMClassifier, LGBMRegressor
+
+        settings = {"n_jobs": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1}
+        return (LGBMRegressor if regression else LGBMClassifier)(random_state=SEED, **settings)
+    if name == "catboost":
+        from catboost import CatBoostClassifier, CatBoostRegressor
+
+        settings = {"thread_count": 1, "allow_writing_files": False, "verbose": False}
+        return (CatBoostRegressor if regression else CatBoostClassifier)(random_seed=SEED, **settings)
+    if name == "knn":
+        from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+        return (KNeighborsRegressor if regression else KNeighborsClassifier)()
+    if name == "mlp":
+        from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+        return (MLPRegressor if regression else MLPClassifier)(random_state=SEED, early_stopping=True)
+    from sklearn import ensemble
+
+    kind = {"random_forest": "RandomForest", "gradient_boosting": "GradientBoosting"}[name]
+    return getattr(ensemble, kind + ("Regressor" if regression else "Classifier"))(random_state=SEED)
+
+
+def scorer(fitted: Any, features: np.ndarray, target: np.ndarray) -> float:
+    """Log loss and squared error in float64; scikit-learn's own log loss would clip XGBoost's float32 at 1e-7."""
+    if not hasattr(fitted, "predict_proba"):
+        return -float(np.mean((np.asarray(fitted.predict(features), np.float64) - target) ** 2))
+    probabilities = np.asarray(fitted.predict_proba(features), np.float64)
+    return -negative_log_likelihood(target, probabilities / probabilities.sum(1, keepdims=True))
+
+
+def naive(name: str, learner: SearchLearner) -> GridSearchCV:
+    """scikit-learn's search over the same grid and rows."""
+    data = learner.data
+    rows = np.concatenate([data.train, data.validation])
+    grids = learner.baseline.grids(learner.settings, data.task, len(data.train))
+    folds = PredefinedSplit([-1] * len(data.train) + [0] * len(data.validation))
+    theirs = GridSearchCV(
+        estimator(name, data.is_regression), grids, scoring=scorer, cv=folds, refit=False, error_score="raise"
+    )
+    features = data.features.astype(np.float32) if name == "xgboost" else data.features
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return theirs.fit(features[rows], data.target[rows])
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "grid"),
+    [
+        ("random_forest", "breast_cancer", VOTES),
+        ("random_forest", "yacht", TREES),
+        ("gradient_boosting", "breast_cancer", SHORT),
+        ("gradient_boosting", "yacht", SHORT),
+        ("xgboost", "breast_cancer", SHORT),
+        ("xgboost", "yacht", PAPER),
+        ("lightgbm", "wine", SHORT),
+        ("lightgbm", "yacht", PAPER),
+        ("catboost", "wine", SHORT),
+        ("catboost", "yacht", SHORT),
+        ("knn", "breast_cancer", PAPER),
+        ("mlp", "wine", NETWORKS),
+        ("mlp", "yacht", NETWORKS),
+    ],
+)
+def test_every_score_is_that_of_scikit_learn_s_search_and_the_same_configuration_wins(name: str, table: str, grid: Any) -> None:
+    learner, fit = search(name, *real(table), grid)
+    theirs = naive(name, learner)
+    assert [dict(trial.parameters) for trial in fit.trials] == theirs.cv_results_["params"]
+    ours = np.array([trial.validation_loss for trial in fit.trials])
+    assert ours == pytest.approx(-theirs.cv_results_["mean_test_score"], rel=1e-10)
+    assert fit.chosen == theirs.best_params_
+    assert fit.fits < len(ours)
+
+
+def test_neighbours_at_equal_distance_are_the_exception_and_have_a_rule() -> None:
+    """A row at the k-th distance is taken by its number here; scikit-learn's choice depends on algorithm and leaf size."""
+    for table, largest in (("concrete", 0.003), ("yacht", 0.6)):
+        learner, fit = search("knn", *real(table), PAPER)
+        theirs = -naive("knn", learner).cv_results_["mean_test_score"]
+        ours = np.array([trial.validation_loss for trial in fit.trials])
+        assert 1e-6 < np.max(np.abs(ours / theirs - 1)) < largest
+        data = learner.data
+        distances = np.abs(data.features[data.validation][:, None] - data.features[data.train])
+        nearest = {1: distances.sum(-1).argsort(1, kind="stable"), 2: (distances**2).sum(-1).argsort(1, kind="stable")}
+        for trial in fit.trials:
+            if trial.parameters["weights"] == "uniform":
+                k, p = trial.parameters["n_neighbors"], trial.parameters["p"]
+                predicted = data.target[data.train][nearest[p][:, :k]].mean(1)
+                assert trial.validation_loss == pytest.approx(np.mean((predicted - data.target[data.validation]) ** 2))
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_nearest_rows_are_found_exactly_among_many_at_equal_distance(p: int) -> None:
+    from baselines.knn import NeighbourSearch
+
+    generator = np.random.default_rng(0)
+    rows, wanted = generator.integers(0, 3, (2000, 4)).astype(float), generator.integers(0, 3, (50, 4)).astype(float)
+    every = (np.abs(wanted[:, None] - rows) ** p).sum(-1) ** (1 / p)
+    order = every.argsort(1, kind="stable")[:, :7]
+    distances, found = NeighbourSearch(rows, p, 1).nearest(wanted, 7)
+    assert np.array_equal(found, order)
+    assert distances == pytest.approx(np.take_along_axis(every, order, 1))
+
+
+@pytest.mark.parametrize("name", ["random_forest", "gradient_boosting", "xgboost", "lightgbm", "catboost"])
+@pytest.mark.parametrize("task", ["multiclass", "regression"])
+def test_the_first_part_of_a_long_fit_is_the_short_fit_to_the_last_bit(name: str, task: Any) -> None:
+    table = make_table(task, 150)
+    split = first_split(table)
+    grid: Mapping[str, list[Any]] = (
+        {"learning_rate": [0.1], "max_depth": [3]} if name != "random_forest" else {"max_features": ["sqrt"]}
+    )
+    learner, _ = search(name, table.blind(split.test), split, {**grid, "n_estimators": [20, 50, 120]})
+    rows = learner.data.features[split.test]
+    winner = learner.best.parameters
+    for count in (20, 50, 120):
+        (shared,) = learner.best.fitted(rows, [{**winner, "n_estimators": count}])
+        alone, fit = search(name, table.blind(split.test), split, {**grid, "n_estimators": [count]})
+        (own,) = alone.best.fitted(rows, [alone.best.parameters])
+        assert np.array_equal(shared, own)
+        assert fit.fits == 1
+
+
+def test_nothing_is_shared_where_the_rounds_depend_on_their_number() -> None:
+    table = make_table("regression", 150)
+    split = first_split(table)
+    grid = {"learning_rate": [0.1], "max_depth": [3], "n_estimators": [20, 50]}
+    assert search("xgboost", table.blind(split.test), split, grid)[1].fits == 1
+    assert search("xgboost", table.blind(split.test), split, grid, fixed={"subsample": 0.5})[1].fits == 2
+    assert search("lightgbm", table.blind(split.test), split, grid, fixed={"min_child_samples": 5})[1].fits == 1
+    del grid["learning_rate"]  # CatBoost then takes one that depends on the number of rounds
+    assert search("catboost", table.blind(split.test), split, grid)[1].fits == 2
+
+
+def test_schedules_are_followed_by_plain_gradient_descent() -> None:
+    table = make_table("regression", 150)
+    split = first_split(table)
+    grid = {"learning_rate": ["constant", "invscaling"], "learning_rate_init": [0.01]}
+    assert search("mlp", table.blind(split.test), split, grid)[1].fits == 1
+    _, fit = search("mlp", table.blind(split.test), split, grid, fixed={"solver": "sgd", "early_stopping": True})
+    assert fit.fits == 2
+    assert fit.trials[0].validation_loss != fit.trials[1].validation_loss
