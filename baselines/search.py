@@ -81,6 +81,10 @@ class SearchLearner:
             raise Infeasible("the train rows have a single target value")
         known = statistics(table, split)
         self.centre, self.scale = known.centre[table.target], known.scale[table.target]
+        if self.device != "cpu":
+            from npt.execution import device_of
+
+            device_of(self.device)
         grid = list(self.baseline.configurations(self.settings, self.data.task, len(split.train)))
         resources = replace(self.resources, device=self.device)
         with threadpool_limits(self.resources.threads):

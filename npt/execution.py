@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from npt.interface import UserError
 from npt.model import NPT
 from npt.settings import NPTSettings
 
@@ -20,6 +21,23 @@ CGROUP = Path("/sys/fs/cgroup")
 def autocast(settings: NPTSettings, device: torch.device) -> torch.autocast:
     """Matrix products of a forward pass in bfloat16, where the settings ask for it."""
     return torch.autocast(device.type, torch.bfloat16, enabled=settings.precision == "bfloat16")
+
+
+def device_of(name: str) -> torch.device:
+    """The device that `auto`, `cpu` or a torch device name means here.
+
+    Raises:
+        UserError: the name is unknown, or no GPU is at hand.
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise UserError(f"device: {name!r} is unknown; allowed: auto, cpu, or a torch device such as cuda:0") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise UserError(f"device: {name} is not at hand (torch {torch.__version__} sees no GPU); allowed: auto, cpu")
+    return device
 
 
 @contextmanager

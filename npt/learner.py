@@ -111,30 +111,17 @@ class NPTLearner:
     def _prepare(self, table: Table, split: Split, seed: int) -> None:
         import torch
 
+        from npt.execution import device_of
         from npt.model import Layout
         from npt.parallel import join
         from npt.training import build_model
 
         self.known = statistics(table, split, transductive=self.settings.transductive)
-        self.device = _device(join(self.resources.device))
+        self.device = device_of(join(self.resources.device))
         self.seed, self.task = seed, table.task
         torch.set_num_threads(self.resources.threads)
         self.attach(table, split)
         self.model: NPT = build_model(Layout.of(table.columns, table.target), self.settings, seed, self.device)
-
-
-def _device(name: str) -> torch.device:
-    import torch
-
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise UserError(f"device: {name!r} is unknown; allowed: auto, cpu, or a torch device such as cuda:0") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise UserError(f"device: {name} is not at hand (torch {torch.__version__} sees no GPU); allowed: auto, cpu")
-    return device
 
 
 def _is_out_of_memory(error: RuntimeError) -> bool:

@@ -16,11 +16,11 @@ from tests.conftest import first_split, make_table
 BASELINES: dict[str, Baseline] = {
     name: method.build(BaselineSettings(), Resources()).baseline  # type: ignore[attr-defined]
     for name, method in methods().items()
-    if name != "npt"
+    if method.searches
 }
 COUNTS = {
     "random_forest": 24, "gradient_boosting": 48, "xgboost": 48, "lightgbm": 48, "catboost": 48, "knn": 480, "mlp": 11_340,
-    "tabnet": 48,
+    "tabnet": 48, "deep_kernel_learning": 16,
 }  # fmt: skip
 
 
@@ -31,6 +31,8 @@ def points(baseline: Baseline, grid: str, task: str, rows: int = 100) -> list[di
 @pytest.mark.parametrize("name", COUNTS)
 def test_the_paper_s_grids_have_the_paper_s_sizes_and_hold_the_quick_ones(name: str) -> None:
     for task in TASKS:
+        if BASELINES[name].supports(task):
+            continue
         paper, quick = points(BASELINES[name], "paper", task), points(BASELINES[name], "quick", task)
         assert len(paper) == COUNTS[name]
         assert 0 < len(quick) <= 20
@@ -161,6 +163,7 @@ def test_a_budget_is_of_different_models_the_same_on_every_fold(budget: int) -> 
         ("knn", "regression", 40, 2),
         ("mlp", "binary", 3_780, 3_780),
         ("tabnet", "regression", 48, 48),
+        ("deep_kernel_learning", "regression", 16, 16),
     ],
 )
 def test_the_paper_s_grids_hold_so_many_models_and_need_so_many_fits(name: str, task: Task, different: int, fits: int) -> None:
@@ -185,7 +188,7 @@ def test_splits_over_equally_many_features_are_one_forest() -> None:
         assert len({one["max_features"] for one in found}) == fits
 
 
-@pytest.mark.parametrize("name", sorted(BASELINES))
+@pytest.mark.parametrize("name", sorted(name for name in BASELINES if not BASELINES[name].supports("multiclass")))
 def test_a_class_without_train_rows_keeps_its_place(name: str) -> None:
     table = make_table("multiclass")
     split = first_split(table)
@@ -265,3 +268,15 @@ def test_missing_targets_are_left_out_of_training() -> None:
     holes.values[split.validation[:3], table.target] = np.nan
     learner = SearchLearner(BASELINES["gradient_boosting"], BaselineSettings({"n_estimators": [5]}), Resources())
     assert np.isfinite(learner.fit(holes, split, 0).validation_loss)
+
+
+def test_deep_kernel_learning_learns_and_is_for_regression() -> None:
+    table = make_table("regression", 200)
+    split = first_split(table)
+    baseline = BASELINES["deep_kernel_learning"]
+    grid = {"learning_rate": [0.01], "inducing_points": [32]}
+    learner = SearchLearner(baseline, BaselineSettings(grid, {"max_epochs": 150}), Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    truth = table.truth[split.test]
+    assert np.mean((learner.predict(split.test).values - truth) ** 2) < 0.5 * truth.var()
+    assert baseline.supports("binary") == "deep kernel learning is for regression"

@@ -22,7 +22,7 @@ from workflow.config import typed_settings
 from workflow.steps.command import limit_threads
 
 SCORE_COLUMNS = ("validation_loss", "reason", "fit", "seconds")
-LIBRARIES = ("torch", "scikit-learn", "xgboost", "xgboost-cpu", "lightgbm", "catboost", "pytorch-tabnet", "numpy", "pandas")
+LIBRARIES = ("torch", "scikit-learn", "xgboost", "xgboost-cpu", "lightgbm", "catboost", "pytorch-tabnet", "gpytorch", "numpy", "pandas")
 
 
 def identity(given: argparse.Namespace, method: Method, prepared: store.Prepared, seed: int) -> dict[str, Any]:
