@@ -18,6 +18,6 @@ class StudyKind:
 
 
 KINDS: dict[str, StudyKind] = {
-    "benchmark": StudyKind(None, ("ranks", "metrics"), ("ranks", "metrics")),
+    "benchmark": StudyKind(None, ("ranks", "metrics", "cost"), ("ranks", "metrics")),
     "corruption": StudyKind("corruption", ("corruption",), ("corruption",)),
 }

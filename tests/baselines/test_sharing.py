@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -10,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
 from baselines import methods
 from baselines.declaration import BaselineSettings
 from baselines.search import SearchLearner
+from benchmarks.naive_search import naive_search
 from npt.interface import Fit, Resources, Split, Table
-from npt.metrics import negative_log_likelihood
 from tests.conftest import first_split, make_table
 from workflow.steps.prepare import prepare
 
@@ -28,7 +26,6 @@ NETWORKS = {
     "hidden_layer_sizes": [[25], [50, 50]], "alpha": [0, 0.1], "batch_size": [64], "learning_rate_init": [1e-3, 0.1],
     "learning_rate": ["constant", "invscaling", "adaptive"],
 }  # fmt: skip
-SEED = 42
 
 
 @cache
@@ -41,59 +38,6 @@ def real(name: str) -> tuple[Table, Split]:
 def search(name: str, table: Table, split: Split, grid: Any, **more: Any) -> tuple[SearchLearner, Fit]:
     learner: Any = methods()[name].build(BaselineSettings(grid, **more), Resources())
     return learner, learner.fit(table, split, 0)
-
-
-def estimator(name: str, regression: bool) -> Any:
-    """What a user of the library would put into a grid search."""
-    if name == "xgboost":
-        from xgboost import XGBClassifier, XGBRegressor
-
-        return (XGBRegressor if regression else XGBClassifier)(random_state=SEED, n_jobs=1)
-    if name == "lightgbm":
-        from lightgbm import LGBMClassifier, LGBMRegressor
-
-        settings = {"n_jobs": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1}
-        return (LGBMRegressor if regression else LGBMClassifier)(random_state=SEED, **settings)
-    if name == "catboost":
-        from catboost import CatBoostClassifier, CatBoostRegressor
-
-        settings = {"thread_count": 1, "allow_writing_files": False, "verbose": False}
-        return (CatBoostRegressor if regression else CatBoostClassifier)(random_seed=SEED, **settings)
-    if name == "knn":
-        from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
-        return (KNeighborsRegressor if regression else KNeighborsClassifier)()
-    if name == "mlp":
-        from sklearn.neural_network import MLPClassifier, MLPRegressor
-
-        return (MLPRegressor if regression else MLPClassifier)(random_state=SEED, early_stopping=True)
-    from sklearn import ensemble
-
-    kind = {"random_forest": "RandomForest", "gradient_boosting": "GradientBoosting"}[name]
-    return getattr(ensemble, kind + ("Regressor" if regression else "Classifier"))(random_state=SEED)
-
-
-def scorer(fitted: Any, features: np.ndarray, target: np.ndarray) -> float:
-    """Log loss and squared error in float64; scikit-learn's own log loss would clip XGBoost's float32 at 1e-7."""
-    if not hasattr(fitted, "predict_proba"):
-        return -float(np.mean((np.asarray(fitted.predict(features), np.float64) - target) ** 2))
-    probabilities = np.asarray(fitted.predict_proba(features), np.float64)
-    return -negative_log_likelihood(target, probabilities / probabilities.sum(1, keepdims=True))
-
-
-def naive(name: str, learner: SearchLearner) -> GridSearchCV:
-    """scikit-learn's search over the same grid and rows."""
-    data = learner.data
-    rows = np.concatenate([data.train, data.validation])
-    grids = learner.baseline.grids(learner.settings, data.task, len(data.train))
-    folds = PredefinedSplit([-1] * len(data.train) + [0] * len(data.validation))
-    theirs = GridSearchCV(
-        estimator(name, data.is_regression), grids, scoring=scorer, cv=folds, refit=False, error_score="raise"
-    )
-    features = data.features.astype(np.float32) if name == "xgboost" else data.features
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return theirs.fit(features[rows], data.target[rows])
 
 
 @pytest.mark.parametrize(
@@ -116,7 +60,7 @@ def naive(name: str, learner: SearchLearner) -> GridSearchCV:
 )
 def test_every_score_is_that_of_scikit_learn_s_search_and_the_same_configuration_wins(name: str, table: str, grid: Any) -> None:
     learner, fit = search(name, *real(table), grid)
-    theirs = naive(name, learner)
+    theirs = naive_search(learner)
     assert [dict(trial.parameters) for trial in fit.trials] == theirs.cv_results_["params"]
     ours = np.array([trial.validation_loss for trial in fit.trials])
     assert ours == pytest.approx(-theirs.cv_results_["mean_test_score"], rel=1e-10)
@@ -128,7 +72,7 @@ def test_neighbours_at_equal_distance_are_the_exception_and_have_a_rule() -> Non
     """A row at the k-th distance is taken by its number here; scikit-learn's choice depends on algorithm and leaf size."""
     for table, largest in (("concrete", 0.003), ("yacht", 0.6)):
         learner, fit = search("knn", *real(table), PAPER)
-        theirs = -naive("knn", learner).cv_results_["mean_test_score"]
+        theirs = -naive_search(learner).cv_results_["mean_test_score"]
         ours = np.array([trial.validation_loss for trial in fit.trials])
         assert 1e-6 < np.max(np.abs(ours / theirs - 1)) < largest
         data = learner.data

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from baselines import methods
 from npt.interface import UserError
 from workflow.config import read
 from workflow.plan import Plan, format_seeds
@@ -35,6 +36,21 @@ def test_blocks_of_seeds() -> None:
         for dataset in ("yacht", "wine")
         for rest in ("knn/base/0-2", "npt/base/0", "npt/base/1", "npt/base/2")
     )
+
+
+def test_slow_searches_of_whole_grids_have_a_job_for_each_fold() -> None:
+    full = plan(datasets=["wine"], methods=["catboost", "knn"], seeds="0-3", studies={"main": {}})
+    assert [run.seeds for run in full.runs.values() if run.method == "catboost"] == [(0,), (1,), (2,), (3,)]
+    assert [run.seeds for run in full.runs.values() if run.method == "knn"] == [(0, 1, 2, 3)]
+    quick = plan(datasets=["wine"], methods=["catboost"], seeds="0-3", settings={"catboost": {"grid": "quick"}})
+    assert [run.seeds for run in quick.runs.values()] == [(0, 1, 2, 3)]
+
+
+def test_every_method_has_one_rule() -> None:
+    rules = [set(plan().pattern(kind).split("|")) for kind in ("trained", "fitted", "accelerated")]
+    assert set.union(*rules) == set(methods())
+    assert sum(map(len, rules)) == len(methods())
+    assert rules[2] == {"xgboost", "catboost", "tabnet", "deep_kernel_learning"}
 
 
 def test_a_run_that_two_studies_need_is_made_once_with_all_their_seeds() -> None:

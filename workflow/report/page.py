@@ -104,9 +104,7 @@ def _settings(studies: Mapping[str, pd.DataFrame]) -> list[dict[str, str]]:
                 {
                     "Dataset": dataset_title(str(dataset)),
                     "Method": method_title(str(method), str(variant)),
-                    "Configurations fitted": f"{group['fits'].iloc[0]:.0f}",
                     "Chosen most often": _most_often([json.loads(chosen) for chosen in group["chosen"]]),
-                    "Seconds per fold": f"{group['fit_seconds'].mean():.1f}",
                 }
             )
     return rows

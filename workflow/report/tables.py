@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from npt.datasets import datasets
 from npt.interface import TASKS, Task
 from npt.metrics import METRICS
 from workflow.report.ranks import mean_ranks, rank_methods
@@ -15,6 +17,14 @@ from workflow.report.summary import dataset_title, method_title, method_titles, 
 
 Primary = Mapping[Task, str]
 DASH = "–"
+COST_COLUMNS = [
+    "dataset", "method", "variant", "folds", "grid", "configurations", "failed_configurations", "fits", "search_seconds",
+    "refit_seconds", "predict_seconds", "peak_memory_mb", "peak_gpu_memory_mb", "threads", "device",
+]  # fmt: skip
+COST_NOTE = (
+    "Means over folds; memory is the largest peak of the whole process. Configurations that one model serves share its fit, "
+    "and the winner keeps the model that was scored, so that no refit is needed."
+)
 TASK_TITLES: dict[Task, str] = {
     "binary": "Binary classification",
     "multiclass": "Multi-class classification",
@@ -125,7 +135,54 @@ def corruption_changes(study: pd.DataFrame) -> dict[str, pd.Series]:
     return {"clean": clean, "corrupted": corrupted, "change": change}
 
 
-TABLES: dict[str, Callable[[pd.DataFrame, Primary], Tabulated]] = {"ranks": ranks, "metrics": metrics, "corruption": corruption}
+def cost(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """What every method took on every dataset (paper Tables 6 and 7): means over folds, and the largest peak of memory.
+
+    The search of a baseline is over its whole grid, that of a tuned NPT over all its configurations.
+    """
+    rows = []
+    for (dataset, method, variant), group in study[study["status"] == "ok"].groupby(
+        ["dataset", "method", "variant"], sort=False
+    ):
+        rows.append(
+            {
+                "dataset": dataset,
+                "method": method,
+                "variant": variant,
+                "folds": len(group),
+                "grid": group["grid"].mean(),
+                "configurations": group["configurations"].mean(),
+                "failed_configurations": group["failed_configurations"].sum(),
+                "fits": group["fits"].mean(),
+                "search_seconds": (group["fit_seconds"] - group["refit_seconds"]).mean(),
+                "refit_seconds": group["refit_seconds"].mean(),
+                "predict_seconds": group["predict_seconds"].mean(),
+                "peak_memory_mb": group["peak_memory_mb"].max(),
+                "peak_gpu_memory_mb": group["peak_gpu_memory_mb"].max(),
+                "threads": group["threads"].max(),
+                "device": ", ".join(sorted(set(group["device"]))),
+            }
+        )
+    tidy = pd.DataFrame(rows, columns=COST_COLUMNS)
+    names = list(dict.fromkeys(tidy["dataset"]))
+    sections = [
+        Section(
+            f"Cost on {dataset_title(name)} ({datasets()[name].rows:,} rows), a fold",
+            _cost_cells(tidy[tidy["dataset"] == name]),
+        )
+        for name in names
+    ]
+    if sections:
+        sections[-1] = replace(sections[-1], notes=(COST_NOTE,))
+    return Tabulated(tidy, tuple(sections))
+
+
+TABLES: dict[str, Callable[[pd.DataFrame, Primary], Tabulated]] = {
+    "ranks": ranks,
+    "metrics": metrics,
+    "cost": cost,
+    "corruption": corruption,
+}
 
 
 def tasks_of(study: pd.DataFrame) -> list[Task]:
@@ -160,6 +217,46 @@ def _corruption_cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.Data
             "Change": [_plus_minus(m, e, 1, sign=True) for m, e in zip(part["change"], part["standard_error"], strict=True)],
         }
     )
+
+
+def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
+    cells = pd.DataFrame(
+        {
+            "Method": method_titles(part),
+            "Configurations": [_tried(row) for row in part.to_dict("records")],
+            "Models fitted": [f"{fits:,.0f}" for fits in part["fits"]],
+            "Search": [_duration(seconds) for seconds in part["search_seconds"]],
+            "Refit": [_duration(seconds) for seconds in part["refit_seconds"]],
+            "Prediction": [_duration(seconds) for seconds in part["predict_seconds"]],
+            "Peak memory, MB": [f"{peak:,.0f}" for peak in part["peak_memory_mb"]],
+            "GPU memory, MB": [DASH if np.isnan(peak) else f"{peak:,.0f}" for peak in part["peak_gpu_memory_mb"].astype(float)],
+            "On": [
+                f"{device}, {threads:.0f} thread{'s' * (threads > 1)}"
+                for device, threads in zip(part["device"], part["threads"], strict=True)
+            ],
+        }
+    )
+    return cells if (cells["GPU memory, MB"] != DASH).any() else cells.drop(columns="GPU memory, MB")
+
+
+def _tried(row: Mapping[Any, Any]) -> str:
+    """How many configurations a search scored, of how many, and how many of them failed."""
+    if pd.isna(row["configurations"]):
+        return "1"
+    of = "" if pd.isna(row["grid"]) else f" of {row['grid']:,.0f}"
+    failed = f" ({row['failed_configurations']:.0f} failed over all folds)" if row["failed_configurations"] > 0 else ""
+    return f"{row['configurations']:,.0f}{of}{failed}"
+
+
+def _duration(seconds: float) -> str:
+    """Hours, minutes and seconds, as far as they are needed."""
+    if seconds == 0:
+        return "none"
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds >= 0.05 else f"{1000 * seconds:.0f} ms"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def _notes(frame: pd.DataFrame) -> tuple[str, ...]:

@@ -98,8 +98,11 @@ def select(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]]
 def _best(trials: list[dict[str, Any]], name: str) -> dict[str, Any]:
     finished = [row for row in trials if row["status"] == "ok"]
     winner = min(finished, key=lambda row: row["validation_loss"]) if finished else trials[0]
-    total = {name: round(sum(row[name] for row in trials if row.get(name) is not None), 3) for name in ("fit_seconds", "fits")}
+    total: dict[str, float] = {
+        name: round(sum(row[name] for row in trials if row.get(name) is not None), 3) for name in ("fit_seconds", "fits")
+    }
     chosen = {"configuration": winner["variant"], **winner.pop("changes"), **(winner.get("chosen") or {})}
+    total["configurations"] = len(trials)
     return {**winner, **total, "variant": name.rpartition("/")[2], "chosen": chosen}
 
 

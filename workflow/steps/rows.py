@@ -22,7 +22,18 @@ from workflow.config import typed_settings
 from workflow.steps.command import limit_threads
 
 SCORE_COLUMNS = ("validation_loss", "reason", "fit", "seconds")
-LIBRARIES = ("torch", "scikit-learn", "xgboost", "xgboost-cpu", "lightgbm", "catboost", "pytorch-tabnet", "gpytorch", "numpy", "pandas")
+LIBRARIES = (
+    "torch",
+    "scikit-learn",
+    "xgboost",
+    "xgboost-cpu",
+    "lightgbm",
+    "catboost",
+    "pytorch-tabnet",
+    "gpytorch",
+    "numpy",
+    "pandas",
+)
 
 
 def identity(given: argparse.Namespace, method: Method, prepared: store.Prepared, seed: int) -> dict[str, Any]:
@@ -112,7 +123,7 @@ def write_scores(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
         for seed, tried in trials.items()
         for trial in tried
     ]
-    frame = pd.DataFrame(lines)
+    frame = pd.DataFrame(lines) if lines else pd.DataFrame(columns=["seed", *SCORE_COLUMNS])
     for name in frame.columns.difference(["seed", *SCORE_COLUMNS]):
         if frame[name].map(type).nunique() > 1 or frame[name].map(lambda value: isinstance(value, list | dict)).any():
             frame[name] = frame[name].map(json.dumps)
