@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,13 +44,15 @@ class SplitRule:
     """How rows become folds.
 
     `folds` cross-validation folds, or the last `fixed_test_rows` rows as the only test set; `used` folds are run;
-    `validation_share` is a share of all rows with folds, of the rows before the fixed test set without.
+    `validation_share` is a share of all rows with folds, of the rows before the fixed test set without. `legacy` folds are
+    those of the paper's released code, which overlap (see `npt/datasets/splits.py`).
     """
 
     folds: int = 10
     used: int = 10
     validation_share: float = 0.2
     fixed_test_rows: int = 0
+    legacy: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Dataset:
     """A dataset, with facts that are asserted when it is read so that a changed source fails loudly.
 
     `class_counts` (classification, classes in ascending order) or `target_sigma` (regression, population standard
-    deviation over all rows) describe the target. `readings` are alternatives for the same table, best first.
+    deviation over all rows) describe the target. `readings` are alternatives for the same table, best first. `folder` is where
+    mirrors and downloads keep the files, if not under the name.
     """
 
     name: str
@@ -74,6 +77,17 @@ class Dataset:
     class_counts: tuple[int, ...] = ()
     target_sigma: float | None = None
     in_paper: bool = True
+    folder: str = ""
+
+    @property
+    def place(self) -> str:
+        """The folder of its files in a mirror and among downloads."""
+        return self.folder or self.name
+
+    def with_legacy_splits(self) -> Dataset:
+        """The same table with the folds of the paper's released code, to set beside the published numbers."""
+        rule, title = replace(self.split_rule, legacy=True), f"{self.title} (legacy splits)"
+        return replace(self, name=f"{self.name}_legacy", title=title, split_rule=rule, folder=self.place)
 
     def fingerprint(self) -> str:
         """Sixteen hex digits that change when anything that determines the prepared table changes."""

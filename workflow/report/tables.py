@@ -12,11 +12,21 @@ import pandas as pd
 from npt.datasets import datasets
 from npt.interface import TASKS, Task
 from npt.metrics import METRICS
+from workflow.report.published import published_result
 from workflow.report.ranks import mean_ranks, rank_methods
-from workflow.report.summary import dataset_title, method_title, method_titles, metrics_of, standard_error, summarise
+from workflow.report.summary import (
+    SUMMARY_COLUMNS,
+    dataset_title,
+    method_title,
+    method_titles,
+    metrics_of,
+    standard_error,
+    summarise,
+)
 
 Primary = Mapping[Task, str]
 DASH = "–"
+FAR = 2.0  # standard errors beyond which a difference is marked
 COST_COLUMNS = [
     "dataset", "method", "variant", "folds", "grid", "configurations", "failed_configurations", "fits", "search_seconds",
     "refit_seconds", "predict_seconds", "peak_memory_mb", "peak_gpu_memory_mb", "threads", "device",
@@ -177,10 +187,36 @@ def cost(study: pd.DataFrame, primary: Primary) -> Tabulated:
     return Tabulated(tidy, tuple(sections))
 
 
+def published(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """A study's results beside the paper's (Tables 8 to 11), with the difference in standard errors of the difference."""
+    rows = []
+    for task in tasks_of(study):
+        for metric in metrics_of(task, primary):
+            for row in summarise(study, task, metric).to_dict("records"):
+                theirs = published_result(row["dataset"], row["method"], metric)
+                if theirs and row["variant"] in ("base", "tuned"):
+                    mean, error = theirs
+                    spread = float(np.hypot(row["standard_error"], error))
+                    more = {"published": mean, "published_error": error, "difference": row["mean"] - mean}
+                    rows.append({**row, **more, "standard_errors": more["difference"] / spread if spread else np.nan})
+    columns = [*SUMMARY_COLUMNS, "published", "published_error", "difference", "standard_errors"]
+    tidy = pd.DataFrame(rows, columns=columns)
+    sections = [
+        Section(
+            f"{dataset_title(str(dataset))}: test {METRICS[str(metric)].title}, beside the paper",
+            _published_cells(part),
+            _notes(part),
+        )
+        for (dataset, metric), part in tidy.groupby(["dataset", "metric"], sort=False)
+    ]
+    return Tabulated(tidy, tuple(sections))
+
+
 TABLES: dict[str, Callable[[pd.DataFrame, Primary], Tabulated]] = {
     "ranks": ranks,
     "metrics": metrics,
     "cost": cost,
+    "published": published,
     "corruption": corruption,
 }
 
@@ -215,6 +251,19 @@ def _corruption_cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.Data
             f"Clean {quantity}": [_number(x, digits) for x in part["clean"]],
             f"Corrupted {quantity}": [_number(x, digits) for x in part["corrupted"]],
             "Change": [_plus_minus(m, e, 1, sign=True) for m, e in zip(part["change"], part["standard_error"], strict=True)],
+        }
+    )
+
+
+def _published_cells(part: pd.DataFrame) -> pd.DataFrame:
+    far = part["standard_errors"].abs() > FAR
+    differences = [DASH if np.isnan(z) else _number(z, 1, sign=True) for z in part["standard_errors"]]
+    return pd.DataFrame(
+        {
+            "Method": method_titles(part),
+            "Here": [_plus_minus(m, e, _digits(m)) for m, e in zip(part["mean"], part["standard_error"], strict=True)],
+            "Paper": [_plus_minus(m, e, _digits(m)) for m, e in zip(part["published"], part["published_error"], strict=True)],
+            "Difference, standard errors": [f"**{z}**" if bold else z for z, bold in zip(differences, far, strict=True)],
         }
     )
 
