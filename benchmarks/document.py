@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md, from the figures under benchmarks/results."""
+"""The tables of the documents under docs/, from the figures under benchmarks/results and the rows under results/reference."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parent / "results"
-DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
+ROOT = Path(__file__).parents[1]
+MEASURED, REFERENCE = ROOT / "benchmarks" / "results", ROOT / "results" / "reference"
 Rows = list[dict[str, Any]]
 
 
@@ -48,17 +48,68 @@ def shares(rows: Rows) -> str:
     return _markdown(["configuration", "implementation", *kinds], cells)
 
 
-TABLES: dict[str, Callable[[Rows], str]] = {
+def search(rows: Rows) -> str:
+    """Shared searches beside scikit-learn's."""
+    head = ["table", "method", "configurations", "models fitted", "shared, s", "GridSearchCV, s", "ratio", "largest relative difference"]
+    cells = [
+        [row["dataset"], row["method"], f"{row['configurations']:,}", f"{row['fits']:,}", f"{row['shared_seconds']:.2f}",
+         f"{row['naive_seconds']:.1f}", f"{row['ratio']:.1f} ×", f"{row['largest_difference']:.0e}" if row["largest_difference"] else "0",
+         "same" if row["same_winner"] else f"{row['validation_loss']:.6g} against {row['naive_validation_loss']:.6g}"]
+        for row in rows
+    ]  # fmt: skip
+    return _markdown([*head, "winner"], cells)
+
+
+def beside_the_paper(study: Any) -> str:
+    """A study beside the paper's tables."""
+    return _sections(study, "published")
+
+
+def cost(study: Any) -> str:
+    """What the searches of a study took."""
+    return _sections(study, "cost")
+
+
+def _sections(study: Any, name: str) -> str:
+    from npt.metrics import PAPER_METRICS
+    from workflow.report.tables import TABLES
+
+    sections = TABLES[name](study, PAPER_METRICS).sections
+    return "\n\n".join(f"**{section.title}**\n\n{section.markdown()}" for section in sections)
+
+
+MEASUREMENTS: dict[str, Callable[[Rows], str]] = {
     "npt_step.cpu": step,
     "npt_training.cpu": training,
     "npt_profile.cpu": shares,
     "npt_memory.cpu": memory,
+    "grid_search.cpu": search,
+}
+STUDIES: dict[str, Callable[[Any], str]] = {"published": beside_the_paper, "cost": cost}
+DOCUMENTS = {
+    "performance.md": ("npt_step.cpu", "npt_training.cpu", "npt_profile.cpu", "npt_memory.cpu"),
+    "baselines.md": ("grid_search.cpu", "baselines/main published", "baselines/legacy published", "baselines/main cost"),
 }
 
 
 def table(name: str) -> str:
-    """One table as Markdown."""
-    return TABLES[name](json.loads((RESULTS / f"{name}.json").read_text())["rows"])
+    """One table as Markdown: of a measurement, or `STUDY TABLE` of a study under results/reference."""
+    if name in MEASUREMENTS:
+        return MEASUREMENTS[name](json.loads((MEASURED / f"{name}.json").read_text())["rows"])
+    from workflow.report.summary import read_study
+
+    study, _, kind = name.partition(" ")
+    return STUDIES[kind](read_study(REFERENCE / f"{study}.csv"))
+
+
+def filled(document: str) -> str:
+    """A document with its tables as they are now, each between the comment that names it and the one that ends it."""
+    text = (ROOT / "docs" / document).read_text()
+    for name in DOCUMENTS[document]:
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        assert text.count(begin) == text.count(end) == 1, f"docs/{document}: has no place for {name}"
+        text = text.partition(begin)[0] + f"{begin}\n{table(name)}\n\n" + end + text.partition(end)[2]
+    return text
 
 
 def _markdown(head: list[str], cells: list[list[str]]) -> str:
@@ -67,14 +118,9 @@ def _markdown(head: list[str], cells: list[list[str]]) -> str:
 
 
 def main() -> None:
-    """Put the tables into the document, each after the comment that names it and up to the next blank line."""
-    text = DOCUMENT.read_text()
-    for name in TABLES:
-        before, mark, after = text.partition(f"<!-- {name} -->\n\n")
-        assert mark, f"{DOCUMENT}: has no place for {name}"
-        rest = after.partition("\n\n")[2]
-        text = before + mark + table(name) + "\n\n" + rest
-    DOCUMENT.write_text(text)
+    """Write all documents anew."""
+    for document in DOCUMENTS:
+        (ROOT / "docs" / document).write_text(filled(document))
 
 
 if __name__ == "__main__":
