@@ -92,7 +92,7 @@ class SearchLearner:
             trials = search.run(grid)
         if search.best is None:
             reason = next((trial.reason for trial in trials if trial.reason), "the grid is empty")
-            raise Infeasible(f"none of the {len(trials)} configurations could be fitted and scored: {reason}")
+            raise Infeasible(f"none of the {len(trials)} configurations could be fitted and scored: {reason}", trials)
         self.best = search.best
         chosen = trials[self.best.place].parameters
         return Fit(chosen, self.best.loss, search.fits, trials=trials, grid=len(grid), refit_seconds=0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from npt.interface import Fit, Infeasible, Learner, Prediction, Split, Table
+from npt.interface import Fit, Infeasible, Learner, Prediction, Split, Table, Trial
 from npt.metrics import score
 
 
@@ -21,7 +21,7 @@ from npt.metrics import score
 class Evaluation:
     """The outcome of one run; `metrics` are named part_metric, `predictions` are by part.
 
-    `status` is `ok`, or `failed` with a reason, when there are no metrics.
+    `status` is `ok`, or `failed` with a reason, when there are no metrics. `trials` are those of a search, a failed one's too.
     """
 
     status: str
@@ -33,6 +33,7 @@ class Evaluation:
     predict_seconds: float
     peak_memory_mb: float
     peak_gpu_memory_mb: float | None = None
+    trials: Sequence[Trial] = ()
 
 
 def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluation:
@@ -41,15 +42,16 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
     A learner that raises `Infeasible` gives a failed evaluation; any other error is raised.
     """
     forget_peak_memory()
-    started = time.perf_counter()
+    started, trials = time.perf_counter(), ()
     try:
         fit = learner.fit(table.blind(split.test), split, seed)
-        fitted = time.perf_counter()
+        fitted, trials = time.perf_counter(), fit.trials
         predictions = {part: learner.predict(getattr(split, part)) for part in ("validation", "test")}
     except (Infeasible, MemoryError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         took = time.perf_counter() - started
-        return Evaluation("failed", reason, {}, None, {}, took, 0.0, peak_memory_mb(), peak_gpu_memory_mb())
+        tried = trials or getattr(error, "trials", ())
+        return Evaluation("failed", reason, {}, None, {}, took, 0.0, peak_memory_mb(), peak_gpu_memory_mb(), tried)
     predicted = time.perf_counter()
     metrics = {}
     for part, prediction in predictions.items():
@@ -59,7 +61,7 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
             metrics[f"{part}_{name}"] = value
     fit_seconds, predict_seconds = fitted - started + fit.earlier_seconds, predicted - fitted
     memory = peak_memory_mb(), peak_gpu_memory_mb()
-    return Evaluation("ok", "", metrics, fit, predictions, fit_seconds, predict_seconds, *memory)
+    return Evaluation("ok", "", metrics, fit, predictions, fit_seconds, predict_seconds, *memory, trials)
 
 
 def forget_peak_memory() -> None:

@@ -19,10 +19,6 @@ class UserError(Exception):
     """A mistake the user can mend; its message is one line that names the place and what is allowed."""
 
 
-class Infeasible(Exception):
-    """A method cannot produce a result here (memory, unsupported data); the reason enters the tables."""
-
-
 @dataclass(frozen=True)
 class Column:
     """One column of a table; `levels` are the classes of a categorical column in ascending order."""
@@ -110,6 +106,17 @@ class Trial:
     reason: str
     fit: int
     seconds: float
+
+
+class Infeasible(Exception):
+    """A method cannot produce a result here (memory, unsupported data); the reason enters the tables.
+
+    A search whose every configuration failed passes on its trials.
+    """
+
+    def __init__(self, reason: str, trials: Sequence[Trial] = ()) -> None:
+        super().__init__(reason)
+        self.trials = trials
 
 
 @dataclass(frozen=True)

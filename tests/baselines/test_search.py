@@ -106,8 +106,11 @@ def test_a_configuration_that_fails_has_a_reason_and_takes_no_other_with_it(
 
 def test_if_all_configurations_fail_so_does_the_method() -> None:
     baseline, _ = counted([float("nan"), ValueError("no luck")])
-    with pytest.raises(Infeasible, match="none of the 2 configurations could be fitted and scored: the validation loss is nan"):
+    with pytest.raises(
+        Infeasible, match="none of the 2 configurations could be fitted and scored: the validation loss is nan"
+    ) as raised:
         searched(baseline)
+    assert [trial.reason for trial in raised.value.trials] == ["the validation loss is nan", "ValueError: no luck"]
 
 
 def test_a_mistake_of_the_user_is_no_failed_configuration() -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from npt.evaluation import evaluate
-from npt.interface import Fit, Infeasible, Prediction, Split, Table
+from npt.interface import Fit, Infeasible, Prediction, Split, Table, Trial
 from npt.metrics import score
 from tests.conftest import first_split, make_table
 
@@ -23,6 +25,13 @@ class Spy:
 class OutOfMemory(Spy):
     def fit(self, table: Table, split: Split, seed: int) -> Fit:
         raise Infeasible("needs\n400 GB")
+
+
+class Wasteful(Spy):
+    def fit(self, table: Table, split: Split, seed: int) -> Fit:
+        self.waste = np.ones(100_000_000 // 8) if seed == 0 else None
+        del self.waste
+        return super().fit(table, split, seed)
 
 
 class NotANumber(Spy):
@@ -67,3 +76,20 @@ def test_metrics_of_hand_examples() -> None:
         "accuracy": 1.0,
         "nll": pytest.approx(-np.log(0.7)),
     }
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks cannot be forgotten here")
+def test_the_peak_of_memory_is_that_of_the_fold() -> None:
+    table = make_table("regression")
+    first, second = (evaluate(Wasteful(), table, first_split(table), seed).peak_memory_mb for seed in (0, 1))
+    assert first > second + 60
+
+
+def test_the_trials_of_a_failed_search_are_kept() -> None:
+    class Searched(Spy):
+        def fit(self, table: Table, split: Split, seed: int) -> Fit:
+            raise Infeasible("all failed", [Trial({"k": 5}, float("nan"), "no luck", 1, 0.1)])
+
+    table = make_table("regression")
+    result = evaluate(Searched(), table, first_split(table), 0)
+    assert (result.status, [trial.reason for trial in result.trials]) == ("failed", ["no luck"])

@@ -34,7 +34,7 @@ def main() -> None:
         reason = method.supports(prepared.table.task)
         result = _refused(reason) if reason else evaluate(fold.learner, prepared.table, fold.split, fold.seed)
         rows.append({**fold.identity, **_outcome(result, fold.learner, given.threads)})
-        trials[fold.seed] = result.fit.trials if result.fit else ()
+        trials[fold.seed] = result.trials
         arrays |= _arrays(result, fold.split, fold.seed)
         print(
             f"{given.dataset} {given.method} {given.variant} fold {fold.seed}: {result.status} {dict(result.metrics)}",
@@ -79,8 +79,8 @@ def _outcome(result: Evaluation, learner: Any, threads: int) -> dict[str, Any]:
         "validation_loss": fit.validation_loss if fit else None,
         "chosen": dict(fit.chosen) if fit else None,
         "grid": fit.grid if fit else None,
-        "configurations": len(fit.trials) if fit and fit.grid else None,
-        "failed_configurations": sum(bool(trial.reason) for trial in fit.trials) if fit and fit.grid else None,
+        "configurations": len(result.trials) or None,
+        "failed_configurations": sum(bool(trial.reason) for trial in result.trials) if result.trials else None,
         "fits": fit.fits if fit else None,
         "parameters": fit.parameters if fit else None,
         **result.metrics,
