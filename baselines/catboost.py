@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, train_labels
+from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, train_labels
 from npt.interface import Resources
+
+COMBINING_ROUNDS = 200
 
 
 def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
@@ -19,12 +21,12 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     booster = CatBoostRegressor if data.is_regression else CatBoostClassifier
     fixed: dict[str, Any] = {"allow_writing_files": False, "verbose": False, "thread_count": resources.threads}
     fixed |= {"random_seed": seed, **_where(resources.device)}
-    ensemble = booster(**{**fixed, **boosting.longest(configurations)})
+    ensemble = build(booster, boosting.longest(configurations), **fixed)
     categorical = list(data.categorical)  # goes into the pool: a constructor with it cannot be cloned
     ensemble.fit(Pool(_typed(data.features[data.train], categorical), train_labels(data), cat_features=categorical))
 
     def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
-        predict: Any = ensemble.predict if data.is_regression else ensemble.predict_proba  # type: ignore[attr-defined]
+        predict = ensemble.predict if data.is_regression else ensemble.predict_proba
         rows = Pool(_typed(features, categorical), cat_features=categorical)
         return [predict(rows, ntree_end=one.get("n_estimators", 0), thread_count=resources.threads) for one in wanted]
 
@@ -41,9 +43,16 @@ def _typed(features: np.ndarray, categorical: list[int]) -> Any:
 
 
 def _where(device: str) -> dict[str, Any]:
+    """Where to compute; the kind of boosting is the CPU's, as a GPU's own choice depends on the number of rounds."""
     if device == "cpu":
         return {}
-    return {"task_type": "GPU", "devices": device.partition(":")[2] or "0"}
+    return {"task_type": "GPU", "devices": device.partition(":")[2] or "0", "boosting_type": "Plain"}
+
+
+def model(parameters: Parameters, data: TrainingData) -> Parameters:
+    """With what CatBoost makes of the number of rounds: from 200 on it combines categories by default."""
+    combines = parameters.get("n_estimators", 1000) >= COMBINING_ROUNDS
+    return {**parameters, "combines categories": combines} if data.categorical else parameters
 
 
 BASELINE = Baseline(
@@ -53,6 +62,7 @@ BASELINE = Baseline(
     boosting.quick,
     boosting.paper,
     shared=boosting.rounds,
+    model=model,
     native=True,
     slow=True,
     accelerated=True,

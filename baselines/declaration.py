@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from npt.encoding import coded_features, one_hot_features, statistics
-from npt.interface import Resources, Split, Table, Task, UserError, supports_every_task
+from npt.interface import TASKS, Resources, Split, Table, Task, UserError, supports_every_task
 
 Grid = Mapping[str, Sequence[Any]]
 Parameters = Mapping[str, Any]
 Size = Literal["small", "medium", "large"]
+SIZES: tuple[Size, ...] = get_args(Size)
 MEDIUM_ROWS, LARGE_ROWS = 10_000, 200_000
 
 
@@ -63,7 +66,7 @@ def as_given(parameters: Parameters, data: TrainingData) -> Parameters:
 class BaselineSettings:
     """`grid` names a declared grid (`paper`, `quick`) or is one: parameter to list of values.
 
-    `fixed` replaces fixed parameters of the baseline for every configuration. `budget` bounds how many different models are
+    `fixed` sets parameters that the grid does not tune, for every configuration. `budget` bounds how many different models are
     tried on a fold: so many are drawn from the grid, the same on every fold; `minutes` bounds how long new fits are begun, in a
     drawn order; None tries all. `native_categories` gives categories to the library as such instead of one-hot.
     """
@@ -126,23 +129,50 @@ class Baseline:
         """
         paper = self.paper(task, size_of(train_rows))
         paper = paper if isinstance(paper, list) else [paper]
+        tuned = set(paper[0]) if isinstance(settings.grid, str) else set(settings.grid)
+        if both := sorted(tuned & set(settings.fixed)):
+            raise UserError(f"{self.name}.fixed.{both[0]}: is tuned by the grid; give the values to try in a grid of your own")
         if settings.grid == "paper":
             return paper
         if settings.grid == "quick":
             return [self.quick(task)]
         if isinstance(settings.grid, str):
             raise UserError(f"{self.name}.grid: {settings.grid!r} is not known; allowed: paper, quick, or a mapping of lists")
+        tunable = self._tunable()
         if not settings.grid:
-            raise UserError(f"{self.name}.grid: is empty; allowed: paper, quick, or lists for {', '.join(paper[0])}")
-        for key in settings.grid:
-            if key not in paper[0]:
-                raise UserError(f"{self.name}.grid.{key}: not a tuned parameter; allowed: {', '.join(paper[0])}")
+            raise UserError(f"{self.name}.grid: is empty; allowed: paper, quick, or lists for {', '.join(tunable)}")
+        for name, values in settings.grid.items():
+            where = f"{self.name}.grid.{name}"
+            if name not in tunable:
+                raise UserError(f"{where}: not a tuned parameter; allowed: {', '.join(tunable)}")
+            if not values:
+                raise UserError(f"{where}: has no values")
+            text = [value for value in values if isinstance(value, str)]
+            if text and all(isinstance(value, int | float) for value in tunable[name]):
+                raise UserError(f"{where}: {text[0]!r} is text, not a number; YAML reads 1e-3 as text and 1.0e-3 as a number")
         return [settings.grid]
+
+    def _tunable(self) -> dict[str, list[Any]]:
+        """The parameters of the paper's grids for tables of any size, and their values."""
+        found: dict[str, list[Any]] = {}
+        for task, size in itertools.product(TASKS, SIZES):
+            grids = self.paper(task, size)
+            for grid in grids if isinstance(grids, list) else [grids]:
+                for name, values in grid.items():
+                    found.setdefault(name, []).extend(values)
+        return found
 
 
 def size_of(train_rows: int) -> Size:
     """The size class by which the paper chose its grids."""
     return "small" if train_rows < MEDIUM_ROWS else "medium" if train_rows < LARGE_ROWS else "large"
+
+
+def unknown(name: str, allowed: Sequence[str]) -> str:
+    """What to say of a name that is not allowed."""
+    near = difflib.get_close_matches(name, allowed, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{name!r} is unknown; {hint}allowed: {', '.join(allowed)}"
 
 
 def seen_classes(data: TrainingData) -> np.ndarray:
@@ -154,6 +184,19 @@ def train_labels(data: TrainingData) -> np.ndarray:
     """Targets of the train rows; classes are renumbered 0 .. K-1 over those seen, as some libraries require."""
     target = data.target[data.train]
     return target if data.is_regression else np.searchsorted(seen_classes(data), target)
+
+
+def build(kind: type, parameters: Parameters, **own: Any) -> Any:
+    """An estimator of a library with some parameters, and with those of our own that they leave open.
+
+    Raises:
+        UserError: it has no such parameter; some libraries would ignore it in silence.
+    """
+    known = {name for base in kind.__mro__ for name in inspect.signature(base.__init__).parameters} - {"self", "args", "kwargs"}
+    for name in parameters:
+        if name not in known:
+            raise UserError(f"fixed: {unknown(name, sorted(known))} ({kind.__name__})")
+    return kind(**{**own, **parameters})
 
 
 def fit_estimator(estimator: Any, data: TrainingData) -> Any:

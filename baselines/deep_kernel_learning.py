@@ -1,7 +1,8 @@
 """Deep kernel learning (Wilson et al. 2016) of GPyTorch: a Gaussian process on the features of a network (paper Table 3).
 
 Network and process are trained together on the variational bound with inducing points (Hensman et al. 2013) in minibatches, and
-stopped early on the validation rows. The paper names one configuration (section B.1) and its code another; the grid spans both.
+stopped early on the validation rows. The grid is around the configuration that the paper names (section B.1), with the layers
+and features of its code's; that code's 1,000 inducing points, dropout and plain gradient descent are not in it.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, serving_one
-from npt.interface import Resources, Task
+from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, serving_one, unknown
+from npt.interface import Resources, Task, UserError
 
 if TYPE_CHECKING:
     import torch
@@ -47,11 +48,19 @@ def quick(task: Task) -> Grid:
 
 
 def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
-    """Train one model; its weights are those of the best epoch on the validation rows."""
+    """Train one model; its weights are those of the best epoch on the validation rows.
+
+    Raises:
+        UserError: a parameter is unknown.
+    """
     import torch
 
     (given,) = configurations
-    parameters = {**{name: values[0] for name, values in paper(data.task, "small").items()}, **given}
+    defaults = {name: values[0] for name, values in paper(data.task, "small").items()}
+    for name in given:
+        if name not in (known := [*defaults, "max_epochs", "patience"]):
+            raise UserError(f"fixed: {unknown(name, known)} (deep kernel learning)")
+    parameters = {**defaults, **given}
     torch.set_num_threads(resources.threads)
     device = torch.device(resources.device)
     features, target = (torch.as_tensor(each, dtype=torch.float32, device=device) for each in (data.features, data.target))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, fit_estimator
+from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, fit_estimator
 from npt.interface import Resources
 
 
@@ -17,15 +17,17 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
     booster = GradientBoostingRegressor if data.is_regression else GradientBoostingClassifier
-    ensemble: Any = booster(**boosting.longest(configurations), random_state=seed)
+    ensemble = build(booster, boosting.longest(configurations), random_state=seed)
     fit_estimator(ensemble, data)
     staged = ensemble.staged_predict if data.is_regression else ensemble.staged_predict_proba
 
     def predict(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
         counts = [one.get("n_estimators", ensemble.n_estimators) for one in wanted]
-        stages = enumerate(staged(features), 1)
-        found = {rounds: values for rounds, values in stages if rounds in counts}
-        return [found[rounds] for rounds in counts]
+        found, last = {}, np.empty(0)
+        for rounds, last in enumerate(itertools.islice(staged(features), max(counts)), 1):
+            if rounds in counts:
+                found[rounds] = last
+        return [found.get(rounds, last) for rounds in counts]  # one that stopped early has fewer
 
     return predict
 

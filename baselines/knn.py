@@ -7,12 +7,13 @@ the paper's 480 configurations are 40.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, train_labels
+from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, train_labels, unknown
 from npt.interface import Infeasible, Resources, Task, UserError
 
 DEFAULT = {"n_neighbors": 5, "weights": "uniform", "p": 2, "algorithm": "brute", "leaf_size": 30}
@@ -52,11 +53,10 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
 
     Raises:
         Infeasible: there are fewer train rows than neighbours asked for.
-        UserError: a parameter is unknown.
+        UserError: a parameter is unknown or has a value that is not allowed.
     """
-    for name in configurations[0]:
-        if name not in DEFAULT:
-            raise UserError(f"knn.fixed.{name}: not a parameter of k-NN here; allowed: {', '.join(DEFAULT)}")
+    for one in configurations:
+        _check(one)
     most = max(_value(one, "n_neighbors") for one in configurations)
     if most > len(data.train):
         raise Infeasible(f"n_neighbors {most} is more than the {len(data.train)} train rows")
@@ -77,6 +77,19 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
         return found
 
     return predict
+
+
+def _check(parameters: Parameters) -> None:
+    for name in parameters:
+        if name not in DEFAULT:
+            raise UserError(f"fixed: {unknown(name, list(DEFAULT))} (k-NN)")
+    k, p, weights = (_value(parameters, name) for name in ("n_neighbors", "p", "weights"))
+    if not isinstance(k, int) or k < 1:
+        raise UserError(f"knn: n_neighbors {k!r} is not a positive number")
+    if not isinstance(p, int | float) or not 0 < p < math.inf:
+        raise UserError(f"knn: p {p!r} is not a positive number")
+    if weights not in ("uniform", "distance"):
+        raise UserError(f"knn: weights {weights!r}; allowed: uniform, distance")
 
 
 class NeighbourSearch:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, train_labels
+from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, train_labels
 from npt.interface import Resources
 
 
@@ -23,12 +23,12 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     fixed: dict[str, Any] = {"n_jobs": resources.threads, "deterministic": True, "force_row_wise": True}
     fixed |= {"random_state": seed, "verbosity": -1}
     booster = LGBMRegressor if data.is_regression else LGBMClassifier
-    ensemble = booster(**{**fixed, **boosting.longest(configurations)})
+    ensemble = build(booster, boosting.longest(configurations), **fixed)
     categorical: Any = list(data.categorical) or "auto"
     ensemble.fit(data.features[data.train], train_labels(data), categorical_feature=categorical)
 
     def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
-        predict: Any = ensemble.predict if data.is_regression else ensemble.predict_proba  # type: ignore[attr-defined]
+        predict = ensemble.predict if data.is_regression else ensemble.predict_proba
         return [predict(features, num_iteration=one.get("n_estimators", -1)) for one in wanted]
 
     return first_rounds

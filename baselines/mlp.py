@@ -10,7 +10,7 @@ import itertools
 import warnings
 from collections.abc import Sequence
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, fit_estimator, serving_one
+from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, build, fit_estimator, serving_one
 from npt.interface import Resources, Task
 
 SCHEDULES = ["constant", "invscaling", "adaptive"]
@@ -57,7 +57,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="Got `batch_size`")
-        return serving_one(fit_estimator(network(**{"random_state": seed, **parameters}), data))
+        return serving_one(fit_estimator(build(network, parameters, random_state=seed), data))
 
 
 def model(parameters: Parameters, data: TrainingData) -> Parameters:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, fit_estimator
+from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, build, fit_estimator
 from npt.interface import Resources, Task
 
 # Parameters under which the first m trees of a forest are the forest of m trees with the same seed.
@@ -37,9 +37,8 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     largest = max(configurations, key=lambda one: one.get("n_estimators", TREES))
-    forest = (RandomForestRegressor if data.is_regression else RandomForestClassifier)(
-        **{"random_state": seed, "n_jobs": resources.threads, **largest}
-    )
+    kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
+    forest = build(kind, largest, random_state=seed, n_jobs=resources.threads)
     fit_estimator(forest, data)
     trees: list[Any] = list(forest.estimators_)
     votes = [tree.predict if data.is_regression else tree.predict_proba for tree in trees]

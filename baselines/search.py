@@ -79,6 +79,8 @@ class SearchLearner:
         self.data = training_data(table, split, codes=native)
         if len(np.unique(self.data.target[self.data.train])) < 2:
             raise Infeasible("the train rows have a single target value")
+        if not len(self.data.validation):
+            raise Infeasible("no validation row has a known target")
         known = statistics(table, split)
         self.centre, self.scale = known.centre[table.target], known.scale[table.target]
         if self.device != "cpu":
@@ -95,7 +97,7 @@ class SearchLearner:
             raise Infeasible(f"none of the {len(trials)} configurations could be fitted and scored: {reason}", trials)
         self.best = search.best
         chosen = trials[self.best.place].parameters
-        return Fit(chosen, self.best.loss, search.fits, trials=trials, grid=len(grid), refit_seconds=0.0)
+        return Fit(chosen, self.best.loss, search.fits, trials=trials, grid=len(grid), models=search.models)
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Probabilities over all classes, or values in original units."""
@@ -134,14 +136,15 @@ class Outcome:
 
 
 class Search:
-    """One search on one fold; `best` is the winner, `fits` the number of models trained."""
+    """One search on one fold; `best` is the winner, `models` how many different ones were tried, in `fits` fits."""
 
     def __init__(
         self, baseline: Baseline, data: TrainingData, settings: BaselineSettings, seed: int, resources: Resources
     ) -> None:
         self.baseline, self.data, self.settings, self.seed, self.resources = baseline, data, settings, seed, resources
         self.best: Winner | None = None
-        self.fits = 0
+        self.fits = self.models = 0
+        self.printed: set[str] = set()
 
     def run(self, grid: Sequence[Parameters]) -> list[Trial]:
         """Try the grid, or as much of it as the settings allow; a trial for each configuration tried, in the grid's order."""
@@ -156,6 +159,7 @@ class Search:
             for candidate, outcome, fitted in self._try(family):
                 outcomes[keys[candidate.place]] = outcome
                 self._keep_if_best(Winner(outcome.loss, position[candidate.place], candidate.parameters, fitted))
+        self.models = len(outcomes)
         tried = [place for place in places if keys[place] in outcomes]
         if len(tried) < len(places) and self.best:
             self.best = replace(self.best, place=tried.index(places[self.best.place]))
@@ -190,29 +194,29 @@ class Search:
     def _try(self, family: list[Candidate]) -> Iterable[tuple[Candidate, Outcome, Fitted]]:
         """Fit and score a family; if that fails, each of its members alone, so that one takes no other with it."""
         started = time.perf_counter()
-        self.fits += 1
-        number = self.fits
         wanted = [candidate.parameters for candidate in family]
         try:
             fitted = self.baseline.fit(self.data, wanted, self.seed, self.resources)
             predicted = fitted(self.data.features[self.data.validation], wanted)
             losses = [validation_loss(self.data, over_all_classes(self.data, values)) for values in predicted]
-        except (UserError, KeyboardInterrupt):
+        except (UserError, ImportError):
             raise
         except Exception as error:  # a library may fail in any way; what it says is the configuration's result
             if len(family) > 1:
                 for candidate in family:
                     yield from self._try([candidate])
                 return
-            if not isinstance(error, Infeasible):
+            reason = _said(error)
+            if not isinstance(error, Infeasible) and reason not in self.printed:
                 traceback.print_exc()
-            took = time.perf_counter() - started
-            yield family[0], Outcome(math.nan, _said(error), number, took), _unfitted
+                self.printed.add(reason)
+            yield family[0], Outcome(math.nan, reason, 0, time.perf_counter() - started), _unfitted
             return
         took = time.perf_counter() - started
+        self.fits += 1
         for candidate, loss in zip(family, losses, strict=True):
             reason = "" if math.isfinite(loss) else f"the validation loss is {loss}"
-            yield candidate, Outcome(loss, reason, number, took), fitted
+            yield candidate, Outcome(loss, reason, self.fits, took), fitted
 
     def _keep_if_best(self, found: Winner) -> None:
         if not math.isfinite(found.loss):

@@ -23,8 +23,9 @@ from baselines.declaration import (
     seen_classes,
     serving_one,
     train_labels,
+    unknown,
 )
-from npt.interface import Infeasible, Resources, Task
+from npt.interface import Infeasible, Resources, Task, UserError
 from npt.metrics import negative_log_likelihood
 
 DEFAULT = {
@@ -63,6 +64,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
 
     Raises:
         Infeasible: too few rows for batch normalisation.
+        UserError: a parameter is unknown.
     """
     import torch
     from pytorch_tabnet.tab_model import TabNetClassifier, TabNetRegressor
@@ -71,6 +73,9 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
         raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
     torch.set_num_threads(resources.threads)
     (given,) = configurations
+    for name in given:
+        if name not in (known := [*DEFAULT, "max_epochs", "patience"]):
+            raise UserError(f"fixed: {unknown(name, known)} (TabNet)")
     parameters = {**DEFAULT, **given}
     virtual = parameters["virtual_batch_size"]
     batch = _batch_size(parameters["batch_size"], len(data.train), virtual)

@@ -9,20 +9,26 @@ from typing import Any
 import numpy as np
 
 from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, fit_estimator
-from npt.interface import Resources
+from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, fit_estimator
+from npt.interface import Resources, UserError
 
 
 def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
-    """Fit the longest ensemble; shorter ones are its first rounds."""
-    from xgboost import XGBClassifier, XGBRegressor
+    """Fit the longest ensemble; shorter ones are its first rounds.
 
+    Raises:
+        UserError: a GPU is asked for, which the installed build would leave alone with a warning.
+    """
+    from xgboost import XGBClassifier, XGBRegressor, build_info
+
+    if resources.device != "cpu" and not build_info()["USE_CUDA"]:
+        raise UserError(f"device: {resources.device} is not for xgboost-cpu; install xgboost in its place")
     booster = XGBRegressor if data.is_regression else XGBClassifier
     data = replace(data, features=data.features.astype(np.float32))
     fixed: dict[str, Any] = {"n_jobs": resources.threads, "device": resources.device, "random_state": seed}
     if data.categorical:
         fixed |= {"enable_categorical": True, "feature_types": _feature_types(data)}
-    predict = fit_estimator(booster(**{**fixed, **boosting.longest(configurations)}), data)
+    predict = fit_estimator(build(booster, boosting.longest(configurations), **fixed), data)
 
     def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
         features = features.astype(np.float32)

@@ -83,7 +83,8 @@ def _sections(study: Any, name: str) -> str:
     from workflow.report.tables import TABLES
 
     sections = TABLES[name](study, PAPER_METRICS).sections
-    return "\n\n".join(f"**{section.title}**\n\n{section.markdown()}" for section in sections)
+    parts = [part for one in sections for part in (f"**{one.title}**", one.markdown(), *one.notes)]
+    return "\n\n".join(parts)
 
 
 MEASUREMENTS: dict[str, Callable[[Rows], str]] = {

@@ -1,7 +1,8 @@
 """The shared grid search beside scikit-learn's GridSearchCV over the same grid, rows and threads, in turn in one process.
 
 GridSearchCV's winner is fitted again on the train rows, as the paper's protocol has it; the shared search holds its winner
-already. MLP's grid is a part of the paper's, as the whole takes hours. TabNet is left out, as its fits share nothing.
+already. MLP's grid is a part of the paper's, as the whole takes hours. TabNet and deep kernel learning are left out, as their
+fits share nothing.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
 def main() -> None:
     """Command line of the benchmark."""
     options = parser(__doc__)
+    options.set_defaults(device="cpu")
     options.add_argument("--datasets", nargs="+", default=("breast_cancer", "concrete"))
     options.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     options.add_argument("--downloads", type=Path, default=Path("results/data/raw"), help="folder for downloaded files")

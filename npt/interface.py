@@ -98,7 +98,8 @@ class Prediction:
 class Trial:
     """A configuration that a learner tried: its validation loss, or the reason why it has none.
 
-    `fit` numbers the models that were trained; configurations with the same number shared one, which took `seconds`.
+    `fit` numbers the models that were trained, from 1; configurations with the same number shared one, which took `seconds`.
+    One that failed has 0.
     """
 
     parameters: Mapping[str, Any]
@@ -123,8 +124,8 @@ class Infeasible(Exception):
 class Fit:
     """What a learner tells about its training; `earlier_seconds` are those before an interruption.
 
-    A learner that searches a grid tells its size, all `trials` in the grid's order, and the seconds it took to fit the winner
-    again, if it did.
+    A learner that searches a grid tells its size, all `trials` in the grid's order, how many different `models` are among them,
+    and the seconds it took to fit the winner again, if it did.
     """
 
     chosen: Mapping[str, Any]
@@ -134,6 +135,7 @@ class Fit:
     earlier_seconds: float = 0.0
     trials: Sequence[Trial] = ()
     grid: int | None = None
+    models: int | None = None
     refit_seconds: float = 0.0
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from npt.interface import TASKS
 from npt.metrics import METRICS, PAPER_METRICS
+from workflow.report.section import TASK_TITLES, Section
 from workflow.report.summary import read_study
-from workflow.report.tables import TABLES, TASK_TITLES, Section
+from workflow.report.tables import TABLES
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference" / "quick"

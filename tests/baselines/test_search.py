@@ -114,8 +114,32 @@ def test_if_all_configurations_fail_so_does_the_method() -> None:
 
 
 def test_a_mistake_of_the_user_is_no_failed_configuration() -> None:
-    with pytest.raises(UserError, match=r"knn\.fixed\.metric"):
-        searched(BASELINES["knn"], BaselineSettings("quick", {"metric": "cosine"}))
+    for name, baseline in BASELINES.items():
+        with pytest.raises(UserError, match="fixed: 'max_dept' is unknown"):
+            searched(baseline, BaselineSettings("quick", {"max_dept": 3}))
+        tuned = next(iter(baseline.quick("regression")))
+        with pytest.raises(UserError, match=rf"{name}\.fixed\.{tuned}: is tuned by the grid"):
+            searched(baseline, BaselineSettings("quick", {tuned: 3}))
+
+
+@pytest.mark.parametrize("grid", [{"weights": ["distanc"]}, {"p": [math.inf]}, {"p": [0]}, {"n_neighbors": [0]}])
+def test_k_nn_refuses_values_without_a_meaning(grid: dict[str, list[object]]) -> None:
+    with pytest.raises(UserError, match="knn: "):
+        searched(BASELINES["knn"], BaselineSettings(grid))
+
+
+def test_a_missing_library_is_no_failed_configuration() -> None:
+    baseline, _ = counted([ModuleNotFoundError("No module named 'xgboost'")])
+    with pytest.raises(ModuleNotFoundError):
+        searched(baseline)
+
+
+def test_validation_rows_without_targets_are_a_reason() -> None:
+    table = make_table("regression")
+    split = first_split(table)
+    table.values[split.validation, table.target] = np.nan
+    with pytest.raises(Infeasible, match="no validation row has a known target"):
+        SearchLearner(BASELINES["knn"], BaselineSettings("quick"), Resources()).fit(table, split, 0)
 
 
 def test_a_limit_of_time_stops_new_fits_and_is_never_silent() -> None:
@@ -250,11 +274,21 @@ def test_too_few_rows_for_the_neighbours_is_a_reason() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [(BaselineSettings("fast"), "allowed: paper, quick"), (BaselineSettings({"neighbors": [1]}), r"knn\.grid\.neighbors")],
+    [
+        (BaselineSettings("fast"), "allowed: paper, quick"),
+        (BaselineSettings({"neighbors": [1]}), r"knn\.grid\.neighbors"),
+        (BaselineSettings({"p": []}), r"knn\.grid\.p: has no values"),
+        (BaselineSettings({"p": ["1e0"]}), r"knn\.grid\.p: '1e0' is text, not a number"),
+    ],
 )
 def test_an_unknown_grid_is_refused(settings: BaselineSettings, message: str) -> None:
     with pytest.raises(UserError, match=message):
         next(knn.BASELINE.configurations(settings, "binary", 10))
+
+
+def test_parameters_of_small_tables_grids_are_allowed_for_large_ones_too() -> None:
+    settings = BaselineSettings({"algorithm": ["brute"], "n_neighbors": [1]})
+    assert next(knn.BASELINE.configurations(settings, "binary", 1_000_000))
 
 
 def test_the_order_of_configurations_is_the_grid_s() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -98,23 +97,29 @@ def test_nearest_rows_are_found_exactly_among_many_at_equal_distance(p: int) -> 
     assert distances == pytest.approx(np.take_along_axis(every, order, 1))
 
 
-@pytest.mark.parametrize("name", ["random_forest", "gradient_boosting", "xgboost", "lightgbm", "catboost"])
+@pytest.mark.parametrize(
+    ("name", "native"),
+    [
+        ("random_forest", False), ("gradient_boosting", False), ("xgboost", False), ("xgboost", True), ("lightgbm", False),
+        ("lightgbm", True), ("catboost", False), ("catboost", True),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
-def test_the_first_part_of_a_long_fit_is_the_short_fit_to_the_last_bit(name: str, task: Any) -> None:
-    table = make_table(task, 150)
+def test_the_first_part_of_a_long_fit_is_the_short_fit_to_the_last_bit(name: str, native: bool, task: Any) -> None:
+    table = make_table(task, 300)
     split = first_split(table)
-    grid: Mapping[str, list[Any]] = (
-        {"learning_rate": [0.1], "max_depth": [3]} if name != "random_forest" else {"max_features": ["sqrt"]}
+    blind = table.blind(split.test)
+    grid: dict[str, list[Any]] = (
+        {"max_features": ["sqrt"]} if name == "random_forest" else {"learning_rate": [0.1], "max_depth": [3]}
     )
-    learner, _ = search(name, table.blind(split.test), split, {**grid, "n_estimators": [20, 50, 120]})
-    rows = learner.data.features[split.test]
-    winner = learner.best.parameters
-    for count in (20, 50, 120):
-        (shared,) = learner.best.fitted(rows, [{**winner, "n_estimators": count}])
-        alone, fit = search(name, table.blind(split.test), split, {**grid, "n_estimators": [count]})
-        (own,) = alone.best.fitted(rows, [alone.best.parameters])
-        assert np.array_equal(shared, own)
-        assert fit.fits == 1
+    counts = [20, 60, 250]
+    learner, fit = search(name, blind, split, {**grid, "n_estimators": counts}, native_categories=native)
+    assert fit.fits == (2 if native and name == "catboost" else 1)  # CatBoost combines categories from 200 rounds on
+    for count, trial in zip(counts, fit.trials, strict=True):
+        alone, own = search(name, blind, split, {**grid, "n_estimators": [count]}, native_categories=native)
+        assert own.validation_loss == trial.validation_loss
+        if learner.best.parameters["n_estimators"] == count:
+            assert np.array_equal(alone.predict(split.test).values, learner.predict(split.test).values)
 
 
 def test_nothing_is_shared_where_the_rounds_depend_on_their_number() -> None:
@@ -136,3 +141,12 @@ def test_schedules_are_followed_by_plain_gradient_descent() -> None:
     _, fit = search("mlp", table.blind(split.test), split, grid, fixed={"solver": "sgd", "early_stopping": True})
     assert fit.fits == 2
     assert fit.trials[0].validation_loss != fit.trials[1].validation_loss
+
+
+def test_a_forest_s_or_ensemble_s_early_stop_serves_every_larger_number() -> None:
+    table = make_table("regression", 150)
+    split = first_split(table)
+    grid = {"learning_rate": [0.3], "max_depth": [3], "n_estimators": [5, 400]}
+    _, fit = search("gradient_boosting", table.blind(split.test), split, grid, fixed={"n_iter_no_change": 2})
+    assert fit.fits == 2
+    assert all(np.isfinite(trial.validation_loss) for trial in fit.trials)

@@ -116,7 +116,7 @@ def study(**changes: Any) -> pd.DataFrame:
                     row |= {"clean_accuracy": value, "corrupted_accuracy": value - 0.1}
                 else:
                     row |= {"test_rmse": value, "test_mse": value**2, "clean_rmse": value, "corrupted_rmse": 1.5 * value}
-                search = {"grid": 480, "configurations": 480, "failed_configurations": seed, "fits": 2}
+                search = {"grid": 480, "configurations": 480, "models": 40, "failed_configurations": seed, "fits": 2}
                 row |= search if method == "knn" else {**dict.fromkeys(search), "fits": 1}
                 row |= {"fit_seconds": 3000.0 + 1400 * seed, "refit_seconds": 0.0, "predict_seconds": 0.004, "threads": 1}
                 row |= {"peak_memory_mb": 1000.0 + 234 * seed, "peak_gpu_memory_mb": None, "device": "cpu"}
@@ -161,8 +161,8 @@ def test_the_cost_of_a_search_is_that_of_its_whole_grid() -> None:
     found = TABLES["cost"](frame, PAPER_METRICS)
     first, second = (section.cells.set_index("Method") for section in found.sections)
     assert first.loc["k-NN"].to_dict() == {
-        "Configurations": "480 of 480 (1 failed over all folds)", "Models fitted": "2", "Search": "1 h 1 min", "Refit": "none",
-        "Prediction": "4 ms", "Peak memory, MB": "1,234", "On": "cpu, 1 thread",
+        "Configurations": "480 of 480, 40 distinct, 1 failed over all folds", "Models fitted": "2", "Search": "1 h 1 min",
+        "Refit": "none", "Predict validation and test": "4 ms", "Peak memory, MB": "1,234", "On": "cpu, 1 thread",
     }  # fmt: skip
     assert first.loc["NPT", "Configurations"] == "1"
     assert list(second.loc["NPT", ["GPU memory, MB", "On"]]) == ["512", "cuda:0, 1 thread"]

@@ -6,8 +6,9 @@ import pandas as pd
 
 from npt.datasets import datasets
 from npt.metrics import METRICS
+from workflow.report.section import TASK_TITLES, Primary, tasks_of
 from workflow.report.summary import dataset_title, method_titles, standard_error
-from workflow.report.tables import TASK_TITLES, Primary, corruption_changes, ranks, tasks_of
+from workflow.report.tables import corruption_changes, ranks
 
 
 def answer(study: pd.DataFrame, kind: str, primary: Primary) -> str:

@@ -9,9 +9,10 @@ import matplotlib
 import pandas as pd
 
 from npt.metrics import METRICS
+from workflow.report.section import TASK_TITLES, Primary, tasks_of
 from workflow.report.summary import dataset_title, method_titles
-from workflow.report.tables import TASK_TITLES, Primary, corruption_changes, tasks_of
 from workflow.report.tables import corruption as corruption_table
+from workflow.report.tables import corruption_changes
 from workflow.report.tables import metrics as metrics_table
 from workflow.report.tables import ranks as ranks_table
 

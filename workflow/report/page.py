@@ -15,8 +15,9 @@ from markupsafe import Markup, escape
 
 from npt.datasets import datasets, store
 from workflow.report.answer import answer
+from workflow.report.section import Primary, Section
 from workflow.report.summary import dataset_title, method_title
-from workflow.report.tables import TABLES, Primary, Section
+from workflow.report.tables import TABLES
 from workflow.studies import KINDS
 
 FIGURE_CAPTIONS = {

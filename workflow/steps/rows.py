@@ -123,10 +123,12 @@ def write_scores(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
         for seed, tried in trials.items()
         for trial in tried
     ]
-    frame = pd.DataFrame(lines) if lines else pd.DataFrame(columns=["seed", *SCORE_COLUMNS])
-    for name in frame.columns.difference(["seed", *SCORE_COLUMNS]):
-        if frame[name].map(type).nunique() > 1 or frame[name].map(lambda value: isinstance(value, list | dict)).any():
-            frame[name] = frame[name].map(json.dumps)
+    tuned = list(dict.fromkeys(name for tried in trials.values() for trial in tried for name in trial.parameters))
+    columns = {name: [line.get(name) for line in lines] for name in ("seed", *tuned, *SCORE_COLUMNS)}
+    for name in tuned:
+        if not any(all(isinstance(value, kind) for value in columns[name]) for kind in (str, bool, int | float)):
+            columns[name] = [json.dumps(value) for value in columns[name]]
+    frame = pd.DataFrame(columns)
     with replacing(path) as partial:
         frame.to_parquet(partial, engine="pyarrow", index=False)
 

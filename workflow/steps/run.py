@@ -80,6 +80,7 @@ def _outcome(result: Evaluation, learner: Any, threads: int) -> dict[str, Any]:
         "chosen": dict(fit.chosen) if fit else None,
         "grid": fit.grid if fit else None,
         "configurations": len(result.trials) or None,
+        "models": fit.models if fit else None,
         "failed_configurations": sum(bool(trial.reason) for trial in result.trials) if result.trials else None,
         "fits": fit.fits if fit else None,
         "parameters": fit.parameters if fit else None,

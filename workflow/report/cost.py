@@ -1,0 +1,110 @@
+"""What searches and trainings took (paper Tables 6 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from npt.datasets import datasets
+from workflow.report.section import DASH, Primary, Section, Tabulated
+from workflow.report.summary import dataset_title, method_titles
+
+COST_COLUMNS = [
+    "dataset", "method", "variant", "folds", "grid", "configurations", "models", "failed_configurations", "fits",
+    "search_seconds", "refit_seconds", "predict_seconds", "peak_memory_mb", "peak_gpu_memory_mb", "threads", "device",
+]  # fmt: skip
+COST_NOTE = (
+    "Means over the folds that have a result; memory is the largest peak of the whole process, GPU memory what PyTorch held. "
+    "The first fold of a job also loads its libraries. Configurations that one model serves share its fit, and the winner keeps "
+    "the model that was scored, so that no refit is needed."
+)
+
+
+def cost(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """What every method took on every dataset (paper Tables 6 and 7): means over folds, and the largest peak of memory.
+
+    The search of a baseline is over its whole grid, that of a tuned NPT over all its configurations.
+    """
+    rows = []
+    for (dataset, method, variant), group in study[study["status"] == "ok"].groupby(
+        ["dataset", "method", "variant"], sort=False
+    ):
+        rows.append(
+            {
+                "dataset": dataset,
+                "method": method,
+                "variant": variant,
+                "folds": len(group),
+                "grid": group["grid"].mean(),
+                "configurations": group["configurations"].mean(),
+                "models": group["models"].mean(),
+                "failed_configurations": group["failed_configurations"].sum(),
+                "fits": group["fits"].mean(),
+                "search_seconds": (group["fit_seconds"] - group["refit_seconds"]).mean(),
+                "refit_seconds": group["refit_seconds"].mean(),
+                "predict_seconds": group["predict_seconds"].mean(),
+                "peak_memory_mb": group["peak_memory_mb"].max(),
+                "peak_gpu_memory_mb": group["peak_gpu_memory_mb"].max(),
+                "threads": group["threads"].max(),
+                "device": ", ".join(sorted(set(group["device"]))),
+            }
+        )
+    tidy = pd.DataFrame(rows, columns=COST_COLUMNS)
+    names = list(dict.fromkeys(tidy["dataset"]))
+    sections = [
+        Section(
+            f"Cost on {dataset_title(name)} ({datasets()[name].rows:,} rows), a fold",
+            _cost_cells(tidy[tidy["dataset"] == name]),
+        )
+        for name in names
+    ]
+    if sections:
+        sections[-1] = replace(sections[-1], notes=(COST_NOTE,))
+    return Tabulated(tidy, tuple(sections))
+
+
+def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
+    cells = pd.DataFrame(
+        {
+            "Method": method_titles(part),
+            "Configurations": [_tried(row) for row in part.to_dict("records")],
+            "Models fitted": [f"{fits:,.0f}" for fits in part["fits"]],
+            "Search": [_duration(seconds) for seconds in part["search_seconds"]],
+            "Refit": [_duration(seconds) for seconds in part["refit_seconds"]],
+            "Predict validation and test": [_duration(seconds) for seconds in part["predict_seconds"]],
+            "Peak memory, MB": [f"{peak:,.0f}" for peak in part["peak_memory_mb"]],
+            "GPU memory, MB": [DASH if np.isnan(peak) else f"{peak:,.0f}" for peak in part["peak_gpu_memory_mb"].astype(float)],
+            "On": [
+                f"{device}, {threads:.0f} thread{'s' * (threads > 1)}"
+                for device, threads in zip(part["device"], part["threads"], strict=True)
+            ],
+        }
+    )
+    return cells if (cells["GPU memory, MB"] != DASH).any() else cells.drop(columns="GPU memory, MB")
+
+
+def _tried(row: Mapping[Any, Any]) -> str:
+    """How many configurations a search scored, of how many; how many of them differ, and how many failed."""
+    if pd.isna(row["configurations"]):
+        return "1"
+    parts = [f"{row['configurations']:,.0f}" + ("" if pd.isna(row["grid"]) else f" of {row['grid']:,.0f}")]
+    if not pd.isna(row["models"]) and row["models"] < row["configurations"]:
+        parts.append(f"{row['models']:,.0f} distinct")
+    if row["failed_configurations"] > 0:
+        parts.append(f"{row['failed_configurations']:.0f} failed over all folds")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    """Hours, minutes and seconds, as far as they are needed."""
+    if seconds == 0:
+        return "none"
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds >= 0.05 else f"{1000 * seconds:.0f} ms"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

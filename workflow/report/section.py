@@ -1,0 +1,93 @@
+"""What a table is: sections of cells as text, and how numbers become text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from npt.interface import TASKS, Task
+from workflow.report.summary import dataset_title, method_title
+
+Primary = Mapping[Task, str]
+DASH = "–"
+TASK_TITLES: dict[Task, str] = {
+    "binary": "Binary classification",
+    "multiclass": "Multi-class classification",
+    "regression": "Regression",
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One printed table: title, cells as text, and notes under it."""
+
+    title: str
+    cells: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def markdown(self) -> str:
+        """The cells as a Markdown table."""
+        return self.cells.to_markdown(index=False, disable_numparse=True)
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """A table for machines and for readers."""
+
+    tidy: pd.DataFrame
+    sections: tuple[Section, ...]
+
+    def markdown(self, preset: str) -> str:
+        """All sections as Markdown."""
+        parts = [f"Configuration: {preset}\n"]
+        for section in self.sections:
+            parts.append(f"### {section.title}\n\n{section.markdown()}\n")
+            parts += [f"{note}\n" for note in section.notes]
+        return "\n".join(parts)
+
+
+def tasks_of(study: pd.DataFrame) -> list[Task]:
+    """Tasks that occur in a study."""
+    present = set(study["task"])
+    return [task for task in TASKS if task in present]
+
+
+def notes(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Why there are dashes, and what a star means."""
+    lines = [
+        f"{DASH} {method_title(row.method, row.variant)} on {dataset_title(row.dataset)}: {row.reason}"  # type: ignore[arg-type]
+        for row in frame.itertuples()
+        if row.reason
+    ]
+    if any(dataset_title(name).endswith("*") for name in frame["dataset"]):
+        lines.append("\\* not one of the paper's ten tables")
+    return tuple(lines)
+
+
+def plus_minus(mean: float, error: float, digits: int, *, sign: bool = False) -> str:
+    """A mean with its standard error, if it has one."""
+    if np.isnan(mean):
+        return DASH
+    shown = number(mean, digits, sign=sign)
+    return shown if np.isnan(error) else f"{shown} ± {error:.{digits}f}"
+
+
+def number(value: float, digits: int, *, sign: bool = False) -> str:
+    """A number with a proper minus sign."""
+    if np.isnan(value):
+        return DASH
+    value = round(value, digits) + 0.0
+    return f"{value:{'+' if sign and value else ''}.{digits}f}".replace("-", "−")
+
+
+def digits(value: float) -> int:
+    """How many decimals a metric is shown with."""
+    return 3 if np.isnan(value) or abs(value) < 10 else 2
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
