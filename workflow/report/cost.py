@@ -19,8 +19,8 @@ COST_COLUMNS = [
 ]  # fmt: skip
 COST_NOTE = (
     "Means over the folds that have a result; memory is the largest peak of the whole process, GPU memory what PyTorch held. "
-    "The first fold of a job also loads its libraries. Configurations that one model serves share its fit, and the winner keeps "
-    "the model that was scored, so that no refit is needed."
+    "The first fold of a job also loads its libraries. Configurations that one model serves share its fit, and the winner "
+    "keeps the model that was scored, so that no refit is needed."
 )
 
 
