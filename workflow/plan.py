@@ -18,6 +18,7 @@ from workflow.studies import KINDS
 
 RESULTS = "results"
 NOTHING = "(?!)"
+Selected = tuple[str, str, str, dict[str, Any]]  # dataset, method, variant and resolved settings
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class Plan:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.studies = {study.name: study for study in config.studies}
-        self._wanted = _wanted_seeds(config)
+        self._selected = {study.name: list(_selection(study, config)) for study in config.studies}
+        self._wanted = _wanted_seeds(config, self._selected)
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -72,7 +74,7 @@ class Plan:
 
     def runs_of(self, study: Study) -> list[Run]:
         """The runs a study looks at."""
-        names = {(dataset, method, variant) for dataset, method, variant, _ in _selection(study, self.config)}
+        names = {(dataset, method, variant) for dataset, method, variant, _ in self._selected[study.name]}
         return [
             run
             for run in self.runs.values()
@@ -186,8 +188,8 @@ class Plan:
         return [f"{RESULTS}/data/{dataset}.npz" for dataset in self.datasets]
 
 
-def _selection(study: Study, config: Config) -> Iterable[tuple[str, str, str, dict[str, Any]]]:
-    """dataset, method, variant and resolved settings of everything a study names."""
+def _selection(study: Study, config: Config) -> Iterable[Selected]:
+    """Everything that a study names."""
     for dataset in study.datasets:
         for method in study.methods:
             base: Mapping[str, Any] = {"base": {}} if study.base else {}
@@ -210,7 +212,9 @@ def _trials(study: Study, config: Config, dataset: str, method: str) -> Mapping[
     return config.trials(dataset, method) if study.tuned and methods()[method].draw else {}
 
 
-def _wanted_seeds(config: Config) -> dict[tuple[str, str, str], tuple[dict[str, Any], tuple[int, ...]]]:
+def _wanted_seeds(
+    config: Config, selected: Mapping[str, Iterable[Selected]]
+) -> dict[tuple[str, str, str], tuple[dict[str, Any], tuple[int, ...]]]:
     """Settings and all seeds of every run that some study needs.
 
     Raises:
@@ -219,7 +223,7 @@ def _wanted_seeds(config: Config) -> dict[tuple[str, str, str], tuple[dict[str, 
     wanted: dict[tuple[str, str, str], tuple[dict[str, Any], tuple[int, ...]]] = {}
     owner: dict[tuple[str, str, str], str] = {}
     for study in config.studies:
-        for dataset, method, variant, settings in _selection(study, config):
+        for dataset, method, variant, settings in selected[study.name]:
             key = (dataset, method, variant)
             earlier, seeds = wanted.get(key, (settings, ()))
             if earlier != settings:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -120,27 +122,34 @@ def test_a_gpu_is_used_where_asked_and_never_by_default(name: str) -> None:
     if not torch.cuda.is_available():
         with pytest.raises(UserError, match="device: cuda is not at hand"):
             fitted(name, "regression", device="cuda")
+    elif name != "xgboost" or importlib.import_module("xgboost").build_info()["USE_CUDA"]:
+        assert np.isfinite(fitted(name, "regression", device="cuda")).all()
     assert np.isfinite(fitted("knn", "regression", device="cuda")).all()  # has no use for one
 
 
 @pytest.mark.parametrize(("name", "argument"), [("xgboost", ("device", "cuda:1")), ("catboost", ("devices", "1"))])
 def test_the_library_is_told_which_gpu(name: str, argument: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib
-
     library: Any = importlib.import_module(name)
     kind = {"xgboost": "XGBRegressor", "catboost": "CatBoostRegressor"}[name]
 
-    def refuse(**given: Any) -> None:
-        raise Infeasible(f"asked for {given[argument[0]]}")
+    class Refusing:
+        def __init__(self, learning_rate: float, max_depth: int, n_estimators: int, **given: Any) -> None:
+            raise Infeasible(f"asked for {given[argument[0]]}")
 
-    monkeypatch.setattr(library, kind, refuse)
+    monkeypatch.setattr(library, kind, Refusing)
+    monkeypatch.setattr(library, "build_info", lambda: {"USE_CUDA": True}, raising=False)
     monkeypatch.setattr("npt.execution.device_of", lambda device: device)
     with pytest.raises(Infeasible, match=f"asked for {argument[1]}"):
         fitted(name, "regression", device="cuda:1")
 
 
+def test_a_build_of_xgboost_without_cuda_is_not_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xgboost.build_info", lambda: {"USE_CUDA": False})
+    monkeypatch.setattr("npt.execution.device_of", lambda device: device)
+    with pytest.raises(UserError, match="device: cuda is not for xgboost-cpu"):
+        fitted("xgboost", "regression", device="cuda")
+
+
 def _free() -> dict[str, str]:
     """This environment without what already holds libraries to one thread."""
-    import os
-
     return {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}

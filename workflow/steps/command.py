@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from baselines import methods
 from npt.interface import UserError
 from workflow.config import parse_seeds
 
@@ -30,8 +31,9 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 def run_parser(description: str | None) -> argparse.ArgumentParser:
     """The options of steps that work on one run: identity, settings, prepared data and outputs."""
     options = parser(description)
-    for name in ("dataset", "method", "fingerprint"):
-        options.add_argument(f"--{name}", required=True)
+    options.add_argument("--dataset", required=True)
+    options.add_argument("--method", required=True, choices=methods(), metavar="METHOD", help=", ".join(methods()))
+    options.add_argument("--fingerprint", required=True)
     options.add_argument("--variant", default="base")
     options.add_argument("--preset", default="custom", help="name of the configuration, kept in the rows")
     options.add_argument("--seeds", type=_seeds, required=True, help="folds, such as 0-2")
