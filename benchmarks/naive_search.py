@@ -10,10 +10,10 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
 from baselines.search import SearchLearner
-from npt.metrics import negative_log_likelihood
 
 SEED = 42
 
@@ -82,4 +82,5 @@ def score(fitted: Any, rows: np.ndarray, target: np.ndarray) -> float:
     if not hasattr(fitted, "predict_proba"):
         return -float(np.mean((np.asarray(fitted.predict(rows), np.float64) - target) ** 2))
     probabilities = np.asarray(fitted.predict_proba(rows), np.float64)
-    return -negative_log_likelihood(target, probabilities / probabilities.sum(1, keepdims=True))
+    labels = np.arange(probabilities.shape[1])
+    return -float(log_loss(target, probabilities / probabilities.sum(1, keepdims=True), labels=labels))

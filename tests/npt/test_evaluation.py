@@ -7,7 +7,7 @@ import pytest
 
 from npt.evaluation import evaluate
 from npt.interface import Fit, Infeasible, Prediction, Split, Table, Trial
-from npt.metrics import score
+from npt.metrics import negative_log_likelihood, score
 from tests.conftest import first_split, make_table
 
 
@@ -93,3 +93,15 @@ def test_the_trials_of_a_failed_search_are_kept() -> None:
     table = make_table("regression")
     result = evaluate(Searched(), table, first_split(table), 0)
     assert (result.status, [trial.reason for trial in result.trials]) == ("failed", ["no luck"])
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_the_negative_log_likelihood_is_scikit_learn_s_log_loss(classes: int) -> None:
+    from sklearn.metrics import log_loss
+
+    generator = np.random.default_rng(classes)
+    predicted = generator.dirichlet(np.ones(classes) / 3, 200)
+    predicted[:3] = np.eye(classes)[[0, 1, 1]]
+    truth = generator.integers(0, classes, 200).astype(float)
+    truth[:3] = [0, 0, 1]
+    assert negative_log_likelihood(truth, predicted) == log_loss(truth, predicted, labels=np.arange(classes))
