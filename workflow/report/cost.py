@@ -27,8 +27,10 @@ COST_NOTE = (
 def cost(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """What every method took on every dataset (paper Tables 6 and 7): means over folds, and the largest peak of memory.
 
-    The search of a baseline is over its whole grid, that of a tuned NPT over all its configurations.
+    The search of a baseline is over its whole grid, that of a tuned NPT over all its configurations. What rows of an earlier
+    revision do not tell is left out.
     """
+    study = study.reindex(columns=list(dict.fromkeys([*study.columns, *COST_COLUMNS, "fit_seconds"])))
     rows = []
     for (dataset, method, variant), group in study[study["status"] == "ok"].groupby(
         ["dataset", "method", "variant"], sort=False
