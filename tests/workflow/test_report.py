@@ -162,7 +162,7 @@ def test_the_cost_of_a_search_is_that_of_its_whole_grid() -> None:
     first, second = (section.cells.set_index("Method") for section in found.sections)
     assert first.loc["k-NN"].to_dict() == {
         "Configurations": "480 of 480, 40 distinct, 1 failed over all folds", "Models fitted": "2", "Search": "1 h 1 min",
-        "Refit": "none", "Predict validation and test": "4 ms", "Peak memory, MB": "1,234", "On": "cpu, 1 thread",
+        "Refit": "none", "Prediction": "4 ms", "Peak memory, MB": "1,234", "On": "cpu, 1 thread",
     }  # fmt: skip
     assert first.loc["NPT", "Configurations"] == "1"
     assert list(second.loc["NPT", ["GPU memory, MB", "On"]]) == ["512", "cuda:0, 1 thread"]

@@ -18,9 +18,9 @@ COST_COLUMNS = [
     "search_seconds", "refit_seconds", "predict_seconds", "peak_memory_mb", "peak_gpu_memory_mb", "threads", "device",
 ]  # fmt: skip
 COST_NOTE = (
-    "Means over the folds that have a result; memory is the largest peak of the whole process, GPU memory what PyTorch held. "
-    "The first fold of a job also loads its libraries. Configurations that one model serves share its fit, and the winner "
-    "keeps the model that was scored, so that no refit is needed."
+    "Means over the folds that have a result; prediction is of the validation and test rows. Memory is the largest peak of the "
+    "whole process, GPU memory what PyTorch held. The first fold of a job also loads its libraries. Configurations that one "
+    "model serves share its fit, and the winner keeps the model that was scored, so that no refit is needed."
 )
 
 
@@ -77,7 +77,7 @@ def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
             "Models fitted": [f"{fits:,.0f}" for fits in part["fits"]],
             "Search": [_duration(seconds) for seconds in part["search_seconds"]],
             "Refit": [_duration(seconds) for seconds in part["refit_seconds"]],
-            "Predict validation and test": [_duration(seconds) for seconds in part["predict_seconds"]],
+            "Prediction": [_duration(seconds) for seconds in part["predict_seconds"]],
             "Peak memory, MB": [f"{peak:,.0f}" for peak in part["peak_memory_mb"]],
             "GPU memory, MB": [DASH if np.isnan(peak) else f"{peak:,.0f}" for peak in part["peak_gpu_memory_mb"].astype(float)],
             "On": [
