@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, train_labels
+from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, prediction_function, train_labels
 from npt.interface import Resources
 
 COMBINING_ROUNDS = 200
@@ -26,7 +26,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     ensemble.fit(Pool(_typed(data.features[data.train], categorical), train_labels(data), cat_features=categorical))
 
     def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
-        predict = ensemble.predict if data.is_regression else ensemble.predict_proba
+        predict = prediction_function(ensemble, data)
         rows = Pool(_typed(features, categorical), cat_features=categorical)
         return [predict(rows, ntree_end=one.get("n_estimators", 0), thread_count=resources.threads) for one in wanted]
 

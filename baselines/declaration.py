@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from npt.encoding import coded_features, one_hot_features, statistics
-from npt.interface import TASKS, Resources, Split, Table, Task, UserError, supports_every_task
+from npt.interface import TASKS, Resources, Split, Table, Task, UserError, supports_every_task, unknown
 
 Grid = Mapping[str, Sequence[Any]]
 Parameters = Mapping[str, Any]
@@ -127,8 +126,7 @@ class Baseline:
         Raises:
             UserError: the grid is unknown or has a parameter the baseline does not tune.
         """
-        paper = self.paper(task, size_of(train_rows))
-        paper = paper if isinstance(paper, list) else [paper]
+        paper = self._paper(task, size_of(train_rows))
         tuned = set(paper[0]) if isinstance(settings.grid, str) else set(settings.grid)
         if both := sorted(tuned & set(settings.fixed)):
             raise UserError(f"{self.name}.fixed.{both[0]}: is tuned by the grid; give the values to try in a grid of your own")
@@ -152,12 +150,15 @@ class Baseline:
                 raise UserError(f"{where}: {text[0]!r} is text, not a number; YAML reads 1e-3 as text and 1.0e-3 as a number")
         return [settings.grid]
 
+    def _paper(self, task: Task, size: Size) -> list[Grid]:
+        grids = self.paper(task, size)
+        return grids if isinstance(grids, list) else [grids]
+
     def _tunable(self) -> dict[str, list[Any]]:
         """The parameters of the paper's grids for tables of any size, and their values."""
         found: dict[str, list[Any]] = {}
         for task, size in itertools.product(TASKS, SIZES):
-            grids = self.paper(task, size)
-            for grid in grids if isinstance(grids, list) else [grids]:
+            for grid in self._paper(task, size):
                 for name, values in grid.items():
                     found.setdefault(name, []).extend(values)
         return found
@@ -166,13 +167,6 @@ class Baseline:
 def size_of(train_rows: int) -> Size:
     """The size class by which the paper chose its grids."""
     return "small" if train_rows < MEDIUM_ROWS else "medium" if train_rows < LARGE_ROWS else "large"
-
-
-def unknown(name: str, allowed: Sequence[str]) -> str:
-    """What to say of a name that is not allowed."""
-    near = difflib.get_close_matches(name, allowed, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{name!r} is unknown; {hint}allowed: {', '.join(allowed)}"
 
 
 def seen_classes(data: TrainingData) -> np.ndarray:
@@ -186,6 +180,13 @@ def train_labels(data: TrainingData) -> np.ndarray:
     return target if data.is_regression else np.searchsorted(seen_classes(data), target)
 
 
+def require_known(parameters: Parameters, known: Sequence[str], title: str) -> None:
+    """Raise `UserError` for a parameter that is not among those of an estimator or method."""
+    for name in parameters:
+        if name not in known:
+            raise UserError(f"fixed: {unknown(name, known)} ({title})")
+
+
 def build(kind: type, parameters: Parameters, **own: Any) -> Any:
     """An estimator of a library with some parameters, and with those of our own that they leave open.
 
@@ -193,15 +194,18 @@ def build(kind: type, parameters: Parameters, **own: Any) -> Any:
         UserError: it has no such parameter; some libraries would ignore it in silence.
     """
     known = {name for base in kind.__mro__ for name in inspect.signature(base.__init__).parameters} - {"self", "args", "kwargs"}
-    for name in parameters:
-        if name not in known:
-            raise UserError(f"fixed: {unknown(name, sorted(known))} ({kind.__name__})")
+    require_known(parameters, sorted(known), kind.__name__)
     return kind(**{**own, **parameters})
 
 
 def fit_estimator(estimator: Any, data: TrainingData) -> Any:
     """Fit a scikit-learn style estimator on the train rows; gives its prediction function."""
     estimator.fit(data.features[data.train], train_labels(data))
+    return prediction_function(estimator, data)
+
+
+def prediction_function(estimator: Any, data: TrainingData) -> Any:
+    """What gives a fitted estimator's values or class probabilities."""
     return estimator.predict if data.is_regression else estimator.predict_proba
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, serving_one, unknown
-from npt.interface import Resources, Task, UserError
+from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, require_known, serving_one
+from npt.interface import Resources, Task
 
 if TYPE_CHECKING:
     import torch
@@ -57,9 +57,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
 
     (given,) = configurations
     defaults = {name: values[0] for name, values in paper(data.task, "small").items()}
-    for name in given:
-        if name not in (known := [*defaults, "max_epochs", "patience"]):
-            raise UserError(f"fixed: {unknown(name, known)} (deep kernel learning)")
+    require_known(given, [*defaults, "max_epochs", "patience"], "deep kernel learning")
     parameters = {**defaults, **given}
     torch.set_num_threads(resources.threads)
     device = torch.device(resources.device)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, train_labels, unknown
+from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, require_known, train_labels
 from npt.interface import Infeasible, Resources, Task, UserError
 
 DEFAULT = {"n_neighbors": 5, "weights": "uniform", "p": 2, "algorithm": "brute", "leaf_size": 30}
@@ -80,9 +80,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
 
 
 def _check(parameters: Parameters) -> None:
-    for name in parameters:
-        if name not in DEFAULT:
-            raise UserError(f"fixed: {unknown(name, list(DEFAULT))} (k-NN)")
+    require_known(parameters, list(DEFAULT), "k-NN")
     k, p, weights = (_value(parameters, name) for name in ("n_neighbors", "p", "weights"))
     if not isinstance(k, int) or k < 1:
         raise UserError(f"knn: n_neighbors {k!r} is not a positive number")

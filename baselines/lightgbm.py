@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, train_labels
+from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, prediction_function, train_labels
 from npt.interface import Resources
 
 
@@ -28,7 +28,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     ensemble.fit(data.features[data.train], train_labels(data), categorical_feature=categorical)
 
     def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
-        predict = ensemble.predict if data.is_regression else ensemble.predict_proba
+        predict = prediction_function(ensemble, data)
         return [predict(features, num_iteration=one.get("n_estimators", -1)) for one in wanted]
 
     return first_rounds

@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, build, fit_estimator
+from baselines.declaration import (
+    Baseline,
+    Fitted,
+    Grid,
+    Parameters,
+    Size,
+    TrainingData,
+    build,
+    fit_estimator,
+    prediction_function,
+)
 from npt.interface import Resources, Task
 
 # Parameters under which the first m trees of a forest are the forest of m trees with the same seed.
@@ -40,8 +50,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
     forest = build(kind, largest, random_state=seed, n_jobs=resources.threads)
     fit_estimator(forest, data)
-    trees: list[Any] = list(forest.estimators_)
-    votes = [tree.predict if data.is_regression else tree.predict_proba for tree in trees]
+    votes = [prediction_function(tree, data) for tree in forest.estimators_]
 
     def first_trees(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
         counts = [one.get("n_estimators", TREES) for one in wanted]

@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,7 @@ class SearchLearner:
             reason = next((trial.reason for trial in trials if trial.reason), "the grid is empty")
             raise Infeasible(f"none of the {len(trials)} configurations could be fitted and scored: {reason}", trials)
         self.best = search.best
-        chosen = trials[self.best.place].parameters
-        return Fit(chosen, self.best.loss, search.fits, trials=trials, grid=len(grid), models=search.models)
+        return Fit(grid[self.best.place], self.best.loss, search.fits, trials=trials, grid=len(grid), models=search.models)
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Probabilities over all classes, or values in original units."""
@@ -109,7 +109,7 @@ class SearchLearner:
 
 @dataclass(frozen=True)
 class Winner:
-    """The best configuration so far: its place among the trials, its parameters with fixed ones, and a model that serves it."""
+    """The best configuration so far: its place in the grid, its parameters with fixed ones, and a model that serves it."""
 
     loss: float
     place: int
@@ -119,10 +119,16 @@ class Winner:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model to be fitted: the first place in the grid that asks for it, and all its parameters."""
+    """A configuration: its place in the grid, all its parameters, and what of them determines its model."""
 
     place: int
     parameters: Parameters
+    model: Parameters
+
+    @cached_property
+    def key(self) -> str:
+        """The same for configurations that are one model."""
+        return _key(self.model)
 
 
 @dataclass(frozen=True)
@@ -148,38 +154,39 @@ class Search:
 
     def run(self, grid: Sequence[Parameters]) -> list[Trial]:
         """Try the grid, or as much of it as the settings allow; a trial for each configuration tried, in the grid's order."""
-        every = [{**self.baseline.fixed, **self.settings.fixed, **point} for point in grid]
-        keys = [_key(self.baseline.model(parameters, self.data)) for parameters in every]
-        first = {key: place for place, key in reversed(list(enumerate(keys)))}
-        wanted = self._within_budget(sorted(first.values()))
-        places = wanted if len(wanted) < len(first) else list(range(len(grid)))
-        position = {place: number for number, place in enumerate(places)}
+        every = [self._candidate(place, point) for place, point in enumerate(grid)]
+        first: dict[str, Candidate] = {}
+        for candidate in every:
+            first.setdefault(candidate.key, candidate)
+        wanted = self._within_budget(list(first.values()))
         outcomes: dict[str, Outcome] = {}
-        for family in self._families([Candidate(place, every[place]) for place in wanted]):
+        for family in self._families(wanted):
             for candidate, outcome, fitted in self._try(family):
-                outcomes[keys[candidate.place]] = outcome
-                self._keep_if_best(Winner(outcome.loss, position[candidate.place], candidate.parameters, fitted))
+                outcomes[candidate.key] = outcome
+                self._keep_if_best(Winner(outcome.loss, candidate.place, candidate.parameters, fitted))
         self.models = len(outcomes)
-        tried = [place for place in places if keys[place] in outcomes]
-        if len(tried) < len(places) and self.best:
-            self.best = replace(self.best, place=tried.index(places[self.best.place]))
-        return [_trial(grid[place], outcomes[keys[place]]) for place in tried]
+        shown = wanted if len(wanted) < len(first) else every
+        return [_trial(grid[one.place], outcomes[one.key]) for one in shown if one.key in outcomes]
 
-    def _within_budget(self, places: list[int]) -> list[int]:
+    def _candidate(self, place: int, point: Parameters) -> Candidate:
+        parameters = {**self.baseline.fixed, **self.settings.fixed, **point}
+        return Candidate(place, parameters, self.baseline.model(parameters, self.data))
+
+    def _within_budget(self, models: list[Candidate]) -> list[Candidate]:
         """All different models, or as many as the budget has, drawn alike on every fold."""
         budget = self.settings.budget
-        if budget is None or budget >= len(places):
-            return places
-        return sorted(random.Random(f"{self.baseline.name} {len(places)}").sample(places, budget))
+        if budget is None or budget >= len(models):
+            return models
+        drawn = random.Random(f"{self.baseline.name} {len(models)}").sample(models, budget)
+        return sorted(drawn, key=lambda candidate: candidate.place)
 
     def _families(self, candidates: Iterable[Candidate]) -> Iterable[list[Candidate]]:
         """Candidates that one fit serves; under a limit of time in a drawn order, and none is begun after it."""
         families: dict[str, list[Candidate]] = {}
         for candidate in candidates:
-            determining = dict(self.baseline.model(candidate.parameters, self.data))
-            for name in self.baseline.shared(candidate.parameters):
-                determining.pop(name, None)
-            families.setdefault(_key(determining), []).append(candidate)
+            shared = self.baseline.shared(candidate.parameters)
+            own = {name: value for name, value in candidate.model.items() if name not in shared}
+            families.setdefault(_key(own), []).append(candidate)
         order = list(families.values())
         if self.settings.minutes is None:
             yield from order

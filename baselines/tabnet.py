@@ -20,12 +20,13 @@ from baselines.declaration import (
     Parameters,
     Size,
     TrainingData,
+    prediction_function,
+    require_known,
     seen_classes,
     serving_one,
     train_labels,
-    unknown,
 )
-from npt.interface import Infeasible, Resources, Task, UserError
+from npt.interface import Infeasible, Resources, Task
 from npt.metrics import negative_log_likelihood
 
 DEFAULT = {
@@ -73,9 +74,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
         raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
     torch.set_num_threads(resources.threads)
     (given,) = configurations
-    for name in given:
-        if name not in (known := [*DEFAULT, "max_epochs", "patience"]):
-            raise UserError(f"fixed: {unknown(name, known)} (TabNet)")
+    require_known(given, [*DEFAULT, "max_epochs", "patience"], "TabNet")
     parameters = {**DEFAULT, **given}
     virtual = parameters["virtual_batch_size"]
     batch = _batch_size(parameters["batch_size"], len(data.train), virtual)
@@ -94,7 +93,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
             patience=parameters["patience"], batch_size=batch,
             virtual_batch_size=min(virtual, batch), drop_last=_has_lone_row(len(data.train) % batch, virtual),
         )  # fmt: skip
-    return serving_one(network.predict if data.is_regression else network.predict_proba)
+    return serving_one(prediction_function(network, data))
 
 
 def _batch_size(wanted: int, rows: int, virtual: int) -> int:

@@ -68,21 +68,13 @@ def search(rows: Rows) -> str:
     return _markdown([*head, "winner"], cells)
 
 
-def beside_the_paper(study: Any) -> str:
-    """A study beside the paper's tables."""
-    return _sections(study, "published")
-
-
-def cost(study: Any) -> str:
-    """What the searches of a study took."""
-    return _sections(study, "cost")
-
-
-def _sections(study: Any, name: str) -> str:
+def study_table(study: str, kind: str) -> str:
+    """A table of a study under results/reference."""
     from npt.metrics import PAPER_METRICS
+    from workflow.report.summary import read_study
     from workflow.report.tables import TABLES
 
-    sections = TABLES[name](study, PAPER_METRICS).sections
+    sections = TABLES[kind](read_study(REFERENCE / f"{study}.csv"), PAPER_METRICS).sections
     parts = [part for one in sections for part in (f"**{one.title}**", one.markdown(), *one.notes)]
     return "\n\n".join(parts)
 
@@ -94,7 +86,6 @@ MEASUREMENTS: dict[str, Callable[[Rows], str]] = {
     "npt_memory.cpu": memory,
     "grid_search.cpu": search,
 }
-STUDIES: dict[str, Callable[[Any], str]] = {"published": beside_the_paper, "cost": cost}
 DOCUMENTS = {
     "performance.md": ("npt_step.cpu", "npt_training.cpu", "npt_profile.cpu", "npt_memory.cpu"),
     "baselines.md": (
@@ -111,10 +102,8 @@ def table(name: str) -> str:
     """One table as Markdown: of a measurement, or `STUDY TABLE` of a study under results/reference."""
     if name in MEASUREMENTS:
         return MEASUREMENTS[name](json.loads((MEASURED / f"{name}.json").read_text())["rows"])
-    from workflow.report.summary import read_study
-
     study, _, kind = name.partition(" ")
-    return STUDIES[kind](read_study(REFERENCE / f"{study}.csv"))
+    return study_table(study, kind)
 
 
 def filled(document: str) -> str:

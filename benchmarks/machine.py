@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from npt.evaluation import forget_peak_memory, peak_memory_mb
+
 SIDE = {"cpu": 1536, "cuda": 8192}
 
 
@@ -71,17 +73,15 @@ def forget_peak(device: torch.device) -> None:
     """Begin a new measurement of peak memory."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
-    else:
-        with Path("/proc/self/clear_refs").open("w") as stream:
-            stream.write("5")
+    elif not forget_peak_memory():
+        raise OSError("this system cannot forget a peak of memory")
 
 
 def peak_megabytes(device: torch.device) -> float:
     """Peak memory since `forget_peak`: of the device, or resident on the CPU."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
-    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
-    return int(line.split()[1]) / 1024
+    return peak_memory_mb()
 
 
 def facts(device: torch.device) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import resource
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,12 +63,15 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
     return Evaluation("ok", "", metrics, fit, predictions, fit_seconds, predict_seconds, *memory, trials)
 
 
-def forget_peak_memory() -> None:
-    """Begin a new measurement of peak memory, where the system can; elsewhere a peak is that of the whole process so far."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+def forget_peak_memory() -> bool:
+    """Begin a new measurement of peak memory. Whether the system can: elsewhere a peak is that of the whole process so far."""
     if torch := _torch_on_gpu():
         torch.cuda.reset_peak_memory_stats()
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
 
 
 def peak_gpu_memory_mb() -> float | None:

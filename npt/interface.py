@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
@@ -17,6 +18,14 @@ TASKS: tuple[Task, ...] = get_args(Task)
 
 class UserError(Exception):
     """A mistake the user can mend; its message is one line that names the place and what is allowed."""
+
+
+def unknown(name: Any, allowed: Iterable[str]) -> str:
+    """What a message says of a name that is not allowed, with the nearest one that is."""
+    allowed = list(allowed)
+    near = difflib.get_close_matches(str(name), allowed, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{name!r} is unknown; {hint}allowed: {', '.join(allowed)}"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -14,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from baselines import methods
 from baselines.declaration import BaselineSettings
 from npt.datasets import datasets
-from npt.interface import TASKS, Resources, Task, UserError
+from npt.interface import TASKS, Resources, Task, UserError, unknown
 from npt.metrics import METRICS, PAPER_METRICS
 from workflow.studies import KINDS, Kind
 
@@ -169,7 +168,7 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
     _known_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows", "tuned"), where)
     kind = raw.get("kind", "benchmark")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise UserError(f"{where}.kind: {_unknown(kind, KINDS)}")
+        raise UserError(f"{where}.kind: {unknown(kind, KINDS)}")
     chosen = _names(raw.get("datasets", config["datasets"]), datasets(), f"{where}.datasets", "datasets" in raw)
     entries = _names(raw.get("methods", config["methods"]), methods(), f"{where}.methods", "methods" in raw)
     seeds = _seeds(raw.get("seeds", config["seeds"]), chosen, f"{where}.seeds" if "seeds" in raw else "seeds")
@@ -281,7 +280,7 @@ def _metrics(raw: Mapping[str, Any]) -> dict[Task, str]:
     for task, metric in chosen.items():
         allowed = {name: None for name, m in METRICS.items() if task in m.tasks}
         if not isinstance(metric, str) or metric not in allowed:
-            raise UserError(f"metrics.{task}: {_unknown(metric, allowed)}")
+            raise UserError(f"metrics.{task}: {unknown(metric, allowed)}")
     return chosen
 
 
@@ -314,23 +313,17 @@ def _names(value: Any, allowed: Mapping[str, Any], where: str, own: bool) -> tup
 def _known_names(names: Iterable[Any], allowed: Mapping[str, Any], where: str) -> None:
     for name in names:
         if not isinstance(name, str) or name not in allowed:
-            raise UserError(f"{where}: {_unknown(name, allowed)}")
+            raise UserError(f"{where}: {unknown(name, allowed)}")
 
 
 def _known_keys(raw: Mapping[str, Any], allowed: Iterable[str], where: str) -> None:
     for key in raw:
         if key not in (names := list(allowed)):
-            raise UserError(f"{where}: {_unknown(key, dict.fromkeys(names))}")
+            raise UserError(f"{where}: {unknown(key, dict.fromkeys(names))}")
 
 
 def _known_settings(method: str, changes: Settings, where: str) -> None:
     _known_keys(changes, [field.name for field in fields(methods()[method].settings)], where)
-
-
-def _unknown(name: Any, allowed: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(str(name), allowed, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{name!r} is unknown; {hint}allowed: {', '.join(allowed)}"
 
 
 assert set(get_args(Kind)) == set(KINDS)

@@ -13,5 +13,5 @@ from npt.registry import declarations
 def datasets() -> dict[str, Dataset]:
     """Every declared dataset by name, and the paper's cross-validated ones once more with the splits of its released code."""
     declared: dict[str, Dataset] = declarations(sys.modules[__name__], "DATASET")
-    overlapping = [d.with_legacy_splits() for d in declared.values() if d.in_paper and d.split_rule.used == 10]
-    return {**declared, **{d.name: d for d in overlapping if not d.split_rule.fixed_test_rows}}
+    validated = [d for d in declared.values() if d.in_paper and d.split_rule.used == 10 and not d.split_rule.fixed_test_rows]
+    return {**declared, **{d.name: d for d in (one.with_legacy_splits() for one in validated)}}
