@@ -167,6 +167,10 @@ def test_the_cost_of_a_search_is_that_of_its_whole_grid() -> None:
     assert first.loc["NPT", "Configurations"] == "1"
     assert list(second.loc["NPT", ["GPU memory, MB", "On"]]) == ["512", "cuda:0, 1 thread"]
     assert second.loc["k-NN", "GPU memory, MB"] == "–"
+    earlier = TABLES["cost"](frame.drop(columns=["threads", "models"]), PAPER_METRICS)
+    assert list(earlier.sections[0].cells.set_index("Method").loc["k-NN", ["Configurations", "On"]]) == [
+        "480 of 480, 1 failed over all folds", "cpu",
+    ]  # fmt: skip
     frame["status"] = "failed"
     assert TABLES["cost"](frame, PAPER_METRICS).markdown("toy")
 

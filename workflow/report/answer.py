@@ -6,7 +6,7 @@ import pandas as pd
 
 from npt.datasets import datasets
 from npt.metrics import METRICS
-from workflow.report.section import TASK_TITLES, Primary, tasks_of
+from workflow.report.section import TASK_TITLES, Primary, counted, tasks_of
 from workflow.report.summary import dataset_title, method_titles, standard_error
 from workflow.report.tables import corruption_changes, ranks
 
@@ -26,7 +26,7 @@ def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
         first = titles[part["mean_rank"] == best]
         verb = "ranks first" if len(first) == 1 else "share the first place"
         sentence = (
-            f"{TASK_TITLES[task]} ({count} dataset{'s' * (count != 1)}, {METRICS[primary[task]].title}): "
+            f"{TASK_TITLES[task]} ({counted(count, 'dataset')}, {METRICS[primary[task]].title}): "
             f"{_listed(list(first))} {verb} of {len(part)} with mean rank {best:.2f}"
         )
         others = [f"{titles[i]} has {part['mean_rank'][i]:.2f}" for i in part.index if part["method"][i] == "npt"]
@@ -34,10 +34,7 @@ def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
             sentence += f"; {_listed(others)}"
         sentences.append(sentence + ".")
     folds = study.groupby(["dataset", "method", "variant"])["seed"].nunique().max()
-    return (
-        " ".join(sentences)
-        + f" With {folds} fold{'s' * int(folds != 1)} a dataset, differences within the error bars are no evidence."
-    )
+    return " ".join(sentences) + f" With {counted(folds, 'fold')} a dataset, differences within the error bars are no evidence."
 
 
 def _corruption(study: pd.DataFrame) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from npt.datasets import datasets
-from workflow.report.section import DASH, Primary, Section, Tabulated
+from workflow.report.section import DASH, Primary, Section, Tabulated, counted
 from workflow.report.summary import dataset_title, method_titles
 
 COST_COLUMNS = [
@@ -81,7 +81,7 @@ def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
             "Peak memory, MB": [f"{peak:,.0f}" for peak in part["peak_memory_mb"]],
             "GPU memory, MB": [DASH if np.isnan(peak) else f"{peak:,.0f}" for peak in part["peak_gpu_memory_mb"].astype(float)],
             "On": [
-                f"{device}, {threads:.0f} thread{'s' * (threads > 1)}"
+                device if np.isnan(threads) else f"{device}, {counted(round(threads), 'thread')}"
                 for device, threads in zip(part["device"], part["threads"], strict=True)
             ],
         }

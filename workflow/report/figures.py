@@ -9,7 +9,7 @@ import matplotlib
 import pandas as pd
 
 from npt.metrics import METRICS
-from workflow.report.section import TASK_TITLES, Primary, tasks_of
+from workflow.report.section import TASK_TITLES, Primary, counted, tasks_of
 from workflow.report.summary import dataset_title, method_titles
 from workflow.report.tables import corruption as corruption_table
 from workflow.report.tables import corruption_changes
@@ -36,7 +36,7 @@ def ranks(study: pd.DataFrame, primary: Primary) -> Figure:
         _points(axis, method_titles(part), part["mean_rank"], part["standard_error"])
         count = int(part["datasets"].max())
         metric = METRICS[primary[task]].title
-        axis.set(title=f"{TASK_TITLES[task]}\n{metric}, {count} dataset{'s' * (count != 1)}", xlabel="mean rank (1 is best)")
+        axis.set(title=f"{TASK_TITLES[task]}\n{metric}, {counted(count, 'dataset')}", xlabel="mean rank (1 is best)")
         axis.set_xlim(0.5, len(part) + 0.5)
     return figure
 

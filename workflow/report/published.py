@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
-from workflow.report.section import DASH, Primary, Section, Tabulated, digits, notes, number, plus_minus, tasks_of
+from workflow.report.section import DASH, Primary, Section, Tabulated, decimals, notes, number, plus_minus, tasks_of
 from workflow.report.summary import SUMMARY_COLUMNS, dataset_title, method_titles, metrics_of, summarise
 
 PATH = Path(__file__).with_name("published.json")
@@ -71,8 +71,8 @@ def _published_cells(part: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Method": method_titles(part),
-            "Here": [plus_minus(m, e, digits(m)) for m, e in zip(part["mean"], part["standard_error"], strict=True)],
-            "Paper": [plus_minus(m, e, digits(m)) for m, e in zip(part["published"], part["published_error"], strict=True)],
+            "Here": [plus_minus(m, e, decimals(m)) for m, e in zip(part["mean"], part["standard_error"], strict=True)],
+            "Paper": [plus_minus(m, e, decimals(m)) for m, e in zip(part["published"], part["published_error"], strict=True)],
             "Difference, standard errors": [f"**{z}**" if bold else z for z, bold in zip(differences, far, strict=True)],
         }
     )

@@ -83,7 +83,7 @@ def number(value: float, digits: int, *, sign: bool = False) -> str:
     return f"{value:{'+' if sign and value else ''}.{digits}f}".replace("-", "−")
 
 
-def digits(value: float) -> int:
+def decimals(value: float) -> int:
     """How many decimals a metric is shown with."""
     return 3 if np.isnan(value) or abs(value) < 10 else 2
 

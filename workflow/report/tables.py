@@ -18,7 +18,7 @@ from workflow.report.section import (
     Section,
     Tabulated,
     counted,
-    digits,
+    decimals,
     notes,
     number,
     plus_minus,
@@ -115,7 +115,7 @@ def _column(study: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _by_dataset(summary: pd.DataFrame) -> pd.DataFrame:
-    cells = [plus_minus(m, e, digits(m)) for m, e in zip(summary["mean"], summary["standard_error"], strict=True)]
+    cells = [plus_minus(m, e, decimals(m)) for m, e in zip(summary["mean"], summary["standard_error"], strict=True)]
     cells = [
         f"**{cell}**" if rank == summary.loc[summary["dataset"] == d, "rank"].min() and cell != DASH else cell
         for cell, rank, d in zip(cells, summary["rank"], summary["dataset"], strict=True)
