@@ -48,13 +48,17 @@ class Encoded:
     @classmethod
     def of(cls, table: Table, split: Split, known: Statistics, device: torch.device) -> Encoded:
         """Encode a table on `device`."""
-        cells = standardised(table, known)
         continuous = np.array([column.kind == "continuous" for column in table.columns])
-        filled = np.nan_to_num(cells, nan=0.0)
+        shape = (table.rows, len(table.columns))
+        codes, numbers, missing = np.zeros(shape, np.int64), np.zeros(shape, np.float32), np.zeros(shape, np.bool_)
+        for j in range(len(table.columns)):
+            cells = standardised(table, known, j) if continuous[j] else table.numbers(j)
+            missing[:, j] = np.isnan(cells)
+            (numbers if continuous[j] else codes)[:, j] = np.where(missing[:, j], 0, cells)
         return cls(
-            torch.tensor(np.where(continuous, 0, filled).astype(np.int64), device=device),
-            torch.tensor(np.where(continuous, filled, 0), dtype=torch.float32, device=device),
-            torch.tensor(np.isnan(cells), device=device),
+            torch.from_numpy(codes).to(device),
+            torch.from_numpy(numbers).to(device),
+            torch.from_numpy(missing).to(device),
             torch.tensor(split.part(), device=device),
             torch.tensor(continuous, device=device),
             torch.tensor([column.size for column in table.columns], device=device),

@@ -30,7 +30,7 @@ def statistics(table: Table, split: Split, *, transductive: bool = True) -> Stat
         if column.kind == "categorical":
             continue
         rows = split.train if j == table.target or not transductive else slice(None)
-        cells = table.values[rows, j]
+        cells = table.numbers(j, rows)
         cells = cells[~np.isnan(cells)]
         if len(cells):
             constant = cells.min() == cells.max()
@@ -38,28 +38,36 @@ def statistics(table: Table, split: Split, *, transductive: bool = True) -> Stat
     return Statistics(centre, scale)
 
 
-def standardised(table: Table, known: Statistics) -> np.ndarray:
-    """Cells (N, d): standardised numbers, unchanged class codes, NaN where missing."""
-    return (table.values - known.centre) / known.scale
+def standardised(table: Table, known: Statistics, j: int) -> np.ndarray:
+    """Cells (N,) of a continuous column, standardised, NaN where missing."""
+    numbers = table.numbers(j)
+    numbers -= known.centre[j]
+    numbers /= known.scale[j]
+    return numbers
 
 
-def one_hot_features(table: Table, known: Statistics) -> np.ndarray:
-    """Features (N, sum of C_j): one-hot classes and standardised numbers; a missing cell is zeros."""
-    cells = standardised(table, known)
-    blocks = []
-    for j, column in enumerate(table.columns):
-        if j == table.target:
-            continue
-        if column.kind == "categorical":
-            blocks.append((cells[:, j, None] == np.arange(column.size)).astype(np.float64))
+def one_hot_features(table: Table, known: Statistics, *, missing: float = 0.0) -> np.ndarray:
+    """Features (N, sum of C_j): one-hot classes and standardised numbers.
+
+    A missing category is zeros, a missing number is `missing`: 0, the column's mean, or NaN for what handles that itself.
+    """
+    features = [j for j in range(len(table.columns)) if j != table.target]
+    encoded = np.zeros((table.rows, sum(table.columns[j].size for j in features)))
+    place = 0
+    for j in features:
+        if table.columns[j].kind == "categorical":
+            shown = np.flatnonzero(table.cells[j] >= 0)
+            encoded[shown, place + table.cells[j][shown].astype(np.int64)] = 1.0
         else:
-            blocks.append(np.nan_to_num(cells[:, j, None], nan=0.0))
-    return np.concatenate(blocks, axis=1)
+            numbers = standardised(table, known, j)
+            encoded[:, place] = np.where(np.isnan(numbers), missing, numbers)
+        place += table.columns[j].size
+    return encoded
 
 
 @dataclass(frozen=True)
 class CodedFeatures:
-    """Features (N, d - 1) with categories as codes; a missing category is one code more, a missing number is 0.
+    """Features (N, d - 1) with categories as codes; a missing category is one code more, a missing number is 0 or NaN.
 
     `categorical` are the positions of the categorical columns, `sizes` their numbers of codes.
     """
@@ -69,11 +77,15 @@ class CodedFeatures:
     sizes: list[int]
 
 
-def coded_features(table: Table, known: Statistics) -> CodedFeatures:
-    """Features for methods that embed categories themselves."""
-    cells = standardised(table, known)
+def coded_features(table: Table, known: Statistics, *, missing: float = 0.0) -> CodedFeatures:
+    """Features for methods that embed categories themselves; `missing` stands for a missing number."""
     kept = [j for j in range(len(table.columns)) if j != table.target]
     categorical = [i for i, j in enumerate(kept) if table.columns[j].kind == "categorical"]
-    fill = np.array([table.columns[j].size if table.columns[j].kind == "categorical" else 0.0 for j in kept])
-    values = np.where(np.isnan(cells[:, kept]), fill, cells[:, kept])
+    values = np.empty((table.rows, len(kept)))
+    for i, j in enumerate(kept):
+        if i in categorical:
+            values[:, i] = np.where(table.cells[j] < 0, table.columns[j].size, table.cells[j])
+        else:
+            numbers = standardised(table, known, j)
+            values[:, i] = np.where(np.isnan(numbers), missing, numbers)
     return CodedFeatures(values, categorical, [table.columns[kept[i]].size + 1 for i in categorical])

@@ -75,7 +75,7 @@ class NPTEstimator(BaseEstimator):
             raise ValueError(f"X has columns {list(frame.columns)}, fit had {list(self.feature_names_in_)}")
         frame = frame[list(self.feature_names_in_)]
         new = _table(frame, np.full(len(frame), np.nan), self.table_.columns)
-        table = replace(self.table_, values=np.concatenate([self.table_.values, new.values]))
+        table = Table.of(new.columns, np.concatenate([self.table_.values, new.values]), new.target)
         rows = np.arange(self.table_.rows, table.rows)
         self.learner_.attach(table, replace(self.split_, test=rows))
         return self.learner_.predict(rows).values
@@ -130,7 +130,7 @@ CPU_SIZE: dict[str, Any] = {
 def _table(frame: pd.DataFrame, target: np.ndarray, columns: tuple[Column, ...]) -> Table:
     """Features and target as a table of `columns`, of which the last is the target."""
     cells = [_codes(frame[name], column) for name, column in zip(frame.columns, columns, strict=False)]
-    return Table(columns, np.column_stack([*cells, target]), len(cells))
+    return Table.of(columns, np.column_stack([*cells, target]), len(cells))
 
 
 def _settings(changes: dict[str, Any]) -> NPTSettings:

@@ -10,6 +10,8 @@ from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
+from npt.compact import code_type, smallest
+
 Kind = Literal["categorical", "continuous"]
 Task = Literal["binary", "multiclass", "regression"]
 Mode = Literal["train", "validation", "test"]
@@ -46,18 +48,41 @@ class Column:
 class Table:
     """N rows by d columns, the target included.
 
-    `values` is (N, d) float64: numbers of continuous columns, codes into `levels` of categorical ones; NaN is a missing
-    cell. A missing target is hidden: it is never shown and never scored.
+    `cells` has an array (N,) for each column, each of a type as small as its content allows and possibly mapped from a file,
+    so nothing writes into one: numbers of a continuous column, NaN where missing; codes into `levels` of a categorical one, -1
+    where missing. A missing target is hidden: it is never shown and never scored.
     """
 
     columns: tuple[Column, ...]
-    values: np.ndarray
+    cells: tuple[np.ndarray, ...]
     target: int
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], values: np.ndarray, target: int) -> Table:
+        """A table of cells (N, d) float64 as `values` gives them."""
+        return cls(tuple(columns), tuple(_compact(values[:, j], column) for j, column in enumerate(columns)), target)
 
     @property
     def rows(self) -> int:
         """Number of rows, N."""
-        return len(self.values)
+        return len(self.cells[self.target])
+
+    def numbers(self, j: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Cells of column `j` in `rows` as float64 (n,): numbers or class codes, NaN where missing."""
+        cells = self.cells[j][rows]
+        numbers = cells.astype(np.float64)
+        if self.columns[j].kind == "categorical":
+            numbers[cells < 0] = np.nan
+        return numbers
+
+    @property
+    def values(self) -> np.ndarray:
+        """A copy of all cells (N, d) as float64: numbers or class codes, NaN where missing."""
+        return self.block(slice(None))
+
+    def block(self, rows: np.ndarray | slice) -> np.ndarray:
+        """A copy of the cells (n, d) of some rows as float64: numbers or class codes, NaN where missing."""
+        return np.stack([self.numbers(j, rows) for j in range(len(self.columns))], axis=1)
 
     @property
     def task(self) -> Task:
@@ -70,13 +95,29 @@ class Table:
     @property
     def truth(self) -> np.ndarray:
         """Target values (N,): class codes or numbers, NaN where hidden."""
-        return self.values[:, self.target]
+        return self.numbers(self.target)
+
+    def with_numbers(self, j: int, numbers: np.ndarray) -> Table:
+        """The same table with other cells in column `j`: numbers or class codes (N,), NaN where missing."""
+        cells = list(self.cells)
+        cells[j] = _compact(numbers, self.columns[j])
+        return replace(self, cells=tuple(cells))
 
     def blind(self, rows: np.ndarray) -> Table:
         """The same table with the targets of `rows` removed."""
-        values = self.values.copy()
-        values[rows, self.target] = np.nan
-        return replace(self, values=values)
+        return self.hide(rows, self.target)
+
+    def hide(self, rows: np.ndarray | slice, j: int) -> Table:
+        """The same table with the cells of `rows` in column `j` missing."""
+        numbers = self.numbers(j)
+        numbers[rows] = np.nan
+        return self.with_numbers(j, numbers)
+
+
+def _compact(numbers: np.ndarray, column: Column) -> np.ndarray:
+    if column.kind == "continuous":
+        return smallest(numbers)
+    return np.where(np.isnan(numbers), -1, numbers).astype(code_type(column.size))
 
 
 @dataclass(frozen=True)

@@ -185,7 +185,7 @@ class Plan:
 
     def data_inputs(self, wildcards: Any) -> list[str]:
         """Prepared datasets of the plan."""
-        return [f"{RESULTS}/data/{dataset}.npz" for dataset in self.datasets]
+        return [f"{RESULTS}/data/{dataset}.arrow" for dataset in self.datasets]
 
 
 def _selection(study: Study, config: Config) -> Iterable[Selected]:

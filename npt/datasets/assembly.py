@@ -1,11 +1,13 @@
-"""From the frame a dataset file reads to a checked `Table`."""
+"""From the frames a dataset file reads, whole or in parts, to a checked `Table` of compact columns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npt.compact import code_type, smallest
 from npt.datasets.declaration import Dataset
 from npt.interface import Column, Table, UserError
 
@@ -13,35 +15,80 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def assemble(frame: pd.DataFrame, dataset: Dataset) -> Table:
+def assemble(read: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) -> Table:
     """Encode categories as codes of their sorted levels and assert what the dataset declares.
+
+    Parts of the rows are encoded as they come, so that no more than one is in memory beside the table.
 
     Raises:
         UserError: rows, columns, classes or the deviation of the target are not the declared ones.
     """
-    names = [str(name) for name in frame.columns]
-    for name in (dataset.target, *dataset.categorical):
-        if name not in names:
-            raise UserError(f"{dataset.name}: column {name!r} is declared and not in the file; it has {', '.join(names)}")
-    columns, values = [], np.empty(frame.shape, np.float64)
-    for j, name in enumerate(frame.columns):
-        column, values[:, j] = _encode(frame[name], str(name), name in dataset.categorical)
-        columns.append(column)
-    table = Table(tuple(columns), values, list(frame.columns).index(dataset.target))
+    table = encode(read, dataset.categorical, dataset.target, dataset.name)
     _check(table, dataset)
     return table
 
 
-def _encode(series: pd.Series, name: str, categorical: bool) -> tuple[Column, np.ndarray]:
+def encode(read: pd.DataFrame | Iterable[pd.DataFrame], categorical: Sequence[str], target: str, name: str) -> Table:
+    """A table of the rows read, with the columns named encoded as categories.
+
+    Raises:
+        UserError: a column that is named is not in the file, or one that is not named holds text.
+    """
     import pandas as pd
 
-    if not categorical:
+    growing: dict[str, _Numbers | _Codes] = {}
+    for part in [read] if isinstance(read, pd.DataFrame) else read:
+        names = [str(column) for column in part.columns]
+        for wanted in (target, *categorical):
+            if wanted not in names:
+                raise UserError(f"{name}: column {wanted!r} is declared and not in the file; it has {', '.join(names)}")
+        for column in names:
+            growing.setdefault(column, _Codes(column) if column in categorical else _Numbers(column)).add(part[column])
+    finished = [growing.pop(column).finish() for column in list(growing)]
+    columns = tuple(column for column, _ in finished)
+    return Table(columns, tuple(cells for _, cells in finished), [column.name for column in columns].index(target))
+
+
+class _Numbers:
+    """A column of numbers that grows part by part."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.parts = name, list[np.ndarray]()
+
+    def add(self, series: pd.Series) -> None:
+        import pandas as pd
+
         try:
-            return Column(name, "continuous"), pd.to_numeric(series).to_numpy(np.float64, na_value=np.nan)
+            numbers = pd.to_numeric(series)
+            whole = numbers.dtype.kind in "iu" and not numbers.hasnans
+            self.parts.append(smallest(numbers.to_numpy() if whole else numbers.to_numpy(np.float64, na_value=np.nan)))
         except (ValueError, TypeError) as error:
-            raise UserError(f"column {name!r} holds text ({error}); declare it under `categorical`") from None
-    codes, levels = pd.factorize(series, sort=True)
-    return Column(name, "categorical", tuple(str(level) for level in levels)), np.where(codes < 0, np.nan, codes)
+            raise UserError(f"column {self.name!r} holds text ({error}); declare it under `categorical`") from None
+
+    def finish(self) -> tuple[Column, np.ndarray]:
+        return Column(self.name, "continuous"), self.parts[0] if len(self.parts) == 1 else smallest(np.concatenate(self.parts))
+
+
+class _Codes:
+    """A column of categories that grows part by part; codes are in order of appearance until it is finished."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.parts, self.seen = name, list[np.ndarray](), dict[Hashable, int]()
+
+    def add(self, series: pd.Series) -> None:
+        import pandas as pd
+
+        codes, levels = pd.factorize(series)
+        known = np.array([self.seen.setdefault(level, len(self.seen)) for level in levels] + [-1], np.int64)
+        self.parts.append(known[codes].astype(code_type(len(self.seen))))
+
+    def finish(self) -> tuple[Column, np.ndarray]:
+        import pandas as pd
+
+        order, levels = pd.factorize(pd.Series(list(self.seen)), sort=True)
+        ranks = np.append(order, -1).astype(code_type(len(levels)))
+        codes: Any = np.concatenate(self.parts)
+        return Column(self.name, "categorical", tuple(str(level) for level in levels)), ranks[codes]
 
 
 def _check(table: Table, dataset: Dataset) -> None:

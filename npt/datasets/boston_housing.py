@@ -1,7 +1,7 @@
 """Boston Housing (Harrison and Rubinfeld 1978), UCI mirror: median house value in 1000 USD.
 
 Kept only because the paper reports it: its column B encodes a racial assumption. CHAS and RAD are categories, as in the
-released code of the paper.
+released code of the paper; RAD, an index of access to highways, is a number in `boston_housing_numeric_rad`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ SOURCE = File(
     "housing.data",
     "baadf72995725d76efe787b664e1f083388c79ba21ef9a7990d87f774184735a",
     urls=(f"{UCI}/housing/housing.data",),
+    size=49_082,
 )
 
 DATASET = Dataset(
@@ -43,3 +44,5 @@ DATASET = Dataset(
     licence="not stated",
     target_sigma=9.188011545278203,
 )
+
+ALTERNATIVES = (DATASET.as_alternative("numeric_rad", "Boston Housing (RAD as a number)", categorical=("CHAS",)),)

@@ -42,11 +42,13 @@ UPSTREAM = File(
     "wdbc.data",
     "d606af411f3e5be8a317a5a8b652b425aaf0ff38ca683d5327ffff94c3695f4a",
     urls=(f"{UCI}/breast-cancer-wisconsin/wdbc.data",),
+    size=124_103,
 )
 BUNDLED = File(
     "breast_cancer.csv",
     "fed3eb72d0575ef6192293f5093c6e801b1476b577d0386bf4455504522172ed",
     package=("scikit-learn", "sklearn/datasets/data/breast_cancer.csv"),
+    size=119_913,
 )
 
 DATASET = Dataset(

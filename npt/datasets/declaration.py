@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npt.interface import Task
 
@@ -18,25 +18,37 @@ UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
 @dataclass(frozen=True)
+class Archive:
+    """An upstream tar archive, as it is served."""
+
+    name: str
+    sha256: str
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class File:
-    """One upstream file: its name, the sha256 of its (decompressed) content, and where it is served.
+    """One upstream file: its name, the sha256 and size in bytes of its (decompressed) content, and where it is served.
 
     `package` names an installed distribution and the end of the path of the same bytes inside it. A URL that ends in
-    `.gz` while `name` does not is decompressed on arrival.
+    `.gz` while `name` does not is decompressed on arrival. One that comes in an `archive` is its `member`.
     """
 
     name: str
     sha256: str
     urls: tuple[str, ...] = ()
     package: tuple[str, str] | None = None
+    size: int | None = None
+    archive: Archive | None = None
+    member: str = ""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to the table: its files, and `read`, which turns their paths (by file name) into a frame."""
+    """One way to the table: its files, and `read`, which turns their paths (by file name) into a frame, or frames of rows."""
 
     files: tuple[File, ...]
-    read: Callable[[Mapping[str, Path]], pd.DataFrame]
+    read: Callable[[Mapping[str, Path]], pd.DataFrame | Iterable[pd.DataFrame]]
 
 
 @dataclass(frozen=True)
@@ -83,6 +95,10 @@ class Dataset:
     def place(self) -> str:
         """The folder of its files in a mirror and among downloads."""
         return self.folder or self.name
+
+    def as_alternative(self, reading: str, title: str, **changes: Any) -> Dataset:
+        """The same rows read otherwise than the paper does, under a name of its own."""
+        return replace(self, name=f"{self.name}_{reading}", title=title, folder=self.place, in_paper=False, **changes)
 
     def with_legacy_splits(self) -> Dataset:
         """The same table with the folds of the paper's released code, to set beside the published numbers."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.datasets.declaration import UCI, Dataset, File, Reading, SplitRule
+from npt.datasets.text import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,13 +17,12 @@ TERRAIN = (
     "fire_points",
 )  # fmt: skip
 BINARY = (*(f"wilderness{j}" for j in range(1, 5)), *(f"soil{j}" for j in range(1, 41)))
+NAMES = (*TERRAIN, *BINARY, "cover")
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
     """Ten numbers, 44 binary columns and the cover type."""
-    import pandas as pd
-
-    return pd.read_csv(paths["covtype.data.gz"], header=None, names=[*TERRAIN, *BINARY, "cover"])
+    return numbers(paths["covtype.data.gz"], NAMES, whole=NAMES)
 
 
 SOURCE = File(

@@ -1,12 +1,15 @@
-"""HIGGS, UCI 280, CC BY 4.0: does a collision produce a Higgs boson? 2.8 GB to download, about 5 GB of memory to prepare."""
+"""HIGGS, UCI 280, CC BY 4.0: does a collision produce a Higgs boson? 2.8 GB to download, which is
+gone on with after an interruption, and read in parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.datasets.declaration import UCI, Dataset, File, Reading, SplitRule
+from npt.datasets.text import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,17 +17,17 @@ if TYPE_CHECKING:
 NAMES = ["signal", *(f"x{j}" for j in range(28))]
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
     """The target, then 28 numbers."""
-    import pandas as pd
-
-    return pd.read_csv(paths["HIGGS.csv.gz"], header=None, names=NAMES)
+    for part in numbers(paths["HIGGS.csv.gz"], NAMES):
+        yield part.astype({"signal": int})
 
 
 SOURCE = File(
     "HIGGS.csv.gz",
     "ea302c18164d4e3d916a1e2e83a9a8d07069fa6ebc7771e4c0540d54e593b698",
     urls=(f"{UCI}/00280/HIGGS.csv.gz",),
+    size=2_816_407_858,
 )
 
 DATASET = Dataset(
@@ -38,4 +41,5 @@ DATASET = Dataset(
     readings=(Reading((SOURCE,), read),),
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=1, used=1, validation_share=0.125, fixed_test_rows=500_000),
+    class_counts=(5_170_877, 5_829_123),
 )

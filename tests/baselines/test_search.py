@@ -137,7 +137,7 @@ def test_a_missing_library_is_no_failed_configuration() -> None:
 def test_validation_rows_without_targets_are_a_reason() -> None:
     table = make_table("regression")
     split = first_split(table)
-    table.values[split.validation, table.target] = np.nan
+    table = table.hide(split.validation, table.target)
     with pytest.raises(Infeasible, match="no validation row has a known target"):
         SearchLearner(BASELINES["knn"], BaselineSettings("quick"), Resources()).fit(table, split, 0)
 
@@ -257,7 +257,7 @@ def test_tabnet_is_stopped_early_also_where_the_validation_rows_lack_a_class() -
 @pytest.mark.parametrize("task", ["binary", "regression"])
 def test_a_single_target_value_is_a_reason(task: str) -> None:
     table = make_table(task)  # type: ignore[arg-type]
-    table.values[:, table.target] = 1
+    table = table.with_numbers(table.target, np.ones(table.rows))
     with pytest.raises(Infeasible, match="single target value"):
         SearchLearner(BASELINES["mlp"], BaselineSettings("quick"), Resources()).fit(table, first_split(table), 0)
 
@@ -300,9 +300,7 @@ def test_the_order_of_configurations_is_the_grid_s() -> None:
 def test_missing_targets_are_left_out_of_training() -> None:
     table = make_table("regression")
     split = first_split(table)
-    holes: Table = replace(table, values=table.values.copy())
-    holes.values[split.train[:3], table.target] = np.nan
-    holes.values[split.validation[:3], table.target] = np.nan
+    holes: Table = table.hide(np.concatenate([split.train[:3], split.validation[:3]]), table.target)
     learner = SearchLearner(BASELINES["gradient_boosting"], BaselineSettings({"n_estimators": [5]}), Resources())
     assert np.isfinite(learner.fit(holes, split, 0).validation_loss)
 

@@ -50,8 +50,9 @@ def test_shapes_determinism_and_blindness(method: Method, task: Task) -> None:
 
     # Other test targets: the same predictions to the last bit, other metrics.
     changed = make_table(task, 120)
-    truth = changed.values[split.test, changed.target]
-    changed.values[split.test, changed.target] = truth + 100 if task == "regression" else (truth + 1) % classes
+    truth = changed.truth
+    truth[split.test] = truth[split.test] + 100 if task == "regression" else (truth[split.test] + 1) % classes
+    changed = changed.with_numbers(changed.target, truth)
     validation_again, test_again, metrics_again = predictions(method, changed)
     assert np.array_equal(validation, validation_again)
     assert np.array_equal(test, test_again)

@@ -40,7 +40,7 @@ def test_a_new_row_is_predicted_in_the_light_of_the_fitted_rows() -> None:
     target = frame.pop("y")
     model = NPTRegressor(FAST).fit(frame, target)
     alone = model.predict(frame[:1])
-    model.table_ = type(model.table_)(model.table_.columns, model.table_.values[::-1] * 0.5, model.table_.target)
+    model.table_ = type(model.table_).of(model.table_.columns, model.table_.values[::-1] * 0.5, model.table_.target)
     assert not np.allclose(model.predict(frame[:1]), alone)
 
 

@@ -21,7 +21,7 @@ def nine_rows(missing_target: int | None = None) -> tuple[Encoded, Table, Split]
     if missing_target is not None:
         values[missing_target, 2] = np.nan
     columns = (Column("a", "categorical", ("x", "y", "z")), Column("b", "continuous"), Column("c", "categorical", ("0", "1")))
-    table = Table(columns, values, 2)
+    table = Table.of(columns, values, 2)
     split = Split(0, *(np.arange(3) + 3 * part for part in range(3)))
     return Encoded.of(table, split, statistics(table, split), torch.device("cpu")), table, split
 
@@ -36,7 +36,7 @@ def large(rows: int = 4000) -> Encoded:
         Column("b", "continuous"),
         Column("c", "categorical", ("0", "1")),
     )
-    table = Table(columns, values, 2)
+    table = Table.of(columns, values, 2)
     cuts = np.array_split(np.arange(rows), 3)
     split = Split(0, *cuts)
     return Encoded.of(table, split, statistics(table, split), torch.device("cpu"))
@@ -165,7 +165,7 @@ def test_the_input_does_not_depend_on_hidden_targets() -> None:
     for mode, hidden_rows, share in cases:
         values = table.values.copy()
         values[hidden_rows, 2] = 1 - values[hidden_rows, 2]
-        other = Encoded.of(Table(table.columns, values, 2), split, statistics(table, split), torch.device("cpu"))
+        other = Encoded.of(Table.of(table.columns, values, 2), split, statistics(table, split), torch.device("cpu"))
         one, two = (mask(x, mode, replace(PLAIN, target_mask=share), draws()).cells for x in (data, other))
         assert torch.equal(one.mask, two.mask)
         assert torch.equal(one.scale, two.scale)

@@ -176,7 +176,7 @@ def test_ctrl_c_in_the_middle_of_training_is_a_clean_stop(tmp_path: Path) -> Non
 
 def test_a_training_killed_in_the_middle_goes_on_where_it_was(finished: Path, tmp_path: Path) -> None:
     settings = {**yaml.safe_load(SMOKE.read_text())["settings"]["npt"], "updates": 300}
-    data = finished / "results/data/synthetic.npz"
+    data = finished / "results/data/synthetic.arrow"
 
     def step(place: Path) -> list[str]:
         outputs = {"rows": "0.jsonl", "predictions": "0.predictions.npz", "weights": "0.pt", "log": "0.log"}
@@ -246,7 +246,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path: Path, finishe
         (disk / "filler").write_bytes(b"0" * (15 * 4096))
         step = [sys.executable, "-m", "workflow.steps.prepare", "--dataset", "synthetic", "--downloads", str(disk / "raw")]
         done = subprocess.run(
-            [*step, "--output", str(disk / "data.npz"), "--facts", str(disk / "facts")],
+            [*step, "--output", str(disk / "data.arrow"), "--facts", str(disk / "facts")],
             capture_output=True,
             text=True,
             cwd=ROOT,
@@ -260,7 +260,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path: Path, finishe
 
 
 def test_a_seed_that_is_no_fold_is_named_on_the_terminal_and_in_the_log(finished: Path, tmp_path: Path) -> None:
-    data, log = finished / "results" / "data" / "synthetic.npz", tmp_path / "logs" / "log"
+    data, log = finished / "results" / "data" / "synthetic.arrow", tmp_path / "logs" / "log"
     step = [sys.executable, "-m", "workflow.steps.run", "--dataset", "synthetic", "--method", "knn", "--seeds", "11"]
     paths = ["--data", str(data), "--rows", str(tmp_path / "r"), "--predictions", str(tmp_path / "p"), "--log", str(log)]
     done = subprocess.run([*step, "--fingerprint", "x", *paths], capture_output=True, text=True, cwd=ROOT)

@@ -1,6 +1,6 @@
 rule prepare:
     output:
-        "results/data/{dataset}.npz",
+        "results/data/{dataset}.arrow",
     log:
         "results/logs/prepare/{dataset}.log",
     resources:

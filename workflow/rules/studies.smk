@@ -1,6 +1,6 @@
 rule corruption:
     input:
-        data="results/data/{dataset}.npz",
+        data="results/data/{dataset}.arrow",
         weights="results/runs/{dataset}/{method}/{variant}/{seeds}.pt",
     output:
         rows="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.jsonl",

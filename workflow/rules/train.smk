@@ -1,6 +1,6 @@
 rule train:
     input:
-        data="results/data/{dataset}.npz",
+        data="results/data/{dataset}.arrow",
     output:
         rows="results/runs/{dataset}/{method}/{variant}/{seeds}.jsonl",
         predictions="results/runs/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
@@ -29,7 +29,7 @@ rule train:
 
 rule fit:
     input:
-        data="results/data/{dataset}.npz",
+        data="results/data/{dataset}.arrow",
     output:
         rows="results/runs/{dataset}/{method}/{variant}/{seeds}.jsonl",
         predictions="results/runs/{dataset}/{method}/{variant}/{seeds}.predictions.npz",

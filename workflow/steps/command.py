@@ -38,7 +38,7 @@ def run_parser(description: str | None) -> argparse.ArgumentParser:
     options.add_argument("--preset", default="custom", help="name of the configuration, kept in the rows")
     options.add_argument("--seeds", type=_seeds, required=True, help="folds, such as 0-2")
     options.add_argument("--settings", type=json.loads, default={}, help="changes to the method's defaults, as JSON")
-    options.add_argument("--data", type=Path, required=True, help="prepared dataset (.npz)")
+    options.add_argument("--data", type=Path, required=True, help="prepared dataset (.arrow)")
     options.add_argument("--rows", type=Path, required=True, help="where the rows go (.jsonl)")
     options.add_argument("--predictions", type=Path, required=True, help="where the predictions go (.npz)")
     options.add_argument("--threads", type=int, default=1)

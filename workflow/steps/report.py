@@ -24,7 +24,7 @@ def main() -> None:
     options.add_argument("data", nargs="+", type=Path, help="prepared datasets")
     given = options.parse_args()
     studies = {name: read_study(given.results / "studies" / f"{name}.csv") for name in given.studies}
-    prepared = [store.load(path) for path in given.data]
+    prepared = [store.load(path, check=False) for path in given.data]
     page = render(studies, given.studies, given.metrics, given.preset, given.results, prepared)
     with replacing(given.output) as partial:
         partial.write_text(page)

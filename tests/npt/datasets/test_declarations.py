@@ -110,10 +110,10 @@ def test_names_and_sizes_of_the_paper_s_ten() -> None:
 
 def test_a_prepared_dataset_survives_the_disk(tmp_path: Path) -> None:
     prepared = prepare("synthetic", tmp_path)
-    store.save(tmp_path / "one.npz", prepared)
-    store.save(tmp_path / "two.npz", prepared)
-    again = store.load(tmp_path / "one.npz")
-    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    store.save(tmp_path / "one.arrow", prepared)
+    store.save(tmp_path / "two.arrow", prepared)
+    again = store.load(tmp_path / "one.arrow")
+    assert (tmp_path / "one.arrow").read_bytes() == (tmp_path / "two.arrow").read_bytes()
     assert np.array_equal(again.table.values, prepared.table.values, equal_nan=True)
     assert again.table.columns == prepared.table.columns
     assert again.facts == prepared.facts
@@ -134,11 +134,11 @@ def test_a_wrong_declaration_is_named(change: dict[str, object], message: str) -
 
 
 def test_a_damaged_prepared_dataset_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "one.npz"
+    path = tmp_path / "one.arrow"
     store.save(path, prepare("synthetic", tmp_path))
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
     for damaged in (bytes(content), bytes(content[:300]), b""):
         path.write_bytes(damaged)
-        with pytest.raises(UserError, match=r"one\.npz: damaged"):
+        with pytest.raises(UserError, match=r"one\.arrow: damaged"):
             store.load(path)

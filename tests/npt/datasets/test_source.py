@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
+import tarfile
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,30 +15,59 @@ from typing import ClassVar
 import pytest
 
 from npt.datasets import datasets, synthetic
-from npt.datasets.declaration import Dataset, File, Reading
+from npt.datasets.declaration import Archive, Dataset, File, Reading
 from npt.datasets.source import MIRROR, acquire
+from npt.datasets.unpack import expand, take_out
 from npt.interface import UserError
 
 CONTENT = b"1,2\n3,4\n" * 1000
 SHA = hashlib.sha256(CONTENT).hexdigest()
+PACKED = gzip.compress(CONTENT, mtime=0)
+
+
+def tarred(*members: tuple[str, bytes | str]) -> bytes:
+    """A .tar.gz of files with their content, or links to a name."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            if isinstance(content, str):
+                info.type, info.linkname = tarfile.SYMTYPE, content
+                archive.addfile(info)
+            else:
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    return packed.getvalue()
+
+
+ARCHIVE = tarred(("../../evil.csv", b"evil"), ("toy/file.csv", CONTENT))
 
 
 class Server(BaseHTTPRequestHandler):
     served: ClassVar[list[str]] = []
+    asked: ClassVar[list[int]] = []
+    most = 3000
 
     def do_GET(self) -> None:
         self.served.append(self.path)
-        body = {"/file.csv": CONTENT, "/file.csv.gz": gzip.compress(CONTENT), "/wrong.csv": b"other"}.get(self.path)
-        if self.path == "/short.csv":
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(CONTENT)))
-            self.end_headers()
-            self.wfile.write(CONTENT[:100])
+        body = {"/file.csv": CONTENT, "/file.csv.gz": PACKED, "/wrong.csv": b"other", "/toy.tar.gz": ARCHIVE}.get(self.path)
+        if self.path.startswith("/broken"):
+            self.break_off(PACKED if self.path.endswith(".gz") else CONTENT)
             return
         self.send_response(200 if body else 404)
         self.send_header("Content-Length", str(len(body or b"")))
         self.end_headers()
         self.wfile.write(body or b"")
+
+    def break_off(self, body: bytes) -> None:
+        """Send no more than `most` bytes of what was asked for; `/broken-always` begins at the start each time."""
+        wanted = self.headers.get("Range")
+        start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and "always" not in self.path else 0
+        self.asked.append(start)
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(body) - start))
+        self.end_headers()
+        self.wfile.write(body[start : start + self.most])
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -46,6 +78,7 @@ def address() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     Server.served.clear()
+    Server.asked.clear()
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
 
@@ -91,18 +124,99 @@ def test_wrong_content_is_refused_with_both_hashes_and_nothing_kept(address: str
     assert leftovers(tmp_path) == []
 
 
-def test_a_truncated_download_leaves_nothing(address: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"file\.csv"):
-        acquire(from_urls(f"{address}/short.csv"), tmp_path)
-    assert leftovers(tmp_path) == []
-
-
-def test_what_a_killed_download_left_is_cleared(address: str, tmp_path: Path) -> None:
-    left = tmp_path / "toy" / ".part-killed"
-    left.mkdir(parents=True)
-    (left / "file.csv").write_bytes(CONTENT[:50])
-    acquire(from_urls(f"{address}/file.csv"), tmp_path)
+def test_a_connection_that_breaks_is_gone_on_from(address: str, tmp_path: Path) -> None:
+    found = acquire(from_urls(f"{address}/broken.csv"), tmp_path)
+    assert found.paths["file.csv"].read_bytes() == CONTENT
+    assert Server.asked == [0, 3000, 6000]
     assert leftovers(tmp_path) == ["file.csv"]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_what_a_killed_download_left_is_gone_on_from(
+    ending: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Server, "most", 5)
+    with pytest.raises(UserError, match=r"no source could be reached for file\.csv"):
+        acquire(from_urls(f"{address}/broken.csv{ending}"), tmp_path)
+    assert leftovers(tmp_path) == [f".file.csv{ending}.part"]
+    assert Server.asked == [0, 5, 10, 15]
+    monkeypatch.setattr(Server, "most", 10_000)
+    found = acquire(from_urls(f"{address}/broken.csv{ending}"), tmp_path)
+    assert found.paths["file.csv"].read_bytes() == CONTENT
+    assert Server.asked == [0, 5, 10, 15, 20]
+    assert leftovers(tmp_path) == ["file.csv"]
+
+
+def test_a_server_that_cannot_go_on_begins_anew(address: str, tmp_path: Path) -> None:
+    left = tmp_path / "toy" / ".file.csv.part"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"something else")
+    assert acquire(from_urls(f"{address}/file.csv"), tmp_path).paths["file.csv"].read_bytes() == CONTENT
+
+
+def test_a_beginning_that_does_not_fit_is_not_kept(address: str, tmp_path: Path) -> None:
+    left = tmp_path / "toy" / ".file.csv.part"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"x" * 6000)
+    with pytest.raises(UserError, match="sha256"):
+        acquire(from_urls(f"{address}/broken.csv"), tmp_path)
+    assert leftovers(tmp_path) == []
+    acquire(from_urls(f"{address}/file.csv"), tmp_path)
+
+
+def test_two_processes_fetch_a_file_once(address: str, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: acquire(from_urls(f"{address}/file.csv"), tmp_path), range(4)))
+    assert {one.paths["file.csv"].read_bytes() for one in found} == {CONTENT}
+    assert Server.served == ["/file.csv"]
+
+
+def test_a_member_of_an_archive(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive("toy.tar.gz", hashlib.sha256(ARCHIVE).hexdigest(), (f"{address}/toy.tar.gz",))
+    toy = declared(File("file.csv", SHA, archive=archive, member="toy/file.csv"))
+    assert acquire(toy, tmp_path / "one").paths["file.csv"].read_bytes() == CONTENT
+    assert leftovers(tmp_path) == ["file.csv", "toy.tar.gz"]
+    monkeypatch.setenv(MIRROR, str(tmp_path / "one"))
+    (tmp_path / "one/toy/file.csv").unlink()
+    assert acquire(toy, tmp_path / "two").origins == {"file.csv": "toy.tar.gz, mirror"}
+    assert Server.served == ["/toy.tar.gz"]
+
+
+def test_a_compressed_copy_in_the_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mirror/toy").mkdir(parents=True)
+    (tmp_path / "mirror/toy/file.csv.gz").write_bytes(PACKED)
+    monkeypatch.setenv(MIRROR, str(tmp_path / "mirror"))
+    assert acquire(from_urls(), tmp_path / "here").paths["file.csv"].read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (tarred(("toy/file.csv", "/etc/passwd")), "is a link or a folder"),
+        (tarred(("toy/file.csv", "../../../etc/passwd")), "is a link or a folder"),
+        (tarred(("other.csv", CONTENT)), "has no member toy/file.csv"),
+        (tarred(("toy/file.csv", bytes(10_000_000))), "unpacks to more than the 1,000 bytes allowed"),
+        (ARCHIVE[:100], "not a whole tar archive"),
+        (b"not an archive", "not a whole tar archive"),
+        (b"", "not a whole tar archive"),
+    ],
+)
+def test_hostile_archives(content: bytes, message: str, tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b" / "c"
+    folder.mkdir(parents=True)
+    (folder / "toy.tar.gz").write_bytes(content)
+    with pytest.raises(UserError, match=message):
+        take_out(folder / "toy.tar.gz", "toy/file.csv", folder / "out", 1000)
+    assert leftovers(tmp_path) in (["toy.tar.gz"], ["out", "toy.tar.gz"])
+    assert not (folder / "out").exists() or (folder / "out").stat().st_size <= 1000
+
+
+@pytest.mark.parametrize("content", [gzip.compress(bytes(10_000_000)), PACKED[:50], b"plain", PACKED[:-4] + b"abcd"])
+def test_hostile_gzip_files(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "file.gz").write_bytes(content)
+    with pytest.raises(UserError, match=r"unpacks to more than the 100,000 bytes allowed|not a whole gzip file"):
+        expand(tmp_path / "file.gz", tmp_path / "file", 100_000)
+    assert not (tmp_path / "file").exists() or (tmp_path / "file").stat().st_size <= 100_000
 
 
 def test_a_download_that_rotted_on_disk_is_refused_and_a_file_put_there_by_hand_is_not_lost(tmp_path: Path) -> None:
