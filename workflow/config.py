@@ -12,12 +12,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from baselines import methods
 from baselines.declaration import BaselineSettings
-from npt.datasets import datasets
+from npt.datasets import datasets as declared_datasets
+from npt.datasets.declaration import Dataset, SplitRule
+from npt.datasets.own import OwnTable
 from npt.interface import TASKS, Resources, Task, UserError, unknown
 from npt.metrics import METRICS, PAPER_METRICS
+from workflow.own_tables import own_tables
 from workflow.studies import KINDS, Kind
 
 Settings = Mapping[str, Any]
+Datasets = Mapping[str, Dataset | OwnTable]
 MOST_FOLDS = 9999
 MOST_TRIALS = 10_000
 TUNED = "tuned"  # the variant that stands for the best configuration of each fold
@@ -47,7 +51,7 @@ class Study:
 class Config:
     """All that a run of the workflow depends on, apart from where it runs.
 
-    `settings` are changes to every method's defaults, by method; `overrides` further ones, by dataset and method.
+    `datasets` are those declared and the user's own `tables`, by name. `settings` are changes to every method's defaults, by method; `overrides` further ones, by dataset and method.
     `configurations` are named changes that tuning chooses from, by dataset and method, and `budget` is the number of
     configurations to try in all, by method: those named and as many drawn ones as are wanting.
     """
@@ -59,6 +63,7 @@ class Config:
     metrics: Mapping[Task, str]
     configurations: Mapping[str, Mapping[str, Mapping[str, Settings]]]
     budget: Mapping[str, int]
+    datasets: Datasets
 
     def resolve(self, dataset: str, method: str, changes: Settings, where: str = "") -> Any:
         """Settings of a run: the method's defaults, then `settings`, `overrides` and the changes, which stand at `where`."""
@@ -85,15 +90,17 @@ def read(raw: Mapping[str, Any]) -> Config:
         UserError: one line that names the key, what was found and what is allowed.
     """
     keys = (
-        "preset", "seeds", "datasets", "methods", "settings", "overrides", "configurations", "budget", "metrics", "studies",
+        "preset", "seeds", "tables", "datasets", "methods", "settings", "overrides", "configurations", "budget", "metrics",
+        "studies",
     )  # fmt: skip
     _known_keys(raw, keys, "config")
     for key in ("seeds", "datasets", "methods", "studies"):
         if not raw.get(key) and raw.get(key) != 0:
             raise UserError(f"config: {key} is missing or empty")
+    datasets: Datasets = {**declared_datasets(), **own_tables(_mapping(raw.get("tables"), "tables"))}
     settings = _by_method(raw.get("settings"), methods(), "settings")
     overrides = _mapping(raw.get("overrides"), "overrides")
-    _known_names(overrides, datasets(), "overrides")
+    _known_names(overrides, datasets, "overrides")
     overrides = {name: _by_method(given, methods(), f"overrides.{name}") for name, given in overrides.items()}
     for where, by_method in {"settings": settings, **{f"overrides.{name}": given for name, given in overrides.items()}}.items():
         for method, changes in by_method.items():
@@ -101,12 +108,13 @@ def read(raw: Mapping[str, Any]) -> Config:
     studies = _mapping(raw["studies"], "studies")
     found = Config(
         preset=str(raw.get("preset", "custom")),
-        studies=tuple(_study(str(name), _mapping(study, f"studies.{name}"), raw) for name, study in studies.items()),
+        studies=tuple(_study(str(name), _mapping(study, f"studies.{name}"), raw, datasets) for name, study in studies.items()),
         settings=settings,
         overrides=overrides,
         metrics=_metrics(_mapping(raw.get("metrics"), "metrics")),
-        configurations=_configurations(_mapping(raw.get("configurations"), "configurations")),
+        configurations=_configurations(_mapping(raw.get("configurations"), "configurations"), datasets),
         budget=_budget(raw.get("budget"), _every_method(raw, studies)),
+        datasets=datasets,
     )
     _check_tuning(found)
     return found
@@ -161,7 +169,7 @@ def _check_grid(method: str, settings: BaselineSettings) -> None:
         next(baseline.configurations(settings, task, 1))
 
 
-def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Study:
+def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any], datasets: Datasets) -> Study:
     where = f"studies.{name}"
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
         raise UserError(f"{where}: a study's name is a letter, then letters, digits and _, at most 64 in all")
@@ -169,9 +177,10 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
     kind = raw.get("kind", "benchmark")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{where}.kind: {unknown(kind, KINDS)}")
-    chosen = _names(raw.get("datasets", config["datasets"]), datasets(), f"{where}.datasets", "datasets" in raw)
+    chosen = _names(raw.get("datasets", config["datasets"]), datasets, f"{where}.datasets", "datasets" in raw)
     entries = _names(raw.get("methods", config["methods"]), methods(), f"{where}.methods", "methods" in raw)
-    seeds = _seeds(raw.get("seeds", config["seeds"]), chosen, f"{where}.seeds" if "seeds" in raw else "seeds")
+    rules = {name: datasets[name].split_rule for name in chosen}
+    seeds = _seeds(raw.get("seeds", config["seeds"]), rules, f"{where}.seeds" if "seeds" in raw else "seeds")
     variants: dict[str, dict[str, Settings]] = {}
     for method, named in _by_method(raw.get("variants"), dict.fromkeys(entries), f"{where}.variants").items():
         variants[method] = _named_changes(method, named, f"{where}.variants.{method}")
@@ -187,7 +196,7 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any]) -> Stud
     if not base and (bare := [method for method in entries if not variants.get(method)]):
         raise UserError(f"{where}.base: false leaves nothing of {bare[0]}, which has no variants")
     study = Study(name, cast(Kind, kind), chosen, entries, seeds, variants, base, rows, tuned)
-    _check_support(study, where)
+    _check_support(study, {name: datasets[name].expected_task for name in chosen}, where)
     return study
 
 
@@ -202,8 +211,8 @@ def _named_changes(method: str, named: Settings, where: str) -> dict[str, Settin
     return found
 
 
-def _configurations(raw: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Settings]]]:
-    _known_names(raw, datasets(), "configurations")
+def _configurations(raw: Mapping[str, Any], datasets: Datasets) -> dict[str, dict[str, dict[str, Settings]]]:
+    _known_names(raw, datasets, "configurations")
     able = {name: method for name, method in methods().items() if method.draw}
     return {
         dataset: {
@@ -249,10 +258,10 @@ def _budget(value: Any, chosen: list[str]) -> dict[str, int]:
     return dict(given)
 
 
-def _check_support(study: Study, where: str) -> None:
+def _check_support(study: Study, tasks: Mapping[str, Task], where: str) -> None:
     """A method with no dataset to run on, or nothing for the probe to question, is a mistake; one that lacks some is not."""
     for method in study.methods:
-        reasons = {d: methods()[method].supports(datasets()[d].task) for d in study.datasets}
+        reasons = {dataset: methods()[method].supports(task) for dataset, task in tasks.items()}
         if all(reasons.values()):
             raise UserError(f"{where}.methods: {method} supports none of {', '.join(reasons)}: {next(iter(reasons.values()))}")
         if KINDS[study.kind].probe and not methods()[method].saves_weights:
@@ -260,12 +269,11 @@ def _check_support(study: Study, where: str) -> None:
             raise UserError(f"{where}.methods: {method} keeps no weights for {study.kind} to question; allowed: {able}")
 
 
-def _seeds(value: Any, chosen: Iterable[str], where: str) -> dict[str, tuple[int, ...]]:
+def _seeds(value: Any, rules: Mapping[str, SplitRule], where: str) -> dict[str, tuple[int, ...]]:
     wanted = parse_seeds(value, where)
     by_dataset = {}
-    for name in chosen:
-        rule = datasets()[name].split_rule
-        folds = 1 if rule.fixed_test_rows else rule.folds
+    for name, rule in rules.items():
+        folds = 1 if rule.fixed_test_rows or rule.by_time else rule.folds
         by_dataset[name] = tuple(range(min(rule.used, folds))) if wanted is None else wanted
         if by_dataset[name][-1] >= folds:
             raise UserError(

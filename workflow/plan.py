@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import asdict, dataclass
+from functools import cache, cached_property
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from baselines import methods
-from npt.datasets import datasets
+from npt.datasets.own import OwnTable
 from npt.interface import UserError
 from workflow.config import TUNED, Config, Study, as_json
 from workflow.studies import KINDS
@@ -23,13 +24,14 @@ Selected = tuple[str, str, str, dict[str, Any]]  # dataset, method, variant and 
 
 @dataclass(frozen=True)
 class Run:
-    """One job: a method's variant on a block of seeds of a dataset; `settings` are resolved."""
+    """One job: a method's variant on a block of seeds of a dataset; `settings` are resolved, `data` is the dataset's fingerprint."""
 
     dataset: str
     method: str
     variant: str
     seeds: tuple[int, ...]
     settings: Mapping[str, Any]
+    data: str
 
     @property
     def stem(self) -> str:
@@ -39,7 +41,7 @@ class Run:
     @property
     def fingerprint(self) -> str:
         """Sixteen hex digits over everything in the configuration that determines the run's rows."""
-        facts = [self.dataset, datasets()[self.dataset].fingerprint(), self.method, self.settings]
+        facts = [self.dataset, self.data, self.method, self.settings]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -68,7 +70,7 @@ class Plan:
         for (dataset, method, variant), (settings, seeds) in self._wanted.items():
             size = methods()[method].seeds_per_job(settings) or len(seeds)
             for start in range(0, len(seeds), size):
-                run = Run(dataset, method, variant, seeds[start : start + size], settings)
+                run = Run(dataset, method, variant, seeds[start : start + size], settings, self._fingerprint_of(dataset))
                 runs[run.stem] = run
         return runs
 
@@ -134,7 +136,21 @@ class Plan:
 
     def dataset_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of a dataset's declaration."""
-        return datasets()[wildcards.dataset].fingerprint()
+        return self._fingerprint_of(wildcards.dataset)
+
+    def own_file(self, wildcards: Any) -> list[str]:
+        """The file of a table of the user's own, so that a change of it is noticed."""
+        own = self.config.datasets[wildcards.dataset]
+        return [str(Path(own.path).expanduser())] if isinstance(own, OwnTable) and own.path else []
+
+    def own_table(self, wildcards: Any) -> str:
+        """A table of the user's own as JSON, or an empty mapping."""
+        own = self.config.datasets[wildcards.dataset]
+        return json.dumps({k: v for k, v in asdict(own).items() if k != "name"} if isinstance(own, OwnTable) else {})
+
+    @cache
+    def _fingerprint_of(self, dataset: str) -> str:
+        return self.config.datasets[dataset].fingerprint()
 
     def probe_rows(self, wildcards: Any) -> str:
         """Cap on probed rows, or `all`."""

@@ -57,7 +57,8 @@ class SplitRule:
 
     `folds` cross-validation folds, or the last `fixed_test_rows` rows as the only test set; `used` folds are run;
     `validation_share` is a share of all rows with folds, of the rows before the fixed test set without. `legacy` folds are
-    those of the paper's released code, which overlap (see `npt/datasets/splits.py`).
+    those of the paper's released code, which overlap (see `npt/datasets/splits.py`). `by_time`, the last rows are tested, one part in
+    `folds` of all.
     """
 
     folds: int = 10
@@ -65,6 +66,7 @@ class SplitRule:
     validation_share: float = 0.2
     fixed_test_rows: int = 0
     legacy: bool = False
+    by_time: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,11 @@ class Dataset:
     target_sigma: float | None = None
     in_paper: bool = True
     folder: str = ""
+
+    @property
+    def expected_task(self) -> Task:
+        """What methods are asked to support before the table is read."""
+        return self.task
 
     @property
     def place(self) -> str:

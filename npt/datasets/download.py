@@ -6,7 +6,7 @@ import sys
 import time
 from typing import IO, Any
 
-ATTEMPTS = 4
+ATTEMPTS, ATTEMPTS_TO_CONNECT = 4, 2
 TIMEOUT = 60  # seconds without a byte
 CHUNK = 1 << 20
 
@@ -38,7 +38,9 @@ def download(url: str, stream: IO[bytes]) -> bool:
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
             print(f"{url}: {type(error).__name__}", file=sys.stderr, flush=True)
             status = getattr(getattr(error, "response", None), "status_code", None)
-            if status is not None and status < 500:
+            refused = status is not None and status < 500
+            unreachable = isinstance(error, requests.exceptions.ConnectionError) and attempt + 1 == ATTEMPTS_TO_CONNECT
+            if refused or (unreachable and stream.seek(0, 2) == here):
                 return False
     return False
 

@@ -53,11 +53,15 @@ def acquire(dataset: Dataset, downloads: Path, *, reach: int | None = None) -> A
     ]
     for count in range(1, len(places[:reach]) + 1):
         for reading in dataset.readings:
-            found = {file.name: _first(places[:count], file) for file in reading.files}
-            if all(found.values()):
-                at_hand = {name: place for name, place in found.items() if place}
-                paths = {name: path for name, (path, _) in at_hand.items()}
-                return Acquired(reading, paths, {name: origin for name, (_, origin) in at_hand.items()})
+            found: dict[str, tuple[Path, str]] = {}
+            for file in reading.files:
+                place = _first(places[:count], file)
+                if place is None:
+                    break
+                found[file.name] = place
+            else:
+                paths = {name: path for name, (path, _) in found.items()}
+                return Acquired(reading, paths, {name: origin for name, (_, origin) in found.items()})
     raise UserError(_missing(dataset, downloads))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from npt.datasets import datasets
 from npt.metrics import METRICS
 from workflow.report.section import TASK_TITLES, Primary, counted, tasks_of
 from workflow.report.summary import dataset_title, method_titles, standard_error
@@ -40,10 +39,10 @@ def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
 def _corruption(study: pd.DataFrame) -> str:
     study = study.assign(**corruption_changes(study))
     parts = []
-    for (dataset, variant), changes in study.groupby(["dataset", "variant"], sort=False)["change"]:
+    for (dataset, task, variant), changes in study.groupby(["dataset", "task", "variant"], sort=False)["change"]:
         if changes.isna().any():
             continue
-        unit = "% of RMSE" if datasets()[str(dataset)].task == "regression" else "points of accuracy"
+        unit = "% of RMSE" if task == "regression" else "points of accuracy"
         error = standard_error(changes)
         spread = "" if pd.isna(error) else f" ± {error:.1f}"
         name = dataset_title(str(dataset)) + ("" if variant == "base" else f" ({variant})")

@@ -59,7 +59,7 @@ def cost(study: pd.DataFrame, primary: Primary) -> Tabulated:
     names = list(dict.fromkeys(tidy["dataset"]))
     sections = [
         Section(
-            f"Cost on {dataset_title(name)} ({datasets()[name].rows:,} rows), a fold",
+            f"Cost on {dataset_title(name)}{_size(name)}, a fold",
             _cost_cells(tidy[tidy["dataset"] == name]),
         )
         for name in names
@@ -67,6 +67,11 @@ def cost(study: pd.DataFrame, primary: Primary) -> Tabulated:
     if sections:
         sections[-1] = replace(sections[-1], notes=(COST_NOTE,))
     return Tabulated(tidy, tuple(sections))
+
+
+def _size(dataset: str) -> str:
+    declared = datasets().get(dataset)
+    return f" ({declared.rows:,} rows)" if declared else ""
 
 
 def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:

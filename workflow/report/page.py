@@ -13,7 +13,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from npt.datasets import datasets, store
+from npt.datasets import store
 from workflow.report.answer import answer
 from workflow.report.section import Primary, Section
 from workflow.report.summary import dataset_title, method_title
@@ -55,10 +55,11 @@ def render(
         answers=[answer(frame, kinds[name], primary) for name, frame in studies.items()],
         studies=shown,
         datasets=_datasets(prepared),
+        own_tables=[one.facts["description"] for one in prepared if "description" in one.facts],
         settings=_settings(studies),
         versions=_versions(studies),
         failures=_failures(studies),
-        starred=any(not datasets()[p.facts["name"]].in_paper for p in prepared),
+        starred=any(dataset_title(p.facts["name"]).endswith("*") for p in prepared),
     )
 
 
@@ -74,16 +75,16 @@ def _shown(name: str, frame: pd.DataFrame, kind: str, primary: Primary, results:
 def _datasets(prepared: Sequence[store.Prepared]) -> list[dict[str, str]]:
     rows = []
     for one in prepared:
-        declared, split = datasets()[one.facts["name"]], next(iter(one.splits.values()))
+        split = next(iter(one.splits.values()))
         rows.append(
             {
-                "Dataset": dataset_title(declared.name),
-                "Task": declared.task,
-                "Rows": f"{declared.rows:,}",
-                "Columns": str(declared.columns),
+                "Dataset": dataset_title(one.facts["name"]),
+                "Task": one.table.task,
+                "Rows": f"{one.table.rows:,}",
+                "Columns": str(len(one.table.columns)),
                 "Train / validation / test": f"{len(split.train)} / {len(split.validation)} / {len(split.test)}",
                 "From": ", ".join(f"{name} ({origin})" for name, origin in one.facts["origins"].items()) or "generated",
-                "Licence": declared.licence,
+                "Licence": one.facts["licence"],
                 "Content": one.facts["content"][:16],
             }
         )

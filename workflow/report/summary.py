@@ -37,8 +37,9 @@ def method_titles(frame: pd.DataFrame) -> list[str]:
 
 
 def dataset_title(name: str) -> str:
-    """The dataset's name; a star marks one that is not among the paper's ten."""
-    return datasets()[name].title + ("" if datasets()[name].in_paper else "*")
+    """The dataset's name, that of the configuration for a user's own; a star marks one that is not among the paper's ten."""
+    declared = datasets().get(name)
+    return f"{name}*" if declared is None else declared.title + ("" if declared.in_paper else "*")
 
 
 def metrics_of(task: Task, primary: Mapping[Task, str]) -> list[str]:

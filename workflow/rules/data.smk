@@ -1,4 +1,6 @@
 rule prepare:
+    input:
+        plan.own_file,
     output:
         "results/data/{dataset}.arrow",
     log:
@@ -7,6 +9,7 @@ rule prepare:
         mem_mb=2000,
     params:
         fingerprint=plan.dataset_fingerprint,
+        table=plan.own_table,
     shell:
-        "python -m workflow.steps.prepare --dataset {wildcards.dataset} --downloads results/data/raw"
-        " --output {output} --facts {log}"
+        "python -m workflow.steps.prepare --dataset {wildcards.dataset} --table {params.table:q}"
+        " --downloads results/data/raw --output {output} --facts {log}"

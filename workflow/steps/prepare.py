@@ -2,44 +2,82 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from npt.datasets import datasets, store
 from npt.datasets.assembly import assemble
+from npt.datasets.own import OwnTable, read_own
 from npt.datasets.source import acquire
 from npt.datasets.splits import splits
 from npt.files import replacing
+from npt.interface import UserError
+from workflow.own_tables import own_table
 from workflow.steps.command import execute, parser
 
 
 def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
-    options.add_argument("--dataset", required=True, choices=datasets())
+    options.add_argument("--dataset", required=True, help="a declared dataset, or the name of --table")
+    options.add_argument("--table", type=json.loads, default={}, help="a table of your own as in a configuration, as JSON")
     options.add_argument("--downloads", type=Path, required=True, help="folder for downloaded files")
     options.add_argument("--output", type=Path, required=True)
     options.add_argument("--facts", type=Path, required=True, help="where to write what the table came from")
     given = options.parse_args()
-    prepared = prepare(given.dataset, given.downloads)
+    if given.table:
+        prepared = prepare_own(own_table(given.dataset, given.table, "--table"), given.downloads)
+    else:
+        if given.dataset not in datasets():
+            raise UserError(f"--dataset: {given.dataset!r} is not declared; allowed: {', '.join(datasets())}")
+        prepared = prepare(given.dataset, given.downloads)
     store.save(given.output, prepared)
     with replacing(given.facts) as partial:
-        partial.write_text("".join(f"{key}: {value}\n" for key, value in prepared.facts.items()))
+        partial.write_text("".join(f"{key}: {value}\n" for key, value in _lines(prepared.facts)))
 
 
 def prepare(name: str, downloads: Path) -> store.Prepared:
-    """The table and folds of a dataset, from whatever source has its files."""
+    """The table and folds of a declared dataset, from whatever source has its files."""
     dataset = datasets()[name]
     acquired = acquire(dataset, downloads)
     table = assemble(acquired.reading.read(acquired.paths), dataset)
     folds = {split.fold: split for split in splits(table, dataset.split_rule)}
-    facts = {
+    files = {file.name: file.sha256 for file in acquired.reading.files}
+    return store.Prepared(table, folds, _facts(name, dataset.licence, files, acquired.origins, table, folds))
+
+
+def prepare_own(own: OwnTable, downloads: Path) -> store.Prepared:
+    """The table and folds of a table of the user's own."""
+    content = read_own(own, downloads)
+    where = Path(own.path).name if own.path else f"OpenML {own.openml}"
+    try:
+        folds = {split.fold: split for split in splits(content.table, own.split_rule, content.groups, content.times)}
+    except UserError as error:
+        raise UserError(f"{own.path or where}: {error}") from None
+    origins = {where: "your own" if own.path else "OpenML"}
+    facts = _facts(own.name, own.licence, {where: content.sha256}, origins, content.table, folds)
+    return store.Prepared(content.table, folds, {**facts, "description": list(content.description)})
+
+
+def _facts(
+    name: str, licence: str, files: Mapping[str, str], origins: Mapping[str, str], table: Any, folds: Mapping[int, Any]
+) -> dict[str, Any]:
+    return {
         "name": name,
-        "files": {file.name: file.sha256 for file in acquired.reading.files},
-        "origins": dict(acquired.origins),
+        "licence": licence,
+        "files": dict(files),
+        "origins": dict(origins),
         "content": store.content_hash(table),
         "splits": store.split_hash(folds),
     }
-    return store.Prepared(table, folds, facts)
+
+
+def _lines(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Facts to print, of which a description has a line for each of its own."""
+    lines = [(key, value) for key, value in facts.items() if key != "description"]
+    return [*lines, *(tuple(line.split(": ", 1)) for line in facts.get("description", []))]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,136 @@
+"""List the datasets, bring their files ahead of time, or tell what a table of your own would be taken for.
+
+    python -m npt.datasets                           what there is, and what of it is here
+    python -m npt.datasets fetch higgs mnist         download now, for machines that compute without internet
+    python -m npt.datasets fetch openml:42165
+    python -m npt.datasets inspect my.csv --target price --task regression
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+from urllib.parse import urlparse
+
+from npt.datasets import datasets
+from npt.datasets.declaration import Dataset, File
+from npt.datasets.own import OwnTable, Wanted, read_own
+from npt.datasets.source import DOWNLOADS, MIRROR, acquire, at_hand
+from npt.interface import UserError, unknown
+
+OPENML = "openml:"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line."""
+    options = argparse.ArgumentParser(
+        prog="python -m npt.datasets", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--downloads", type=Path, default=DOWNLOADS, help=f"folder of downloads (default: {DOWNLOADS})")
+    actions = options.add_subparsers(dest="action", metavar="ACTION")
+    actions.add_parser("list", help="what there is (the default)")
+    fetch = actions.add_parser("fetch", help="bring the files of datasets")
+    fetch.add_argument("names", nargs="+", metavar="NAME", help="a dataset, or openml:NUMBER")
+    inspect = actions.add_parser("inspect", help="check a table of your own and print the kinds of its columns")
+    inspect.add_argument("path", help=".csv, .tsv, .parquet or .arff")
+    inspect.add_argument("--target", required=True)
+    inspect.add_argument("--task", required=True, choices=get_args(Wanted))
+    for role in ("categorical", "continuous", "drop", "missing"):
+        inspect.add_argument(f"--{role}", nargs="+", default=[], metavar="NAME")
+    given = options.parse_args(arguments)
+    try:
+        if given.action == "fetch":
+            bring(given.names, given.downloads)
+        elif given.action == "inspect":
+            roles = {role: tuple(getattr(given, role)) for role in ("categorical", "continuous", "drop", "missing")}
+            own = OwnTable(Path(given.path).name, given.target, given.task, given.path, **roles)
+            print("\n".join(read_own(own, given.downloads).description))
+        else:
+            print(listing(given.downloads))
+    except UserError as error:
+        sys.exit(f"error: {error}")
+    except OSError as error:
+        sys.exit(f"error: {error.filename or given.downloads}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        sys.exit("\nstopped; what has arrived is kept, and gone on from")
+
+
+def listing(downloads: Path) -> str:
+    """A line for each table: those that differ in reading or folds only follow the one whose files they share."""
+    from tabulate import tabulate
+
+    rows = []
+    for one in datasets().values():
+        if one.place != one.name:
+            continue
+        others = [other.name for other in datasets().values() if other.place == one.name and other is not one]
+        hosts = dict.fromkeys(urlparse(url).netloc for file in _files(one) for url in _urls(file))
+        packages = dict.fromkeys(file.package[0] for file in _files(one) if file.package)
+        rows.append(
+            {
+                "name": one.name,
+                "rows": f"{one.rows:,}",
+                "columns": f"{one.columns:,}",
+                "task": one.task,
+                "size": _size(one),
+                "from": "\n".join([*packages, *hosts]) or "generated",
+                "licence": one.licence,
+                "here": at_hand(one, downloads) or "no",
+                "also as": "\n".join(name.removeprefix(one.name) for name in others),
+            }
+        )
+    table = tabulate(rows, headers="keys", colalign=("left", "right", "right"))
+    return f"{table}\n\nFiles are looked for under ${MIRROR}, in {downloads}, and in installed packages."
+
+
+def bring(names: Sequence[str], downloads: Path) -> None:
+    """Fetch what is not here yet.
+
+    Raises:
+        UserError: a name is unknown, or no source could be reached.
+    """
+    for name in names:
+        number = name.removeprefix(OPENML)
+        if name not in datasets() and not (name.startswith(OPENML) and number.isdecimal()):
+            raise UserError(f"{unknown(name, datasets())}, or {OPENML}NUMBER")
+    for name in names:
+        if name in datasets():
+            acquired = acquire(datasets()[name], downloads)
+            for file, path in acquired.paths.items():
+                print(f"{name}: {path} ({acquired.origins[file]})")
+            if not acquired.paths:
+                print(f"{name}: is generated, there is nothing to fetch")
+        else:
+            from npt.datasets.formats import from_openml
+
+            frame, _ = from_openml(int(name.removeprefix(OPENML)), downloads)
+            print(f"{name}: {len(frame):,} rows; columns {', '.join(map(str, frame.columns))}")
+
+
+def _files(dataset: Dataset) -> tuple[File, ...]:
+    """The files of all readings, first those of the best."""
+    return tuple(dict.fromkeys(file for reading in dataset.readings for file in reading.files))
+
+
+def _urls(file: File) -> tuple[str, ...]:
+    return file.archive.urls if file.archive else file.urls
+
+
+def _size(dataset: Dataset) -> str:
+    """Bytes of the files of the first reading, as far as they are known."""
+    sizes = [file.size for file in dataset.readings[0].files]
+    if any(size is None for size in sizes):
+        return "unknown"
+    total = float(sum(size for size in sizes if size))
+    for unit in ("B", "kB", "MB"):
+        if total < 1000:
+            return f"{total:.0f} {unit}" if unit == "B" else f"{total:.1f} {unit}"
+        total /= 1000
+    return f"{total:.1f} GB"
+
+
+if __name__ == "__main__":
+    main()

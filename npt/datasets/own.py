@@ -1,0 +1,247 @@
+"""A table of the user's own, told by a few words instead of a declaration: what it is, how it is split, what is wrong with it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from npt.datasets.assembly import encode
+from npt.datasets.declaration import SplitRule
+from npt.datasets.formats import read_table
+from npt.datasets.inference import Inferred, infer
+from npt.interface import Column, Table, Task, UserError, unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Wanted = Literal["regression", "classification", "binary", "multiclass"]
+SHOWN_NAMES = 20
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """A file or an OpenML dataset with its target, and what is to be done otherwise than by default.
+
+    `path` is a .csv, .tsv (also gzipped), .parquet or .arff file. Numbers and dates are continuous, text and booleans categorical,
+    unless named under `categorical` or `continuous`; columns under `drop` are left out, cells in `missing` are missing beside the
+    usual ones. `group` names a column whose rows of one value are never parted by a fold, `time` one by which the last rows
+    are tested; neither is a feature. `folds` of the rows, or the last `test_rows` as the only test set; `validation_share` is a
+    share of all rows with folds, of the rows before the test set without.
+    """
+
+    name: str
+    target: str
+    task: Wanted
+    path: str = ""
+    openml: int | None = None
+    categorical: tuple[str, ...] = ()
+    continuous: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    separator: str = ""
+    group: str = ""
+    time: str = ""
+    folds: int = 10
+    validation_share: float = 0.2
+    test_rows: int = 0
+
+    def __post_init__(self) -> None:
+        if bool(self.path) == (self.openml is not None):
+            raise UserError("path: give a file, or an OpenML number under `openml`; one of the two")
+        if self.folds < 2:
+            raise UserError(f"folds: {self.folds} is fewer than two")
+        if not 0 < self.validation_share < (1 if self.test_rows else 1 - 1 / self.folds):
+            raise UserError(f"validation_share: {self.validation_share} leaves no train or no validation rows beside the test rows")
+        if self.test_rows < 0:
+            raise UserError(f"test_rows: {self.test_rows} is not a number of rows")
+        if sum(map(bool, (self.group, self.time, self.test_rows))) > 1:
+            raise UserError("group: cannot be combined with `time` or `test_rows`, nor these with each other")
+        if len(self.separator) > 1:
+            raise UserError(f"separator: {self.separator!r} is not a single character")
+
+    @property
+    def title(self) -> str:
+        """The name that readers see."""
+        return self.name
+
+    @property
+    def in_paper(self) -> bool:
+        """Whether it is one of the paper's ten."""
+        return False
+
+    @property
+    def licence(self) -> str:
+        """Whose it is."""
+        return "your own" if self.path else "see OpenML"
+
+    @property
+    def expected_task(self) -> Task:
+        """What methods are asked to support before the table is read, which tells the number of classes."""
+        return "multiclass" if self.task == "classification" else self.task
+
+    @property
+    def split_rule(self) -> SplitRule:
+        """How its rows become folds."""
+        single = bool(self.test_rows or self.time)
+        return SplitRule(self.folds, 1 if single else self.folds, self.validation_share, self.test_rows, by_time=bool(self.time))
+
+    def fingerprint(self) -> str:
+        """Sixteen hex digits that change when the block in the configuration changes; the file's time tells of its content."""
+        code = b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in ("own", "formats", "inference"))
+        return hashlib.sha256(repr(self).encode() + code).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class OwnContent:
+    """What was read: the table, the groups or times of its rows (N,) if they part them, and lines that describe it."""
+
+    table: Table
+    groups: np.ndarray | None
+    times: np.ndarray | None
+    description: tuple[str, ...]
+    sha256: str
+
+
+def read_own(own: OwnTable, downloads: Path) -> OwnContent:
+    """Read and check a table.
+
+    Raises:
+        UserError: one line that names the file and what is wrong with it.
+    """
+    where = own.path or f"OpenML {own.openml}"
+    try:
+        frame, sha256 = read_table(own.path, own.openml, own.separator, own.missing, downloads)
+        _check_names(own, [str(name) for name in frame.columns])
+        return _content(own, frame.drop(columns=list(own.drop)), sha256)
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
+
+
+def _content(own: OwnTable, frame: pd.DataFrame, sha256: str) -> OwnContent:
+    groups = _codes(frame.pop(own.group), own.group) if own.group else None
+    times = _moments(frame.pop(own.time), own.time) if own.time else None
+    if frame.shape[1] < 2:
+        raise UserError(f"has no feature beside the target {own.target!r}")
+    found = infer(frame, own.categorical, own.continuous, {} if own.task == "regression" else {own.target})
+    table = encode(found.frame, found.categorical, own.target, own.name)
+    _check_target(table, own)
+    _check_copies(table)
+    if own.test_rows >= table.rows:
+        raise UserError(f"test_rows: {own.test_rows} leaves none of the {table.rows} rows for training")
+    return OwnContent(table, groups, times, _description(own, table, found), sha256)
+
+
+def _check_names(own: OwnTable, names: list[str]) -> None:
+    """Every column that is named exists, and is named for one purpose."""
+    roles: dict[str, str] = {}
+    for role, given in {
+        "target": (own.target,), "group": (own.group,), "time": (own.time,), "drop": own.drop,
+    }.items():  # fmt: skip
+        for name in given:
+            if name in roles and name:
+                raise UserError(f"{role}: {name!r} is the {roles[name]} already")
+            roles[name] = role
+    kinds = {"categorical": own.categorical, "continuous": own.continuous}
+    for role, given in {**kinds, **{role: (name,) for name, role in roles.items() if name}}.items():
+        for name in given:
+            if name not in names:
+                shown = [*names[:SHOWN_NAMES], *(["..."] if len(names) > SHOWN_NAMES else [])]
+                near = unknown(name, names).partition("allowed:")[0]
+                raise UserError(f"{role}: column {near}it has {', '.join(shown)}")
+    if both := sorted(set(own.categorical) & set(own.continuous)):
+        raise UserError(f"continuous: {both[0]!r} is under `categorical` already")
+
+
+def _codes(series: pd.Series, name: str) -> np.ndarray:
+    import pandas as pd
+
+    codes, _ = pd.factorize(series)
+    if (codes < 0).any():
+        raise UserError(f"group: {name!r} is missing in {(codes < 0).sum()} rows, first in row {int((codes < 0).argmax()) + 1}")
+    return codes
+
+
+def _moments(series: pd.Series, name: str) -> np.ndarray:
+    """Numbers, or the time that a text tells."""
+    import pandas as pd
+
+    moments = series
+    if not pd.api.types.is_numeric_dtype(series):
+        parsed = pd.to_datetime(series, errors="coerce", format="mixed", utc=True)
+        if len(wrong := series[parsed.isna() & series.notna()]):
+            raise UserError(f"time: {name!r} holds {wrong.iloc[0]!r} in row {wrong.index[0] + 1}, which is no number and no date")
+        moments = parsed.astype("int64").where(parsed.notna())
+    numbers = moments.to_numpy(np.float64, na_value=np.nan)
+    if not np.isfinite(numbers).all():
+        raise UserError(f"time: {name!r} is missing or infinite, first in row {int((~np.isfinite(numbers)).argmax()) + 1}")
+    return numbers
+
+
+def _check_target(table: Table, own: OwnTable) -> None:
+    column, truth = table.columns[table.target], table.truth
+    known = truth[~np.isnan(truth)]
+    values, counts = np.unique(known, return_counts=True)
+    if not len(values):
+        raise UserError(f"target {column.name!r} has no known value")
+    if len(values) == 1:
+        only = column.levels[int(values[0])] if column.levels else f"{values[0]:g}"
+        raise UserError(f"target {column.name!r} has a single value, {only}, in all rows that have one; there is nothing to learn")
+    if own.task == "regression":
+        return
+    if counts.min() < 2:
+        rare = column.levels[int(values[counts.argmin()])]
+        raise UserError(f"target {column.name!r}: class {rare!r} has one row; two are needed, to train and to test")
+    if own.task in ("binary", "multiclass") and table.task != own.task:
+        raise UserError(f"target {column.name!r} has {len(values)} classes, which is not {own.task}")
+    if len(values) > 50 and len(values) > len(known) / 2:
+        raise UserError(f"target {column.name!r} has {len(values)} classes in {len(known)} rows; is the task regression?")
+
+
+def _check_copies(table: Table) -> None:
+    """No feature is the target under another name."""
+    target = table.columns[table.target]
+    for j, column in enumerate(table.columns):
+        if j == table.target or column.kind != target.kind:
+            continue
+        same = column.levels == target.levels and np.array_equal(table.numbers(j), table.truth, equal_nan=True)
+        if same:
+            raise UserError(f"column {column.name!r} holds the target {target.name!r} in every row; put it under `drop`")
+
+
+def _description(own: OwnTable, table: Table, found: Inferred) -> tuple[str, ...]:
+    features = [j for j in range(len(table.columns)) if j != table.target]
+    kinds = {kind: [table.columns[j] for j in features if table.columns[j].kind == kind] for kind in ("continuous", "categorical")}
+    missing = {table.columns[j].name: int(np.isnan(table.numbers(j)).sum()) for j in range(len(table.columns))}
+    holes = {name: count for name, count in missing.items() if count}
+    target = table.columns[table.target]
+    classes = f" ({target.size} classes: {_listed(target.levels)})" if target.levels else ""
+    left_out = [*own.drop, *filter(None, (own.group, own.time))]
+    lines = [
+        f"{own.name}: {table.rows:,} rows, {len(features):,} features, {table.task} of {target.name}{classes}",
+        f"continuous: {_listed(column.name for column in kinds['continuous'])}",
+        f"categorical: {_listed(_with_levels(column) for column in kinds['categorical'])}",
+        f"missing cells: {_listed(f'{name} {count:,}' for name, count in holes.items())}",
+    ]
+    if found.dates:
+        lines.append(f"dates, as seconds: {_listed(found.dates)}")
+    if left_out:
+        lines.append(f"left out: {_listed(left_out)}")
+    return tuple(lines)
+
+
+def _with_levels(column: Column) -> str:
+    return f"{column.name} ({column.size})"
+
+
+def _listed(names: Iterable[Any]) -> str:
+    names = [str(name) for name in names]
+    more = [f"and {len(names) - SHOWN_NAMES} more"] if len(names) > SHOWN_NAMES else []
+    return ", ".join([*names[:SHOWN_NAMES], *more]) or "none"
+
+
+assert set(get_args(Wanted)) >= set(get_args(Task))

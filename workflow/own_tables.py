@@ -1,0 +1,74 @@
+"""The `tables` of a configuration: tables of the user's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from npt.datasets import datasets
+from npt.datasets.own import OwnTable, Wanted
+from npt.interface import UserError, unknown
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+
+
+def own_tables(raw: Mapping[str, Any]) -> dict[str, OwnTable]:
+    """Every table of the block, by name.
+
+    Raises:
+        UserError: one line that names the key, what was found and what is allowed.
+    """
+    found = {}
+    for name, block in raw.items():
+        where = f"tables.{name}"
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise UserError(f"{where}: a table's name is a letter, then letters, digits and _, at most 64 in all")
+        if name in datasets():
+            raise UserError(f"{where}: is the name of a dataset that is there already; choose another")
+        found[name] = own_table(name, block, where)
+        if found[name].path and not Path(found[name].path).expanduser().is_file():
+            raise UserError(f"{where}.path: {found[name].path}: there is no such file (looked in {Path.cwd()})")
+    return found
+
+
+def own_table(name: str, block: Any, where: str) -> OwnTable:
+    """One table as a configuration tells it."""
+    if not isinstance(block, Mapping):
+        raise UserError(f"{where}: {block!r} is not a mapping such as {{path: my.csv, target: price, task: regression}}")
+    kinds = {field.name: field for field in fields(OwnTable) if field.name != "name"}
+    for key in block:
+        if key not in kinds:
+            raise UserError(f"{where}: {unknown(key, kinds)}")
+    for key in ("target", "task"):
+        if key not in block:
+            allowed = f"; allowed: {', '.join(get_args(Wanted))}" if key == "task" else ""
+            raise UserError(f"{where}.{key}: is missing{allowed}")
+    given = {key: _listed(key, value) for key, value in block.items()}
+    try:
+        return _adapter().validate_python({"name": name, **given})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(f"{where}.{'.'.join(map(str, first['loc']))}: {first['input']!r}: {first['msg']}") from None
+    except UserError as error:
+        raise UserError(f"{where}.{error}") from None
+
+
+def _listed(key: str, value: Any) -> Any:
+    """Names of columns may be numbers in YAML, and a list of one may be the name itself."""
+    kind = get_type_hints(OwnTable)[key]
+    if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if kind == tuple[str, ...]:
+        return [str(one) for one in (value if isinstance(value, list) else [value])]
+    return value
+
+
+@cache
+def _adapter() -> TypeAdapter[OwnTable]:
+    return TypeAdapter(OwnTable)
