@@ -1,4 +1,7 @@
-"""CatBoost (paper Table 20) on one-hot features, as in the paper; `native_categories` gives it the categories as such."""
+"""CatBoost (paper Table 20) on one-hot features, as in the paper; `native_categories` gives it the categories as such.
+
+It refuses features that are all constant; the prior is predicted there, as other boosting does.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, prediction_function, train_labels
+from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, prediction_function, prior, train_labels
 from npt.interface import Resources
 
 COMBINING_ROUNDS = 200
@@ -16,6 +19,8 @@ COMBINING_ROUNDS = 200
 
 def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
     """Fit the longest ensemble, leaving no files behind; shorter ones are its first rounds."""
+    if not _vary(data.features[data.train].astype(np.float32)):
+        return prior(data)
     from catboost import CatBoostClassifier, CatBoostRegressor, Pool
 
     booster = CatBoostRegressor if data.is_regression else CatBoostClassifier
@@ -31,6 +36,12 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
         return [predict(rows, ntree_end=one.get("n_estimators", 0), thread_count=resources.threads) for one in wanted]
 
     return first_rounds
+
+
+def _vary(features: np.ndarray) -> bool:
+    """Whether some column has two values in CatBoost's float32, of which NaN is one."""
+    first = features[:1]
+    return not bool(((features == first) | (np.isnan(features) & np.isnan(first))).all())
 
 
 def _typed(features: np.ndarray, categorical: list[int]) -> Any:
@@ -64,6 +75,7 @@ BASELINE = Baseline(
     shared=boosting.rounds,
     model=model,
     native=True,
+    takes_missing=True,
     slow=True,
     accelerated=True,
     sources=boosting.SOURCES,

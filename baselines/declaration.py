@@ -67,7 +67,8 @@ class BaselineSettings:
 
     `fixed` sets parameters that the grid does not tune, for every configuration. `budget` bounds how many different models are
     tried on a fold: so many are drawn from the grid, the same on every fold; `minutes` bounds how long new fits are begun, in a
-    drawn order; None tries all. `native_categories` gives categories to the library as such instead of one-hot.
+    drawn order; None tries all. `native_categories` gives categories to the library as such instead of one-hot,
+    `native_missing` gives it missing numbers as such instead of the column's mean.
     """
 
     grid: str | dict[str, list[Any]] = "paper"
@@ -75,6 +76,7 @@ class BaselineSettings:
     budget: int | None = None
     minutes: float | None = None
     native_categories: bool = False
+    native_missing: bool = False
 
     def __post_init__(self) -> None:
         if self.budget is not None and self.budget < 1:
@@ -90,7 +92,8 @@ class Baseline:
     `fit` trains one model for configurations that share it: those that differ only in the parameters that `shared` names.
     `model` reduces a configuration to what determines its model; configurations that reduce to the same are fitted once.
     Both see all parameters, `fixed` ones included. `quick` and `paper` are grids; the paper's may be given per size of the
-    training set, or per kind of task. `codes` asks for coded categories always, `native` can take them. A `slow` baseline
+    training set, or per kind of task. `codes` asks for coded categories always, `native` can take them, and one that
+    `takes_missing` can take missing numbers, as NaN. A `slow` baseline
     gets a job for each fold, an `accelerated` one can use a GPU. `sources` are further files that determine its results.
     """
 
@@ -104,6 +107,7 @@ class Baseline:
     model: Callable[[Parameters, TrainingData], Parameters] = as_given
     codes: bool = False
     native: bool = False
+    takes_missing: bool = False
     slow: bool = False
     accelerated: bool = False
     supports: Callable[[Task], str | None] = supports_every_task
@@ -214,8 +218,15 @@ def serving_one(predict: Callable[[np.ndarray], np.ndarray]) -> Fitted:
     return lambda features, configurations: [predict(features) for _ in configurations]
 
 
-def training_data(table: Table, split: Split, *, codes: bool) -> TrainingData:
-    """Features and standardised target of a table; `codes` leaves categories as integers."""
+def prior(data: TrainingData) -> Fitted:
+    """Predicts the mean, or the shares of the classes, of the train rows."""
+    labels = train_labels(data)
+    constant = labels.mean() if data.is_regression else np.bincount(labels) / len(labels)
+    return lambda features, configurations: [np.repeat(constant[None], len(features), 0) for _ in configurations]
+
+
+def training_data(table: Table, split: Split, *, codes: bool, missing: float = 0.0) -> TrainingData:
+    """Features and standardised target of a table; `codes` leaves categories integers, `missing` stands for missing numbers."""
     known = statistics(table, split)
     target = (table.truth - known.centre[table.target]) / known.scale[table.target]
     labelled = ~np.isnan(target)
@@ -223,6 +234,6 @@ def training_data(table: Table, split: Split, *, codes: bool) -> TrainingData:
     common = {"target": target, "train": train, "validation": validation, "task": table.task}
     classes = table.columns[table.target].size
     if not codes:
-        return TrainingData(one_hot_features(table, known), classes=classes, **common)
-    coded = coded_features(table, known)
+        return TrainingData(one_hot_features(table, known, missing=missing), classes=classes, **common)
+    coded = coded_features(table, known, missing=missing)
     return TrainingData(coded.values, classes=classes, categorical=tuple(coded.categorical), sizes=tuple(coded.sizes), **common)

@@ -42,5 +42,6 @@ BASELINE = Baseline(
     boosting.paper,
     shared=boosting.rounds,
     native=True,
+    takes_missing=True,
     sources=boosting.SOURCES,
 )

@@ -1,16 +1,31 @@
 """Multi-layer perceptron of scikit-learn (paper Table 22).
 
-`early_stopping` holds out a tenth of the train rows, as in the paper's code. The solver is Adam, for which the schedules
+`early_stopping` holds out a tenth of the train rows, as in the paper's code; where that is less than two rows, or a class of
+two has a single row, which scikit-learn refuses, no rows are held out. The solver is Adam, for which the schedules
 of the paper's grid are the same model: they stay in the grid so that its size is the paper's, and are fitted once.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from collections.abc import Sequence
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, build, fit_estimator, serving_one
+import numpy as np
+
+from baselines.declaration import (
+    Baseline,
+    Fitted,
+    Grid,
+    Parameters,
+    Size,
+    TrainingData,
+    build,
+    fit_estimator,
+    serving_one,
+    train_labels,
+)
 from npt.interface import Resources, Task
 
 SCHEDULES = ["constant", "invscaling", "adaptive"]
@@ -53,11 +68,20 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     from sklearn.neural_network import MLPClassifier, MLPRegressor
 
     (parameters,) = configurations
+    if not _can_hold_out(data, parameters.get("validation_fraction", 0.1)):
+        parameters = {**parameters, "early_stopping": False}
     network = MLPRegressor if data.is_regression else MLPClassifier
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="Got `batch_size`")
         return serving_one(fit_estimator(build(network, parameters, random_state=seed), data))
+
+
+def _can_hold_out(data: TrainingData, share: float) -> bool:
+    """Whether scikit-learn can part validation rows from the train rows; of two classes each must be on both sides."""
+    labels = train_labels(data)
+    counts = [2] if data.is_regression else np.bincount(labels)
+    return math.ceil(share * len(labels)) >= 2 and (len(counts) != 2 or min(counts) >= 2)
 
 
 def model(parameters: Parameters, data: TrainingData) -> Parameters:

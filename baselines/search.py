@@ -67,6 +67,8 @@ class SearchLearner:
     def __init__(self, baseline: Baseline, settings: BaselineSettings, resources: Resources) -> None:
         if settings.native_categories and not baseline.native:
             raise UserError(f"{baseline.name}.native_categories: true is not allowed, the method takes numbers alone")
+        if settings.native_missing and not baseline.takes_missing:
+            raise UserError(f"{baseline.name}.native_missing: true is not allowed, the method takes no missing numbers")
         self.baseline, self.settings, self.resources = baseline, settings, resources
         self.device = resources.device if baseline.accelerated and resources.device != "auto" else "cpu"
 
@@ -77,7 +79,7 @@ class SearchLearner:
             Infeasible: the train rows have one target value, or no configuration could be fitted and scored.
         """
         native = self.baseline.codes or self.settings.native_categories
-        self.data = training_data(table, split, codes=native)
+        self.data = training_data(table, split, codes=native, missing=np.nan if self.settings.native_missing else 0.0)
         if len(np.unique(self.data.target[self.data.train])) < 2:
             raise Infeasible("the train rows have a single target value")
         if not len(self.data.validation):

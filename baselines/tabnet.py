@@ -64,7 +64,7 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     """Train one network; its weights are those of the best epoch on the validation rows.
 
     Raises:
-        Infeasible: too few rows for batch normalisation.
+        Infeasible: too few rows for batch normalisation, or training diverged.
         UserError: a parameter is unknown.
     """
     import torch
@@ -87,13 +87,23 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
             scheduler_params={"step_size": parameters["decay_every"], "gamma": parameters["decay"]},
             seed=seed, verbose=0, device_name=resources.device,
         )  # fmt: skip
-        network.fit(
-            data.features[data.train], _shaped(data, train_labels(data)), eval_set=[_validation(data)],
+        _fit(
+            network, data.features[data.train], _shaped(data, train_labels(data)), eval_set=[_validation(data)],
             eval_metric=["mse" if data.is_regression else _log_loss()], max_epochs=parameters["max_epochs"],
             patience=parameters["patience"], batch_size=batch,
             virtual_batch_size=min(virtual, batch), drop_last=_has_lone_row(len(data.train) % batch, virtual),
         )  # fmt: skip
     return serving_one(prediction_function(network, data))
+
+
+def _fit(network: Any, features: np.ndarray, labels: np.ndarray, **options: Any) -> None:
+    """Train; rows that repeat within a virtual batch have no variance to normalise by, and gradients may overflow."""
+    try:
+        network.fit(features, labels, **options)
+    except (RuntimeError, IndexError) as error:
+        if "index -1 is out of bounds" not in str(error):  # what sparsemax makes of weights that are not finite
+            raise
+        raise Infeasible("TabNet diverged: its weights are not finite (many rows are equal in a virtual batch)") from error
 
 
 def _batch_size(wanted: int, rows: int, virtual: int) -> int:

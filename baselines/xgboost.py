@@ -49,6 +49,7 @@ BASELINE = Baseline(
     boosting.paper,
     shared=boosting.rounds,
     native=True,
+    takes_missing=True,
     accelerated=True,
     sources=boosting.SOURCES,
 )

@@ -51,9 +51,10 @@ class Study:
 class Config:
     """All that a run of the workflow depends on, apart from where it runs.
 
-    `datasets` are those declared and the user's own `tables`, by name. `settings` are changes to every method's defaults, by method; `overrides` further ones, by dataset and method.
-    `configurations` are named changes that tuning chooses from, by dataset and method, and `budget` is the number of
-    configurations to try in all, by method: those named and as many drawn ones as are wanting.
+    `datasets` are those declared and the user's own `tables`, by name. `settings` are changes to every method's defaults, by
+    method; `overrides` further ones, by dataset and method. `configurations` are named changes that tuning chooses from, by
+    dataset and method, and `budget` is the number of configurations to try in all, by method: those named and as many drawn
+    ones as are wanting.
     """
 
     preset: str

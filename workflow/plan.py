@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ Selected = tuple[str, str, str, dict[str, Any]]  # dataset, method, variant and 
 
 @dataclass(frozen=True)
 class Run:
-    """One job: a method's variant on a block of seeds of a dataset; `settings` are resolved, `data` is the dataset's fingerprint."""
+    """One job: a method's variant on a block of seeds of a dataset. `settings` are resolved, `data` is the fingerprint of the
+    dataset."""
 
     dataset: str
     method: str
@@ -70,7 +71,7 @@ class Plan:
         for (dataset, method, variant), (settings, seeds) in self._wanted.items():
             size = methods()[method].seeds_per_job(settings) or len(seeds)
             for start in range(0, len(seeds), size):
-                run = Run(dataset, method, variant, seeds[start : start + size], settings, self._fingerprint_of(dataset))
+                run = Run(dataset, method, variant, seeds[start : start + size], settings, self._fingerprints[dataset])
                 runs[run.stem] = run
         return runs
 
@@ -136,7 +137,7 @@ class Plan:
 
     def dataset_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of a dataset's declaration."""
-        return self._fingerprint_of(wildcards.dataset)
+        return self._fingerprints[wildcards.dataset]
 
     def own_file(self, wildcards: Any) -> list[str]:
         """The file of a table of the user's own, so that a change of it is noticed."""
@@ -148,9 +149,10 @@ class Plan:
         own = self.config.datasets[wildcards.dataset]
         return json.dumps({k: v for k, v in asdict(own).items() if k != "name"} if isinstance(own, OwnTable) else {})
 
-    @cache
-    def _fingerprint_of(self, dataset: str) -> str:
-        return self.config.datasets[dataset].fingerprint()
+    @cached_property
+    def _fingerprints(self) -> dict[str, str]:
+        """Fingerprints of the datasets that are wanted."""
+        return {dataset: self.config.datasets[dataset].fingerprint() for dataset, _, _ in self._wanted}
 
     def probe_rows(self, wildcards: Any) -> str:
         """Cap on probed rows, or `all`."""

@@ -1,9 +1,9 @@
 """List the datasets, bring their files ahead of time, or tell what a table of your own would be taken for.
 
-    python -m npt.datasets                           what there is, and what of it is here
-    python -m npt.datasets fetch higgs mnist         download now, for machines that compute without internet
-    python -m npt.datasets fetch openml:42165
-    python -m npt.datasets inspect my.csv --target price --task regression
+python -m npt.datasets                           what there is, and what of it is here
+python -m npt.datasets fetch higgs mnist         download now, for machines that compute without internet
+python -m npt.datasets fetch openml:42165
+python -m npt.datasets inspect my.csv --target price --task regression
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ class SplitRule:
 
     `folds` cross-validation folds, or the last `fixed_test_rows` rows as the only test set; `used` folds are run;
     `validation_share` is a share of all rows with folds, of the rows before the fixed test set without. `legacy` folds are
-    those of the paper's released code, which overlap (see `npt/datasets/splits.py`). `by_time`, the last rows are tested, one part in
-    `folds` of all.
+    those of the paper's released code, which overlap (see `npt/datasets/splits.py`). `by_time`, the last rows are tested, one
+    part in `folds` of all.
     """
 
     folds: int = 10

@@ -125,11 +125,11 @@ def _from_arff(path: Path) -> pa.Table:
     import pyarrow as pa
 
     try:
-        with path.open(encoding="utf-8-sig") as stream:
-            content = arff.load(stream, return_type=arff.DENSE)
-    except arff.BadLayout:
-        with path.open(encoding="utf-8-sig") as stream:
-            content = _dense(arff.load(stream, return_type=arff.LOD))
+        text = path.read_text(encoding="utf-8-sig")
+        try:
+            content = arff.loads(text)
+        except arff.BadLayout:
+            content = _dense(arff.loads(text, return_type=arff.LOD))
     except (arff.ArffException, UnicodeDecodeError, ValueError) as error:
         raise UserError(f"cannot be read as ARFF: {' '.join(str(error).split())[:200]}") from None
     _check_columns([name for name, _ in content["attributes"]])

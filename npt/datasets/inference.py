@@ -18,7 +18,7 @@ FEW_LEVELS = 50
 
 @dataclass(frozen=True)
 class Inferred:
-    """A frame whose cells are numbers, or text where `categorical`; `dates` have become seconds."""
+    """A frame whose cells are numbers, or text or numbers where `categorical`; `dates` have become seconds."""
 
     frame: pd.DataFrame
     categorical: tuple[str, ...]
@@ -59,7 +59,7 @@ def infer(frame: pd.DataFrame, categorical: Collection[str], continuous: Collect
         if kinds[name] == "continuous":
             columns[name] = _numbers(series, name)
         else:
-            columns[name] = series if pd.api.types.is_numeric_dtype(series) and declared else _text(series)
+            columns[name] = _classes(series)
             if not declared:
                 _check_levels(columns[name], name)
     found = pd.DataFrame(columns)
@@ -84,8 +84,14 @@ def _numbers(series: pd.Series, name: str) -> pd.Series:
     return numbers
 
 
-def _text(series: pd.Series) -> pd.Series:
-    return series.map(str, na_action="ignore").astype(object)
+def _classes(series: pd.Series) -> pd.Series:
+    """Categories as text, or as numbers, which sort otherwise; whole ones are written without a point."""
+    import pandas as pd
+
+    if not pd.api.types.is_numeric_dtype(series) or pd.api.types.is_bool_dtype(series):
+        return series.map(str, na_action="ignore").astype(object)
+    known = series.dropna()
+    return series.astype("Int64") if np.isfinite(known).all() and (known % 1 == 0).all() else series
 
 
 def _check_levels(series: pd.Series, name: str) -> None:
@@ -97,8 +103,8 @@ def _check_levels(series: pd.Series, name: str) -> None:
     if 0 < numeric.sum() < len(known) <= 2 * numeric.sum():
         odd = known[~numeric]
         raise UserError(
-            f"column {name!r} mixes numbers and text: {numeric.sum()} of {len(known)} cells are numbers, {odd.iloc[0]!r} in row "
-            f"{odd.index[0] + 1} is not; put it under `missing`, or the column under `categorical`"
+            f"column {name!r} mixes numbers and text: {numeric.sum()} of {len(known)} cells are numbers, {odd.iloc[0]!r} in "
+            f"row {odd.index[0] + 1} is not; put it under `missing`, or the column under `categorical`"
         )
     levels = known.nunique()
     if levels > FEW_LEVELS and levels > len(known) / 2:

@@ -1,4 +1,4 @@
-"""A table of the user's own, told by a few words instead of a declaration: what it is, how it is split, what is wrong with it."""
+"""A table of the user's own, told by a few words instead of a declaration: how it is read, checked and split."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from npt.datasets.assembly import encode
 from npt.datasets.declaration import SplitRule
 from npt.datasets.formats import read_table
-from npt.datasets.inference import Inferred, infer
+from npt.datasets.inference import FEW_LEVELS, Inferred, infer
 from npt.interface import Column, Table, Task, UserError, unknown
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ SHOWN_NAMES = 20
 class OwnTable:
     """A file or an OpenML dataset with its target, and what is to be done otherwise than by default.
 
-    `path` is a .csv, .tsv (also gzipped), .parquet or .arff file. Numbers and dates are continuous, text and booleans categorical,
-    unless named under `categorical` or `continuous`; columns under `drop` are left out, cells in `missing` are missing beside the
-    usual ones. `group` names a column whose rows of one value are never parted by a fold, `time` one by which the last rows
-    are tested; neither is a feature. `folds` of the rows, or the last `test_rows` as the only test set; `validation_share` is a
-    share of all rows with folds, of the rows before the test set without.
+    `path` is a .csv, .tsv (also gzipped), .parquet or .arff file. Numbers and dates are continuous, text and booleans
+    categorical, unless named under `categorical` or `continuous`; columns under `drop` are left out, cells in `missing` are
+    missing beside the usual ones. `group` names a column whose rows of one value are never parted by a fold, `time` one by
+    which the last rows are tested; neither is a feature. `folds` of the rows, or the last `test_rows` as the only test set;
+    `validation_share` is a share of all rows with folds, of the rows before the test set without.
     """
 
     name: str
@@ -56,7 +56,9 @@ class OwnTable:
         if self.folds < 2:
             raise UserError(f"folds: {self.folds} is fewer than two")
         if not 0 < self.validation_share < (1 if self.test_rows else 1 - 1 / self.folds):
-            raise UserError(f"validation_share: {self.validation_share} leaves no train or no validation rows beside the test rows")
+            raise UserError(
+                f"validation_share: {self.validation_share} leaves no train or no validation rows beside the test rows"
+            )
         if self.test_rows < 0:
             raise UserError(f"test_rows: {self.test_rows} is not a number of rows")
         if sum(map(bool, (self.group, self.time, self.test_rows))) > 1:
@@ -88,7 +90,9 @@ class OwnTable:
     def split_rule(self) -> SplitRule:
         """How its rows become folds."""
         single = bool(self.test_rows or self.time)
-        return SplitRule(self.folds, 1 if single else self.folds, self.validation_share, self.test_rows, by_time=bool(self.time))
+        return SplitRule(
+            self.folds, 1 if single else self.folds, self.validation_share, self.test_rows, by_time=bool(self.time)
+        )
 
     def fingerprint(self) -> str:
         """Sixteen hex digits that change when the block in the configuration changes; the file's time tells of its content."""
@@ -127,7 +131,9 @@ def _content(own: OwnTable, frame: pd.DataFrame, sha256: str) -> OwnContent:
     times = _moments(frame.pop(own.time), own.time) if own.time else None
     if frame.shape[1] < 2:
         raise UserError(f"has no feature beside the target {own.target!r}")
-    found = infer(frame, own.categorical, own.continuous, {} if own.task == "regression" else {own.target})
+    regression = own.task == "regression"
+    continuous, classes = (*own.continuous, *[own.target] * regression), [own.target] * (not regression)
+    found = infer(frame, own.categorical, continuous, classes)
     table = encode(found.frame, found.categorical, own.target, own.name)
     _check_target(table, own)
     _check_copies(table)
@@ -174,7 +180,9 @@ def _moments(series: pd.Series, name: str) -> np.ndarray:
     if not pd.api.types.is_numeric_dtype(series):
         parsed = pd.to_datetime(series, errors="coerce", format="mixed", utc=True)
         if len(wrong := series[parsed.isna() & series.notna()]):
-            raise UserError(f"time: {name!r} holds {wrong.iloc[0]!r} in row {wrong.index[0] + 1}, which is no number and no date")
+            raise UserError(
+                f"time: {name!r} holds {wrong.iloc[0]!r} in row {wrong.index[0] + 1}, which is no number and no date"
+            )
         moments = parsed.astype("int64").where(parsed.notna())
     numbers = moments.to_numpy(np.float64, na_value=np.nan)
     if not np.isfinite(numbers).all():
@@ -190,16 +198,18 @@ def _check_target(table: Table, own: OwnTable) -> None:
         raise UserError(f"target {column.name!r} has no known value")
     if len(values) == 1:
         only = column.levels[int(values[0])] if column.levels else f"{values[0]:g}"
-        raise UserError(f"target {column.name!r} has a single value, {only}, in all rows that have one; there is nothing to learn")
+        raise UserError(
+            f"target {column.name!r} has a single value, {only}, in all rows that have one; there is nothing to learn"
+        )
     if own.task == "regression":
         return
+    if len(values) > FEW_LEVELS and len(values) > len(known) / 3:
+        raise UserError(f"target {column.name!r} has {len(values)} classes in {len(known)} rows; is the task regression?")
     if counts.min() < 2:
         rare = column.levels[int(values[counts.argmin()])]
         raise UserError(f"target {column.name!r}: class {rare!r} has one row; two are needed, to train and to test")
     if own.task in ("binary", "multiclass") and table.task != own.task:
         raise UserError(f"target {column.name!r} has {len(values)} classes, which is not {own.task}")
-    if len(values) > 50 and len(values) > len(known) / 2:
-        raise UserError(f"target {column.name!r} has {len(values)} classes in {len(known)} rows; is the task regression?")
 
 
 def _check_copies(table: Table) -> None:
@@ -215,7 +225,9 @@ def _check_copies(table: Table) -> None:
 
 def _description(own: OwnTable, table: Table, found: Inferred) -> tuple[str, ...]:
     features = [j for j in range(len(table.columns)) if j != table.target]
-    kinds = {kind: [table.columns[j] for j in features if table.columns[j].kind == kind] for kind in ("continuous", "categorical")}
+    kinds = {
+        kind: [table.columns[j] for j in features if table.columns[j].kind == kind] for kind in ("continuous", "categorical")
+    }
     missing = {table.columns[j].name: int(np.isnan(table.numbers(j)).sum()) for j in range(len(table.columns))}
     holes = {name: count for name, count in missing.items() if count}
     target = table.columns[table.target]

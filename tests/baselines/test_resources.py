@@ -104,6 +104,23 @@ def test_categories_are_given_as_such_only_on_demand(name: str, task: Task) -> N
         assert not np.array_equal(plain, native)
 
 
+@pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost"])
+def test_missing_numbers_are_given_as_such_only_on_demand(name: str) -> None:
+    table = make_table("regression", 800)
+    holes = table.hide(slice(None, None, 3), 0)
+    default, native = fitted(name, "regression", table=holes), fitted(name, "regression", table=holes, native_missing=True)
+    assert np.isfinite(native).all()
+    assert not np.array_equal(default, native)
+    whole = table.with_numbers(2, np.nan_to_num(table.numbers(2)))
+    assert np.array_equal(fitted(name, "regression", table=whole), fitted(name, "regression", table=whole, native_missing=True))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in NATIVE])
+def test_methods_that_take_no_missing_numbers_refuse_them(name: str) -> None:
+    with pytest.raises(UserError, match=rf"{name}.native_missing: true is not allowed"):
+        fitted(name, "regression", native_missing=True)
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in (*NATIVE, "tabnet")])
 def test_methods_that_take_numbers_alone_refuse_categories(name: str) -> None:
     with pytest.raises(UserError, match=rf"{name}.native_categories: true is not allowed"):
