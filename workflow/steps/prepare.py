@@ -9,6 +9,7 @@ from typing import Any
 
 from npt.datasets import datasets, store
 from npt.datasets.assembly import assemble
+from npt.datasets.declaration import Dataset
 from npt.datasets.own import OwnTable, read_own
 from npt.datasets.source import acquire
 from npt.datasets.splits import splits
@@ -39,13 +40,17 @@ def main() -> None:
 
 
 def prepare(name: str, downloads: Path) -> store.Prepared:
-    """The table and folds of a declared dataset, from whatever source has its files."""
-    dataset = datasets()[name]
+    """The table and folds of the declared dataset of a name."""
+    return prepare_declared(datasets()[name], downloads)
+
+
+def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
+    """The table and folds of a dataset, from whatever source has its files."""
     acquired = acquire(dataset, downloads)
     table = assemble(acquired.reading.read(acquired.paths), dataset)
     folds = {split.fold: split for split in splits(table, dataset.split_rule)}
     files = {file.name: file.sha256 for file in acquired.reading.files}
-    return store.Prepared(table, folds, _facts(name, dataset.licence, files, acquired.origins, table, folds))
+    return store.Prepared(table, folds, _facts(dataset.name, dataset.licence, files, acquired.origins, table, folds))
 
 
 def prepare_own(own: OwnTable, downloads: Path) -> store.Prepared:
