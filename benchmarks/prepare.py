@@ -2,8 +2,8 @@
 
 A job of the workflow opens what was prepared once and encodes it; the other way reads and encodes the text each time. Both end
 with the same features: one-hot categories and standardised numbers in float64, missing ones as zeros. Income and Kick come from
-the mirror; Forest Cover is its subset of 100,000 rows repeated to the 581,012 of the whole, Higgs is generated in its form. Every
-measurement has a process of its own, and its peak of memory is that of the whole process.
+the mirror; Forest Cover is its subset of 100,000 rows repeated to the 581,012 of the whole, Higgs is generated in its form.
+Every measurement has a process of its own, and its peak of memory is that of the whole process, libraries included.
 """
 
 from __future__ import annotations

@@ -23,11 +23,16 @@ class Statistics:
 def statistics(table: Table, split: Split, *, transductive: bool = True) -> Statistics:
     """Mean and population standard deviation of the non-missing cells; a constant column has scale 1.
 
-    Features use all rows (train rows only if not transductive), the target train rows only.
+    Features use all rows (train rows only if not transductive), the target train rows only. Images that state centre and scale
+    of their channels take those.
     """
     centre, scale = np.zeros(len(table.columns)), np.ones(len(table.columns))
     for j, column in enumerate(table.columns):
         if column.kind == "categorical":
+            continue
+        if table.image and table.image.centre and j != table.target:
+            channel = (j - (j > table.target)) // (table.image.height * table.image.width)
+            centre[j], scale[j] = table.image.centre[channel], table.image.scale[channel]
             continue
         rows = split.train if j == table.target or not transductive else slice(None)
         cells = table.numbers(j, rows)

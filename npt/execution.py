@@ -73,7 +73,7 @@ def arrange(model: NPT, rows: int, settings: NPTSettings, device: torch.device) 
 def activation_bytes(model: NPT, rows: int, settings: NPTSettings) -> float:
     """An estimate of what one update keeps for its backward pass, for a batch of `rows` rows."""
     each = 2 if settings.precision == "bfloat16" else 4
-    return len(model.blocks) * ACTIVATIONS * each * rows * len(model.layout.sizes) * settings.width
+    return len(model.blocks) * ACTIVATIONS * each * rows * model.layout.tokens * settings.width
 
 
 def free_memory(device: torch.device) -> float:

@@ -45,6 +45,25 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Image:
+    """What the features of a table of images are: intensities, channel by channel, each row by row from the top left.
+
+    `centre` and `scale` standardise each channel, in units of the intensities; without them each column is standardised.
+    """
+
+    channels: int
+    height: int
+    width: int
+    centre: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+
+    @property
+    def intensities(self) -> int:
+        """Number of features."""
+        return self.channels * self.height * self.width
+
+
+@dataclass(frozen=True)
 class Table:
     """N rows by d columns, the target included.
 
@@ -56,11 +75,12 @@ class Table:
     columns: tuple[Column, ...]
     cells: tuple[np.ndarray, ...]
     target: int
+    image: Image | None = None
 
     @classmethod
-    def of(cls, columns: Sequence[Column], values: np.ndarray, target: int) -> Table:
+    def of(cls, columns: Sequence[Column], values: np.ndarray, target: int, image: Image | None = None) -> Table:
         """A table of cells (N, d) float64 as `values` gives them."""
-        return cls(tuple(columns), tuple(_compact(values[:, j], column) for j, column in enumerate(columns)), target)
+        return cls(tuple(columns), tuple(_compact(values[:, j], column) for j, column in enumerate(columns)), target, image)
 
     @property
     def rows(self) -> int:

@@ -121,7 +121,7 @@ class NPTLearner:
         self.seed, self.task = seed, table.task
         torch.set_num_threads(self.resources.threads)
         self.attach(table, split)
-        self.model: NPT = build_model(Layout.of(table.columns, table.target), self.settings, seed, self.device)
+        self.model: NPT = build_model(Layout.of(table, self.settings), self.settings, seed, self.device)
 
 
 def _is_out_of_memory(error: RuntimeError) -> bool:

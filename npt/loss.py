@@ -12,11 +12,11 @@ import torch.nn.functional as F
 
 from npt.cells import Encoded
 from npt.masking import Masked
-from npt.model import Head
+from npt.model import AnyHead
 from npt.settings import NPTSettings
 
 
-def feature_loss(head: Head, tokens: torch.Tensor, truth: Encoded, scored: torch.Tensor) -> torch.Tensor:
+def feature_loss(head: AnyHead, tokens: torch.Tensor, truth: Encoded, scored: torch.Tensor) -> torch.Tensor:
     """Sum of cross-entropy in nats and squared error over the feature cells `scored` (n, d), from the tokens (n, d, e)."""
     total = head.weight.new_zeros(())
     if any(head.layout.continuous):
@@ -28,7 +28,7 @@ def feature_loss(head: Head, tokens: torch.Tensor, truth: Encoded, scored: torch
     return total
 
 
-def label_loss(head: Head, tokens: torch.Tensor, truth: Encoded, scored: torch.Tensor) -> torch.Tensor:
+def label_loss(head: AnyHead, tokens: torch.Tensor, truth: Encoded, scored: torch.Tensor) -> torch.Tensor:
     """Sum of the losses of the targets of the rows `scored` (n,), from the target column's tokens (n, e)."""
     outputs = head.target(tokens)  # (n, C)
     if head.layout.continuous[truth.target]:
@@ -38,13 +38,13 @@ def label_loss(head: Head, tokens: torch.Tensor, truth: Encoded, scored: torch.T
     return torch.where(scored, losses, 0).sum()
 
 
-def training_loss(head: Head, tokens: torch.Tensor, truth: Encoded, masked: Masked, tradeoff: float) -> torch.Tensor:
+def training_loss(head: AnyHead, tokens: torch.Tensor, truth: Encoded, masked: Masked, tradeoff: float) -> torch.Tensor:
     """L = tradeoff * L_feature + (1 - tradeoff) * L_label, each a mean over its scored cells, 0 if there are none."""
     loss = head.weight.new_zeros(())
     if tradeoff > 0:
         loss = loss + tradeoff * feature_loss(head, tokens, truth, masked.features) / masked.features.sum().clamp(min=1)
     if tradeoff < 1:
-        summed = label_loss(head, tokens[:, truth.target], truth, masked.labels)
+        summed = label_loss(head, tokens[:, head.layout.target_token], truth, masked.labels)
         loss = loss + (1 - tradeoff) * summed / masked.labels.sum().clamp(min=1)
     return loss
 

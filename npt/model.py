@@ -7,7 +7,7 @@ M width of an attention block (d * e between datapoints, e between attributes), 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -16,8 +16,9 @@ from torch.utils.checkpoint import checkpoint
 
 from npt.attention import AttentionDropout, dot_product
 from npt.cells import Cells
-from npt.interface import Column
+from npt.interface import Table, UserError
 from npt.noise import Dropout, Noise
+from npt.patches import PatchEmbedding, Patches, PatchHead
 from npt.settings import NPTSettings
 
 
@@ -92,11 +93,36 @@ class Layout:
     sizes: tuple[int, ...]
     continuous: tuple[bool, ...]
     target: int
+    patches: Patches | None = None
 
     @classmethod
-    def of(cls, columns: Sequence[Column], target: int) -> Layout:
-        """The layout of a table's columns."""
-        return cls(tuple(c.size for c in columns), tuple(c.kind == "continuous" for c in columns), target)
+    def of(cls, table: Table, settings: NPTSettings) -> Layout:
+        """The layout of a table's columns; images come in patches.
+
+        Raises:
+            UserError: the settings do not fit the table.
+        """
+        columns, target, patches = table.columns, table.target, None
+        if table.image:
+            patches = Patches.of(table.image, columns, target, settings.patch, settings.patch_shape)
+        if settings.augment and not (table.image and table.image.centre):
+            raise UserError("augment: is for images with a centre and scale of their channels")
+        return cls(tuple(c.size for c in columns), tuple(c.kind == "continuous" for c in columns), target, patches)
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens of a row: one a column, or one a patch and one of the target, the last."""
+        return self.patches.count + 1 if self.patches else len(self.sizes)
+
+    @property
+    def target_token(self) -> int:
+        """Which token is the target's."""
+        return self.tokens - 1 if self.patches else self.target
+
+    @property
+    def token_continuous(self) -> tuple[bool, ...]:
+        """The kind of every token."""
+        return (*[True] * self.patches.count, self.continuous[self.target]) if self.patches else self.continuous
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -197,6 +223,9 @@ def _groups(layout: Layout) -> list[list[int]]:
     return [[j for j in features if (layout.sizes[j] - 1).bit_length() == key] for key in keys]
 
 
+AnyHead = Head | PatchHead
+
+
 class NPT(nn.Module):
     """Alternating attention between datapoints and between attributes over an embedded table."""
 
@@ -204,18 +233,18 @@ class NPT(nn.Module):
 
     def __init__(self, layout: Layout, settings: NPTSettings) -> None:
         super().__init__()
-        d, e = len(layout.sizes), settings.width
+        d, e = layout.tokens, settings.width
         self.layout, self.recompute = layout, False
-        self.embedding, self.head = Embedding(layout, e), Head(layout, e)
+        self.embedding, self.head = _ends(layout, e)
         self.column_index = nn.Embedding(d, e)
-        self.column_kind = nn.Embedding(2, e) if len(set(layout.continuous)) == 2 else None
+        self.column_kind = nn.Embedding(2, e) if len(set(layout.token_continuous)) == 2 else None
         self.noise = Noise()
         self.drop_embedded, self.drop_last = (Dropout(settings.hidden_dropout, self.noise, site) for site in (0, 1))
         self.over_rows = _which_layers(settings)
         self.blocks = nn.ModuleList(
             Block(d * e if rows else e, settings, self.noise, 4 * place) for place, rows in enumerate(self.over_rows, start=1)
         )
-        self.register_buffer("kinds", torch.tensor(layout.continuous).long(), persistent=False)
+        self.register_buffer("kinds", torch.tensor(layout.token_continuous).long(), persistent=False)
 
     def forward(self, cells: Cells, rows: torch.Tensor | None = None) -> torch.Tensor:
         """Tokens (B, n, d, e) of all cells; `head` turns them into predictions.
@@ -240,7 +269,7 @@ class NPT(nn.Module):
 
     def predict_target(self, cells: Cells, rows: torch.Tensor | None = None) -> torch.Tensor:
         """Outputs (B, n, C of the target), or (B, m, C) of `rows` (B, m): logits, or the standardised value."""
-        return self.head.target(self(cells, rows)[..., self.layout.target, :])
+        return self.head.target(self(cells, rows)[..., self.layout.target_token, :])
 
     def _run(self, block: nn.Module, *inputs: torch.Tensor | None) -> torch.Tensor:
         """A block; where activations are not kept, its backward pass runs it again with the same dropout."""
@@ -255,12 +284,22 @@ class NPT(nn.Module):
         projections: dict[nn.Parameter, torch.Tensor] = {}
         for block in self.blocks:
             projections |= block.segments() if isinstance(block, Block) else {}
+        if self.layout.patches:
+            return projections
         return projections | {
             self.embedding.weight: columns.repeat_interleave(sizes + 1),
             self.embedding.bias: columns,
             self.head.weight: columns.repeat_interleave(sizes),
             self.head.bias: columns.repeat_interleave(sizes),
         }
+
+
+def _ends(layout: Layout, width: int) -> tuple[Embedding | PatchEmbedding, AnyHead]:
+    """What makes tokens of cells, and what reads them."""
+    if layout.patches is None:
+        return Embedding(layout, width), Head(layout, width)
+    own = Layout((layout.sizes[layout.target],), (layout.continuous[layout.target],), 0)
+    return PatchEmbedding(layout.patches, Embedding(own, width), width), PatchHead(layout, layout.patches, width)
 
 
 def _pick(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:

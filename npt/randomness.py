@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-PURPOSES = ("weights", "masks", "batches", "dropout", "evaluation")
+PURPOSES = ("weights", "masks", "batches", "dropout", "evaluation", "augmentation")
 
 
 def seed_for(seed: int, purpose: str, count: int = 0) -> int:

@@ -12,10 +12,12 @@ Recompute = Literal["auto", "always", "never"]
 Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "linear_warmup", "constant"]
 Tradeoff = Literal["cosine", "constant"]
 NormOn = Literal["query", "all"]
+PatchShape = Literal["square", "strip"]
 CHOICES = {
     "schedule": get_args(Schedule),
     "tradeoff": get_args(Tradeoff),
     "layer_norm_on": get_args(NormOn),
+    "patch_shape": get_args(PatchShape),
     "precision": get_args(Precision),
     "recompute_activations": get_args(Recompute),
 }
@@ -28,10 +30,12 @@ class NPTSettings:
     `width` is the width e of one column's embedding; a datapoint attention block has width d * e. `batch_rows` bounds the
     rows of a minibatch (None: the whole table). `schedule_share` is the flat share of flat_then_cosine and the warm-up
     share of the other schedules. `target_mask` is the share of train targets hidden in training: 1 hides all targets
-    always. `evaluate_every` counts epochs between validation passes. `precision` is that of matrix products (the paper's is
-    float32; tf32 means something on a GPU alone); `deterministic` has a GPU give the same bits on every run, as a CPU does.
-    `compile` has torch compile the blocks, and `recompute_activations` has the backward pass make them again where they would
-    not fit: both change the speed and the memory, not the function.
+    always. Images are cut into patches of `patch` x `patch` pixels, each a token; a `strip` is as many intensities in a row,
+    as in the released code; `augment` crops and mirrors the train images of every batch. `evaluate_every` counts epochs between
+    validation passes. `precision` is that of matrix products (the paper's is float32; tf32 means something on a GPU alone);
+    `deterministic` has a GPU give the same bits on every run, as a CPU does. `compile` has torch compile the blocks, and
+    `recompute_activations` has the backward pass make them again where they would not fit: both change the speed and the
+    memory, not the function.
     """
 
     width: int = 64
@@ -43,6 +47,9 @@ class NPTSettings:
     layer_norm_on: NormOn = "query"
     between_datapoints: bool = True
     between_attributes: bool = True
+    patch: int = 4
+    patch_shape: PatchShape = "square"
+    augment: bool = False
 
     feature_mask: float = 0.15
     target_mask: float = 1.0
@@ -72,7 +79,8 @@ class NPTSettings:
             "width": (1, 65536), "layers": (1, 1024), "heads": (1, 1024), "feed_forward": (1, 64),
             "attention_dropout": (0, 0.99), "hidden_dropout": (0, 0.99), "feature_mask": (0, 1), "target_mask": (0, 1),
             "tradeoff_start": (0, 1), "updates": (1, 10**9), "learning_rate": (0, 10), "schedule_share": (0, 1),
-            "clip": (0, 1e9), "evaluate_every": (1, 10**9), "lookahead_steps": (1, 10**6), "lookahead_share": (0, 1),
+            "clip": (0, 1e9), "patch": (1, 65536), "evaluate_every": (1, 10**9), "lookahead_steps": (1, 10**6),
+            "lookahead_share": (0, 1),
         }  # fmt: skip
         for key, allowed in CHOICES.items():
             if getattr(self, key) not in allowed:

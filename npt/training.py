@@ -22,6 +22,7 @@ from npt.loss import label_loss, tradeoff, training_loss
 from npt.masking import mask
 from npt.model import NPT, Layout
 from npt.optim import Lamb, Lookahead, learning_rate
+from npt.patches import augmented
 from npt.progress import Progress
 from npt.randomness import generator_for, isolated_randomness, seed_for
 from npt.settings import NPTSettings
@@ -124,6 +125,8 @@ def update(
     inner: NPT = model.module if isinstance(model, nn.parallel.DistributedDataParallel) else model  # type: ignore[assignment]
     device, weight = batch.codes.device, tradeoff(number, settings)
     model.train()
+    if settings.augment and (patches := inner.layout.patches):
+        batch = augmented(batch, patches, generator_for(seed, "augmentation", device, _draw(number)))
     _seed_dropout(inner, seed, number, device)
     masked = mask(batch, "train", settings, generator_for(seed, "masks", device, _draw(number)))
     with autocast(settings, device):
@@ -154,7 +157,7 @@ def label_scores(
         own = masked.labels.nonzero().flatten()
         if len(own) and place % parallel.processes() == parallel.rank():
             with autocast(settings, device):
-                tokens = model(masked.cells, own[None])[0, :, data.target]
+                tokens = model(masked.cells, own[None])[0, :, model.layout.target_token]
                 loss = label_loss(model.head, tokens, batch.take(own), masked.labels[own])
                 right = model.head.target(tokens).argmax(-1) == batch.codes[own, data.target]
             sums += torch.stack([loss.double(), right.sum().double(), torch.full_like(sums[0], len(own))])

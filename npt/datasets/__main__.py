@@ -45,8 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if given.action == "fetch":
             bring(given.names, given.downloads)
         elif given.action == "inspect":
-            roles = {role: tuple(getattr(given, role)) for role in ("categorical", "continuous", "drop", "missing")}
-            own = OwnTable(Path(given.path).name, given.target, given.task, given.path, **roles)
+            own = OwnTable(
+                Path(given.path).name, given.target, given.task, given.path, categorical=tuple(given.categorical),
+                continuous=tuple(given.continuous), drop=tuple(given.drop), missing=tuple(given.missing),
+            )  # fmt: skip
             print("\n".join(read_own(own, given.downloads).description))
         else:
             print(listing(given.downloads))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def assemble(read: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) -> T
     Raises:
         UserError: rows, columns, classes or the deviation of the target are not the declared ones.
     """
-    table = encode(read, dataset.categorical, dataset.target, dataset.name)
+    table = replace(encode(read, dataset.categorical, dataset.target, dataset.name), image=dataset.image)
     _check(table, dataset)
     return table
 

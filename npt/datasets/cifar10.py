@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from npt.datasets.declaration import Archive, Dataset, File, Reading, SplitRule
 from npt.datasets.images import frame, read_records
+from npt.interface import Image
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,9 @@ CONTENT = {
     "data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
     "test_batch.bin": "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
 }
+# Means and deviations of the channels, as the paper's code has them, in units of an intensity from 0 to 255.
+CENTRE = tuple(255 * mean for mean in (0.4914, 0.4822, 0.4465))
+SCALE = tuple(255 * deviation for deviation in (0.2023, 0.1994, 0.2010))
 ROWS, INTENSITIES = 10_000, 3 * 32 * 32
 
 
@@ -57,4 +61,5 @@ DATASET = Dataset(
     split_rule=SplitRule(folds=1, used=1, validation_share=0.1, fixed_test_rows=10_000),
     class_counts=(6_000,) * 10,
     in_paper=False,
+    image=Image(3, 32, 32, CENTRE, SCALE),
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npt.interface import Task
+from npt.interface import Image, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ class Dataset:
 
     `class_counts` (classification, classes in ascending order) or `target_sigma` (regression, population standard
     deviation over all rows) describe the target. `readings` are alternatives for the same table, best first. `folder` is where
-    mirrors and downloads keep the files, if not under the name.
+    mirrors and downloads keep the files, if not under the name. The features of an `image` are its intensities.
     """
 
     name: str
@@ -92,6 +92,7 @@ class Dataset:
     target_sigma: float | None = None
     in_paper: bool = True
     folder: str = ""
+    image: Image | None = None
 
     @property
     def expected_task(self) -> Task:
@@ -117,6 +118,7 @@ class Dataset:
         readers = [hashlib.sha256(Path(inspect.getfile(r.read)).read_bytes()).hexdigest() for r in self.readings]
         facts = (
             self.name, self.task, self.rows, self.columns, self.target, self.categorical, self.split_rule,
-            self.class_counts, self.target_sigma, [[file.sha256 for file in r.files] for r in self.readings], readers,
+            self.class_counts, self.target_sigma, self.image, [[file.sha256 for file in r.files] for r in self.readings],
+            readers,
         )  # fmt: skip
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]

@@ -163,14 +163,15 @@ def from_openml(number: int, downloads: Path) -> tuple[pd.DataFrame, str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            frame = fetch_openml(
+            fetched: Any = fetch_openml(
                 data_id=number, data_home=home, as_frame=True, target_column=None, parser="liac-arff", n_retries=1
-            ).frame
+            )
     except URLError as error:
         reason = getattr(error, "reason", error)
         raise UserError(f"cannot be fetched ({reason}), and is not in {home}") from None
     except (ValueError, OSError) as error:
         raise UserError(f"cannot be fetched: {' '.join(str(error).split())[:200]}") from None
+    frame = fetched.frame
     _check_columns([str(name) for name in frame.columns])
     digest = hashlib.sha256(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()).hexdigest()
     return frame, digest

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from npt.datasets.declaration import Dataset, File, Reading, SplitRule
 from npt.datasets.images import frame, read_idx
+from npt.interface import Image
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,4 +53,5 @@ DATASET = Dataset(
     split_rule=SplitRule(folds=1, used=1, validation_share=0.125, fixed_test_rows=10_000),
     class_counts=(6_903, 7_877, 6_990, 7_141, 6_824, 6_313, 6_876, 7_293, 6_825, 6_958),
     in_paper=False,
+    image=Image(1, 28, 28),
 )

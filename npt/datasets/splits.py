@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,8 @@ def _some_rows(rest: np.ndarray, labels: np.ndarray | None, share: float) -> Pai
     """Train and validation rows, stratified as far as the classes have rows for it."""
     from sklearn.model_selection import train_test_split
 
-    return tuple(train_test_split(rest, test_size=share, random_state=SPLIT_SEED, stratify=_strata(labels, share)))
+    parts: Any = train_test_split(rest, test_size=share, random_state=SPLIT_SEED, stratify=_strata(labels, share))
+    return parts[0], parts[1]
 
 
 def _strata(labels: np.ndarray | None, share: float) -> np.ndarray | None:

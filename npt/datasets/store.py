@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npt.files import replacing
-from npt.interface import Column, Split, Table, UserError
+from npt.interface import Column, Image, Split, Table, UserError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +40,7 @@ def content_hash(table: Table) -> str:
     digest = hashlib.sha256()
     step = max(1, BLOCK_CELLS // len(table.columns))
     for start in range(0, table.rows, step):
-        digest.update(np.ascontiguousarray(table.block(slice(start, start + step)), "<f8"))
+        digest.update(np.ascontiguousarray(table.block(slice(start, start + step)), "<f8").data)
     return digest.hexdigest()
 
 
@@ -59,6 +59,7 @@ def save(path: Path, prepared: Prepared) -> None:
     header = {
         "columns": [asdict(column) for column in table.columns],
         "target": table.target,
+        "image": asdict(table.image) if table.image else None,
         "folds": [fold for fold, _ in parts],
         "checksums": [_checksum(cells) for cells in (*table.cells, *(part for _, part in parts))],
         "facts": dict(prepared.facts),
@@ -98,7 +99,14 @@ def load(path: Path, *, check: bool = True) -> Prepared:
         raise UserError(f"{path}: damaged ({type(error).__name__}); remove it and run again") from None
     parts = dict(zip(header["folds"], arrays[len(columns) :], strict=True))
     splits = {fold: Split(fold, *(np.flatnonzero(part == code) for code in range(3))) for fold, part in parts.items()}
-    return Prepared(Table(columns, tuple(arrays[: len(columns)]), header["target"]), splits, header["facts"])
+    table = Table(columns, tuple(arrays[: len(columns)]), header["target"], _image(header["image"]))
+    return Prepared(table, splits, header["facts"])
+
+
+def _image(stored: dict[str, Any] | None) -> Image | None:
+    if stored is None:
+        return None
+    return Image(**{**stored, "centre": tuple(stored["centre"]), "scale": tuple(stored["scale"])})
 
 
 def _to_arrow(column: Column, cells: np.ndarray) -> pa.Array:
@@ -120,4 +128,4 @@ def _to_numpy(array: pa.Array) -> np.ndarray:
 
 
 def _checksum(cells: np.ndarray) -> int:
-    return zlib.crc32(np.ascontiguousarray(cells))
+    return zlib.crc32(np.ascontiguousarray(cells).data)

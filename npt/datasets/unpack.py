@@ -45,7 +45,7 @@ def take_out(archive: Path, member: str, target: Path, limit: int) -> None:
         raise UserError(f"{archive}: not a whole tar archive ({type(error).__name__}: {error})") from None
 
 
-def _copy(stream: IO[bytes], target: Path, limit: int, shown_as: str) -> None:
+def _copy(stream: IO[bytes] | gzip.GzipFile, target: Path, limit: int, shown_as: str) -> None:
     written = 0
     with target.open("wb") as output:
         while chunk := stream.read(CHUNK):

@@ -38,7 +38,7 @@ def start(settings: NPTSettings, task: Task = "multiclass", rows: int = 60) -> t
     table = make_table(task, rows)
     split = first_split(table)
     data = Encoded.of(table.blind(split.test), split, statistics(table, split), CPU)
-    return build_model(Layout.of(table.columns, table.target), settings, 3, CPU), data
+    return build_model(Layout.of(table, settings), settings, 3, CPU), data
 
 
 def weights(model: NPT) -> list[torch.Tensor]:
