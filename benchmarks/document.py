@@ -68,6 +68,34 @@ def search(rows: Rows) -> str:
     return _markdown([*head, "winner"], cells)
 
 
+def preparing(rows: Rows) -> str:
+    """What a table costs once, and each job after that, beside reading and encoding its text each time."""
+    by_way = {(row["table"], row["way"]): row for row in rows}
+    cells = []
+    for name in dict.fromkeys(row["table"] for row in rows):
+        once, job, plain, idle = (by_way.get((name, way)) for way in ("prepare", "job", "plain", "idle"))
+        assert once and idle
+        cells.append([
+            name, f"{once['text_mb']:,.0f}", f"{once['disk_mb']:,.1f}", f"{once['seconds']:.1f} s", f"{once['peak_mb']:,.0f}",
+            *([f"{one['seconds']:.1f} s", f"{one['peak_mb']:,.0f}"] if one else ["-", "-"] for one in (job, plain)),
+            f"{idle['peak_mb']:,.0f}",
+        ])  # fmt: skip
+    cells = [[cell for part in row for cell in (part if isinstance(part, list) else [part])] for row in cells]
+    head = ["table", "file, MB", "prepared, MB", "prepare, once", "peak, MB", "each job", "peak, MB"]
+    return _markdown([*head, "read_csv + scikit-learn, each job", "peak, MB", "idle peak, MB"], cells)
+
+
+def stored_forms(rows: Rows) -> str:
+    """Size and seconds of the forms in which a table could be stored."""
+    cells = [
+        [row["table"], *(f"{row[f'{form}_{what}']:.{digits}f}" for form in ("arrow", "parquet", "npz")
+                         for what, digits in (("disk_mb", 1), ("write", 2), ("open", 3)))]
+        for row in rows if row["way"] == "forms"
+    ]  # fmt: skip
+    titles = ("Arrow, mapped", "Parquet, zstd", "compressed .npz")
+    return _markdown(["table", *(f"{title}: {what}" for title in titles for what in ("MB", "write, s", "read, s"))], cells)
+
+
 def study_table(study: str, kind: str) -> str:
     """A table of a study under results/reference."""
     from npt.metrics import PAPER_METRICS
@@ -85,6 +113,8 @@ MEASUREMENTS: dict[str, Callable[[Rows], str]] = {
     "npt_profile.cpu": shares,
     "npt_memory.cpu": memory,
     "grid_search.cpu": search,
+    "prepare.cpu": preparing,
+    "prepare.cpu forms": stored_forms,
 }
 DOCUMENTS = {
     "performance.md": ("npt_step.cpu", "npt_training.cpu", "npt_profile.cpu", "npt_memory.cpu"),
@@ -95,13 +125,14 @@ DOCUMENTS = {
         "baselines/legacy_mlp published",
         "baselines/main cost",
     ),
+    "data.md": ("prepare.cpu", "prepare.cpu forms"),
 }
 
 
 def table(name: str) -> str:
     """One table as Markdown: of a measurement, or `STUDY TABLE` of a study under results/reference."""
     if name in MEASUREMENTS:
-        return MEASUREMENTS[name](json.loads((MEASURED / f"{name}.json").read_text())["rows"])
+        return MEASUREMENTS[name](json.loads((MEASURED / f"{name.partition(' ')[0]}.json").read_text())["rows"])
     study, _, kind = name.partition(" ")
     return study_table(study, kind)
 

@@ -172,6 +172,8 @@ def test_settings_come_in_layers() -> None:
     assert found.resolve("concrete", "npt", {}).width == 16
 
 
-@pytest.mark.parametrize("path", ["config.yaml", "workflow/configs/paper.yaml", "workflow/configs/smoke.yaml"])
+@pytest.mark.parametrize(
+    "path", ["config.yaml", *(f"workflow/configs/{name}.yaml" for name in ("paper", "smoke", "baselines", "images"))]
+)
 def test_the_configurations_that_come_with_it_are_valid(path: str) -> None:
     assert plan_of(yaml.safe_load((ROOT / path).read_text())).runs
