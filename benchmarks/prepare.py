@@ -74,11 +74,13 @@ def compared(table: str, folder: Path, repeats: int) -> list[dict[str, Any]]:
             values = [result[key] for result in results]
             row[key] = float(max(values) if key.endswith("mb") else np.median(values))
         rows.append(row)
-        print(
-            "  ".join(f"{key} {value:,.3f}" if isinstance(value, float) else f"{value}" for key, value in row.items()),
-            flush=True,
-        )
+        print(_line(row), flush=True)
     return rows
+
+
+def _line(row: dict[str, Any]) -> str:
+    cells = (f"{key} {value:,.2f}" for key, value in row.items() if isinstance(value, float) and key not in ("features", "sum"))
+    return f"{row['table']:<13}{row['way']:<9}" + "  ".join(cells)
 
 
 def lay_out(table: str, folder: Path) -> None:

@@ -24,11 +24,11 @@ def smallest(numbers: np.ndarray) -> np.ndarray:
     if _whole(numbers, low, high):
         for kind in INTEGERS:
             if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
-                return numbers.astype(kind)
+                return numbers.astype(kind, copy=False)
     with np.errstate(over="ignore"):
-        single = numbers.astype(np.float32)
-    same = np.array_equal(single.astype(numbers.dtype), numbers, equal_nan=numbers.dtype.kind == "f")
-    return single if same else numbers.astype(np.float64)
+        single = numbers.astype(np.float32, copy=False)
+    same = single is numbers or np.array_equal(single.astype(numbers.dtype), numbers, equal_nan=numbers.dtype.kind == "f")
+    return single if same else numbers.astype(np.float64, copy=False)
 
 
 def _whole(numbers: np.ndarray, low: np.generic, high: np.generic) -> bool:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
+from npt.datasets.inference import kind_of
 from npt.interface import Column, Resources, Split, Table, UserError
 from npt.learner import NPTLearner
 from npt.settings import NPTSettings
@@ -168,7 +169,7 @@ def _target(y: Any) -> np.ndarray:
 def _column(series: pd.Series) -> Column:
     if pd.api.types.is_datetime64_any_dtype(series):
         raise ValueError(f"X: column {series.name!r} holds dates; turn them into numbers or text first")
-    if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
+    if kind_of(series) == "continuous":
         return Column(str(series.name), "continuous")
     return Column(str(series.name), "categorical", tuple(sorted({str(value) for value in series.dropna()})))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,13 +24,16 @@ def assemble(read: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) -> T
     Raises:
         UserError: rows, columns, classes or the deviation of the target are not the declared ones.
     """
-    table = replace(encode(read, dataset.categorical, dataset.target, dataset.name), image=dataset.image)
+    table = encode(read, dataset.categorical, dataset.target, dataset.name, rows=dataset.rows)
+    table = replace(table, image=dataset.image)
     _check(table, dataset)
     return table
 
 
-def encode(read: pd.DataFrame | Iterable[pd.DataFrame], categorical: Sequence[str], target: str, name: str) -> Table:
-    """A table of the rows read, with the columns named encoded as categories.
+def encode(
+    read: pd.DataFrame | Iterable[pd.DataFrame], categorical: Sequence[str], target: str, name: str, *, rows: int = 0
+) -> Table:
+    """A table of the rows read, with the columns named encoded as categories; `rows` of them are expected.
 
     Raises:
         UserError: a column that is named is not in the file, or one that is not named holds text.
@@ -44,17 +47,38 @@ def encode(read: pd.DataFrame | Iterable[pd.DataFrame], categorical: Sequence[st
             if wanted not in names:
                 raise UserError(f"{name}: column {wanted!r} is declared and not in the file; it has {', '.join(names)}")
         for column in names:
-            growing.setdefault(column, _Codes(column) if column in categorical else _Numbers(column)).add(part[column])
+            if column not in growing:
+                growing[column] = (_Codes if column in categorical else _Numbers)(column, rows)
+            growing[column].add(part[column])
     finished = [growing.pop(column).finish() for column in list(growing)]
     columns = tuple(column for column, _ in finished)
     return Table(columns, tuple(cells for _, cells in finished), [column.name for column in columns].index(target))
 
 
+class _Growing:
+    """An array that parts are appended to, in a type that holds them all; memory beyond what is filled is not touched."""
+
+    def __init__(self, rows: int) -> None:
+        self.array, self.filled = np.empty(rows, np.int8), 0
+
+    def append(self, part: np.ndarray) -> None:
+        kind, end = np.result_type(self.array, part), self.filled + len(part)
+        if kind != self.array.dtype or end > len(self.array):
+            larger = np.empty(max(end, len(self.array)), kind)
+            larger[: self.filled] = self.array[: self.filled]
+            self.array = larger
+        self.array[self.filled : end] = part
+        self.filled = end
+
+    def whole(self) -> np.ndarray:
+        return self.array[: self.filled]
+
+
 class _Numbers:
     """A column of numbers that grows part by part."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.parts = name, list[np.ndarray]()
+    def __init__(self, name: str, rows: int) -> None:
+        self.name, self.cells = name, _Growing(rows)
 
     def add(self, series: pd.Series) -> None:
         import pandas as pd
@@ -62,34 +86,33 @@ class _Numbers:
         try:
             numbers = pd.to_numeric(series)
             whole = numbers.dtype.kind in "iu" and not numbers.hasnans
-            self.parts.append(smallest(numbers.to_numpy() if whole else numbers.to_numpy(np.float64, na_value=np.nan)))
+            self.cells.append(smallest(numbers.to_numpy() if whole else numbers.to_numpy(np.float64, na_value=np.nan)))
         except (ValueError, TypeError) as error:
             raise UserError(f"column {self.name!r} holds text ({error}); declare it under `categorical`") from None
 
     def finish(self) -> tuple[Column, np.ndarray]:
-        return Column(self.name, "continuous"), self.parts[0] if len(self.parts) == 1 else smallest(np.concatenate(self.parts))
+        return Column(self.name, "continuous"), smallest(self.cells.whole())
 
 
 class _Codes:
     """A column of categories that grows part by part; codes are in order of appearance until it is finished."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.parts, self.seen = name, list[np.ndarray](), dict[Hashable, int]()
+    def __init__(self, name: str, rows: int) -> None:
+        self.name, self.cells, self.seen = name, _Growing(rows), dict[Hashable, int]()
 
     def add(self, series: pd.Series) -> None:
         import pandas as pd
 
         codes, levels = pd.factorize(series)
         known = np.array([self.seen.setdefault(level, len(self.seen)) for level in levels] + [-1], np.int64)
-        self.parts.append(known[codes].astype(code_type(len(self.seen))))
+        self.cells.append(known[codes].astype(code_type(len(self.seen))))
 
     def finish(self) -> tuple[Column, np.ndarray]:
         import pandas as pd
 
         order, levels = pd.factorize(pd.Series(list(self.seen)), sort=True)
         ranks = np.append(order, -1).astype(code_type(len(levels)))
-        codes: Any = np.concatenate(self.parts)
-        return Column(self.name, "categorical", tuple(str(level) for level in levels)), ranks[codes]
+        return Column(self.name, "categorical", tuple(str(level) for level in levels)), ranks[self.cells.whole()]
 
 
 def _check(table: Table, dataset: Dataset) -> None:

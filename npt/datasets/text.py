@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 2 << 20  # of which Arrow reads some thirty ahead
 
 
 def numbers(path: Path, names: Sequence[str], *, whole: Collection[str] = ()) -> Iterator[pd.DataFrame]:
