@@ -15,7 +15,7 @@ from benchmarks.machine import begin, facts, forget_peak, parser, peak_megabytes
 from benchmarks.reference import PlainLamb, PlainNPT, plain_update
 from benchmarks.shapes import Shape, generated
 from npt.execution import arrange
-from npt.model import Layout
+from npt.layout import Layout
 from npt.settings import NPTSettings
 from npt.training import build_model, build_optimiser, update
 

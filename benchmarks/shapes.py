@@ -11,7 +11,7 @@ import yaml
 
 from benchmarks.reference import Columns
 from npt.cells import Encoded
-from npt.model import Layout
+from npt.layout import Layout
 from npt.settings import NPTSettings
 from workflow.config import read
 

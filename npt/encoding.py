@@ -40,6 +40,9 @@ def statistics(table: Table, split: Split, *, transductive: bool = True) -> Stat
         if len(cells):
             constant = cells.min() == cells.max()
             centre[j], scale[j] = (cells[0], 1.0) if constant else (cells.mean(), cells.std())
+            if not scale[j] > 0:  # squares of numbers this small are zero
+                largest = np.abs(cells).max()
+                scale[j] = (cells / largest).std() * largest or 1.0
     return Statistics(centre, scale)
 
 

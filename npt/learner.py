@@ -112,7 +112,7 @@ class NPTLearner:
         import torch
 
         from npt.execution import device_of
-        from npt.model import Layout
+        from npt.layout import Layout
         from npt.parallel import join
         from npt.training import build_model
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -16,9 +15,9 @@ from torch.utils.checkpoint import checkpoint
 
 from npt.attention import AttentionDropout, dot_product
 from npt.cells import Cells
-from npt.interface import Table, UserError
+from npt.layout import Layout
 from npt.noise import Dropout, Noise
-from npt.patches import PatchEmbedding, Patches, PatchHead
+from npt.patches import PatchEmbedding, PatchHead
 from npt.settings import NPTSettings
 
 
@@ -84,50 +83,6 @@ class Block(nn.Module):
         split = [x.unflatten(-1, (self.heads, -1)).transpose(-2, -3) for x in (queries, keys, values)]  # (..., k, s, M / k)
         outputs = dot_product(*split, scale=self.scale, dropout=self.attention_dropout if self.training else None)
         return outputs.transpose(-2, -3).flatten(-2)  # (..., s, M)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where each column's classes lie in the fused embedding and head: sizes C_j, kinds and the target's position."""
-
-    sizes: tuple[int, ...]
-    continuous: tuple[bool, ...]
-    target: int
-    patches: Patches | None = None
-
-    @classmethod
-    def of(cls, table: Table, settings: NPTSettings) -> Layout:
-        """The layout of a table's columns; images come in patches.
-
-        Raises:
-            UserError: the settings do not fit the table.
-        """
-        columns, target, patches = table.columns, table.target, None
-        if table.image:
-            patches = Patches.of(table.image, columns, target, settings.patch, settings.patch_shape)
-        if settings.augment and not (table.image and table.image.centre):
-            raise UserError("augment: is for images with a centre and scale of their channels")
-        return cls(tuple(c.size for c in columns), tuple(c.kind == "continuous" for c in columns), target, patches)
-
-    @property
-    def tokens(self) -> int:
-        """Number of tokens of a row: one a column, or one a patch and one of the target, the last."""
-        return self.patches.count + 1 if self.patches else len(self.sizes)
-
-    @property
-    def target_token(self) -> int:
-        """Which token is the target's."""
-        return self.tokens - 1 if self.patches else self.target
-
-    @property
-    def token_continuous(self) -> tuple[bool, ...]:
-        """The kind of every token."""
-        return (*[True] * self.patches.count, self.continuous[self.target]) if self.patches else self.continuous
-
-    @property
-    def starts(self) -> tuple[int, ...]:
-        """First class of every column in the fused head."""
-        return tuple(sum(self.sizes[:j]) for j in range(len(self.sizes)))
 
 
 class Embedding(nn.Module):

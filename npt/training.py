@@ -18,9 +18,10 @@ from npt.cells import Encoded
 from npt.checkpoint import Checkpoint
 from npt.execution import arithmetic, arrange, autocast
 from npt.interface import Mode
+from npt.layout import Layout
 from npt.loss import label_loss, tradeoff, training_loss
 from npt.masking import mask
-from npt.model import NPT, Layout
+from npt.model import NPT
 from npt.optim import Lamb, Lookahead, learning_rate
 from npt.patches import augmented
 from npt.progress import Progress

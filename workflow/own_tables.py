@@ -12,6 +12,7 @@ from typing import Any, get_args, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from npt.datasets import datasets
+from npt.datasets.formats import file_at
 from npt.datasets.own import OwnTable, Wanted
 from npt.interface import UserError, unknown
 
@@ -28,11 +29,11 @@ def own_tables(raw: Mapping[str, Any]) -> dict[str, OwnTable]:
     for name, block in raw.items():
         where = f"tables.{name}"
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise UserError(f"{where}: a table's name is a letter, then letters, digits and _, at most 64 in all")
+            raise UserError(f"tables: {name!r}: a table's name is a letter, then letters, digits and _, at most 64 in all")
         if name in datasets():
             raise UserError(f"{where}: is the name of a dataset that is there already; choose another")
         found[name] = own_table(name, block, where)
-        if found[name].path and not Path(found[name].path).expanduser().is_file():
+        if found[name].path and not file_at(found[name].path):
             raise UserError(f"{where}.path: {found[name].path}: there is no such file (looked in {Path.cwd()})")
     return found
 
@@ -46,10 +47,10 @@ def own_table(name: str, block: Any, where: str) -> OwnTable:
         if key not in kinds:
             raise UserError(f"{where}: {unknown(key, kinds)}")
     for key in ("target", "task"):
-        if key not in block:
+        if block.get(key) is None:
             allowed = f"; allowed: {', '.join(get_args(Wanted))}" if key == "task" else ""
             raise UserError(f"{where}.{key}: is missing{allowed}")
-    given = {key: _listed(key, value) for key, value in block.items()}
+    given = {key: _listed(key, value, where) for key, value in block.items() if value is not None}
     try:
         return _adapter().validate_python({"name": name, **given})
     except ValidationError as error:
@@ -59,10 +60,12 @@ def own_table(name: str, block: Any, where: str) -> OwnTable:
         raise UserError(f"{where}.{error}") from None
 
 
-def _listed(key: str, value: Any) -> Any:
+def _listed(key: str, value: Any, where: str) -> Any:
     """Names of columns may be numbers in YAML, and a list of one may be the name itself."""
+    if isinstance(value, bool):
+        raise UserError(f"{where}.{key}: {value!r} is neither a name nor a number; put quotes around a name such as 'yes'")
     kind = get_type_hints(OwnTable)[key]
-    if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
+    if kind is str and isinstance(value, int | float):
         return str(value)
     if kind == tuple[str, ...]:
         return [str(one) for one in (value if isinstance(value, list) else [value])]

@@ -12,12 +12,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import urlparse
 
 from npt.datasets import datasets
 from npt.datasets.declaration import Dataset, File
-from npt.datasets.own import OwnTable, Wanted, read_own
+from npt.datasets.formats import read_openml
+from npt.datasets.own import OwnTable, Wanted, folds_of, read_own
 from npt.datasets.source import DOWNLOADS, MIRROR, acquire, at_hand
 from npt.interface import UserError, unknown
 
@@ -35,21 +36,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     fetch = actions.add_parser("fetch", help="bring the files of datasets")
     fetch.add_argument("names", nargs="+", metavar="NAME", help="a dataset, or openml:NUMBER")
     inspect = actions.add_parser("inspect", help="check a table of your own and print the kinds of its columns")
-    inspect.add_argument("path", help=".csv, .tsv, .parquet or .arff")
+    inspect.add_argument("path", help=f".csv, .tsv, .parquet or .arff, or {OPENML}NUMBER")
     inspect.add_argument("--target", required=True)
     inspect.add_argument("--task", required=True, choices=get_args(Wanted))
     for role in ("categorical", "continuous", "drop", "missing"):
         inspect.add_argument(f"--{role}", nargs="+", default=[], metavar="NAME")
+    for role in ("separator", "group", "time"):
+        inspect.add_argument(f"--{role}", default="")
+    for role, kind in (("folds", int), ("validation-share", float), ("test-rows", int)):
+        inspect.add_argument(f"--{role}", type=kind, default=argparse.SUPPRESS)
     given = options.parse_args(arguments)
     try:
         if given.action == "fetch":
             bring(given.names, given.downloads)
         elif given.action == "inspect":
-            own = OwnTable(
-                Path(given.path).name, given.target, given.task, given.path, categorical=tuple(given.categorical),
-                continuous=tuple(given.continuous), drop=tuple(given.drop), missing=tuple(given.missing),
-            )  # fmt: skip
-            print("\n".join(read_own(own, given.downloads).description))
+            inspected(given)
         else:
             print(listing(given.downloads))
     except UserError as error:
@@ -106,10 +107,22 @@ def bring(names: Sequence[str], downloads: Path) -> None:
             if not acquired.paths:
                 print(f"{name}: is generated, there is nothing to fetch")
         else:
-            from npt.datasets.formats import from_openml
-
-            frame, _ = from_openml(int(name.removeprefix(OPENML)), downloads)
+            frame = read_openml(int(name.removeprefix(OPENML)), downloads).frame
             print(f"{name}: {len(frame):,} rows; columns {', '.join(map(str, frame.columns))}")
+
+
+def inspected(given: argparse.Namespace) -> None:
+    """Read and part a table as the workflow would, and print what it was taken for."""
+    words: dict[str, Any] = {role: tuple(getattr(given, role)) for role in ("categorical", "continuous", "drop", "missing")}
+    words |= {role: getattr(given, role) for role in ("separator", "group", "time")}
+    words |= {role: getattr(given, role) for role in ("folds", "validation_share", "test_rows") if hasattr(given, role)}
+    number = given.path.removeprefix(OPENML)
+    place = {"openml": int(number)} if given.path.startswith(OPENML) and number.isdecimal() else {"path": given.path}
+    own = OwnTable(name=Path(given.path).name, target=given.target, task=given.task, **place, **words)
+    content = read_own(own, given.downloads)
+    folds = folds_of(own, content)
+    sizes = [len(getattr(folds[0], part)) for part in ("train", "validation", "test")]
+    print("\n".join([*content.description, f"folds: {len(folds)}, the first with {' / '.join(map(str, sizes))} rows"]))
 
 
 def _files(dataset: Dataset) -> tuple[File, ...]:

@@ -110,6 +110,8 @@ class _Codes:
     def finish(self) -> tuple[Column, np.ndarray]:
         import pandas as pd
 
+        if not self.seen:  # no cell to tell a category by
+            return Column(self.name, "continuous"), np.full(self.cells.filled, np.nan, np.float32)
         order, levels = pd.factorize(pd.Series(list(self.seen)), sort=True)
         ranks = np.append(order, -1).astype(code_type(len(levels)))
         return Column(self.name, "categorical", tuple(str(level) for level in levels)), ranks[self.cells.whole()]

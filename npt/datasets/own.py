@@ -12,15 +12,19 @@ import numpy as np
 
 from npt.datasets.assembly import encode
 from npt.datasets.declaration import SplitRule
-from npt.datasets.formats import read_table
-from npt.datasets.inference import FEW_LEVELS, Inferred, infer
-from npt.interface import Column, Table, Task, UserError, unknown
+from npt.datasets.formats import Content, read_file, read_openml
+from npt.datasets.inference import FEW_LEVELS, infer
+from npt.datasets.moments import moments
+from npt.datasets.splits import splits
+from npt.interface import Column, Split, Table, Task, UserError, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Wanted = Literal["regression", "classification", "binary", "multiclass"]
 SHOWN_NAMES = 20
+SOURCES = ("own", "formats", "inference", "moments", "splits")
+FEW_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,21 @@ class OwnTable:
             raise UserError(f"test_rows: {self.test_rows} is not a number of rows")
         if sum(map(bool, (self.group, self.time, self.test_rows))) > 1:
             raise UserError("group: cannot be combined with `time` or `test_rows`, nor these with each other")
-        if len(self.separator) > 1:
-            raise UserError(f"separator: {self.separator!r} is not a single character")
+        if self.separator and (len(self.separator) > 1 or not self.separator.isascii() or self.separator in '"\n\r'):
+            raise UserError(f"separator: {self.separator!r} is not a single character such as , or ;")
+        if not self.target:
+            raise UserError("target: is empty")
+        if self.openml is not None and self.openml < 1:
+            raise UserError(f"openml: {self.openml} is not a number of a dataset")
+        if not self.path.isprintable() or set(self.path) & set("{}"):
+            raise UserError(f"path: {self.path!r} has a character that no path here may have (braces, line breaks)")
+        if self.target in (*self.categorical, *self.continuous):
+            raise UserError(f"target: {self.target!r} has its kind from the task; take it from `categorical` and `continuous`")
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return self.path or f"OpenML {self.openml}"
 
     @property
     def title(self) -> str:
@@ -96,7 +113,7 @@ class OwnTable:
 
     def fingerprint(self) -> str:
         """Sixteen hex digits that change when the block in the configuration changes; the file's time tells of its content."""
-        code = b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in ("own", "formats", "inference"))
+        code = b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in SOURCES)
         return hashlib.sha256(repr(self).encode() + code).hexdigest()[:16]
 
 
@@ -117,29 +134,66 @@ def read_own(own: OwnTable, downloads: Path) -> OwnContent:
     Raises:
         UserError: one line that names the file and what is wrong with it.
     """
-    where = own.path or f"OpenML {own.openml}"
     try:
-        frame, sha256 = read_table(own.path, own.openml, own.separator, own.missing, downloads)
-        _check_names(own, [str(name) for name in frame.columns])
-        return _content(own, frame.drop(columns=list(own.drop)), sha256)
+        as_text = (*own.categorical, *filter(None, [own.group]), *[own.target] * (own.task != "regression"))
+        if own.openml is None:
+            content = read_file(own.path, own.separator, own.missing, as_text)
+        else:
+            content = read_openml(own.openml, downloads)
+        _check_names(own, [str(name) for name in content.frame.columns])
+        return _content(own, content)
     except UserError as error:
-        raise UserError(f"{where}: {error}") from None
+        raise UserError(f"{own.where}: {error}") from None
 
 
-def _content(own: OwnTable, frame: pd.DataFrame, sha256: str) -> OwnContent:
+def folds_of(own: OwnTable, content: OwnContent) -> dict[int, Split]:
+    """The folds of a table, each of which has something to learn, to choose by and to test.
+
+    Raises:
+        UserError: there are too few rows, groups, times or known targets.
+    """
+    try:
+        found = {split.fold: split for split in splits(content.table, own.split_rule, content.groups, content.times)}
+        for fold, split in found.items():
+            for part in ("train", "validation", "test"):
+                _check_known(content.table, own, fold, part, getattr(split, part))
+    except UserError as error:
+        raise UserError(f"{own.where}: {error}") from None
+    return found
+
+
+def _check_known(table: Table, own: OwnTable, fold: int, part: str, rows: np.ndarray) -> None:
+    known = table.truth[rows]
+    values = len(np.unique(known[~np.isnan(known)]))
+    wanted = 2 if part == "train" else 1
+    if values < wanted:
+        raise UserError(
+            f"target {own.target!r}: the {part} rows of fold {fold} have {values} different known values, {wanted} are "
+            "needed; leave out rows without a target, or choose other folds"
+        )
+
+
+def _content(own: OwnTable, content: Content) -> OwnContent:
+    frame = content.frame.drop(columns=list(own.drop))
     groups = _codes(frame.pop(own.group), own.group) if own.group else None
-    times = _moments(frame.pop(own.time), own.time) if own.time else None
+    times = moments(frame.pop(own.time), own.time) if own.time else None
+    if "" in frame.columns:
+        raise UserError("a column has no name, an index that was saved with the table perhaps; put '' under `drop`, or name it")
     if frame.shape[1] < 2:
         raise UserError(f"has no feature beside the target {own.target!r}")
     regression = own.task == "regression"
-    continuous, classes = (*own.continuous, *[own.target] * regression), [own.target] * (not regression)
-    found = infer(frame, own.categorical, continuous, classes)
+    explicit = [name for name in content.categories if name not in own.continuous and not (regression and name == own.target)]
+    found = infer(
+        frame,
+        (*own.categorical, *explicit, *[own.target] * (not regression)),
+        (*own.continuous, *[own.target] * regression),
+    )
     table = encode(found.frame, found.categorical, own.target, own.name)
     _check_target(table, own)
     _check_copies(table)
     if own.test_rows >= table.rows:
         raise UserError(f"test_rows: {own.test_rows} leaves none of the {table.rows} rows for training")
-    return OwnContent(table, groups, times, _description(own, table, found), sha256)
+    return OwnContent(table, groups, times, _description(own, table, content), content.sha256)
 
 
 def _check_names(own: OwnTable, names: list[str]) -> None:
@@ -172,24 +226,6 @@ def _codes(series: pd.Series, name: str) -> np.ndarray:
     return codes
 
 
-def _moments(series: pd.Series, name: str) -> np.ndarray:
-    """Numbers, or the time that a text tells."""
-    import pandas as pd
-
-    moments = series
-    if not pd.api.types.is_numeric_dtype(series):
-        parsed = pd.to_datetime(series, errors="coerce", format="mixed", utc=True)
-        if len(wrong := series[parsed.isna() & series.notna()]):
-            raise UserError(
-                f"time: {name!r} holds {wrong.iloc[0]!r} in row {wrong.index[0] + 1}, which is no number and no date"
-            )
-        moments = parsed.astype("int64").where(parsed.notna())
-    numbers = moments.to_numpy(np.float64, na_value=np.nan)
-    if not np.isfinite(numbers).all():
-        raise UserError(f"time: {name!r} is missing or infinite, first in row {int((~np.isfinite(numbers)).argmax()) + 1}")
-    return numbers
-
-
 def _check_target(table: Table, own: OwnTable) -> None:
     column, truth = table.columns[table.target], table.truth
     known = truth[~np.isnan(truth)]
@@ -213,17 +249,23 @@ def _check_target(table: Table, own: OwnTable) -> None:
 
 
 def _check_copies(table: Table) -> None:
-    """No feature is the target under another name."""
-    target = table.columns[table.target]
+    """No feature is the target under another name, or its classes under others, in the rows that have both."""
+    target, truth = table.columns[table.target], table.truth
     for j, column in enumerate(table.columns):
-        if j == table.target or column.kind != target.kind:
+        numbers = table.numbers(j)
+        both = ~np.isnan(numbers) & ~np.isnan(truth)
+        if j == table.target or both.sum() < FEW_ROWS:
             continue
-        same = column.levels == target.levels and np.array_equal(table.numbers(j), table.truth, equal_nan=True)
+        if target.kind == "continuous":
+            same = column.kind == "continuous" and np.array_equal(numbers[both], truth[both])
+        else:
+            pairs = len(np.unique(np.stack([numbers[both], truth[both]]), axis=1).T)
+            same = pairs == len(np.unique(numbers[both])) == len(np.unique(truth[both])) > 1
         if same:
-            raise UserError(f"column {column.name!r} holds the target {target.name!r} in every row; put it under `drop`")
+            raise UserError(f"column {column.name!r} tells the target {target.name!r} in every row; put it under `drop`")
 
 
-def _description(own: OwnTable, table: Table, found: Inferred) -> tuple[str, ...]:
+def _description(own: OwnTable, table: Table, content: Content) -> tuple[str, ...]:
     features = [j for j in range(len(table.columns)) if j != table.target]
     kinds = {
         kind: [table.columns[j] for j in features if table.columns[j].kind == kind] for kind in ("continuous", "categorical")
@@ -232,15 +274,16 @@ def _description(own: OwnTable, table: Table, found: Inferred) -> tuple[str, ...
     holes = {name: count for name, count in missing.items() if count}
     target = table.columns[table.target]
     classes = f" ({target.size} classes: {_listed(target.levels)})" if target.levels else ""
-    left_out = [*own.drop, *filter(None, (own.group, own.time))]
+    left_out = [*own.drop, *filter(None, (own.group, own.time)), *content.index]
+    dates = [name for name in content.dates if name not in left_out]
     lines = [
         f"{own.name}: {table.rows:,} rows, {len(features):,} features, {table.task} of {target.name}{classes}",
         f"continuous: {_listed(column.name for column in kinds['continuous'])}",
         f"categorical: {_listed(_with_levels(column) for column in kinds['categorical'])}",
         f"missing cells: {_listed(f'{name} {count:,}' for name, count in holes.items())}",
     ]
-    if found.dates:
-        lines.append(f"dates, as seconds: {_listed(found.dates)}")
+    if dates:
+        lines.append(f"dates, as seconds: {_listed(dates)}")
     if left_out:
         lines.append(f"left out: {_listed(left_out)}")
     return tuple(lines)

@@ -186,9 +186,13 @@ def _arrived(file: File | Archive, urls: tuple[str, ...], downloads: Path) -> Fo
 def _locked(part: Path) -> Iterator[IO[bytes]]:
     """A file opened for appending that no other process writes at the same time."""
     part.parent.mkdir(parents=True, exist_ok=True)
-    with part.open("ab") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield stream
+    while True:
+        with part.open("ab") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            if part.exists() and os.path.samestat(part.stat(), os.fstat(stream.fileno())):
+                yield stream
+                return
+            # Whoever held it before has renamed or removed the file that was opened.
 
 
 def _missing(dataset: Dataset, downloads: Path) -> str:

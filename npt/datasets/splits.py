@@ -28,7 +28,7 @@ def splits(table: Table, rule: SplitRule, groups: np.ndarray | None = None, time
     Raises:
         UserError: there are too few rows, groups or times.
     """
-    labels = None if table.task == "regression" else np.nan_to_num(table.truth, nan=-1)
+    labels = _labels(table)
     found, order = [], np.arange(table.rows)
     for fold, (rest, test) in enumerate(_test_rows(table, rule, labels, groups, times)):
         share = rule.validation_share if rule.fixed_test_rows else rule.validation_share / (1 - 1 / rule.folds)
@@ -45,11 +45,20 @@ def splits(table: Table, rule: SplitRule, groups: np.ndarray | None = None, time
     return found
 
 
+def _labels(table: Table) -> np.ndarray | None:
+    """What folds are stratified by: the class, or whether the target is known if it is not in all rows."""
+    if table.task != "regression":
+        return np.nan_to_num(table.truth, nan=-1)
+    hidden = np.isnan(table.truth)
+    return hidden if hidden.any() else None
+
+
 def _test_rows(
     table: Table, rule: SplitRule, labels: np.ndarray | None, groups: np.ndarray | None, times: np.ndarray | None
 ) -> list[Pair]:
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
+    options = {"shuffle": True, "random_state": SPLIT_SEED}
     every = np.arange(table.rows)
     if times is not None:
         return [_latest(every, times, 1 / rule.folds)]
@@ -61,9 +70,9 @@ def _test_rows(
     if labels is not None and np.unique(labels, return_counts=True)[1].max() < rule.folds:
         labels = None  # no class has a row for every fold
     if groups is None:
-        folder = (KFold if labels is None else StratifiedKFold)(rule.folds, shuffle=True, random_state=SPLIT_SEED)
-    else:
-        folder = (GroupKFold if labels is None else StratifiedGroupKFold)(rule.folds, shuffle=True, random_state=SPLIT_SEED)
+        folder = (KFold if labels is None else StratifiedKFold)(rule.folds, **options)
+    else:  # without shuffling, groups are dealt out by their sizes, so that folds are about alike
+        folder = GroupKFold(rule.folds) if labels is None else StratifiedGroupKFold(rule.folds, **options)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         return list(folder.split(every, labels, groups))[: rule.used]
@@ -73,6 +82,9 @@ def _some_rows(rest: np.ndarray, labels: np.ndarray | None, share: float) -> Pai
     """Train and validation rows, stratified as far as the classes have rows for it."""
     from sklearn.model_selection import train_test_split
 
+    held = int(np.ceil(share * len(rest)))
+    if not 0 < held < len(rest):
+        raise UserError(f"validation_share: leaves {len(rest) - held} train rows of the {len(rest)} beside the test rows")
     parts: Any = train_test_split(rest, test_size=share, random_state=SPLIT_SEED, stratify=_strata(labels, share))
     return parts[0], parts[1]
 
@@ -90,11 +102,17 @@ def _strata(labels: np.ndarray | None, share: float) -> np.ndarray | None:
 
 
 def _some_groups(rest: np.ndarray, groups: np.ndarray, share: float) -> Pair:
-    from sklearn.model_selection import GroupShuffleSplit
-
-    folder = GroupShuffleSplit(1, test_size=share, random_state=SPLIT_SEED)
-    train, validation = next(folder.split(rest, groups=groups[rest]))
-    return rest[train], rest[validation]
+    """Train and validation rows: groups in a drawn order, each that brings the validation rows nearer to their share."""
+    names, codes, sizes = np.unique(groups[rest], return_inverse=True, return_counts=True)
+    if len(names) < 2:
+        raise UserError(f"{len(names)} group is left beside the test rows, too few for train and validation rows")
+    wanted, held, chosen = share * len(rest), 0, np.zeros(len(names), bool)
+    for group in np.random.default_rng(SPLIT_SEED).permutation(len(names)):
+        if abs(held + sizes[group] - wanted) < abs(held - wanted):
+            chosen[group], held = True, held + sizes[group]
+    if not chosen.any():
+        chosen[sizes.argmin()] = True
+    return rest[~chosen[codes]], rest[chosen[codes]]
 
 
 def _latest(rows: np.ndarray, times: np.ndarray, share: float) -> Pair:

@@ -65,7 +65,11 @@ def save(path: Path, prepared: Prepared) -> None:
         "facts": dict(prepared.facts),
     }
     text = json.dumps(header)
-    names = [*(column.name for column in table.columns), *(f"fold {fold}" for fold, _ in parts)]
+    names = [column.name for column in table.columns]
+    prefix = "fold"
+    while any(name.startswith(prefix) for name in names):
+        prefix = f"_{prefix}"
+    names += [f"{prefix} {fold}" for fold, _ in parts]
     metadata = {HEADER: text.encode(), HEADER + b".checksum": str(zlib.crc32(text.encode())).encode()}
     schema = pa.schema([pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)], metadata)
     with replacing(path) as partial, pa.OSFile(str(partial), "wb") as stream, pa.ipc.new_file(stream, schema) as writer:

@@ -12,9 +12,10 @@ from benchmarks.reference import PlainLamb, PlainNPT, column_loss, loss_of, mask
 from benchmarks.shapes import TABLES, Shape, generated, shape
 from npt import cost
 from npt.cells import Cells
+from npt.layout import Layout
 from npt.loss import label_loss, training_loss
 from npt.masking import Masked, mask
-from npt.model import NPT, Block, Layout
+from npt.model import NPT, Block
 from npt.settings import NPTSettings
 from npt.training import build_optimiser
 

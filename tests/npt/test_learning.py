@@ -10,9 +10,9 @@ import torch
 
 from npt.cells import Encoded
 from npt.interface import Resources, Split, UserError
+from npt.layout import Layout
 from npt.learner import NPTLearner
 from npt.masking import mask
-from npt.model import Layout
 from npt.settings import NPTSettings
 from npt.training import build_model, build_optimiser, update
 from tests.conftest import first_split, make_table

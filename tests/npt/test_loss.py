@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from npt.cells import Cells, Encoded
+from npt.layout import Layout
 from npt.loss import feature_loss, label_loss, tradeoff, training_loss
 from npt.masking import Masked
-from npt.model import NPT, Head, Layout
+from npt.model import NPT, Head
 from npt.settings import NPTSettings
 
 LAYOUT = Layout((3, 1, 2), (False, True, False), 2)

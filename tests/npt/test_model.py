@@ -9,7 +9,8 @@ import torch
 import npt.model
 from benchmarks.shapes import TABLES
 from npt.cells import Cells
-from npt.model import NPT, Block, Layout
+from npt.layout import Layout
+from npt.model import NPT, Block
 from npt.settings import NPTSettings
 
 SETTINGS = NPTSettings(width=8, layers=4, heads=4)

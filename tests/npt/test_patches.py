@@ -18,9 +18,10 @@ from npt.datasets.source import MIRROR
 from npt.datasets.splits import splits
 from npt.encoding import statistics
 from npt.interface import Column, Image, Resources, Split, Table, UserError
+from npt.layout import Layout
 from npt.learner import NPTLearner
 from npt.masking import mask
-from npt.model import NPT, Layout
+from npt.model import NPT
 from npt.patches import PADDING, PatchEmbedding, Patches, PatchHead, augmented
 from npt.probes.corruption import corrupted_predictions
 from npt.settings import NPTSettings

@@ -18,9 +18,10 @@ from npt.cells import Encoded
 from npt.checkpoint import Checkpoint, stamp
 from npt.encoding import statistics
 from npt.interface import Task, UserError
+from npt.layout import Layout
 from npt.loss import training_loss
 from npt.masking import mask
-from npt.model import NPT, Layout
+from npt.model import NPT
 from npt.optim import learning_rate
 from npt.progress import FIELDS
 from npt.randomness import generator_for

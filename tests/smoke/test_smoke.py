@@ -246,7 +246,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path: Path, finishe
         (disk / "filler").write_bytes(b"0" * (15 * 4096))
         step = [sys.executable, "-m", "workflow.steps.prepare", "--dataset", "synthetic", "--downloads", str(disk / "raw")]
         done = subprocess.run(
-            [*step, "--output", str(disk / "data.arrow"), "--facts", str(disk / "facts")],
+            [*step, "--output", str(disk / "data.arrow")],
             capture_output=True,
             text=True,
             cwd=ROOT,

@@ -12,4 +12,4 @@ rule prepare:
         table=plan.own_table,
     shell:
         "python -m workflow.steps.prepare --dataset {wildcards.dataset} --table {params.table:q}"
-        " --downloads results/data/raw --output {output} --facts {log}"
+        " --downloads results/data/raw --output {output} --log {log}"

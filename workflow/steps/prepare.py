@@ -10,10 +10,9 @@ from typing import Any
 from npt.datasets import datasets, store
 from npt.datasets.assembly import assemble
 from npt.datasets.declaration import Dataset
-from npt.datasets.own import OwnTable, read_own
+from npt.datasets.own import OwnTable, folds_of, read_own
 from npt.datasets.source import acquire
 from npt.datasets.splits import splits
-from npt.files import replacing
 from npt.interface import UserError
 from workflow.own_tables import own_table
 from workflow.steps.command import execute, parser
@@ -26,7 +25,6 @@ def main() -> None:
     options.add_argument("--table", type=json.loads, default={}, help="a table of your own as in a configuration, as JSON")
     options.add_argument("--downloads", type=Path, required=True, help="folder for downloaded files")
     options.add_argument("--output", type=Path, required=True)
-    options.add_argument("--facts", type=Path, required=True, help="where to write what the table came from")
     given = options.parse_args()
     if given.table:
         prepared = prepare_own(own_table(given.dataset, given.table, "--table"), given.downloads)
@@ -35,8 +33,8 @@ def main() -> None:
             raise UserError(f"--dataset: {given.dataset!r} is not declared; allowed: {', '.join(datasets())}")
         prepared = prepare(given.dataset, given.downloads)
     store.save(given.output, prepared)
-    with replacing(given.facts) as partial:
-        partial.write_text("".join(f"{key}: {value}\n" for key, value in _lines(prepared.facts)))
+    for key, value in _lines(prepared.facts):
+        print(f"{key}: {value}")
 
 
 def prepare(name: str, downloads: Path) -> store.Prepared:
@@ -56,11 +54,8 @@ def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
 def prepare_own(own: OwnTable, downloads: Path) -> store.Prepared:
     """The table and folds of a table of the user's own."""
     content = read_own(own, downloads)
-    where = Path(own.path).name if own.path else f"OpenML {own.openml}"
-    try:
-        folds = {split.fold: split for split in splits(content.table, own.split_rule, content.groups, content.times)}
-    except UserError as error:
-        raise UserError(f"{own.path or where}: {error}") from None
+    folds = folds_of(own, content)
+    where = Path(own.path).name if own.path else own.where
     origins = {where: "your own" if own.path else "OpenML"}
     facts = _facts(own.name, own.licence, {where: content.sha256}, origins, content.table, folds)
     return store.Prepared(content.table, folds, {**facts, "description": list(content.description)})

@@ -270,7 +270,7 @@ def test_the_listing_names_every_table_and_what_is_here(tmp_path: Path, capsys: 
     with pytest.raises(SystemExit, match="error: 'yact' is unknown; did you mean 'yacht'"):
         main(["fetch", "yact"])
     (tmp_path / "my.csv").write_text("a,b\n" + "".join(f"{i},{i % 3}\n" for i in range(9)))
-    main(["inspect", str(tmp_path / "my.csv"), "--target", "b", "--task", "classification"])
+    main(["inspect", str(tmp_path / "my.csv"), "--target", "b", "--task", "classification", "--folds", "3"])
     assert "9 rows, 1 features, multiclass of b (3 classes: 0, 1, 2)" in capsys.readouterr().out
     with pytest.raises(SystemExit, match=r"error: .*my\.csv: target: column 'c' is unknown"):
         main(["inspect", str(tmp_path / "my.csv"), "--target", "c", "--task", "classification"])

@@ -143,12 +143,12 @@ PRICES = frame()["price"]
         (frame().assign(rooms=["3", "x"] + ["4"] * 38), {}, "mixes numbers and text: 39 of 40 cells are numbers, 'x' in row 2"),
         (frame().assign(size=[1.0, np.inf] + [2.0] * 38), {}, "'size' has 1 infinite values, the first in row 2"),
         (frame().assign(price=[1.0, -np.inf] + [2.0] * 38), {}, "'price' has 1 infinite values"),
-        (frame().assign(copy=PRICES), {}, "column 'copy' holds the target 'price' in every row"),
+        (frame().assign(copy=PRICES), {}, "column 'copy' tells the target 'price' in every row"),
         (frame(120).assign(id=[f"h{i}" for i in range(120)]), {}, "'id' is text with 120 different values in 120 rows"),
         (GOOD, {"target": "colour"}, "'colour' should hold numbers and has '(red|blue)' in row 1"),
         (GOOD, {"continuous": ("colour",)}, "'colour' should hold numbers"),
         (frame()[["price"]], {}, "has no feature beside the target"),
-        (HEADER + "\n1,2\n", {}, "cannot be read as text separated by ','"),
+        (HEADER + "\n1,2\n", {}, "cannot be read as UTF-8 text separated by ','"),
         ("a,b\n1,\xff\0\n", {}, "has no column|unknown|cannot be read"),
         (frame(120).assign(price=range(120)), {"task": "classification"}, "120 classes in 120 rows; is the task regression"),
         (
@@ -350,3 +350,129 @@ def test_openml_out_of_reach_is_one_line(tmp_path: Path, monkeypatch: pytest.Mon
 def test_the_formats_named_are_those_read() -> None:
     assert all(ending.startswith(".") for ending in formats.ENDINGS)
     assert (OwnTable.__doc__ or "").count(".parquet") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "changes", "message"),
+    [
+        (GOOD, {"categorical": ("price",)}, "target: 'price' has its kind from the task"),
+        (
+            frame().assign(y=["a", "b"] * 20, z=[1, 0] * 20),
+            {"target": "y", "task": "classification"},
+            "'z' tells the target 'y'",
+        ),
+        (frame().assign(copy=PRICES.where(PRICES.index > 3)), {}, "column 'copy' tells the target 'price'"),
+        (
+            frame(24).assign(t=[f"{i % 12 + 1:02}/{i // 12 + 1:02}/2001" for i in range(24)]),
+            {"time": "t"},
+            "can be read as %d/%m/%Y and",
+        ),
+        (frame().assign(x=["1,5", "2,25"] * 20).to_csv(index=False, sep=";"), {}, "'x' holds numbers such as '1,5'"),
+        (frame().assign(x=["1,020", "12"] * 20), {}, "'x' holds numbers such as '1,020'"),
+        (frame().assign(x=["12%", "7%"] * 20), {}, "'x' holds numbers such as '12%'"),
+        (
+            frame(100).assign(x=[str(i) if i < 40 else "unknown" for i in range(100)]),
+            {},
+            "mixes numbers and text: 40 of 100",
+        ),
+        (frame().to_csv(index=True), {}, "a column has no name, an index"),
+        (frame().assign(x=2**60), {}, "'x' has whole numbers beyond 2\\^53"),
+        (frame().assign(x=1e200), {}, "'x' has numbers beyond 1e100"),
+        (GOOD, {"test_rows": 39}, "validation_share: leaves 0 train rows of the 1"),
+        (frame(3), {"folds": 2, "validation_share": 0.45}, "too few|leaves"),
+        (frame().assign(g=list("aabb") * 10), {"group": "g", "folds": 2}, "2 groups are too few"),
+        (
+            frame(100).assign(price=lambda data: data["price"].where(data.index < 80)),
+            {"test_rows": 10},
+            "test rows of fold 0 have 0",
+        ),
+        (
+            frame(100).assign(price=lambda data: data["price"].where(data.index > 95)),
+            {"time": "built"},
+            "rows of fold 0 have 0",
+        ),
+        (GOOD.replace("size", '"si\nze"', 1), {}, "has a name with a line break"),
+    ],
+)
+def test_what_would_be_read_wrongly_is_refused(content: Any, changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = csv(tmp_path, content)
+    with pytest.raises(UserError, match=message) as error:
+        prepare_own(own(path, **changes), tmp_path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("way", ["%d/%m/%Y", "%d.%m.%Y", "%Y-%m-%d", "%d %B %Y", "%m/%d/%Y %H:%M"])
+def test_dates_are_read_in_the_one_way_that_fits_all(way: str, tmp_path: Path) -> None:
+    days = pd.date_range("2001-01-01", periods=100, freq="D")
+    data = frame(100).assign(day=days.strftime(way)).sample(frac=1, random_state=0)
+    split = prepare_own(own(csv(tmp_path, data), time="day", folds=5), tmp_path).splits[0]
+    assert sorted(data.index[split.test]) == list(range(80, 100))
+
+
+def test_far_dates_and_time_zones(tmp_path: Path) -> None:
+    data = frame().assign(until=["9999-12-31"] * 20 + ["2001-01-01"] * 20)
+    assert read_own(own(csv(tmp_path, data)), tmp_path).table.numbers(6)[0] == 253402214400
+    zoned = frame().assign(built=lambda data: data["built"].dt.tz_localize("Asia/Tokyo"))
+    zoned.to_parquet(tmp_path / "my.parquet")
+    first = read_own(own(tmp_path / "my.parquet"), tmp_path).table.numbers(4)[0]
+    assert first == pd.Timestamp("2001-02-03", tz="Asia/Tokyo").timestamp()
+
+
+def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    for content in ("a,b,c\ncaf\xe9,1,2\nx,2,3\n", "caf\xe9,b,c\n1,1,2\n2,2,3\n"):
+        (tmp_path / "my.csv").write_bytes(content.encode("latin-1"))
+        with pytest.raises(UserError, match="not UTF-8"):
+            read_own(own(tmp_path / "my.csv", target="b"), tmp_path)
+    frame().assign(x=[b"\xe9"] * ROWS).to_parquet(tmp_path / "my.parquet")
+    with pytest.raises(UserError, match="column 'x' holds bytes that are not UTF-8"):
+        read_own(own(tmp_path / "my.parquet"), tmp_path)
+
+
+def test_identifiers_of_groups_and_classes_stay_as_they_are_written(tmp_path: Path) -> None:
+    data = frame(100).assign(
+        person=[f"{10**19 + i // 5}" for i in range(100)], area=[f"0{i % 9}" if i % 2 else f"{i % 9}" for i in range(100)]
+    )
+    path = csv(tmp_path, data.assign(person=lambda d: [p + " " * (i % 2) for i, p in enumerate(d["person"])]))
+    prepared = prepare_own(own(path, group="person", folds=5, categorical=("area",)), tmp_path)
+    assert prepared.table.columns[6].levels == tuple(sorted(set(data["area"])))
+    for split in prepared.splits.values():
+        people = [set(data["person"].iloc[rows]) for rows in (split.train, split.validation, split.test)]
+        assert sum(map(len, people)) == 20
+        assert abs(len(split.validation) - 20) <= 5
+    grown = csv(tmp_path, frame(100).assign(person=[0] * 50 + list(range(1, 51))), "grown.csv")
+    sizes = [len(split.validation) for split in prepare_own(own(grown, group="person", folds=5), tmp_path).splits.values()]
+    assert max(sizes) <= 25
+
+
+def test_levels_that_are_numbers_sort_as_numbers(tmp_path: Path) -> None:
+    data = frame().assign(zone=[i % 12 for i in range(ROWS)])
+    column = read_own(own(csv(tmp_path, data), categorical=("zone",)), tmp_path).table.columns[6]
+    assert column.levels == tuple(str(level) for level in range(12))
+
+
+def test_an_index_that_pandas_stored_is_no_feature(tmp_path: Path) -> None:
+    frame().sort_values("price").to_parquet(tmp_path / "my.parquet")
+    found = read_own(own(tmp_path / "my.parquet"), tmp_path)
+    assert kinds(found.table) == EXPECTED
+    assert "left out: __index_level_0__" in found.description
+    dropped = read_own(own(csv(tmp_path, frame().to_csv(index=True)), drop=("",)), tmp_path)
+    assert kinds(dropped.table) == EXPECTED
+
+
+def test_cells_called_missing_are_so_in_every_format(tmp_path: Path) -> None:
+    frame().assign(colour=["?", "red", "blue", " red "] * 10).to_parquet(tmp_path / "my.parquet")
+    table = read_own(own(tmp_path / "my.parquet", missing=("?",)), tmp_path).table
+    assert table.columns[2].levels == ("blue", "red")
+    assert np.isnan(table.numbers(2)).sum() == 10
+
+
+def test_every_fold_has_known_targets_where_most_are_missing(tmp_path: Path) -> None:
+    data = frame(100).assign(price=lambda data: data["price"].where(data.index % 5 == 0))
+    prepared = prepare_own(own(csv(tmp_path, data), folds=5), tmp_path)
+    truth = prepared.table.truth
+    assert all((~np.isnan(truth[split.test])).sum() == 4 for split in prepared.splits.values())
+
+
+def test_a_column_without_a_cell_that_is_called_categorical(tmp_path: Path) -> None:
+    table = read_own(own(csv(tmp_path, frame().assign(x=np.nan)), categorical=("x",)), tmp_path).table
+    assert kinds(table)["x"] == "continuous"

@@ -263,3 +263,17 @@ def test_no_source_names_the_file_the_address_and_the_place(tmp_path: Path) -> N
     for part in ("file.csv", "http://127.0.0.1:9/file.csv", str(tmp_path / "toy"), MIRROR):
         assert part in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_who_waited_for_a_failed_download_begins_anew(address: str, tmp_path: Path) -> None:
+    def attempt(_: int) -> str:
+        try:
+            acquire(from_urls(f"{address}/wrong.csv"), tmp_path)
+        except UserError as error:
+            return str(error)
+        return "no error"
+
+    with ThreadPoolExecutor(4) as pool:
+        messages = list(pool.map(attempt, range(4)))
+    assert all("sha256" in message for message in messages)
+    assert leftovers(tmp_path) == []
