@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Any, cast, get_args
@@ -17,6 +17,7 @@ from npt.datasets.declaration import Dataset, SplitRule
 from npt.datasets.own import OwnTable
 from npt.interface import TASKS, Resources, Task, UserError, unknown
 from npt.metrics import METRICS, PAPER_METRICS
+from workflow.checks import changes_by_method, list_of_names, mapping, require_keys, require_known
 from workflow.own_tables import own_tables
 from workflow.studies import KINDS, Kind
 
@@ -94,26 +95,26 @@ def read(raw: Mapping[str, Any]) -> Config:
         "preset", "seeds", "tables", "datasets", "methods", "settings", "overrides", "configurations", "budget", "metrics",
         "studies",
     )  # fmt: skip
-    _known_keys(raw, keys, "config")
+    require_keys(raw, keys, "config")
     for key in ("seeds", "datasets", "methods", "studies"):
         if not raw.get(key) and raw.get(key) != 0:
             raise UserError(f"config: {key} is missing or empty")
-    datasets: Datasets = {**declared_datasets(), **own_tables(_mapping(raw.get("tables"), "tables"))}
-    settings = _by_method(raw.get("settings"), methods(), "settings")
-    overrides = _mapping(raw.get("overrides"), "overrides")
-    _known_names(overrides, datasets, "overrides")
-    overrides = {name: _by_method(given, methods(), f"overrides.{name}") for name, given in overrides.items()}
+    datasets: Datasets = {**declared_datasets(), **own_tables(mapping(raw.get("tables"), "tables"))}
+    settings = changes_by_method(raw.get("settings"), methods(), "settings")
+    overrides = mapping(raw.get("overrides"), "overrides")
+    require_known(overrides, datasets, "overrides")
+    overrides = {name: changes_by_method(given, methods(), f"overrides.{name}") for name, given in overrides.items()}
     for where, by_method in {"settings": settings, **{f"overrides.{name}": given for name, given in overrides.items()}}.items():
         for method, changes in by_method.items():
             _known_settings(method, changes, f"{where}.{method}")
-    studies = _mapping(raw["studies"], "studies")
+    studies = mapping(raw["studies"], "studies")
     found = Config(
         preset=str(raw.get("preset", "custom")),
-        studies=tuple(_study(str(name), _mapping(study, f"studies.{name}"), raw, datasets) for name, study in studies.items()),
+        studies=tuple(_study(str(name), mapping(study, f"studies.{name}"), raw, datasets) for name, study in studies.items()),
         settings=settings,
         overrides=overrides,
-        metrics=_metrics(_mapping(raw.get("metrics"), "metrics")),
-        configurations=_configurations(_mapping(raw.get("configurations"), "configurations"), datasets),
+        metrics=_metrics(mapping(raw.get("metrics"), "metrics")),
+        configurations=_configurations(mapping(raw.get("configurations"), "configurations"), datasets),
         budget=_budget(raw.get("budget"), _every_method(raw, studies)),
         datasets=datasets,
     )
@@ -174,16 +175,16 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any], dataset
     where = f"studies.{name}"
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
         raise UserError(f"{where}: a study's name is a letter, then letters, digits and _, at most 64 in all")
-    _known_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows", "tuned"), where)
+    require_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows", "tuned"), where)
     kind = raw.get("kind", "benchmark")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{where}.kind: {unknown(kind, KINDS)}")
-    chosen = _names(raw.get("datasets", config["datasets"]), datasets, f"{where}.datasets", "datasets" in raw)
-    entries = _names(raw.get("methods", config["methods"]), methods(), f"{where}.methods", "methods" in raw)
+    chosen = list_of_names(raw.get("datasets", config["datasets"]), datasets, f"{where}.datasets", "datasets" in raw)
+    entries = list_of_names(raw.get("methods", config["methods"]), methods(), f"{where}.methods", "methods" in raw)
     rules = {name: datasets[name].split_rule for name in chosen}
     seeds = _seeds(raw.get("seeds", config["seeds"]), rules, f"{where}.seeds" if "seeds" in raw else "seeds")
     variants: dict[str, dict[str, Settings]] = {}
-    for method, named in _by_method(raw.get("variants"), dict.fromkeys(entries), f"{where}.variants").items():
+    for method, named in changes_by_method(raw.get("variants"), dict.fromkeys(entries), f"{where}.variants").items():
         variants[method] = _named_changes(method, named, f"{where}.variants.{method}")
     rows = raw.get("rows")
     if rows is not None and (not isinstance(rows, int) or rows < 1):
@@ -207,18 +208,18 @@ def _named_changes(method: str, named: Settings, where: str) -> dict[str, Settin
     for variant, changes in named.items():
         if not isinstance(variant, str) or not NAME.fullmatch(variant) or variant in ("base", TUNED):
             raise UserError(f"{where}: {variant!r} cannot name a variant; use letters, digits, _ and .")
-        found[variant] = _mapping(changes, f"{where}.{variant}")
+        found[variant] = mapping(changes, f"{where}.{variant}")
         _known_settings(method, found[variant], f"{where}.{variant}")
     return found
 
 
 def _configurations(raw: Mapping[str, Any], datasets: Datasets) -> dict[str, dict[str, dict[str, Settings]]]:
-    _known_names(raw, datasets, "configurations")
+    require_known(raw, datasets, "configurations")
     able = {name: method for name, method in methods().items() if method.draw}
     return {
         dataset: {
             method: _named_changes(method, named, f"configurations.{dataset}.{method}")
-            for method, named in _by_method(given, able, f"configurations.{dataset}").items()
+            for method, named in changes_by_method(given, able, f"configurations.{dataset}").items()
         }
         for dataset, given in raw.items()
     }
@@ -245,14 +246,14 @@ def _check_tuning(config: Config) -> None:
 
 def _every_method(raw: Mapping[str, Any], studies: Mapping[str, Any]) -> list[str]:
     """The methods that some study runs, in order."""
-    named = [_mapping(study, f"studies.{name}").get("methods", raw["methods"]) for name, study in studies.items()]
-    return list(dict.fromkeys(m for names in named for m in _names(names, methods(), "config.methods", False)))
+    named = [mapping(study, f"studies.{name}").get("methods", raw["methods"]) for name, study in studies.items()]
+    return list(dict.fromkeys(m for names in named for m in list_of_names(names, methods(), "config.methods", False)))
 
 
 def _budget(value: Any, chosen: list[str]) -> dict[str, int]:
     """One number for all methods, or a number by method."""
     given = {} if value is None else value if isinstance(value, Mapping) else dict.fromkeys(chosen, value)
-    _known_names(given, methods(), "budget")
+    require_known(given, methods(), "budget")
     for method, number in given.items():
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MOST_TRIALS:
             raise UserError(f"budget: {number!r} is not a number of configurations from 1 to {MOST_TRIALS} ({method})")
@@ -284,7 +285,7 @@ def _seeds(value: Any, rules: Mapping[str, SplitRule], where: str) -> dict[str, 
 
 
 def _metrics(raw: Mapping[str, Any]) -> dict[Task, str]:
-    _known_keys(raw, TASKS, "metrics")
+    require_keys(raw, TASKS, "metrics")
     chosen: dict[Task, str] = {**PAPER_METRICS, **raw}  # type: ignore[typeddict-item]
     for task, metric in chosen.items():
         allowed = {name: None for name, m in METRICS.items() if task in m.tasks}
@@ -293,46 +294,8 @@ def _metrics(raw: Mapping[str, Any]) -> dict[Task, str]:
     return chosen
 
 
-def _mapping(value: Any, where: str) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise UserError(f"{where}: {value!r} is not a mapping of keys to values")
-    return value
-
-
-def _by_method(value: Any, allowed: Mapping[str, Any], where: str) -> dict[str, Settings]:
-    """A mapping of methods to mappings; an empty value is an empty mapping."""
-    given = _mapping(value, where)
-    _known_names(given, allowed, where)
-    return {method: _mapping(changes, f"{where}.{method}") for method, changes in given.items()}
-
-
-def _names(value: Any, allowed: Mapping[str, Any], where: str, own: bool) -> tuple[str, ...]:
-    where = where if own else where.rpartition(".")[2]
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not names:
-        raise UserError(f"{where}: {value!r} is not a list of names")
-    _known_names(names, allowed, where)
-    if len(set(names)) < len(names):
-        raise UserError(f"{where}: {next(n for n in names if names.count(n) > 1)} occurs twice")
-    return tuple(names)
-
-
-def _known_names(names: Iterable[Any], allowed: Mapping[str, Any], where: str) -> None:
-    for name in names:
-        if not isinstance(name, str) or name not in allowed:
-            raise UserError(f"{where}: {unknown(name, allowed)}")
-
-
-def _known_keys(raw: Mapping[str, Any], allowed: Iterable[str], where: str) -> None:
-    for key in raw:
-        if key not in (names := list(allowed)):
-            raise UserError(f"{where}: {unknown(key, dict.fromkeys(names))}")
-
-
 def _known_settings(method: str, changes: Settings, where: str) -> None:
-    _known_keys(changes, [field.name for field in fields(methods()[method].settings)], where)
+    require_keys(changes, [field.name for field in fields(methods()[method].settings)], where)
 
 
 assert set(get_args(Kind)) == set(KINDS)

@@ -14,7 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 from npt.datasets import datasets
 from npt.datasets.formats import file_at
 from npt.datasets.own import OwnTable, Wanted
-from npt.interface import UserError, unknown
+from npt.interface import UserError
+from workflow.checks import require_keys
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
@@ -42,10 +43,8 @@ def own_table(name: str, block: Any, where: str) -> OwnTable:
     """One table as a configuration tells it."""
     if not isinstance(block, Mapping):
         raise UserError(f"{where}: {block!r} is not a mapping such as {{path: my.csv, target: price, task: regression}}")
-    kinds = {field.name: field for field in fields(OwnTable) if field.name != "name"}
-    for key in block:
-        if key not in kinds:
-            raise UserError(f"{where}: {unknown(key, kinds)}")
+    kinds = [field.name for field in fields(OwnTable) if field.name != "name"]
+    require_keys(block, kinds, where)
     for key in ("target", "task"):
         if block.get(key) is None:
             allowed = f"; allowed: {', '.join(get_args(Wanted))}" if key == "task" else ""

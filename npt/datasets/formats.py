@@ -201,9 +201,9 @@ def _from_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
         opened = parquet.ParquetFile(path)
         _check_columns(opened.schema_arrow.names)
         table = opened.read(use_threads=False)
-    except (pa.ArrowException, OSError) as error:
+        stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise UserError(f"cannot be read as Parquet: {_line(error)}") from None
-    stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
     index = tuple(name for name in stored if isinstance(name, str) and name in table.column_names)
     return table.drop_columns(list(index)), index
 
