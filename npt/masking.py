@@ -11,6 +11,7 @@ import torch
 
 from npt.cells import Cells, Encoded
 from npt.interface import Mode
+from npt.lookup import with_duplicates
 from npt.settings import NPTSettings
 
 PART: dict[Mode, int] = {"train": 0, "validation": 1, "test": 2}
@@ -19,7 +20,10 @@ RANDOMISED = 0.1
 
 @dataclass(frozen=True)
 class Masked:
-    """Input of one batch (B = 1), and whose loss counts: the cells `features` (n, d) and the rows' targets `labels` (n,)."""
+    """Input of one batch (B = 1), and whose loss counts: the cells `features` (n, d) and the rows' targets `labels` (n,).
+
+    Rows of the input beyond the n of the batch are duplicates of the lookup task.
+    """
 
     cells: Cells
     features: torch.Tensor
@@ -38,6 +42,8 @@ def mask(batch: Encoded, mode: Mode, settings: NPTSettings, generator: torch.Gen
     cells = batch.visible().hide((hidden[:, None] & in_target)[None])
     if mode == "train" and (settings.feature_mask > 0 or settings.target_mask < 1):
         cells = _hide_or_randomise(cells, selected | (drawn[:, None] & in_target), batch, generator)
+    if settings.lookup != "off":
+        cells = with_duplicates(cells, batch, batch.part == PART[mode], settings.lookup, generator)
     return Masked(cells, selected, scored)
 
 

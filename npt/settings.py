@@ -13,11 +13,13 @@ Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "linear_wa
 Tradeoff = Literal["cosine", "constant"]
 NormOn = Literal["query", "all"]
 PatchShape = Literal["square", "strip"]
+Lookup = Literal["off", "original", "random_features", "add_one", "random_features_add_one"]
 CHOICES = {
     "schedule": get_args(Schedule),
     "tradeoff": get_args(Tradeoff),
     "layer_norm_on": get_args(NormOn),
     "patch_shape": get_args(PatchShape),
+    "lookup": get_args(Lookup),
     "precision": get_args(Precision),
     "recompute_activations": get_args(Recompute),
 }
@@ -31,10 +33,11 @@ class NPTSettings:
     rows of a minibatch (None: the whole table). `schedule_share` is the flat share of flat_then_cosine and the warm-up
     share of the other schedules. `target_mask` is the share of train targets hidden in training: 1 hides all targets
     always. Images are cut into patches of `patch` x `patch` pixels, each a token; a `strip` is as many intensities in a row,
-    as in the released code; `augment` crops and mirrors the train images of every batch. `evaluate_every` counts epochs between
-    validation passes. `precision` is that of matrix products (the paper's is float32; tf32 means something on a GPU alone);
-    `deterministic` has a GPU give the same bits on every run, as a CPU does. `compile` has torch compile the blocks, and
-    `recompute_activations` has the backward pass make them again where they would not fit: both change the speed and the
+    as in the released code; `augment` crops and mirrors the train images of every batch. With `lookup`, every batch has its
+    rows twice, the second time with the targets of the mode's own rows (see `npt/lookup.py`). `evaluate_every` counts epochs
+    between validation passes. `precision` is that of matrix products (the paper's is float32; tf32 means something on a GPU
+    alone); `deterministic` has a GPU give the same bits on every run, as a CPU does. `compile` has torch compile the blocks,
+    and `recompute_activations` has the backward pass make them again where they would not fit: both change the speed and the
     memory, not the function.
     """
 
@@ -50,6 +53,7 @@ class NPTSettings:
     patch: int = 4
     patch_shape: PatchShape = "square"
     augment: bool = False
+    lookup: Lookup = "off"
 
     feature_mask: float = 0.15
     target_mask: float = 1.0
@@ -98,6 +102,10 @@ class NPTSettings:
             raise UserError("between_datapoints and between_attributes: one of them must be true")
         if self.between_datapoints and self.between_attributes and self.layers % 2:
             raise UserError(f"layers: {self.layers} is odd; layers between datapoints and between attributes alternate")
+        if self.lookup != "off" and self.target_mask != 1:
+            raise UserError(
+                f"target_mask: {self.target_mask} with lookup, which hides all targets of the originals; it must be 1"
+            )
         if self.target_mask == 0:
             raise UserError("target_mask: 0 hides no target, so that nothing would be learned; it must be above 0, up to 1")
         if self.tradeoff == "constant" and self.tradeoff_start == 1:

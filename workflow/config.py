@@ -199,6 +199,8 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any], dataset
         raise UserError(f"{where}.base: false leaves nothing of {bare[0]}, which has no variants")
     study = Study(name, cast(Kind, kind), chosen, entries, seeds, variants, base, rows, tuned)
     _check_support(study, {name: datasets[name].expected_task for name in chosen}, where)
+    if kind == "lookup" and (other := [name for name in chosen if datasets[name].expected_task != "regression"]):
+        raise UserError(f"{where}.datasets: {other[0]} is no regression, which lookup is for")
     return study
 
 

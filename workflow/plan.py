@@ -111,13 +111,13 @@ class Plan:
         return [f"{RESULTS}/{folder}/{run.stem}" for run in self.runs_of(study)]
 
     def pattern(self, what: str) -> str:
-        """Regular expression of a wildcard's values: methods, those `trained`, `fitted`, `accelerated`, or a kind of study."""
+        """Regular expression of a wildcard's values: methods, those `trained`, `fitted`, `accelerated`, or studies `probed`."""
         names = {
             "method": methods(),
             "trained": [name for name, method in methods().items() if method.saves_weights],
             "fitted": [name for name, method in methods().items() if not method.saves_weights and not method.accelerated],
             "accelerated": [name for name, method in methods().items() if not method.saves_weights and method.accelerated],
-            **{kind: [study.name for study in self.config.studies if study.kind == kind] for kind in KINDS},
+            "probed": [study.name for study in self.config.studies if KINDS[study.kind].probe],
         }
         return "|".join(names[what]) or NOTHING
 
@@ -153,6 +153,10 @@ class Plan:
     def _fingerprints(self) -> dict[str, str]:
         """Fingerprints of the datasets that are wanted."""
         return {dataset: self.config.datasets[dataset].fingerprint() for dataset, _, _ in self._wanted}
+
+    def probe(self, wildcards: Any) -> str:
+        """The question that a study asks of trained models."""
+        return str(KINDS[self.studies[wildcards.study].kind].probe)
 
     def probe_rows(self, wildcards: Any) -> str:
         """Cap on probed rows, or `all`."""
@@ -216,7 +220,12 @@ def _selection(study: Study, config: Config) -> Iterable[Selected]:
                 raise UserError(f"studies.{study.name}.variants.{method}.{both[0]}: is a trial of this tuned study already")
             for variant, changes in {**base, **trials, **study.variants.get(method, {})}.items():
                 place = _place(study, dataset, method, variant)
-                yield dataset, method, variant, as_json(config.resolve(dataset, method, changes, place))
+                settings = as_json(config.resolve(dataset, method, changes, place))
+                if study.kind == "lookup" and settings.get("lookup") == "off":
+                    raise UserError(
+                        f"studies.{study.name}: {method} ({variant}) is not trained for it; give it a variant with `lookup`"
+                    )
+                yield dataset, method, variant, settings
 
 
 def _place(study: Study, dataset: str, method: str, variant: str) -> str:

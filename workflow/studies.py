@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["benchmark", "corruption"]
+Kind = Literal["benchmark", "corruption", "lookup"]
 
 
 @dataclass(frozen=True)
@@ -20,4 +20,5 @@ class StudyKind:
 KINDS: dict[str, StudyKind] = {
     "benchmark": StudyKind(None, ("ranks", "metrics", "cost"), ("ranks", "metrics")),
     "corruption": StudyKind("corruption", ("corruption",), ("corruption",)),
+    "lookup": StudyKind("lookup", ("lookup",), ("intervention",)),
 }

@@ -33,6 +33,8 @@ def corrupted_predictions(learner: NPTLearner, rows: np.ndarray, *, seed: int, s
         cells = mask(learner.data.take(batch), "test", learner.settings, batches).cells
         n, d = cells.codes.shape[1:]
         kept = wanted[batch].nonzero().flatten()
+        if not len(kept):
+            continue
         for active in kept.split(max(1, BATCH_CELLS // (n * d))):
             copies = _permuted(cells, active, shuffles) if shuffle else _repeated(cells, len(active))
             with autocast(learner.settings, device):

@@ -27,7 +27,14 @@ def config(folder: Path, **changes: object) -> Path:
         "preset": "mine", "seeds": 0, "tables": {"houses": block}, "datasets": ["houses"],
         "methods": ["npt", "knn"], "settings": {"npt": NPT, "knn": {"grid": "quick"}},
         "overrides": {"houses": {"npt": {"updates": 5}}},
-        "studies": {"main": {}, "corruption": {"kind": "corruption", "datasets": ["houses"], "methods": ["npt"]}},
+        "studies": {
+            "main": {},
+            "corruption": {"kind": "corruption", "datasets": ["houses"], "methods": ["npt"]},
+            "lookup": {
+                "kind": "lookup", "methods": ["npt"], "base": False,
+                "variants": {"npt": {"lookup": {"lookup": "original", "target_mask": 1}}},
+            },
+        },
         **changes,
     }  # fmt: skip
     path = folder / "mine.yaml"
@@ -40,11 +47,15 @@ def test_it_appears_everywhere_and_a_changed_file_is_noticed(tmp_path: Path) -> 
     done = run(tmp_path, config=config(tmp_path))
     assert done.returncode == 0, done.stderr
     results = tmp_path / "results"
-    for file in ("main.metrics", "main.cost", "corruption.corruption"):
+    for file in ("main.metrics", "main.cost", "corruption.corruption", "lookup.lookup"):
         assert "houses" in (results / f"tables/{file}.md").read_text()
     page = (results / "report/index.html").read_text()
     for text in ("houses*", "houses.csv (your own)", "houses: 90 rows, 1 features, regression of price", "left out: street"):
         assert text in page
+    assert (results / "figures/lookup.intervention.png").stat().st_size > 10_000
+    found = pd.read_csv(results / "studies/lookup.csv")
+    assert found["nearest_rmse"].iloc[0] < 1e-9 or found["nearest_rmse"].iloc[0] < found["constant_rmse"].iloc[0]
+    assert {"rmse", "correlation", "alone_rmse", "intervention_slope"} <= set(found)
     log = (results / "logs/prepare/houses.log").read_text()
     assert "continuous: size" in log
     assert "missing cells: size 13" in log

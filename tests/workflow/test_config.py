@@ -76,6 +76,14 @@ def plan_of(found: dict[str, Any]) -> Any:
             {"studies": {"c": {"kind": "corruption", "methods": ["knn"]}}},
             ["studies.c.methods", "knn keeps no weights", "allowed: npt"],
         ),
+        (
+            {"studies": {"l": {"kind": "lookup", "methods": ["npt"]}}},
+            ["studies.l: npt (base) is not trained for it", "a variant with `lookup`"],
+        ),
+        (
+            {"studies": {"l": {"kind": "lookup", "methods": ["npt"], "datasets": ["wine"]}}},
+            ["studies.l.datasets: wine is no regression"],
+        ),
         ({"studies": {"main": {"methods": ["nptt"]}}}, ["studies.main.methods", "'nptt'"]),
         ({"studies": {"main": {"base": "no"}}}, ["studies.main.base", "'no'"]),
         ({"studies": {"main": {"base": False}}}, ["studies.main.base", "leaves nothing of npt"]),
@@ -173,7 +181,8 @@ def test_settings_come_in_layers() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["config.yaml", *(f"workflow/configs/{name}.yaml" for name in ("paper", "smoke", "baselines", "images"))]
+    "path",
+    ["config.yaml", *(f"workflow/configs/{name}.yaml" for name in ("paper", "smoke", "baselines", "images", "ablations"))],
 )
 def test_the_configurations_that_come_with_it_are_valid(path: str) -> None:
     assert plan_of(yaml.safe_load((ROOT / path).read_text())).runs

@@ -9,6 +9,7 @@ import matplotlib
 import pandas as pd
 
 from npt.metrics import METRICS
+from workflow.report.lookup import sweeps
 from workflow.report.section import TASK_TITLES, Primary, counted, tasks_of
 from workflow.report.summary import dataset_title, method_titles
 from workflow.report.tables import corruption as corruption_table
@@ -90,7 +91,23 @@ def corruption(study: pd.DataFrame, primary: Primary) -> Figure:
     return figure
 
 
-FIGURES: dict[str, Callable[[pd.DataFrame, Primary], Figure]] = {"ranks": ranks, "metrics": metrics, "corruption": corruption}
+def intervention(study: pd.DataFrame, primary: Primary) -> Figure:
+    """What a model predicts for a row as the target of its duplicate is set to other values: one line a row."""
+    found = sweeps(study)
+    figure, axes = _panels(max(1, len(found)), 10)
+    for axis, (title, values, predicted) in zip(axes, found, strict=False):
+        axis.plot(values, predicted.T, color=NPT_COLOR, alpha=0.5, linewidth=0.8)
+        axis.plot(values, values, color="0.3", linestyle=":", linewidth=1.2)
+        axis.set(title=title, xlabel="target of the duplicate, set", ylabel="prediction")
+    return figure
+
+
+FIGURES: dict[str, Callable[[pd.DataFrame, Primary], Figure]] = {
+    "ranks": ranks,
+    "metrics": metrics,
+    "corruption": corruption,
+    "intervention": intervention,
+}
 
 
 def _panels(count: int, rows: int) -> tuple[Figure, list[Axes]]:

@@ -26,8 +26,14 @@ FIGURE_CAPTIONS = {
     "metrics": "Each bar of grey is one fold; the mark is their mean and the line its standard error.",
     "corruption": "How much worse NPT predicts a row after every column of all other rows has been shuffled. "
     "At zero it did not use them.",
+    "intervention": "For each of up to twenty rows, what NPT predicts for it as the target of its duplicate is set to other "
+    "values. A line on the diagonal reads the duplicate's target and nothing else; a flat one does not look at it.",
 }
-KIND_TITLES = {"benchmark": "How good are the methods?", "corruption": "Does NPT use other datapoints?"}
+KIND_TITLES = {
+    "benchmark": "How good are the methods?",
+    "corruption": "Does NPT use other datapoints?",
+    "lookup": "Can NPT look another row up?",
+}
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.report.cost import cost
+from workflow.report.lookup import lookup
 from workflow.report.published import beside_published
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.section import (
@@ -107,6 +108,7 @@ TABLES: dict[str, Callable[[pd.DataFrame, Primary], Tabulated]] = {
     "cost": cost,
     "published": beside_published,
     "corruption": corruption,
+    "lookup": lookup,
 }
 
 

@@ -1,4 +1,4 @@
-rule corruption:
+rule probe:
     input:
         data="results/data/{dataset}.arrow",
         weights="results/runs/{dataset}/{method}/{variant}/{seeds}.pt",
@@ -6,9 +6,9 @@ rule corruption:
         rows="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.jsonl",
         predictions="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
     log:
-        "results/logs/corruption/{study}/{dataset}/{method}/{variant}/{seeds}.log",
+        "results/logs/probe/{study}/{dataset}/{method}/{variant}/{seeds}.log",
     wildcard_constraints:
-        study=plan.pattern("corruption"),
+        study=plan.pattern("probed"),
     threads: 1
     resources:
         gpu=1,
@@ -18,8 +18,9 @@ rule corruption:
         fingerprint=plan.fingerprint,
         preset=plan.preset,
         cap=plan.probe_rows,
+        probe=plan.probe,
     shell:
-        "python -m workflow.steps.probe --probe corruption --dataset {wildcards.dataset} --method {wildcards.method}"
+        "python -m workflow.steps.probe --probe {params.probe} --dataset {wildcards.dataset} --method {wildcards.method}"
         " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
         " --fingerprint {params.fingerprint} --preset {params.preset:q} --cap {params.cap} --data {input.data}"
         " --weights {input.weights} --rows {output.rows} --predictions {output.predictions} --threads {threads}"

@@ -1,0 +1,117 @@
+"""Lookup and intervention (paper section 4.2, Table 3, Figure 3): does a trained model read a target off another row?
+
+The model was trained with `lookup` on a table whose test targets were hidden. Here it meets the whole table: originals with
+hidden targets, and their duplicates, of which those of test rows show theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from npt.batches import partition
+from npt.cells import Cells
+from npt.encoding import one_hot_features
+from npt.execution import autocast
+from npt.interface import Split, Table
+from npt.learner import NPTLearner
+from npt.lookup import NOISY_FEATURES
+from npt.masking import mask
+from npt.randomness import generator_for
+
+BATCH_CELLS = 500_000
+
+
+def looked_up(learner: NPTLearner, table: Table, split: Split, rows: np.ndarray, *, duplicates: bool = True) -> np.ndarray:
+    """Predictions (n,) of `rows`, test rows of the whole `table`; without `duplicates` the control, originals alone."""
+    settings = learner.settings
+    learner.attach(table, split)
+    try:
+        learner.settings = settings if duplicates else replace(settings, lookup="off")
+        return learner.predict(rows).values
+    finally:
+        learner.settings = settings
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """What a trained model says of rows (n,) when their duplicates' targets are set to each of `values` (K,).
+
+    `predicted` is (n, K), in units of the target as `values` are; `others` (n,) is the largest change that a sweep caused in
+    the prediction of any other row.
+    """
+
+    values: np.ndarray
+    predicted: np.ndarray
+    others: np.ndarray
+
+
+@torch.no_grad()
+def intervened(learner: NPTLearner, table: Table, split: Split, rows: np.ndarray, sweep: int = 10) -> Intervention:
+    """Sweep the target of one duplicate at a time over the range of the targets, all else fixed and nothing retrained."""
+    learner.attach(table, split)
+    data, device, target = learner.data, learner.data.codes.device, learner.data.target
+    known = data.numbers[~data.missing[:, target], target]
+    values = torch.linspace(float(known.max()), float(known.min()), sweep, device=device)
+    predicted = torch.full((len(data.part), sweep), torch.nan, device=device)
+    others = torch.full((len(data.part),), torch.nan, device=device)
+    wanted = torch.zeros_like(data.part, dtype=torch.bool)
+    wanted[torch.as_tensor(rows, device=device)] = True
+    draws = generator_for(learner.seed, "evaluation", device)
+    for batch in partition(data, "test", learner.settings, draws):
+        cells, n = mask(data.take(batch), "test", learner.settings, draws).cells, len(batch)
+        step = max(1, BATCH_CELLS // (cells.codes.shape[1] * cells.codes.shape[2] * sweep))
+        originals = torch.arange(n, device=device)
+        kept = wanted[batch].nonzero().flatten()
+        if not len(kept):
+            continue
+        for active in kept.split(step):
+            copies = _with_targets(cells, n + active, values, target)
+            asked = originals.expand(len(active) * sweep, -1)
+            with autocast(learner.settings, device):
+                outputs = learner.model.predict_target(copies, asked)[..., 0].float().view(len(active), sweep, n)
+            own = torch.arange(len(active), device=device)
+            predicted[batch[active]] = outputs[own, :, active]
+            spread = outputs.amax(1) - outputs.amin(1)  # (active, n)
+            spread[own, active] = 0.0
+            others[batch[active]] = spread.amax(1)
+    scale, centre = learner.known.scale[target], learner.known.centre[target]
+    chosen = torch.as_tensor(rows, device=device)
+    return Intervention(
+        values.double().cpu().numpy() * scale + centre,
+        predicted[chosen].double().cpu().numpy() * scale + centre,
+        others[chosen].double().cpu().numpy() * scale,
+    )
+
+
+def _with_targets(cells: Cells, places: torch.Tensor, values: torch.Tensor, target: int) -> Cells:
+    """A copy of the input for each of `places` and `values`, in which the target at that place has that value."""
+    copies = len(places) * len(values)
+    codes, scale, hidden = (x.expand(copies, -1, -1) for x in (cells.codes, cells.scale, cells.mask))
+    scale, hidden, each = scale.clone(), hidden.clone(), torch.arange(copies, device=places.device)
+    at = places.repeat_interleave(len(values))
+    scale[each, at, target], hidden[each, at, target] = values.repeat(len(places)).to(scale.dtype), 0.0
+    return Cells(codes, scale, hidden)
+
+
+def by_neighbours(learner: NPTLearner, table: Table, rows: np.ndarray, counts: Sequence[int], seed: int) -> np.ndarray:
+    """Predictions (len(counts), n) of `rows` from the k nearest of their duplicates, for every k: uniform weights, Euclidean.
+
+    The duplicates are made as `lookup` of the learner's settings says, with noise and targets of the same kind.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    variant, known = learner.settings.lookup, learner.known
+    queries = one_hot_features(table, known)[rows]
+    keys, targets = queries.copy(), table.truth[rows].copy()
+    if "random_features" in variant:
+        noise = np.random.default_rng(seed).normal(1.0, 1.0, (2, len(rows), NOISY_FEATURES))
+        queries[:, -NOISY_FEATURES:], keys[:, -NOISY_FEATURES:] = noise
+    if "add_one" in variant:
+        targets += known.scale[table.target]
+    finder = NearestNeighbors(n_neighbors=min(max(counts), len(rows)), algorithm="brute").fit(keys)
+    nearest = targets[finder.kneighbors(queries, return_distance=False)]
+    return np.stack([nearest[:, :count].mean(1) for count in counts])

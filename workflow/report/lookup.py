@@ -1,0 +1,98 @@
+"""The lookup study's table (paper Table 3) and its sweeps of one duplicate's target (Figure 3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workflow.report.published import published
+from workflow.report.section import Primary, Section, Tabulated, notes, number, plus_minus
+from workflow.report.summary import dataset_title, method_title, standard_error
+
+MEASURES = (
+    "rmse", "correlation", "alone_rmse", "nearest_rmse", "neighbours_rmse", "constant_rmse", "intervention_correlation",
+    "intervention_slope", "intervention_others",
+)  # fmt: skip
+PUBLISHED_ON = "protein"
+NOTE = (
+    "Every row of a batch is there twice, once with its target hidden and once with it shown; the error is that of the hidden "
+    "ones. `alone` is the same model without the duplicates. The best k of 1 to 10 neighbours is chosen on the test error, as in the "
+    "paper. The sweep sets the target of one duplicate at a time to values over the whole range: a slope of 1 follows it, and "
+    "`others` is the largest change in the prediction of any other row."
+)
+
+
+def lookup(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """Test RMSE of every lookup model, beside neighbours and the paper's, and how it follows an intervention."""
+    rows = []
+    for (dataset, method, variant), group in study.groupby(["dataset", "method", "variant"], sort=False):
+        failed = group[group["status"] != "ok"]
+        means = {name: group[name].mean() if failed.empty else np.nan for name in MEASURES if name in group}
+        task = group["lookup"].iloc[0] if failed.empty else ""
+        theirs = _published(str(dataset), task)
+        rows.append(
+            {"dataset": dataset, "task": "regression", "method": method, "variant": variant, "lookup": task, **means,
+             "standard_error": standard_error(group["rmse"]) if failed.empty else np.nan, "folds": len(group), **theirs,
+             "reason": "" if failed.empty else failed["reason"].iloc[0]}
+        )  # fmt: skip
+    tidy = pd.DataFrame(rows).reindex(columns=[*dict.fromkeys([*pd.DataFrame(rows).columns, *MEASURES])])
+    cells = pd.DataFrame(
+        {
+            "Dataset": tidy["dataset"].map(dataset_title),
+            "Task": tidy["lookup"].str.replace("_", " "),
+            "Method": [method_title(m, v) for m, v in zip(tidy["method"], tidy["variant"], strict=True)],
+            "RMSE": [plus_minus(m, e, 2) for m, e in zip(tidy["rmse"], tidy["standard_error"], strict=True)],
+            "r": [number(x, 4) for x in tidy["correlation"]],
+            "Alone": [number(x, 2) for x in tidy["alone_rmse"]],
+            "1-NN": [number(x, 2) for x in tidy["nearest_rmse"]],
+            "k-NN": [number(x, 2) for x in tidy["neighbours_rmse"]],
+            "Constant": [number(x, 2) for x in tidy["constant_rmse"]],
+            "Paper: NPT, 1-NN, k-NN": [_shown(row) for row in tidy.to_dict("records")],
+        }
+    )
+    sweep = pd.DataFrame(
+        {
+            "Dataset": cells["Dataset"],
+            "Task": cells["Task"],
+            "Method": cells["Method"],
+            "r of set and predicted": [number(x, 4) for x in tidy["intervention_correlation"]],
+            "Slope": [number(x, 3) for x in tidy["intervention_slope"]],
+            "Others": [number(x, 2) for x in tidy["intervention_others"]],
+        }
+    )
+    return Tabulated(
+        tidy,
+        (
+            Section("Lookup: test RMSE with each row's target on its duplicate", cells, (NOTE, *notes(tidy))),
+            Section("Intervention: the target of one duplicate is swept", sweep),
+        ),
+    )
+
+
+def sweeps(study: pd.DataFrame) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Title, values (K,) and predictions (rows, K) of every dataset and task, of its first fold that has any."""
+    found = []
+    for (dataset, method, variant), group in study[study["status"] == "ok"].groupby(
+        ["dataset", "method", "variant"], sort=False
+    ):
+        swept: Mapping[str, Any] = json.loads(group["sweep"].iloc[0])
+        task = str(group["lookup"].iloc[0]).replace("_", " ")
+        title = f"{dataset_title(str(dataset))}, {task}\n{method_title(str(method), str(variant))}"
+        found.append((title, np.array(swept["values"]), np.array(swept["predicted"])))
+    return found
+
+
+def _published(dataset: str, task: str) -> dict[str, float]:
+    if dataset.partition("_")[0] != PUBLISHED_ON:
+        return {}
+    cells = published()["table_3_semisynthetic_rmse"]["cells"].get(task, {})
+    return {f"published_{name}": cell["value"] for name, cell in cells.items()}
+
+
+def _shown(row: Mapping[Any, Any]) -> str:
+    values = [row.get(f"published_{name}", np.nan) for name in ("npt", "one_nn", "knn")]
+    return ", ".join(number(value, 2) for value in values) if not any(pd.isna(values)) else "–"
