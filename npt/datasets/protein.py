@@ -54,6 +54,10 @@ DATASET = Dataset(
 
 ALTERNATIVES = (
     DATASET.as_alternative(
-        "sample", "Protein (6,000 rows)", rows=SAMPLE_ROWS, readings=(Reading((SOURCE,), read_sample),), target_sigma=6.101230544728607
+        "sample",
+        "Protein (6,000 rows)",
+        rows=SAMPLE_ROWS,
+        readings=(Reading((SOURCE,), read_sample),),
+        target_sigma=6.101230544728607,
     ),
 )

@@ -20,9 +20,9 @@ MEASURES = (
 PUBLISHED_ON = "protein"
 NOTE = (
     "Every row of a batch is there twice, once with its target hidden and once with it shown; the error is that of the hidden "
-    "ones. `alone` is the same model without the duplicates. The best k of 1 to 10 neighbours is chosen on the test error, as in the "
-    "paper. The sweep sets the target of one duplicate at a time to values over the whole range: a slope of 1 follows it, and "
-    "`others` is the largest change in the prediction of any other row."
+    "ones. `Alone` is the same model without the duplicates. The best k of 1 to 10 neighbours is chosen on the test error, as "
+    "in the paper. The sweep sets the target of one duplicate at a time to values over the whole range: a slope of 1 follows "
+    "it, and `Others` is the largest change in the prediction of any other row."
 )
 
 
