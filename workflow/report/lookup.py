@@ -22,7 +22,8 @@ NOTE = (
     "Every row of a batch is there twice, once with its target hidden and once with it shown; the error is that of the hidden "
     "ones. `Alone` is the same model without the duplicates. The best k of 1 to 10 neighbours is chosen on the test error, as "
     "in the paper. The sweep sets the target of one duplicate at a time to values over the whole range: a slope of 1 follows "
-    "it, and `Others` is the largest change in the prediction of any other row."
+    "it. `Others` is the largest change that it causes in the prediction of any other row, the median over the sweeps: rows "
+    "with nearly equal features are read off each other's duplicates too."
 )
 
 

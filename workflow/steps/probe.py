@@ -87,7 +87,7 @@ def lookup(learner: Any, table: Table, split: Split, rows: np.ndarray, seed: int
         "constant_rmse": _rmse(np.full(len(truth), learner.known.centre[table.target]), truth),
         "intervention_correlation": float(pooled),
         "intervention_slope": float(np.mean(slopes)),
-        "intervention_others": float(sweep.others.max()),
+        "intervention_others": float(np.median(sweep.others)),
         "sweep": {"values": sweep.values.tolist(), "predicted": sweep.predicted.tolist()},
     }
     return found, {"looked_up": predicted, "alone": alone, "sweep_rows": swept, "sweep": sweep.predicted}
