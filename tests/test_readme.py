@@ -31,7 +31,8 @@ def readme_tables() -> list[str]:
         columns.append(section.cells.set_index("Method").rename(columns=lambda name, metric=metric: f"{name}, {metric}"))
     main = pd.concat(columns, axis=1).reset_index()
     corruption = TABLES["corruption"](study("corruption"), PAPER_METRICS).sections
-    return [Section("main", main).markdown(), *(section.markdown() for section in corruption)]
+    lookup = TABLES["lookup"](study("lookup"), PAPER_METRICS).sections
+    return [Section("main", main).markdown(), *(section.markdown() for section in (*corruption, *lookup))]
 
 
 def test_the_readme_shows_the_reference_run() -> None:
@@ -47,6 +48,14 @@ def test_the_reference_npt_classifies(dataset: str, metric: str, least: float) -
     rows = study("main").query("dataset == @dataset and method == 'npt'")
     assert len(rows) == 3
     assert rows[metric].mean() >= least
+
+
+def test_the_reference_npt_looks_rows_up_and_follows_an_intervention() -> None:
+    rows = study("lookup").set_index("lookup")
+    assert (rows["correlation"] >= 0.99).all()
+    assert (rows["intervention_correlation"] >= 0.98).all()
+    assert rows.loc["add_one", "nearest_rmse"] > 10 * rows.loc["add_one", "rmse"]
+    assert (rows["alone_rmse"] > 5 * rows["rmse"]).all()
 
 
 @pytest.mark.parametrize("dataset", ["yacht", "concrete"])
