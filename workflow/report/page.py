@@ -27,7 +27,8 @@ FIGURE_CAPTIONS = {
     "corruption": "How much worse NPT predicts a row after every column of all other rows has been shuffled. "
     "At zero it did not use them.",
     "intervention": "For each of up to twenty rows, what NPT predicts for it as the target of its duplicate is set to other "
-    "values. A line on the diagonal reads the duplicate's target and nothing else; a flat one does not look at it.",
+    "values. A line along the diagonal (with add one, a standard deviation below it) reads the duplicate's target and nothing "
+    "else; a flat one does not look at it.",
 }
 KIND_TITLES = {
     "benchmark": "How good are the methods?",
