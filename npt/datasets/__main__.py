@@ -70,7 +70,7 @@ def listing(downloads: Path) -> str:
         if one.place != one.name:
             continue
         others = [other.name for other in datasets().values() if other.place == one.name and other is not one]
-        hosts = dict.fromkeys(urlparse(url).netloc for file in _files(one) for url in _urls(file))
+        hosts = dict.fromkeys(urlparse(url).netloc for file in _files(one) for url in file.addresses)
         packages = dict.fromkeys(file.package[0] for file in _files(one) if file.package)
         rows.append(
             {
@@ -128,10 +128,6 @@ def inspected(given: argparse.Namespace) -> None:
 def _files(dataset: Dataset) -> tuple[File, ...]:
     """The files of all readings, first those of the best."""
     return tuple(dict.fromkeys(file for reading in dataset.readings for file in reading.files))
-
-
-def _urls(file: File) -> tuple[str, ...]:
-    return file.archive.urls if file.archive else file.urls
 
 
 def _size(dataset: Dataset) -> str:

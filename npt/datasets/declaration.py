@@ -42,6 +42,11 @@ class File:
     archive: Archive | None = None
     member: str = ""
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where it is served, by itself or in its archive."""
+        return self.archive.urls if self.archive else self.urls
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -33,25 +33,41 @@ class Acquired:
 
 
 Found = tuple[Path, str] | None
+Place = Callable[[File], Found]
 
 
-def acquire(dataset: Dataset, downloads: Path, *, reach: int | None = None) -> Acquired:
+def acquire(dataset: Dataset, downloads: Path) -> Acquired:
     """Find or fetch the files of `dataset`, trying the mirror, earlier downloads, packages, then URLs.
-
-    `reach` is how many of these places are tried; None tries all.
 
     Raises:
         UserError: a file has the wrong sha256, or no source has it.
     """
-    downloads = downloads / dataset.place
-    places: list[Callable[[File], Found]] = [
-        lambda file: _in_mirror(dataset.place, file),
-        lambda file: _downloaded(file, downloads),
-        _in_package,
-        lambda file: _unpacked(dataset.place, file, downloads),
-        lambda file: _fetch(dataset.place, file, downloads),
+    folder = downloads / dataset.place
+    further: list[Place] = [
+        lambda file: _unpacked(dataset.place, file, folder),
+        lambda file: _fetch(dataset.place, file, folder),
     ]
-    for count in range(1, len(places[:reach]) + 1):
+    if found := _through(dataset, [*_places_at_hand(dataset, folder), *further]):
+        return found
+    raise UserError(_missing(dataset, folder))
+
+
+def at_hand(dataset: Dataset, downloads: Path) -> str:
+    """Where the files of a dataset lie, whole and as they are: origins, or nothing."""
+    try:
+        found = _through(dataset, _places_at_hand(dataset, downloads / dataset.place))
+    except UserError as error:
+        return f"damaged: {error}"
+    return "" if found is None else ", ".join(sorted(set(found.origins.values()))) or "generated"
+
+
+def _places_at_hand(dataset: Dataset, folder: Path) -> list[Place]:
+    return [lambda file: _in_mirror(dataset.place, file), lambda file: _downloaded(file, folder), _in_package]
+
+
+def _through(dataset: Dataset, places: list[Place]) -> Acquired | None:
+    """The first reading all of whose files are in the fewest of the places, taken in order."""
+    for count in range(1, len(places) + 1):
         for reading in dataset.readings:
             found: dict[str, tuple[Path, str]] = {}
             for file in reading.files:
@@ -62,15 +78,7 @@ def acquire(dataset: Dataset, downloads: Path, *, reach: int | None = None) -> A
             else:
                 paths = {name: path for name, (path, _) in found.items()}
                 return Acquired(reading, paths, {name: origin for name, (_, origin) in found.items()})
-    raise UserError(_missing(dataset, downloads))
-
-
-def at_hand(dataset: Dataset, downloads: Path) -> str:
-    """Where the files of a dataset lie without a download: origins, or nothing."""
-    try:
-        return ", ".join(sorted(set(acquire(dataset, downloads, reach=3).origins.values()))) or "generated"
-    except UserError as error:
-        return "" if "no source" in str(error) else f"damaged: {error}"
+    return None
 
 
 def sha256_of(path: Path) -> str:
@@ -79,7 +87,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _first(places: list[Callable[[File], Found]], file: File) -> Found:
+def _first(places: list[Place], file: File) -> Found:
     return next((found for place in places if (found := place(file))), None)
 
 
@@ -172,12 +180,14 @@ def _arrived(file: File | Archive, urls: tuple[str, ...], downloads: Path) -> Fo
             try:
                 if compressed and isinstance(file, File):
                     _expanded(file, part, downloads, url)
+                    part.unlink()
                 else:
                     _check(file, part, url, advice="not kept; the address serves something else now")
                     part.chmod(0o644)
-                    part.replace(downloads / file.name)
-            finally:
+                    part.replace(downloads / file.name)  # from here on the name may be another process's
+            except BaseException:
                 part.unlink(missing_ok=True)
+                raise
             return downloads / file.name, url
     return None
 
@@ -189,16 +199,24 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
     while True:
         with part.open("ab") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
-            if part.exists() and os.path.samestat(part.stat(), os.fstat(stream.fileno())):
+            if _is_at(stream, part):
                 yield stream
                 return
             # Whoever held it before has renamed or removed the file that was opened.
 
 
+def _is_at(stream: IO[bytes], path: Path) -> bool:
+    """Whether an open file is still the one of that name."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(stream.fileno()))
+    except FileNotFoundError:
+        return False
+
+
 def _missing(dataset: Dataset, downloads: Path) -> str:
     lacking = []
     for file in dataset.readings[0].files:
-        urls = file.archive.urls if file.archive else file.urls
+        urls = file.addresses
         within = f", in {file.archive.name}" if file.archive else ""
         if not (downloads / file.name).is_file():
             lacking.append(f"{file.name} (get it from {' or '.join(urls)}{within})" if urls else file.name)

@@ -265,6 +265,17 @@ def test_no_source_names_the_file_the_address_and_the_place(tmp_path: Path) -> N
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["file.csv", "file.csv.gz"])
+def test_many_at_once_never_take_a_file_from_each_other(name: str, address: str, tmp_path: Path) -> None:
+    for attempt in range(20):
+        with ThreadPoolExecutor(8) as pool:
+            found = list(
+                pool.map(lambda _, here=tmp_path / str(attempt): acquire(from_urls(f"{address}/{name}"), here), range(8))
+            )
+        assert {one.paths["file.csv"].read_bytes() for one in found} == {CONTENT}
+    assert Server.served == [f"/{name}"] * 20
+
+
 def test_who_waited_for_a_failed_download_begins_anew(address: str, tmp_path: Path) -> None:
     def attempt(_: int) -> str:
         try:
