@@ -76,13 +76,16 @@ def preparing(rows: Rows) -> str:
         once, job, plain, idle = (by_way.get((name, way)) for way in ("prepare", "job", "plain", "idle"))
         assert once and idle
         cells.append([
-            name, f"{once['text_mb']:,.0f}", f"{once['disk_mb']:,.1f}", f"{once['seconds']:.1f} s", f"{once['peak_mb']:,.0f}",
-            *([f"{one['seconds']:.1f} s", f"{one['peak_mb']:,.0f}"] if one else ["-", "-"] for one in (job, plain)),
-            f"{idle['peak_mb']:,.0f}",
+            name, f"{once['text_mb']:,.0f}", f"{once['disk_mb']:,.1f}", *_costs(once),
+            *_costs(job), *_costs(plain), f"{idle['peak_mb']:,.0f}",
         ])  # fmt: skip
-    cells = [[cell for part in row for cell in (part if isinstance(part, list) else [part])] for row in cells]
     head = ["table", "file, MB", "prepared, MB", "prepare, once", "peak, MB", "each job", "peak, MB"]
     return _markdown([*head, "read_csv + scikit-learn, each job", "peak, MB", "idle peak, MB"], cells)
+
+
+def _costs(row: dict[str, Any] | None) -> tuple[str, str]:
+    """Seconds and peak memory, where they were measured."""
+    return (f"{row['seconds']:.1f} s", f"{row['peak_mb']:,.0f}") if row else ("-", "-")
 
 
 def stored_forms(rows: Rows) -> str:

@@ -59,8 +59,7 @@ def main() -> None:
 
 def compared(table: str, folder: Path, repeats: int) -> list[dict[str, Any]]:
     """All ways with a table, in turn; medians of their seconds and largest peaks."""
-    ways = ["prepare", "job", "plain", "forms"] if table in ONE_HOT else ["prepare"]
-    ways = ["idle", *ways]
+    ways = ["idle", "prepare", *(["job", "plain", "forms"] if table in ONE_HOT else [])]
     runs: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
     for _, way in itertools.product(range(repeats), runs):
         command = [sys.executable, "-m", "benchmarks.prepare", "--one", way, table, str(folder)]

@@ -23,8 +23,9 @@ def batch_count(data: Encoded, mode: Mode, settings: NPTSettings) -> int:
 
 
 def largest_batch(data: Encoded, settings: NPTSettings) -> int:
-    """Rows of the largest batch in any mode."""
-    return len(data.part) if settings.batch_rows is None else min(len(data.part), settings.batch_rows)
+    """Rows of the largest batch in any mode, duplicates of the lookup task included."""
+    rows = len(data.part) if settings.batch_rows is None else min(len(data.part), settings.batch_rows)
+    return rows if settings.lookup == "off" else 2 * rows
 
 
 def partition(data: Encoded, mode: Mode, settings: NPTSettings, generator: torch.Generator) -> list[torch.Tensor]:

@@ -76,7 +76,7 @@ class NPTEstimator(BaseEstimator):
             raise ValueError(f"X has columns {list(frame.columns)}, fit had {list(self.feature_names_in_)}")
         frame = frame[list(self.feature_names_in_)]
         new = _table(frame, np.full(len(frame), np.nan), self.table_.columns)
-        table = Table.of(new.columns, np.concatenate([self.table_.values, new.values]), new.target)
+        table = self.table_.followed_by(new)
         rows = np.arange(self.table_.rows, table.rows)
         self.learner_.attach(table, replace(self.split_, test=rows))
         return self.learner_.predict(rows).values

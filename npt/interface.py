@@ -123,6 +123,10 @@ class Table:
         cells[j] = _compact(numbers, self.columns[j])
         return replace(self, cells=tuple(cells))
 
+    def followed_by(self, other: Table) -> Table:
+        """The rows of this table, then those of another with the same columns."""
+        return replace(self, cells=tuple(np.concatenate(pair) for pair in zip(self.cells, other.cells, strict=True)))
+
     def blind(self, rows: np.ndarray) -> Table:
         """The same table with the targets of `rows` removed."""
         return self.hide(rows, self.target)

@@ -109,6 +109,12 @@ class Embedding(nn.Module):
         rows = nn.functional.embedding(cells.codes + self.starts, self.weight)  # (B, n, d, e)
         return rows * cells.scale[..., None] + self.weight[self.masks] * cells.mask[..., None] + self.bias
 
+    def segments(self) -> dict[nn.Parameter, torch.Tensor]:
+        """Fused parameters, and for each of their rows its column."""
+        columns = torch.arange(len(self.starts))
+        lengths = (self.masks - self.starts).cpu() + 1
+        return {self.weight: columns.repeat_interleave(lengths), self.bias: columns}
+
 
 class Head(nn.Module):
     """One linear layer e -> C_j per column, all in one weight; in float32 also where the blocks compute in bfloat16.
@@ -138,6 +144,11 @@ class Head(nn.Module):
         """Standardised values (..., d) of all columns' tokens (..., d, e); those of categorical columns mean nothing."""
         tokens = tokens.to(self.weight.dtype)
         return (tokens * self.weight[self.starts]).sum(-1) + self.bias[self.starts]
+
+    def segments(self) -> dict[nn.Parameter, torch.Tensor]:
+        """Fused parameters, and for each of their rows its column."""
+        columns = torch.arange(len(self.layout.sizes)).repeat_interleave(torch.tensor(self.layout.sizes))
+        return {self.weight: columns, self.bias: columns}
 
     def target(self, tokens: torch.Tensor) -> torch.Tensor:
         """Outputs (..., C of the target) from the target column's tokens (..., e)."""
@@ -234,19 +245,10 @@ class NPT(nn.Module):
 
     def segments(self) -> dict[nn.Parameter, torch.Tensor]:
         """Fused parameters, and for each of their rows the number of its tensor in the paper: a column's, or Q, K, V, R."""
-        sizes = torch.tensor(self.layout.sizes)
-        columns = torch.arange(len(sizes))
         projections: dict[nn.Parameter, torch.Tensor] = {}
         for block in self.blocks:
             projections |= block.segments() if isinstance(block, Block) else {}
-        if self.layout.patches:
-            return projections
-        return projections | {
-            self.embedding.weight: columns.repeat_interleave(sizes + 1),
-            self.embedding.bias: columns,
-            self.head.weight: columns.repeat_interleave(sizes),
-            self.head.bias: columns.repeat_interleave(sizes),
-        }
+        return projections | self.embedding.segments() | self.head.segments()
 
 
 def _ends(layout: Layout, width: int) -> tuple[Embedding | PatchEmbedding, AnyHead]:

@@ -89,6 +89,10 @@ class PatchEmbedding(nn.Module):
         target = self.target(Cells(cells.codes[..., t], cells.scale[..., t], cells.mask[..., t]))  # (B, n, 1, e)
         return torch.cat([tokens, target], -2)  # (B, n, P + 1, e)
 
+    def segments(self) -> dict[nn.Parameter, torch.Tensor]:
+        """No parameter is fused of several."""
+        return {}
+
 
 class PatchHead(nn.Module):
     """One linear layer from a patch's token to its intensities, shared by all patches, and one from the target's."""
@@ -118,6 +122,10 @@ class PatchHead(nn.Module):
         with torch.autocast(tokens.device.type, enabled=False):
             decoded = self.decode(tokens[..., : self.patches.count, :].to(self.weight.dtype))  # (..., P, p * p * c)
         return decoded.flatten(-2)[..., self.places]
+
+    def segments(self) -> dict[nn.Parameter, torch.Tensor]:
+        """No parameter is fused of several."""
+        return {}
 
     def target(self, tokens: torch.Tensor) -> torch.Tensor:
         """Outputs (..., C of the target) from the target's tokens (..., e)."""

@@ -90,7 +90,7 @@ def train(
     device, count = data.codes.device, batch_count(data, "train", settings)
     optimiser, best = build_optimiser(model, settings), Best(math.inf, 0, [])
     done, earlier, started = *_restore(checkpoint, optimiser, best), time.monotonic()
-    arrange(model, largest_batch(data, settings) * (1 if settings.lookup == "off" else 2), settings, device)
+    arrange(model, largest_batch(data, settings), settings, device)
     wrapped, steps = parallel.averaging(model), -(-count // parallel.processes())
     chief = parallel.rank() == 0
     progress = Progress(settings.updates, done, metrics if chief else None, silent=not chief)

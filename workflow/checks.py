@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from npt.interface import UserError, unknown
 
@@ -51,3 +55,25 @@ def require_keys(raw: Mapping[str, Any], allowed: Iterable[str], where: str) -> 
     for key in raw:
         if key not in names:
             raise UserError(f"{where}: {unknown(key, names)}")
+
+
+def require_identifier(name: Any, where: str, kind: str) -> None:
+    """Raise `UserError` unless the name of something of the user's fits into paths."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
+        raise UserError(f"{where}: a {kind}'s name is a letter, then letters, digits and _, at most 64 in all")
+
+
+def typed(kind: type, values: Mapping[str, Any], where: str) -> Any:
+    """An instance of a dataclass from plain values; what does not fit is named with its place."""
+    try:
+        return _adapter(kind).validate_python(dict(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(f"{where}.{'.'.join(map(str, first['loc']))}: {first['input']!r}: {first['msg']}") from None
+    except UserError as error:
+        raise UserError(f"{where}.{error}") from None
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from functools import cache
 from typing import Any, cast, get_args
-
-from pydantic import TypeAdapter, ValidationError
 
 from baselines import methods
 from baselines.declaration import BaselineSettings
@@ -17,7 +14,7 @@ from npt.datasets.declaration import Dataset, SplitRule
 from npt.datasets.own import OwnTable
 from npt.interface import TASKS, Resources, Task, UserError, unknown
 from npt.metrics import METRICS, PAPER_METRICS
-from workflow.checks import changes_by_method, list_of_names, mapping, require_keys, require_known
+from workflow.checks import changes_by_method, list_of_names, mapping, require_identifier, require_keys, require_known, typed
 from workflow.own_tables import own_tables
 from workflow.studies import KINDS, Kind
 
@@ -125,13 +122,7 @@ def read(raw: Mapping[str, Any]) -> Config:
 def typed_settings(method: str, changes: Settings, where: str) -> Any:
     """An instance of the method's settings class."""
     _known_settings(method, changes, where)
-    try:
-        settings = _adapter(methods()[method].settings).validate_python(dict(changes))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(f"{where}.{'.'.join(map(str, first['loc']))}: {first['input']!r}: {first['msg']}") from None
-    except UserError as error:
-        raise UserError(f"{where}.{error}") from None
+    settings = typed(methods()[method].settings, changes, where)
     if isinstance(settings, BaselineSettings):
         _check_grid(method, settings)
     return settings
@@ -160,11 +151,6 @@ def parse_seeds(value: Any, where: str) -> tuple[int, ...] | None:
     return tuple(sorted(seeds))
 
 
-@cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
 def _check_grid(method: str, settings: BaselineSettings) -> None:
     baseline = methods()[method].build(settings, Resources()).baseline  # type: ignore[attr-defined]
     for task in TASKS:
@@ -173,8 +159,7 @@ def _check_grid(method: str, settings: BaselineSettings) -> None:
 
 def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any], datasets: Datasets) -> Study:
     where = f"studies.{name}"
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
-        raise UserError(f"{where}: a study's name is a letter, then letters, digits and _, at most 64 in all")
+    require_identifier(name, where, "study")
     require_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows", "tuned"), where)
     kind = raw.get("kind", "benchmark")
     if not isinstance(kind, str) or kind not in KINDS:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
-
-from pydantic import TypeAdapter, ValidationError
 
 from npt.datasets import datasets
 from npt.datasets.formats import file_at
 from npt.datasets.own import OwnTable, Wanted
 from npt.interface import UserError
-from workflow.checks import require_keys
-
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+from workflow.checks import require_identifier, require_keys, typed
 
 
 def own_tables(raw: Mapping[str, Any]) -> dict[str, OwnTable]:
@@ -29,8 +23,7 @@ def own_tables(raw: Mapping[str, Any]) -> dict[str, OwnTable]:
     found = {}
     for name, block in raw.items():
         where = f"tables.{name}"
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise UserError(f"tables: {name!r}: a table's name is a letter, then letters, digits and _, at most 64 in all")
+        require_identifier(name, f"tables: {name!r}", "table")
         if name in datasets():
             raise UserError(f"{where}: is the name of a dataset that is there already; choose another")
         found[name] = own_table(name, block, where)
@@ -50,13 +43,7 @@ def own_table(name: str, block: Any, where: str) -> OwnTable:
             allowed = f"; allowed: {', '.join(get_args(Wanted))}" if key == "task" else ""
             raise UserError(f"{where}.{key}: is missing{allowed}")
     given = {key: _listed(key, value, where) for key, value in block.items() if value is not None}
-    try:
-        return _adapter().validate_python({"name": name, **given})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(f"{where}.{'.'.join(map(str, first['loc']))}: {first['input']!r}: {first['msg']}") from None
-    except UserError as error:
-        raise UserError(f"{where}.{error}") from None
+    return typed(OwnTable, {"name": name, **given}, where)
 
 
 def _listed(key: str, value: Any, where: str) -> Any:
@@ -69,8 +56,3 @@ def _listed(key: str, value: Any, where: str) -> Any:
     if kind == tuple[str, ...]:
         return [str(one) for one in (value if isinstance(value, list) else [value])]
     return value
-
-
-@cache
-def _adapter() -> TypeAdapter[OwnTable]:
-    return TypeAdapter(OwnTable)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import struct
-import zlib
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from npt.datasets.unpack import DAMAGED
 from npt.interface import UserError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
     try:
         with gzip.open(path) as stream:
             content = stream.read(header + prod(shape) + 1)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         raise UserError(f"{path}: not a whole gzip file ({error})") from None
     expected = struct.pack(f">HBB{len(shape)}I", 0, UNSIGNED_BYTES, len(shape), *shape)
     if content[:header] != expected or len(content) != header + prod(shape):

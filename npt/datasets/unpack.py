@@ -11,6 +11,7 @@ from typing import IO
 from npt.interface import UserError
 
 CHUNK = 1 << 20
+DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)  # what a gzip file that is not whole raises
 
 
 def expand(packed: Path, target: Path, limit: int) -> None:
@@ -22,7 +23,7 @@ def expand(packed: Path, target: Path, limit: int) -> None:
     try:
         with gzip.open(packed) as stream:
             _copy(stream, target, limit, str(packed))
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         raise UserError(f"{packed}: not a whole gzip file ({type(error).__name__}: {error})") from None
 
 
@@ -41,7 +42,7 @@ def take_out(archive: Path, member: str, target: Path, limit: int) -> None:
             if stream is None:
                 raise UserError(f"{archive}: {member} is a link or a folder, not a file; nothing was unpacked")
             _copy(stream, target, limit, f"{archive}: {member}")
-    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (tarfile.TarError, *DAMAGED) as error:
         raise UserError(f"{archive}: not a whole tar archive ({type(error).__name__}: {error})") from None
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from workflow.report.published import published
-from workflow.report.section import Primary, Section, Tabulated, notes, number, plus_minus
-from workflow.report.summary import dataset_title, method_title, standard_error
+from workflow.report.section import DASH, Primary, Section, Tabulated, notes, number, plus_minus
+from workflow.report.summary import dataset_title, method_title, method_titles, standard_error
 
 MEASURES = (
     "rmse", "correlation", "alone_rmse", "nearest_rmse", "neighbours_rmse", "constant_rmse", "intervention_correlation",
@@ -40,12 +40,13 @@ def lookup(study: pd.DataFrame, primary: Primary) -> Tabulated:
              "standard_error": standard_error(group["rmse"]) if failed.empty else np.nan, "folds": len(group), **theirs,
              "reason": "" if failed.empty else failed["reason"].iloc[0]}
         )  # fmt: skip
-    tidy = pd.DataFrame(rows).reindex(columns=[*dict.fromkeys([*pd.DataFrame(rows).columns, *MEASURES])])
+    tidy = pd.DataFrame(rows)
+    tidy = tidy.reindex(columns=list(dict.fromkeys([*tidy.columns, *MEASURES])))
     cells = pd.DataFrame(
         {
             "Dataset": tidy["dataset"].map(dataset_title),
             "Task": tidy["lookup"].str.replace("_", " "),
-            "Method": [method_title(m, v) for m, v in zip(tidy["method"], tidy["variant"], strict=True)],
+            "Method": method_titles(tidy),
             "RMSE": [plus_minus(m, e, 2) for m, e in zip(tidy["rmse"], tidy["standard_error"], strict=True)],
             "r": [number(x, 4) for x in tidy["correlation"]],
             "Alone": [number(x, 2) for x in tidy["alone_rmse"]],
@@ -96,4 +97,4 @@ def _published(dataset: str, task: str) -> dict[str, float]:
 
 def _shown(row: Mapping[Any, Any]) -> str:
     values = [row.get(f"published_{name}", np.nan) for name in ("npt", "one_nn", "knn")]
-    return ", ".join(number(value, 2) for value in values) if not any(pd.isna(values)) else "–"
+    return ", ".join(number(value, 2) for value in values) if not any(pd.isna(values)) else DASH

@@ -13,7 +13,7 @@ from npt.datasets.declaration import Dataset
 from npt.datasets.own import OwnTable, folds_of, read_own
 from npt.datasets.source import acquire
 from npt.datasets.splits import splits
-from npt.interface import UserError
+from npt.interface import UserError, unknown
 from workflow.own_tables import own_table
 from workflow.steps.command import execute, parser
 
@@ -30,7 +30,7 @@ def main() -> None:
         prepared = prepare_own(own_table(given.dataset, given.table, "--table"), given.downloads)
     else:
         if given.dataset not in datasets():
-            raise UserError(f"--dataset: {given.dataset!r} is not declared; allowed: {', '.join(datasets())}")
+            raise UserError(f"--dataset: {unknown(given.dataset, datasets())}")
         prepared = prepare(given.dataset, given.downloads)
     store.save(given.output, prepared)
     for key, value in _lines(prepared.facts):

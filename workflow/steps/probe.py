@@ -36,7 +36,8 @@ def main() -> None:
         if given.weights.stat().st_size == 0:
             rows.append({**row, "status": "failed", "reason": "there are no weights, as training failed"})
             continue
-        learner, seed, probed = cast(Savable, fold.learner), fold.seed, _probed_rows(fold.split, fold.seed, given.cap)
+        learner, seed, test = cast(Savable, fold.learner), fold.seed, fold.split.test
+        probed = test if given.cap == "all" else _drawn(test, int(given.cap), seed)
         learner.load(given.weights, prepared.table.blind(fold.split.test), fold.split, seed)
         started = time.perf_counter()
         found, predictions = PROBES[given.probe](learner, prepared.table, fold.split, probed, seed)
@@ -72,7 +73,7 @@ def lookup(learner: Any, table: Table, split: Split, rows: np.ndarray, seed: int
     alone = looked_up(learner, table, split, rows, duplicates=False)
     neighbours = [_rmse(one, truth) for one in by_neighbours(learner, table, rows, NEIGHBOURS, seed)]
     best = int(np.argmin(neighbours))
-    swept = np.sort(np.random.default_rng(seed).choice(rows, min(SWEPT_ROWS, len(rows)), replace=False))
+    swept = _drawn(rows, SWEPT_ROWS, seed)
     sweep = intervened(learner, table, split, swept)
     slopes = [np.polyfit(sweep.values, line, 1)[0] for line in sweep.predicted]
     pooled = np.corrcoef(np.tile(sweep.values, len(swept)), sweep.predicted.ravel())[0, 1]
@@ -97,13 +98,12 @@ PROBES: dict[str, Callable[[Any, Table, Split, np.ndarray, int], Answer]] = {"co
 
 
 def _rmse(predicted: np.ndarray, truth: np.ndarray) -> float:
-    return float(np.sqrt(np.mean((predicted - truth) ** 2)))
+    return score("regression", truth, predicted)["rmse"]
 
 
-def _probed_rows(split: Split, seed: int, cap: str) -> np.ndarray:
-    if cap == "all" or int(cap) >= len(split.test):
-        return split.test
-    return np.sort(np.random.default_rng(seed).choice(split.test, int(cap), replace=False))
+def _drawn(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
+    """At most so many of the rows, in order."""
+    return rows if most >= len(rows) else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
 
 
 if __name__ == "__main__":
