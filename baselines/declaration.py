@@ -25,7 +25,8 @@ class TrainingData:
     """Features and targets of the train and validation rows, the features of all rows, and what they are.
 
     `target` is (N,): class codes, or standardised values; NaN where hidden. `categorical` and `sizes` are the positions
-    and numbers of codes of coded categories, empty for one-hot features.
+    and numbers of codes of coded categories, empty for one-hot features. `columns` are, for each feature, the column of the
+    table (counted without the target) that it encodes.
     """
 
     features: np.ndarray
@@ -36,6 +37,7 @@ class TrainingData:
     classes: int
     categorical: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
 
     @property
     def is_regression(self) -> bool:
@@ -94,7 +96,9 @@ class Baseline:
     Both see all parameters, `fixed` ones included. `quick` and `paper` are grids; the paper's may be given per size of the
     training set, or per kind of task. `codes` asks for coded categories always, `native` can take them, and one that
     `takes_missing` can take missing numbers, as NaN. A `slow` baseline
-    gets a job for each fold, an `accelerated` one can use a GPU. `sources` are further files that determine its results.
+    gets a job for each fold, an `accelerated` one can use a GPU. `sources` are further files that determine its results. One
+    that predicts from stored train rows has `stored`, which makes its prediction function of other train rows with nothing
+    learnt anew; the others' predictions are made of the row and their parameters alone.
     """
 
     name: str
@@ -112,6 +116,7 @@ class Baseline:
     accelerated: bool = False
     supports: Callable[[Task], str | None] = supports_every_task
     sources: tuple[str, ...] = ()
+    stored: Callable[[TrainingData, Parameters, Resources], Fitted] | None = None
 
     def configurations(self, settings: BaselineSettings, task: Task, train_rows: int) -> Iterator[dict[str, Any]]:
         """Every configuration of the grid in scikit-learn's order: parameters by name, the last one changes fastest.
@@ -232,8 +237,11 @@ def training_data(table: Table, split: Split, *, codes: bool, missing: float = 0
     labelled = ~np.isnan(target)
     train, validation = split.train[labelled[split.train]], split.validation[labelled[split.validation]]
     common = {"target": target, "train": train, "validation": validation, "task": table.task}
-    classes = table.columns[table.target].size
+    common["classes"] = table.columns[table.target].size
     if not codes:
-        return TrainingData(one_hot_features(table, known, missing=missing), classes=classes, **common)
+        sizes = [column.size for j, column in enumerate(table.columns) if j != table.target]
+        columns = tuple(place for place, size in enumerate(sizes) for _ in range(size))
+        return TrainingData(one_hot_features(table, known, missing=missing), columns=columns, **common)
     coded = coded_features(table, known, missing=missing)
-    return TrainingData(coded.values, classes=classes, categorical=tuple(coded.categorical), sizes=tuple(coded.sizes), **common)
+    kinds = {"categorical": tuple(coded.categorical), "sizes": tuple(coded.sizes)}
+    return TrainingData(coded.values, columns=tuple(range(coded.values.shape[1])), **kinds, **common)

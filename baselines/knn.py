@@ -79,6 +79,13 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     return predict
 
 
+def stored(data: TrainingData, parameters: Parameters, resources: Resources) -> Fitted:
+    """The same neighbourhood among other train rows; where fewer than k are left, they are all in it."""
+    fewer = {**parameters, "n_neighbors": min(_value(parameters, "n_neighbors"), len(data.train))}
+    predict = fit(data, [fewer], 0, resources)
+    return lambda features, configurations: predict(features, [fewer])
+
+
 def _check(parameters: Parameters) -> None:
     require_known(parameters, list(DEFAULT), "k-NN")
     k, p, weights = (_value(parameters, name) for name in ("n_neighbors", "p", "weights"))
@@ -151,4 +158,4 @@ def model(parameters: Parameters, data: TrainingData) -> Parameters:
     return {name: _value(parameters, name) for name in ("n_neighbors", "weights", "p")}
 
 
-BASELINE = Baseline("knn", "k-NN", fit, quick, paper, shared=shared, model=model)
+BASELINE = Baseline("knn", "k-NN", fit, quick, paper, shared=shared, model=model, stored=stored)

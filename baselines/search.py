@@ -28,11 +28,13 @@ from baselines.declaration import (
     seen_classes,
     training_data,
 )
+from npt.disturbance import Disturbance
 from npt.encoding import statistics
 from npt.interface import Fit, Infeasible, Method, Prediction, Resources, Split, Table, Trial, UserError, all_seeds
 from npt.metrics import negative_log_likelihood
 
 SHARED_SOURCES = (
+    "npt/disturbance.py",
     "npt/interface.py",
     "npt/encoding.py",
     "npt/metrics.py",
@@ -105,8 +107,48 @@ class SearchLearner:
         """Probabilities over all classes, or values in original units."""
         with threadpool_limits(self.resources.threads):
             (predicted,) = self.best.fitted(self.data.features[rows], [self.best.parameters])
-        values = over_all_classes(self.data, predicted)
+        return self._decoded(over_all_classes(self.data, predicted))
+
+    def predict_disturbed(self, rows: np.ndarray, disturbance: Disturbance, seed: int) -> Prediction:
+        """Predict rows that are not among the train rows, while the train rows are disturbed for each of them.
+
+        Only a method that predicts from its train rows can tell the difference.
+        """
+        if self.baseline.stored is None:
+            return self.predict(rows)
+        values = []
+        with threadpool_limits(self.resources.threads):
+            for row in rows:
+                others = _disturbed(self.data, disturbance, seed, int(row))
+                fitted = self.baseline.stored(others, self.best.parameters, self.resources)
+                (predicted,) = fitted(self.data.features[[row]], [self.best.parameters])
+                values.append(over_all_classes(others, predicted))
+        return self._decoded(np.concatenate(values))
+
+    def _decoded(self, values: np.ndarray) -> Prediction:
         return Prediction(values * self.scale + self.centre if self.data.is_regression else values)
+
+
+def _disturbed(data: TrainingData, disturbance: Disturbance, seed: int, row: int) -> TrainingData:
+    """The train rows (as all there are) when they are disturbed for a row that is predicted."""
+    columns = np.array([*data.columns, max(data.columns) + 1])  # of the features, and the target
+    shape = len(data.train) + 1, columns[-1] + 1
+    sources = data.train[disturbance.sources(seed, row, 0, shape)[1:] - 1]  # (m, d), without the predicted row
+    features = np.take_along_axis(data.features, sources[:, columns[:-1]], 0)
+    target, every = data.target[sources[:, -1]], np.arange(len(sources))
+    return replace(data, features=features, target=target, train=every, validation=every[:0])
+
+
+def fitted_values(baseline: Baseline, data: TrainingData, wanted: np.ndarray, seed: int, resources: Resources) -> np.ndarray:
+    """Predictions for features `wanted` (n, F) by the best configuration of the quick grid; NaN where none could be fitted."""
+    grid = list(baseline.configurations(BaselineSettings("quick"), data.task, len(data.train)))
+    with threadpool_limits(resources.threads):
+        search = Search(baseline, data, BaselineSettings("quick"), 42 + seed, resources)
+        search.run(grid)
+        if search.best is None:
+            return np.full(len(wanted), np.nan)
+        (predicted,) = search.best.fitted(wanted, [search.best.parameters])
+    return over_all_classes(data, predicted)
 
 
 @dataclass(frozen=True)

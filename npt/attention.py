@@ -55,6 +55,13 @@ def dot_product(
     return _on_cpu(queries, keys, values, scale, dropout, kept_scores)
 
 
+def dot_product_of(
+    present: torch.Tensor, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, *, scale: float
+) -> torch.Tensor:
+    """The same over the keys (B, k, s, c) that are `present` (B, s) alone, without dropout; every table has one at least."""
+    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
+
+
 def _on_gpu(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scale: float, rate: float) -> torch.Tensor:
     """The fused kernels, for head widths they take; they refuse the many short sequences of attention between attributes."""
     if keys.shape[-2] <= SHORT and keys.ndim > 3 and len(keys) > 1:

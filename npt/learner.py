@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from npt.disturbance import Disturbance
 from npt.encoding import statistics
 from npt.interface import Fit, Infeasible, Method, Mode, Prediction, Resources, Split, Table, UserError, one_seed
 from npt.search_space import draw
@@ -68,6 +69,12 @@ class NPTLearner:
         if "validation" in in_mode:
             outputs[self.data.part == 1] = in_mode["validation"][self.data.part == 1]
         return self.decode(outputs[torch.as_tensor(rows, device=self.device)])
+
+    def predict_disturbed(self, rows: np.ndarray, disturbance: Disturbance, seed: int) -> Prediction:
+        """Predict test rows while the rows beside each of them are disturbed."""
+        from npt.probes.disturbance import disturbed_predictions
+
+        return disturbed_predictions(self, rows, disturbance, seed)
 
     def decode(self, outputs: torch.Tensor) -> Prediction:
         """Target outputs (n, C) to class probabilities or values in original units."""

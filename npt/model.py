@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from npt.attention import AttentionDropout, dot_product
+from npt.attention import AttentionDropout, dot_product, dot_product_of
 from npt.cells import Cells
 from npt.layout import Layout
 from npt.noise import Dropout, Noise
@@ -47,13 +47,14 @@ class Block(nn.Module):
             Dropout(settings.hidden_dropout, noise, site + place) for place in (1, 2, 3)
         )
 
-    def forward(self, x: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, rows: torch.Tensor | None = None, present: torch.Tensor | None = None) -> torch.Tensor:
         """Attend over the second to last dimension, then apply the feed-forward block to every position.
 
         With `rows` (B, m), positions of x (B, s, M), the output is (B, m, M): what the others only give as keys and values.
+        With `present` (B, s), positions where it is false are not attended to.
         """
         queries, keys, values, residual = self._project(x) if rows is None else self._project_rows(x, rows)  # (..., s, M)
-        attended = self._attend(queries, keys, values)  # (..., s, M)
+        attended = self._attend(queries, keys, values, present)  # (..., s, M)
         hidden = self.drop_mixed.add(residual, self.mix(attended))  # (..., s, M)
         widened = self.drop_widened(self.activation(self.widen(self.norm_feed_forward(hidden))))  # (..., s, 4 M)
         return self.drop_narrowed.add(hidden, self.narrow(widened))  # (..., s, M)
@@ -79,10 +80,24 @@ class Block(nn.Module):
         inputs = (self.norm_attention(asked), source, source, asked)
         return [linear(*three) for three in zip(inputs, weights, biases, strict=True)]
 
-    def _attend(self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-        split = [x.unflatten(-1, (self.heads, -1)).transpose(-2, -3) for x in (queries, keys, values)]  # (..., k, s, M / k)
-        outputs = dot_product(*split, scale=self.scale, dropout=self.attention_dropout if self.training else None)
+    def probabilities(self, x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """Attention (B, k, m, s) of `rows` (B, m) of an input (B, s, M) to all its positions; for every row it sums to one."""
+        queries, keys, *_ = self._project_rows(x, rows)
+        queries, keys = self._by_head(queries), self._by_head(keys)  # (B, k, m, M / k), (B, k, s, M / k)
+        return (queries @ keys.transpose(-1, -2) * self.scale).float().softmax(-1)
+
+    def _attend(
+        self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, present: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        split = [self._by_head(x) for x in (queries, keys, values)]  # (..., k, s, M / k)
+        if present is None:
+            outputs = dot_product(*split, scale=self.scale, dropout=self.attention_dropout if self.training else None)
+        else:
+            outputs = dot_product_of(present, *split, scale=self.scale)
         return outputs.transpose(-2, -3).flatten(-2)  # (..., s, M)
+
+    def _by_head(self, x: torch.Tensor) -> torch.Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(-2, -3)
 
 
 class Embedding(nn.Module):
@@ -212,11 +227,12 @@ class NPT(nn.Module):
         )
         self.register_buffer("kinds", torch.tensor(layout.token_continuous).long(), persistent=False)
 
-    def forward(self, cells: Cells, rows: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(self, cells: Cells, rows: torch.Tensor | None = None, present: torch.Tensor | None = None) -> torch.Tensor:
         """Tokens (B, n, d, e) of all cells; `head` turns them into predictions.
 
         With `rows` (B, m), those rows' tokens (B, m, d, e) alone, for less work: after the last attention between
-        datapoints nothing else is needed.
+        datapoints nothing else is needed. Rows where `present` (B, n) is false are as if they were not in the input, so that
+        tables of different lengths fit into one: for evaluation.
         """
         x = self.embedding(cells) + self.column_index.weight  # (B, n, d, e)
         if self.column_kind is not None:
@@ -230,12 +246,14 @@ class NPT(nn.Module):
                 x = self._run(block, x.flatten(0, 1)).view(x.shape)  # (B, n, d, e)
             else:
                 asked = rows if place == last else None
-                x = self._run(block, x.flatten(-2), asked).unflatten(-1, x.shape[-2:])  # (B, n, d, e), or (B, m, d, e)
+                x = self._run(block, x.flatten(-2), asked, present).unflatten(-1, x.shape[-2:])  # (B, n, d, e), or (B, m, d, e)
         return self.drop_last(x)
 
-    def predict_target(self, cells: Cells, rows: torch.Tensor | None = None) -> torch.Tensor:
+    def predict_target(
+        self, cells: Cells, rows: torch.Tensor | None = None, present: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """Outputs (B, n, C of the target), or (B, m, C) of `rows` (B, m): logits, or the standardised value."""
-        return self.head.target(self(cells, rows)[..., self.layout.target_token, :])
+        return self.head.target(self(cells, rows, present)[..., self.layout.target_token, :])
 
     def _run(self, block: nn.Module, *inputs: torch.Tensor | None) -> torch.Tensor:
         """A block; where activations are not kept, its backward pass runs it again with the same dropout."""

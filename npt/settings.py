@@ -13,7 +13,10 @@ Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "linear_wa
 Tradeoff = Literal["cosine", "constant"]
 NormOn = Literal["query", "all"]
 PatchShape = Literal["square", "strip"]
-Lookup = Literal["off", "original", "random_features", "add_one", "random_features_add_one"]
+Lookup = Literal[
+    "off", "original", "random_features", "add_one", "random_features_add_one", "released_random_features",
+    "released_add_one", "released_random_features_add_one",
+]  # fmt: skip
 CHOICES = {
     "schedule": get_args(Schedule),
     "tradeoff": get_args(Tradeoff),

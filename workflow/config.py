@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, cast, get_args
 
 from baselines import methods
@@ -12,11 +12,12 @@ from baselines.declaration import BaselineSettings
 from npt.datasets import datasets as declared_datasets
 from npt.datasets.declaration import Dataset, SplitRule
 from npt.datasets.own import OwnTable
-from npt.interface import TASKS, Resources, Task, UserError, unknown
+from npt.interface import TASKS, Method, Resources, Task, UserError, unknown
 from npt.metrics import METRICS, PAPER_METRICS
+from npt.probes.options import LookupOptions, NoOptions
 from workflow.checks import changes_by_method, list_of_names, mapping, require_identifier, require_keys, require_known, typed
 from workflow.own_tables import own_tables
-from workflow.studies import KINDS, Kind
+from workflow.studies import KINDS, Kind, StudyKind
 
 Settings = Mapping[str, Any]
 Datasets = Mapping[str, Dataset | OwnTable]
@@ -30,8 +31,8 @@ NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
 class Study:
     """A selection of runs. `variants` are named changes of settings, by method; `base` has none and is in unless left out.
 
-    `rows` caps the probed test rows of a fold, drawn by seed; None takes all. In a `tuned` study the base of a method is the
-    best of its configurations on each fold, by validation loss.
+    `rows` caps the probed test rows of a fold, drawn by seed; None takes all. `options` are those of the kind. In a `tuned`
+    study the base of a method is the best of its configurations on each fold, by validation loss.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Study:
     base: bool = True
     rows: int | None = None
     tuned: bool = False
+    options: Any = field(default_factory=NoOptions)
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def _check_grid(method: str, settings: BaselineSettings) -> None:
 def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any], datasets: Datasets) -> Study:
     where = f"studies.{name}"
     require_identifier(name, where, "study")
-    require_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows", "tuned"), where)
+    require_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows", "tuned", "options"), where)
     kind = raw.get("kind", "benchmark")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{where}.kind: {unknown(kind, KINDS)}")
@@ -182,11 +184,23 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any], dataset
         raise UserError(f"{where}.tuned: true is for studies that show the base of a method, and not for probes")
     if not base and (bare := [method for method in entries if not variants.get(method)]):
         raise UserError(f"{where}.base: false leaves nothing of {bare[0]}, which has no variants")
-    study = Study(name, cast(Kind, kind), chosen, entries, seeds, variants, base, rows, tuned)
+    options = typed(KINDS[kind].options, _known_options(raw, kind, where), f"{where}.options")
+    if isinstance(options, LookupOptions) and options.beside:
+        list_of_names(options.beside, {m: None for m in methods() if m != "npt"}, f"{where}.options.beside", True)
+    study = Study(name, cast(Kind, kind), chosen, entries, seeds, variants, base, rows, tuned, options)
     _check_support(study, {name: datasets[name].expected_task for name in chosen}, where)
     if kind == "lookup" and (other := [name for name in chosen if datasets[name].expected_task != "regression"]):
         raise UserError(f"{where}.datasets: {other[0]} is no regression, which lookup is for")
     return study
+
+
+def _known_options(raw: Mapping[str, Any], kind: str, where: str) -> Settings:
+    given = mapping(raw.get("options"), f"{where}.options")
+    allowed = [one.name for one in fields(KINDS[kind].options)]
+    if given and not allowed:
+        raise UserError(f"{where}.options: a study of kind {kind} has none")
+    require_keys(given, allowed, f"{where}.options")
+    return given
 
 
 def _named_changes(method: str, named: Settings, where: str) -> dict[str, Settings]:
@@ -253,9 +267,15 @@ def _check_support(study: Study, tasks: Mapping[str, Task], where: str) -> None:
         reasons = {dataset: methods()[method].supports(task) for dataset, task in tasks.items()}
         if all(reasons.values()):
             raise UserError(f"{where}.methods: {method} supports none of {', '.join(reasons)}: {next(iter(reasons.values()))}")
-        if KINDS[study.kind].probe and not methods()[method].saves_weights:
-            able = ", ".join(name for name, m in methods().items() if m.saves_weights)
-            raise UserError(f"{where}.methods: {method} keeps no weights for {study.kind} to question; allowed: {able}")
+        asked = KINDS[study.kind]
+        if asked.probe and not able_to_answer(methods()[method], asked):
+            able = ", ".join(name for name, m in methods().items() if able_to_answer(m, asked))
+            raise UserError(f"{where}.methods: {method} cannot be asked by {study.kind}; allowed: {able}")
+
+
+def able_to_answer(method: Method, kind: StudyKind) -> bool:
+    """Whether a kind of probe can be put to a method."""
+    return method.saves_weights or (method.searches and not kind.needs_weights)
 
 
 def _seeds(value: Any, rules: Mapping[str, SplitRule], where: str) -> dict[str, tuple[int, ...]]:
@@ -282,7 +302,7 @@ def _metrics(raw: Mapping[str, Any]) -> dict[Task, str]:
 
 
 def _known_settings(method: str, changes: Settings, where: str) -> None:
-    require_keys(changes, [field.name for field in fields(methods()[method].settings)], where)
+    require_keys(changes, [one.name for one in fields(methods()[method].settings)], where)
 
 
 assert set(get_args(Kind)) == set(KINDS)

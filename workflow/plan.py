@@ -163,6 +163,19 @@ class Plan:
         rows = self.studies[wildcards.study].rows
         return "all" if rows is None else str(rows)
 
+    def probe_options(self, wildcards: Any) -> str:
+        """What a study chooses about its question, as JSON."""
+        return json.dumps(asdict(self.studies[wildcards.study].options), sort_keys=True)
+
+    def probe_gpus(self, wildcards: Any) -> int:
+        """GPUs for a probe: one for a model with weights."""
+        return int(methods()[wildcards.method].saves_weights)
+
+    def probed_model(self, wildcards: Any) -> str:
+        """What a probe makes its model of: weights, or the rows of a run, which tell the configuration that was chosen."""
+        stem = self.run_at(wildcards).stem
+        return f"{RESULTS}/runs/{stem}{'.pt' if methods()[wildcards.method].saves_weights else '.jsonl'}"
+
     def collect_inputs(self, wildcards: Any) -> list[str]:
         """Run or probe files of a study, exactly those planned."""
         return [f"{stem}.jsonl" for stem in self._stems(self.studies[wildcards.study])]

@@ -12,17 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from npt.batches import partition
 from npt.cells import Cells
 from npt.encoding import one_hot_features
 from npt.execution import autocast
 from npt.interface import Split, Table
 from npt.learner import NPTLearner
-from npt.lookup import NOISY_FEATURES
-from npt.masking import mask
-from npt.randomness import generator_for
-
-BATCH_CELLS = 500_000
+from npt.lookup import Rule, noisy_from
+from npt.probes.batches import asked_batches, copies_at_once
 
 
 def looked_up(learner: NPTLearner, table: Table, split: Split, rows: np.ndarray, *, duplicates: bool = True) -> np.ndarray:
@@ -58,26 +54,19 @@ def intervened(learner: NPTLearner, table: Table, split: Split, rows: np.ndarray
     values = torch.linspace(float(known.max()), float(known.min()), sweep, device=device)
     predicted = torch.full((len(data.part), sweep), torch.nan, device=device)
     others = torch.full((len(data.part),), torch.nan, device=device)
-    wanted = torch.zeros_like(data.part, dtype=torch.bool)
-    wanted[torch.as_tensor(rows, device=device)] = True
-    draws = generator_for(learner.seed, "evaluation", device)
-    for batch in partition(data, "test", learner.settings, draws):
-        cells, n = mask(data.take(batch), "test", learner.settings, draws).cells, len(batch)
-        step = max(1, BATCH_CELLS // (cells.codes.shape[1] * cells.codes.shape[2] * sweep))
+    for batch in asked_batches(learner, rows):
+        n = len(batch.rows)
         originals = torch.arange(n, device=device)
-        kept = wanted[batch].nonzero().flatten()
-        if not len(kept):
-            continue
-        for active in kept.split(step):
-            copies = _with_targets(cells, n + active, values, target)
+        for active in batch.asked.split(max(1, copies_at_once(learner, batch.shape[0]) // sweep)):
+            copies = _with_targets(batch.cells, n + active, values, target)
             asked = originals.expand(len(active) * sweep, -1)
             with autocast(learner.settings, device):
                 outputs = learner.model.predict_target(copies, asked)[..., 0].float().view(len(active), sweep, n)
             own = torch.arange(len(active), device=device)
-            predicted[batch[active]] = outputs[own, :, active]
+            predicted[batch.rows[active]] = outputs[own, :, active]
             spread = outputs.amax(1) - outputs.amin(1)  # (active, n)
             spread[own, active] = 0.0
-            others[batch[active]] = spread.amax(1)
+            others[batch.rows[active]] = spread.amax(1)
     scale, centre = learner.known.scale[target], learner.known.centre[target]
     chosen = torch.as_tensor(rows, device=device)
     return Intervention(
@@ -97,21 +86,38 @@ def _with_targets(cells: Cells, places: torch.Tensor, values: torch.Tensor, targ
     return Cells(codes, scale, hidden)
 
 
-def by_neighbours(learner: NPTLearner, table: Table, rows: np.ndarray, counts: Sequence[int], seed: int) -> np.ndarray:
-    """Predictions (len(counts), n) of `rows` from the k nearest of their duplicates, for every k: uniform weights, Euclidean.
+@dataclass(frozen=True)
+class Halves:
+    """What a model is given that takes numbers alone: encoded features (n, F) of the originals and of the duplicates.
 
-    The duplicates are made as `lookup` of the learner's settings says, with noise and targets of the same kind.
+    `shown` (n,) are the duplicates' targets, standardised.
     """
+
+    originals: np.ndarray
+    duplicates: np.ndarray
+    shown: np.ndarray
+
+
+def halves(learner: NPTLearner, table: Table, rows: np.ndarray, seed: int) -> Halves:
+    """The input for `rows` of the whole table, made as `lookup` of the learner's settings says, with noise of the same kind."""
+    known, rule = learner.known, Rule.of(learner.settings.lookup)
+    originals = one_hot_features(table, known)[rows]
+    duplicates, shown = originals.copy(), (table.truth[rows] - known.centre[table.target]) / known.scale[table.target]
+    if rule.random_features:
+        sizes = [column.size for j, column in enumerate(table.columns) if j != table.target]
+        noisy = slice(sum(sizes[: noisy_from(rule, len(sizes))]), None)
+        for place, half in enumerate((originals, duplicates)):
+            if place == 1 or rule.both_halves:
+                half[:, noisy] = np.random.default_rng((seed, place)).normal(1.0, 1.0, half[:, noisy].shape)
+    return Halves(originals, duplicates, shown + rule.add_one)
+
+
+def by_neighbours(learner: NPTLearner, table: Table, rows: np.ndarray, counts: Sequence[int], seed: int) -> np.ndarray:
+    """Predictions (len(counts), n) of `rows` from the k nearest duplicates, for every k: uniform weights, Euclidean."""
     from sklearn.neighbors import NearestNeighbors
 
-    variant, known = learner.settings.lookup, learner.known
-    queries = one_hot_features(table, known)[rows]
-    keys, targets = queries.copy(), table.truth[rows].copy()
-    if "random_features" in variant:
-        noise = np.random.default_rng(seed).normal(1.0, 1.0, (2, len(rows), NOISY_FEATURES))
-        queries[:, -NOISY_FEATURES:], keys[:, -NOISY_FEATURES:] = noise
-    if "add_one" in variant:
-        targets += known.scale[table.target]
-    finder = NearestNeighbors(n_neighbors=min(max(counts), len(rows)), algorithm="brute").fit(keys)
-    nearest = targets[finder.kneighbors(queries, return_distance=False)]
-    return np.stack([nearest[:, :count].mean(1) for count in counts])
+    given, target = halves(learner, table, rows, seed), table.target
+    finder = NearestNeighbors(n_neighbors=min(max(counts), len(rows)), algorithm="brute").fit(given.duplicates)
+    nearest = given.shown[finder.kneighbors(given.originals, return_distance=False)]
+    values = np.stack([nearest[:, :count].mean(1) for count in counts])
+    return values * learner.known.scale[target] + learner.known.centre[target]

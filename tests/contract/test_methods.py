@@ -65,6 +65,6 @@ def test_a_seed_matters(method: Method) -> None:
     assert not np.array_equal(predictions(method, table, 1)[1], predictions(method, table, 2)[1])
 
 
-def test_ten_methods_are_registered_under_the_paper_s_names() -> None:
-    titles = "NPT, DKL, CatBoost, Gradient Boosting, k-NN, LightGBM, MLP, Random Forest, TabNet, XGBoost"
+def test_the_paper_s_ten_methods_and_a_linear_one_are_registered() -> None:
+    titles = "Linear, NPT, DKL, CatBoost, Gradient Boosting, k-NN, LightGBM, MLP, Random Forest, TabNet, XGBoost"
     assert sorted(m.title for m in methods().values()) == sorted(titles.split(", "))

@@ -11,11 +11,11 @@ import torch
 from npt.cells import Encoded
 from npt.datasets.declaration import SplitRule
 from npt.datasets.splits import splits
+from npt.disturbance import Disturbance
 from npt.encoding import statistics
 from npt.interface import Column, Mode, Resources, Split, Table, UserError
 from npt.learner import NPTLearner
 from npt.masking import mask
-from npt.probes.corruption import corrupted_predictions
 from npt.probes.lookup import by_neighbours, intervened, looked_up
 from npt.settings import NPTSettings
 from tests.conftest import make_table
@@ -25,6 +25,9 @@ SETTINGS = NPTSettings(
     feature_mask=0.0, tradeoff_start=0.0, attention_dropout=0.0, hidden_dropout=0.0, lookup="original",
 )  # fmt: skip
 VARIANTS = ("original", "random_features", "add_one", "random_features_add_one")
+
+
+RELEASED = ("released_random_features", "released_add_one", "released_random_features_add_one")
 
 
 def unrelated(rows: int = 1500) -> tuple[Table, Split]:
@@ -65,7 +68,7 @@ def test_a_prediction_follows_its_duplicate_s_target_and_others_hardly_move(trai
             truth[row] = value
             plain = looked_up(learner, table.with_numbers(table.target, truth), split, np.array([row]))
             assert plain[0] == pytest.approx(predicted, abs=1e-4)
-    assert corrupted_predictions(learner, rows, seed=0).values.shape == (len(rows),)
+    assert learner.predict_disturbed(rows, Disturbance("shuffle", 1.0), 0).values.shape == (len(rows),)
 
 
 def test_without_attention_between_datapoints_nothing_can_be_looked_up() -> None:
@@ -105,6 +108,27 @@ def test_duplicates_show_the_targets_of_the_mode_s_own_rows_alone(mode: Mode, va
         assert cells.mask[0, :, 3:6].eq(0).all()
 
 
+@pytest.mark.parametrize("variant", RELEASED)
+def test_the_released_code_s_variants_tell_which_cells_were_tampered_with(variant: str) -> None:
+    table, split = unrelated(60)
+    data = Encoded.of(table, split, statistics(table, split), torch.device("cpu"))
+    settings = replace(SETTINGS, lookup=variant)  # type: ignore[arg-type]
+    cells, t = mask(data, "test", settings, torch.Generator().manual_seed(0)).cells, table.target
+    own = torch.zeros(60, dtype=torch.bool)
+    own[split.test] = True
+    assert torch.equal(cells.scale[0, :60, :t], data.numbers[:, :t])  # the originals are as they were
+    assert cells.mask[0, :60, :t].eq(0).all()
+    noisy = "random_features" in variant
+    assert torch.equal(cells.scale[0, 60:, :2], data.numbers[:, :2])
+    assert torch.equal(cells.scale[0, 60:, 2:t], data.numbers[:, 2:t]) is not noisy
+    assert cells.mask[0, 60:, 2:t].eq(float(noisy)).all()
+    shift = float("add_one" in variant)
+    assert torch.allclose(cells.scale[0, 60:, t][own], data.numbers[own, t] + shift)
+    assert cells.mask[0, 60:, t][own].eq(shift).all()
+    assert cells.mask[0, 60:, t][~own].eq(1).all()
+    assert cells.scale[0, 60:, t][~own].eq(0).all()
+
+
 def test_a_hidden_target_leaves_no_trace_in_the_input() -> None:
     table, split = unrelated(60)
     truth = table.truth
@@ -120,7 +144,7 @@ def test_the_nearest_neighbour_is_exact_and_off_by_exactly_one_deviation_with_ad
     table, split = unrelated(300)
     truth, known = table.truth[split.test], statistics(table, split)
     errors = {}
-    for variant in VARIANTS:
+    for variant in (*VARIANTS, *RELEASED):
         learner = NPTLearner(replace(SETTINGS, lookup=variant, updates=1), Resources())  # type: ignore[arg-type]
         learner.fit(table.blind(split.test), split, 0)
         found = by_neighbours(learner, table, split.test, range(1, 11), 0)
@@ -130,6 +154,8 @@ def test_the_nearest_neighbour_is_exact_and_off_by_exactly_one_deviation_with_ad
     assert errors["add_one"][0] == pytest.approx(known.scale[table.target])
     assert errors["random_features"][0] > 0.5
     assert errors["random_features_add_one"][0] > 0.5
+    assert errors["released_add_one"][0] == pytest.approx(known.scale[table.target])
+    assert errors["released_random_features"][0] > errors["random_features"][0] / 2
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -16,6 +16,7 @@ from npt.datasets.declaration import SplitRule
 from npt.datasets.images import read_records
 from npt.datasets.source import MIRROR
 from npt.datasets.splits import splits
+from npt.disturbance import Disturbance
 from npt.encoding import statistics
 from npt.interface import Column, Image, Resources, Split, Table, UserError
 from npt.layout import Layout
@@ -23,7 +24,6 @@ from npt.learner import NPTLearner
 from npt.masking import mask
 from npt.model import NPT
 from npt.patches import PADDING, PatchEmbedding, Patches, PatchHead, augmented
-from npt.probes.corruption import corrupted_predictions
 from npt.settings import NPTSettings
 from npt.training import build_model
 
@@ -178,7 +178,7 @@ def test_it_learns_which_half_is_bright_and_can_be_questioned(augment: bool, tmp
     again = NPTLearner(settings, Resources())
     again.load(tmp_path / "weights.pt", table.blind(split.test), split, 0)
     assert np.array_equal(again.predict(split.test).values, predicted)
-    corrupted = corrupted_predictions(learner, split.test[:5], seed=0).values
+    corrupted = learner.predict_disturbed(split.test[:5], Disturbance("shuffle", 1.0), 0).values
     assert corrupted.shape == (5, 2)
     assert np.isfinite(corrupted).all()
 

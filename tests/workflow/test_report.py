@@ -198,7 +198,7 @@ def test_corruption_has_the_paper_s_two_conventions() -> None:
     assert tidy.loc["yacht", "standard_error"] == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", sorted(FIGURES))
+@pytest.mark.parametrize("name", ["corruption", "intervention", "metrics", "ranks"])
 def test_figures_have_the_same_bytes_for_the_same_data(name: str, tmp_path: Path) -> None:
     contents = []
     for number in range(2):

@@ -5,14 +5,24 @@ from __future__ import annotations
 import pandas as pd
 
 from npt.metrics import METRICS
-from workflow.report.section import TASK_TITLES, Primary, counted, tasks_of
-from workflow.report.summary import dataset_title, method_titles, standard_error
-from workflow.report.tables import corruption_changes, ranks
+from workflow.report.ablation import changes
+from workflow.report.attention import attention as attention_table
+from workflow.report.corruption import corruption_changes
+from workflow.report.deletion import deletion as deletion_table
+from workflow.report.dose import skill_from_others
+from workflow.report.section import TASK_TITLES, Primary, counted, number, tasks_of
+from workflow.report.summary import dataset_title, method_title, method_titles, standard_error
+from workflow.report.tables import ranks
 
 
 def answer(study: pd.DataFrame, kind: str, primary: Primary) -> str:
     """What a reader takes from a study."""
-    answers = {"corruption": _corruption, "lookup": _lookup}
+    answers = {
+        "corruption": _corruption, "dose_response": _dose_response, "deletion": _deletion, "attention": _attention,
+        "lookup": _lookup,
+    }  # fmt: skip
+    if kind == "ablation":
+        return _ablation(study, primary)
     return answers[kind](study) if kind in answers else _benchmark(study, primary)
 
 
@@ -40,20 +50,77 @@ def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
 def _corruption(study: pd.DataFrame) -> str:
     study = study.assign(**corruption_changes(study))
     parts = []
-    for (dataset, task, variant), changes in study.groupby(["dataset", "task", "variant"], sort=False)["change"]:
-        if changes.isna().any():
+    keys = ["dataset", "task", "variant"]
+    for (dataset, task, variant), change in study[study["method"] == "npt"].groupby(keys, sort=False)["change"]:
+        if change.isna().any():
             continue
         unit = "% of RMSE" if task == "regression" else "points of accuracy"
-        error = standard_error(changes)
+        error = standard_error(change)
         spread = "" if pd.isna(error) else f" ± {error:.1f}"
         name = dataset_title(str(dataset)) + ("" if variant == "base" else f" ({variant})")
-        parts.append(f"{name} {changes.mean():+.1f}{spread} {unit}".replace("-", "−"))
+        parts.append(f"{name} {change.mean():+.1f}{spread} {unit}".replace("-", "−"))
     if not parts:
         return "No trained model could be questioned."
     return (
         f"Destroying all other rows changes what NPT achieves by: {', '.join(parts)}. "
-        "Negative is worse; zero would mean that it does not use them."
+        "Negative is worse; zero would mean that it does not use what they say."
     )
+
+
+def _ablation(study: pd.DataFrame, primary: Primary) -> str:
+    found, parts = changes(study, primary), []
+    for dataset, part in found.groupby("dataset", sort=False):
+        metric = METRICS[part["metric"].iloc[0]].title
+        each = [f"{row['title']} {number(row['change'], 0, sign=True)} %" for row in part.to_dict("records")]
+        parts.append(f"{dataset_title(str(dataset))} ({metric}): {', '.join(each)}")
+    if not parts:
+        return "There is no variant beside the base."
+    return f"Changes of one part move the test metric by: {'; '.join(parts)}."
+
+
+def _dose_response(study: pd.DataFrame) -> str:
+    keys, parts = ["method", "variant"], []
+    shuffled, deleted = (skill_from_others(study, kind).dropna(subset="share") for kind in ("shuffle", "delete"))
+    lost = {names: own["share"].median() for names, own in deleted.groupby(keys, sort=False)}
+    for names, own in shuffled.groupby(keys, sort=False):
+        parts.append(
+            f"{method_title(*map(str, names))} loses {number(100 * own['share'].median(), 0)} % of its skill when they are "
+            f"shuffled and {number(100 * lost[names], 0)} % when most are deleted"
+        )
+    if not parts:
+        return "No model had any skill to lose."
+    sets = counted(shuffled["dataset"].nunique(), "dataset")
+    return f"How much comes from other rows (median over {sets}): {'; '.join(parts)}. A constant prediction has lost 100 %."
+
+
+def _deletion(study: pd.DataFrame) -> str:
+    parts = []
+    for row in deletion_table(study, {}).tidy.to_dict("records"):
+        if row["reason"]:
+            continue
+        verdict = f"those left are {'' if row['p_random'] < 0.05 else 'not shown to be '}nearer than random ones"
+        verdict = "too few to test" if pd.isna(row["p_random"]) else f"{verdict} (p = {row['p_random']:.2g})"
+        parts.append(
+            f"on {dataset_title(row['dataset'])} a prediction of {method_title(row['method'], row['variant'])} needs "
+            f"{100 * row['left']:.0f} % of its context; {verdict}"
+        )
+    return f"When all rows go that can be spared: {'; '.join(parts)}." if parts else "No trained model could be questioned."
+
+
+def _attention(study: pd.DataFrame) -> str:
+    parts = []
+    for row in attention_table(study, {}).tidy.to_dict("records"):
+        if row["reason"]:
+            continue
+        part = (
+            f"{100 * row['share_near']:.0f} % of the heads of {method_title(row['method'], row['variant'])} on "
+            f"{dataset_title(row['dataset'])} look near (mean rank correlation {number(row['nearness'], 2)}, before training "
+            f"{number(row['untrained'], 2)})"
+        )
+        if not pd.isna(row["partner"]):
+            part += f", and a row's own duplicate gets {100 * row['partner']:.0f} % of the attention"
+        parts.append(part)
+    return f"Attention between datapoints: {'; '.join(parts)}." if parts else "No trained model could be questioned."
 
 
 def _lookup(study: pd.DataFrame) -> str:

@@ -24,15 +24,28 @@ FIGURE_CAPTIONS = {
     "ranks": "Mean rank of each method over the datasets of a task, with its standard error over datasets. "
     "Further left is better.",
     "metrics": "Each bar of grey is one fold; the mark is their mean and the line its standard error.",
-    "corruption": "How much worse NPT predicts a row after every column of all other rows has been shuffled. "
-    "At zero it did not use them.",
+    "ablation": "How much a test metric changes when one part of the model is taken away or altered, in percent of the whole "
+    "model's. A part whose mark is at zero is not missed.",
+    "corruption": "How much worse a model predicts a row after every column of all other rows has been shuffled; left of zero "
+    "is worse. At zero it did not use what they say.",
+    "dose_response": "The test error as more and more of the other rows are shuffled (left) or taken away (right); the dotted "
+    "line is a prediction that looks at no features. A flat line is a model that needs no other row, one that climbs to the "
+    "dotted line has its skill from them.",
+    "deletion": "From each probed row's context other rows were deleted until its prediction would have moved; each mark is "
+    "one probed row. Below the diagonal, the rows that it could not spare are nearer to it than those it could.",
+    "attention": "Each line is a probed test row, and from left to right are the other rows from the nearest to the farthest; "
+    "orange gets more attention than the mean and purple less. A head that looks near is orange on the left.",
     "intervention": "For each of up to twenty rows, what NPT predicts for it as the target of its duplicate is set to other "
     "values. A line along the diagonal (with add one, a standard deviation below it) reads the duplicate's target and nothing "
     "else; a flat one does not look at it.",
 }
 KIND_TITLES = {
     "benchmark": "How good are the methods?",
-    "corruption": "Does NPT use other datapoints?",
+    "ablation": "What does each part of NPT contribute?",
+    "corruption": "Do models use other datapoints?",
+    "dose_response": "How much of the skill comes from other datapoints?",
+    "deletion": "Which datapoints does a prediction need?",
+    "attention": "Whom do the heads look at?",
     "lookup": "Can NPT look another row up?",
 }
 

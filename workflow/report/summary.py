@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,11 @@ def dataset_title(name: str) -> str:
     """The dataset's name, that of the configuration for a user's own; a star marks one that is not among the paper's ten."""
     declared = datasets().get(name)
     return f"{name}*" if declared is None else declared.title + ("" if declared.in_paper else "*")
+
+
+def of_model(frame: pd.DataFrame, dataset: Any, method: Any, variant: Any) -> pd.DataFrame:
+    """The rows of one method's variant on one dataset."""
+    return frame[(frame["dataset"] == dataset) & (frame["method"] == method) & (frame["variant"] == variant)]
 
 
 def metrics_of(task: Task, primary: Mapping[Task, str]) -> list[str]:

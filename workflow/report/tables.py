@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
+from workflow.report.ablation import ablation, validation_ranks
+from workflow.report.attention import attention
+from workflow.report.corruption import corruption
 from workflow.report.cost import cost
+from workflow.report.deletion import deletion
+from workflow.report.dose import dose_response
 from workflow.report.lookup import lookup
 from workflow.report.published import beside_published
 from workflow.report.ranks import mean_ranks, rank_methods
@@ -21,11 +25,10 @@ from workflow.report.section import (
     counted,
     decimals,
     notes,
-    number,
     plus_minus,
     tasks_of,
 )
-from workflow.report.summary import dataset_title, method_titles, metrics_of, standard_error, summarise
+from workflow.report.summary import dataset_title, method_titles, metrics_of, summarise
 
 
 def ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
@@ -58,62 +61,19 @@ def metrics(study: pd.DataFrame, primary: Primary) -> Tabulated:
     return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
 
 
-def corruption(study: pd.DataFrame, primary: Primary) -> Tabulated:
-    """Change of test performance when all other rows are corrupted (paper Table 2): points of accuracy, percent of RMSE."""
-    study = study.assign(**corruption_changes(study))
-    rows = []
-    for (dataset, method, variant), group in study.groupby(["dataset", "method", "variant"], sort=False):
-        failed, regression = group[group["status"] != "ok"], group["task"].iloc[0] == "regression"
-        rows.append(
-            {
-                "dataset": dataset,
-                "task": group["task"].iloc[0],
-                "method": method,
-                "variant": variant,
-                "measure": "relative RMSE, percent" if regression else "accuracy, points",
-                "clean": group["clean"].mean(),
-                "corrupted": group["corrupted"].mean(),
-                "change": group["change"].mean() if failed.empty else np.nan,
-                "standard_error": standard_error(group["change"]) if failed.empty else np.nan,
-                "folds": len(group),
-                "reason": "" if failed.empty else failed["reason"].iloc[0],
-            }
-        )
-    tidy = pd.DataFrame(rows)
-    sections = [
-        Section(title, _corruption_cells(part, quantity, digits), notes(part))
-        for regression, title, quantity, digits in (
-            (False, "Change of accuracy when all other rows are corrupted, in points", "accuracy, %", 1),
-            (True, "Relative change of RMSE when all other rows are corrupted, in percent", "RMSE", 2),
-        )
-        if len(part := tidy[(tidy["task"] == "regression") == regression])
-    ]
-    return Tabulated(tidy, tuple(sections))
-
-
-def corruption_changes(study: pd.DataFrame) -> dict[str, pd.Series]:
-    """Clean and corrupted accuracy (percent) or RMSE of every fold, and the change; negative is worse in both."""
-    regression = study["task"] == "regression"
-    clean, corrupted = (
-        _column(study, f"{state}_rmse").where(regression, 100 * _column(study, f"{state}_accuracy"))
-        for state in ("clean", "corrupted")
-    )
-    change = (-100 * (corrupted - clean) / clean).where(regression, corrupted - clean)
-    return {"clean": clean, "corrupted": corrupted, "change": change}
-
-
 TABLES: dict[str, Callable[[pd.DataFrame, Primary], Tabulated]] = {
     "ranks": ranks,
     "metrics": metrics,
     "cost": cost,
     "published": beside_published,
+    "ablation": ablation,
+    "validation_ranks": validation_ranks,
     "corruption": corruption,
+    "dose_response": dose_response,
+    "deletion": deletion,
+    "attention": attention,
     "lookup": lookup,
 }
-
-
-def _column(study: pd.DataFrame, name: str) -> pd.Series:
-    return study[name] if name in study else pd.Series(np.nan, index=study.index)
 
 
 def _by_dataset(summary: pd.DataFrame) -> pd.DataFrame:
@@ -126,15 +86,3 @@ def _by_dataset(summary: pd.DataFrame) -> pd.DataFrame:
     long = pd.DataFrame({"Method": names, "dataset": summary["dataset"].map(dataset_title), "cell": cells})
     wide = long.pivot(index="Method", columns="dataset", values="cell").reindex(list(dict.fromkeys(names)))
     return wide[list(dict.fromkeys(long["dataset"]))].rename_axis(columns=None).reset_index()
-
-
-def _corruption_cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "Dataset": part["dataset"].map(dataset_title),
-            "Method": method_titles(part),
-            f"Clean {quantity}": [number(x, digits) for x in part["clean"]],
-            f"Corrupted {quantity}": [number(x, digits) for x in part["corrupted"]],
-            "Change": [plus_minus(m, e, 1, sign=True) for m, e in zip(part["change"], part["standard_error"], strict=True)],
-        }
-    )

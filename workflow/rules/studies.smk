@@ -1,7 +1,7 @@
 rule probe:
     input:
         data="results/data/{dataset}.arrow",
-        weights="results/runs/{dataset}/{method}/{variant}/{seeds}.pt",
+        model=plan.probed_model,
     output:
         rows="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.jsonl",
         predictions="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
@@ -11,7 +11,7 @@ rule probe:
         study=plan.pattern("probed"),
     threads: 1
     resources:
-        gpu=1,
+        gpu=plan.probe_gpus,
         mem_mb=4000,
     params:
         settings=plan.settings,
@@ -19,11 +19,12 @@ rule probe:
         preset=plan.preset,
         cap=plan.probe_rows,
         probe=plan.probe,
+        options=plan.probe_options,
     shell:
         "python -m workflow.steps.probe --probe {params.probe} --dataset {wildcards.dataset} --method {wildcards.method}"
         " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
         " --fingerprint {params.fingerprint} --preset {params.preset:q} --cap {params.cap} --data {input.data}"
-        " --weights {input.weights} --rows {output.rows} --predictions {output.predictions} --threads {threads}"
+        " --model {input.model} --options {params.options:q} --rows {output.rows} --predictions {output.predictions} --threads {threads}"
         " --log {log}"
 
 

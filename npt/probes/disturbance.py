@@ -1,0 +1,32 @@
+"""Corruption and its doses (paper section 4.3, Algorithm 1): does a prediction change when the other rows are spoilt?"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from npt.disturbance import Disturbance
+from npt.execution import autocast
+from npt.interface import Prediction
+from npt.learner import NPTLearner
+from npt.probes.batches import asked_batches, copies_at_once
+
+
+@torch.no_grad()
+def disturbed_predictions(learner: NPTLearner, rows: np.ndarray, disturbance: Disturbance, seed: int) -> Prediction:
+    """Predict each of `rows`, test rows, from its batch with the other rows disturbed.
+
+    Each has a copy of its batch with draws of its own; value and mask channel of a cell move together, and the row itself stays
+    as it is. Several copies make one forward pass, which gives what one at a time would.
+    """
+    data, device = learner.data, learner.data.codes.device
+    outputs = torch.full((len(data.part), learner.model.layout.sizes[learner.model.layout.target]), torch.nan, device=device)
+    for batch in asked_batches(learner, rows):
+        numbers = batch.rows.tolist()
+        for asked in batch.asked.split(copies_at_once(learner, batch.shape[0])):
+            sources = [disturbance.sources(seed, numbers[place], place, batch.shape) for place in asked.tolist()]
+            copies = batch.cells.gather_rows(torch.from_numpy(np.stack(sources)).to(device))
+            first = torch.zeros(len(asked), 1, dtype=torch.long, device=device)
+            with autocast(learner.settings, device):
+                outputs[batch.rows[asked]] = learner.model.predict_target(copies, first)[:, 0].to(outputs.dtype)
+    return learner.decode(outputs[torch.as_tensor(rows, device=device)])

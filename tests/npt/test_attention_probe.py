@@ -1,0 +1,83 @@
+"""Attention between datapoints: the weights are those of the forward pass, and the numbers say where they look."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import spearmanr
+
+from npt import attention as kernels
+from npt import model as model_module
+from npt.encoding import one_hot_features
+from npt.interface import Resources
+from npt.learner import NPTLearner
+from npt.probes.attention import _measures, heads
+from tests.conftest import SMALL_NPT, first_split, make_table
+
+
+def test_they_are_the_weights_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_table("regression")
+    split = first_split(table)
+    learner = NPTLearner(replace(SMALL_NPT, layers=4), Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    found = heads(learner, table, split.test, 5)
+    assert [(one.layer, one.head) for one in found] == [(0, 0), (0, 1), (2, 0), (2, 1)]
+
+    seen = []
+
+    def recording(queries, keys, values, *, scale, dropout=None):  # type: ignore[no-untyped-def]
+        seen.append((queries @ keys.transpose(-1, -2) * scale).softmax(-1))
+        return kernels.dot_product(queries, keys, values, scale=scale, dropout=dropout)
+
+    monkeypatch.setattr(model_module, "dot_product", recording)
+    learner.predict(split.test)
+    whole = [one[0] for one in seen if one.shape[0] == 1 and one.shape[-2:] == (60, 60)][-1]  # layer 0 in test mode
+    features = one_hot_features(table, learner.known)
+    for place, row in enumerate(split.test[:4]):
+        others = np.delete(np.arange(60), row)
+        near = -((features[others] - features[row]) ** 2).sum(1)
+        for one in found[:2]:
+            weights = whole[one.head, row].detach().double().numpy()[others]
+            assert one.nearness[place] == pytest.approx(spearmanr(weights, near).statistic, abs=1e-4)
+            assert one.reach[place] == pytest.approx((weights / weights.sum()) @ near / near.mean(), rel=1e-4)
+    assert all(np.isnan(one.partner).all() for one in found)
+    assert all(one.relative.shape == (len(split.test), 5) for one in found)
+
+
+def test_a_head_that_looks_near_has_a_number_that_says_so() -> None:
+    distances = np.arange(1.0, 41.0)
+    near, reach, relative = _measures(np.exp(-distances), distances, 4)
+    assert near == pytest.approx(1)
+    assert reach < 0.2
+    assert relative[0] > 3 and relative[-1] < 0.01
+    far, *_ = _measures(distances / distances.sum(), distances, 4)
+    assert far == pytest.approx(-1)
+    flat, reach, relative = _measures(np.full(40, 1 / 40), distances, 4)
+    assert (flat, reach) == (0, pytest.approx(1))
+    assert relative == pytest.approx(np.ones(4))
+    few = _measures(np.array([0.5, 0.5]), np.array([1.0, 2.0]), 4)[2]
+    assert np.isnan(few[2:]).all()
+
+
+def test_another_model_s_heads_can_be_asked_and_duplicates_are_partners() -> None:
+    from tests.npt.test_lookup import SETTINGS, unrelated
+
+    table, split = unrelated(90)
+    learner = NPTLearner(replace(SETTINGS, updates=1), Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    found = heads(learner, table, split.test, 5)
+    assert all((one.partner > 0).all() and (one.partner < 0.2).all() for one in found)
+    other = heads(learner, table, split.test, 5, model_module.NPT(learner.model.layout, learner.settings).eval())
+    assert not np.allclose(found[0].nearness, other[0].nearness)
+
+
+def test_without_attention_between_datapoints_there_is_no_head() -> None:
+    table = make_table("binary")
+    split = first_split(table)
+    learner = NPTLearner(replace(SMALL_NPT, between_datapoints=False), Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    assert heads(learner, table, split.test, 5) == []
+    assert torch.is_grad_enabled()

@@ -1,0 +1,206 @@
+"""Tables, figures and sentences of the studies that question trained models, on frames whose answers are known."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from npt.metrics import PAPER_METRICS
+from workflow.report.ablation import changes
+from workflow.report.answer import answer
+from workflow.report.attention import attention_heads
+from workflow.report.deletion import one_sided
+from workflow.report.dose import doses, skill_from_others
+from workflow.report.figures import FIGURES
+from workflow.report.tables import TABLES
+
+COMMON: dict[str, Any] = {"status": "ok", "reason": "", "variant": "base", "preset": "toy"}
+FAILED = {"status": "failed", "reason": "there are no weights, as training failed"}
+
+
+def dose_study() -> pd.DataFrame:
+    def one(method: str, seed: int, shuffled: list[float], deleted: list[float]) -> dict[str, Any]:
+        found = {"shuffle": {"share": [0.0, 1.0], "rmse": shuffled}, "delete": {"share": [0.0, 0.9], "rmse": deleted}}
+        own = {"dataset": "yacht", "task": "regression", "method": method, "seed": seed, "constant_rmse": 11.0}
+        return {**COMMON, **own, "doses": json.dumps(found)}
+
+    classes = {
+        "shuffle": {"share": [0.0, 1.0], "accuracy": [0.9, 0.9]},
+        "delete": {"share": [0.0, 0.9], "accuracy": [0.9, 0.7]},
+    }
+    binary = {"dataset": "breast_cancer", "task": "binary", "method": "npt", "seed": 0, "constant_accuracy": 0.6}
+    return pd.DataFrame([
+        one("npt", 0, [1.0, 1.0], [1.0, 3.5]), one("npt", 1, [3.0, 3.0], [3.0, 5.5]),
+        one("knn", 0, [6.0, 11.0], [6.0, 13.5]), one("knn", 1, [6.0, 11.0], [6.0, 13.5]),
+        {**COMMON, **binary, "doses": json.dumps(classes)},
+        {**COMMON, **binary, "method": "knn", **FAILED},
+    ])  # fmt: skip
+
+
+def test_doses_are_means_over_folds_and_the_lost_skill_is_counted_from_the_constant() -> None:
+    found = doses(dose_study()).set_index(["dataset", "method", "kind", "share"])
+    assert found.loc[("yacht", "npt", "delete", 0.9), "error"] == pytest.approx(4.5)
+    assert found.loc[("yacht", "npt", "delete", 0.9), "standard_error"] == pytest.approx(1.0)
+    assert found.loc[("breast_cancer", "npt", "delete", 0.9), "error"] == pytest.approx(30)
+    shares = {
+        kind: skill_from_others(dose_study(), kind).set_index(["dataset", "method"])["share"] for kind in ("shuffle", "delete")
+    }
+    assert shares["shuffle"]["yacht", "npt"] == 0
+    assert shares["shuffle"]["yacht", "knn"] == pytest.approx(1)
+    assert shares["delete"]["yacht", "npt"] == pytest.approx(2.5 / 9)
+    assert shares["delete"]["yacht", "knn"] == pytest.approx(1.5)
+    table = TABLES["dose_response"](dose_study(), PAPER_METRICS)
+    cells = table.sections[0].cells.set_index(["Dataset", "Method"])
+    assert list(cells.loc[("Yacht", "NPT")]) == ["2.00", "11.00", "2.00", "0 %", "4.50", "28 %"]
+    assert list(cells.loc[("Yacht", "k-NN")]) == ["6.00", "11.00", "11.00", "100 %", "13.50", "150 %"]
+    assert list(cells.loc[("Breast Cancer", "NPT")]) == ["10.0", "40.0", "10.0", "0 %", "30.0", "67 %"]
+    assert any("there are no weights" in note for note in table.sections[0].notes)
+    told = answer(dose_study(), "dose_response", PAPER_METRICS)
+    assert "NPT loses 0 % of its skill when they are shuffled and 47 % when most are deleted" in told
+    assert "k-NN loses 100 % of its skill when they are shuffled and 150 %" in told
+
+
+def test_a_model_without_skill_has_none_to_lose() -> None:
+    study = dose_study().iloc[:1].assign(constant_rmse=0.5)
+    assert answer(study, "dose_response", PAPER_METRICS) == "No model had any skill to lose."
+    assert TABLES["dose_response"](study, PAPER_METRICS).sections[0].cells["From other rows, shuffled"].item() == "–"
+
+
+def deletion_study(kept: list[float | None], dataset: str = "protein") -> pd.DataFrame:
+    count = len(kept)
+    distances = {"kept": kept, "deleted": [10.0] * count, "random": [9.0] * count, "left": [0.01, 0.5] * (count // 2)}
+    facts = {
+        "context_rows": 300,
+        "passes": 10 * count,
+        "rows": count,
+        "seconds_per_row": 0.5,
+        "distances": json.dumps(distances),
+    }
+    own = {"dataset": dataset, "task": "regression", "method": "npt", "seed": 0}
+    return pd.DataFrame([{**COMMON, **own, **facts}, {**COMMON, **own, "dataset": "yacht", **FAILED}])
+
+
+def test_deletion_is_tested_over_rows_and_stands_beside_the_paper() -> None:
+    table = TABLES["deletion"](deletion_study([5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]), PAPER_METRICS)
+    tidy = table.tidy.set_index("dataset")
+    assert tidy.loc["protein", ["probed", "left", "to_2_percent", "to_10_percent", "kept"]].tolist() == [
+        8,
+        0.255,
+        0.5,
+        0.5,
+        4.5,
+    ]
+    assert tidy.loc["protein", "p_deleted"] == pytest.approx(1 / 2**8)
+    assert tidy.loc["protein", "passes_per_row"] == 10
+    assert np.isnan(tidy.loc["yacht", "p_deleted"])
+    assert "p = 8.8e−130" in " ".join(table.sections[0].notes)
+    assert table.sections[0].cells.set_index("Dataset").loc["Protein", "p, kept < deleted"] == "0.004"
+    assert (
+        "Protein a prediction of NPT needs 26 % of its context; those left are nearer than random ones (p = 0.0039)"
+        in answer(deletion_study([5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]), "deletion", PAPER_METRICS)
+    )
+    own = TABLES["deletion"](deletion_study([1.0, 2.0], "concrete"), PAPER_METRICS)
+    assert "8.8e" not in " ".join(own.sections[0].notes)
+    assert "too few to test" in answer(deletion_study([1.0, 2.0]), "deletion", PAPER_METRICS)
+
+
+def test_the_test_is_one_sided_and_asks_for_five_pairs() -> None:
+    low, high = pd.Series(np.arange(9.0)), pd.Series(np.arange(9.0) + 1 + np.arange(9) / 10)
+    assert one_sided(low, high) < 0.01 < 0.99 < one_sided(high, low)
+    assert np.isnan(one_sided(low[:4], high[:4]))
+    assert np.isnan(one_sided(low, low))
+    assert np.isnan(one_sided(low.where(low > 5), high))
+
+
+def attention_study(partner: list[float] | None = None) -> pd.DataFrame:
+    near = [0.5, 0.6, 0.4, 0.7, 0.55, 0.3, 0.45, 0.65]
+    heads = [
+        {"layer": layer, "head": head, "nearness": near if head else [-x for x in near], "untrained": [0.1] * 8,
+         "reach": [0.5] * 8, "partner": partner}
+        for layer in (0, 2) for head in (0, 1)
+    ]  # fmt: skip
+    maps = {"rows": [[[2.0, 1.0, 0.5]] * 8] * 4}
+    own = {"dataset": "yacht", "task": "regression", "method": "npt", "seed": 0}
+    facts = {"heads": json.dumps({"heads": heads}), "maps": json.dumps(maps)}
+    return pd.DataFrame([{**COMMON, **own, **facts}, {**COMMON, **own, "dataset": "concrete", **FAILED}])
+
+
+def test_half_of_the_heads_look_near() -> None:
+    heads = attention_heads(attention_study())
+    assert heads["looks_near"].tolist() == [False, True, False, True]
+    table = TABLES["attention"](attention_study(), PAPER_METRICS)
+    line = table.sections[0].cells.set_index("Dataset").loc["Yacht"]
+    assert line["Look near"] == "50 %"
+    assert line["Nearness"] == "0.00"
+    assert line["Before training"] == "0.10"
+    assert line["Nearest head"] == "0.52 (layer 2, head 1, fold 0)"
+    assert "On own duplicate" not in line
+    told = answer(attention_study([0.25] * 8), "attention", PAPER_METRICS)
+    assert "50 % of the heads of NPT on Yacht look near (mean rank correlation 0.00, before training 0.10)" in told
+    assert "a row's own duplicate gets 25 % of the attention" in told
+
+
+def ablation_study() -> pd.DataFrame:
+    rows = []
+    for variant, errors in (("base", [3.0, 3.2]), ("layers_4", [3.6, 3.9]), ("without_attributes", [3.0, 3.2])):
+        for seed, error in enumerate(errors):
+            own = {"dataset": "boston_housing", "task": "regression", "method": "npt", "seed": seed, "test_rmse": error}
+            rows.append({**COMMON, **own, "test_mse": error**2, "variant": variant, "validation_loss": error})
+    return pd.DataFrame(rows)
+
+
+def test_an_ablation_is_compared_fold_by_fold_and_with_both_of_the_paper_s_tables() -> None:
+    table = TABLES["ablation"](ablation_study(), PAPER_METRICS)
+    cells = table.sections[0].cells.set_index("Variant")
+    assert cells.loc["NPT (layers_4)", "Change"] == "**+0.650 ± 0.050**"
+    assert cells.loc["NPT", "Change"] == "–"
+    assert cells.loc["NPT (without_attributes)", "Change"] == "0.000 ± 0.000"
+    assert cells["Paper, Table 4"].tolist() == ["3.000 ± 0.230", "3.300 ± 0.410", "–"]
+    assert cells["Paper, Table 5"].tolist() == ["2.920 ± 0.150", "–", "3.220 ± 0.250"]
+    found = changes(ablation_study(), PAPER_METRICS).set_index("title")
+    assert found.loc["NPT (layers_4)", "change"] == pytest.approx(100 * 0.65 / 3.1)
+    assert "Boston Housing (RMSE): NPT (layers_4) +21 %, NPT (without_attributes) 0 %" in answer(
+        ablation_study(), "ablation", PAPER_METRICS
+    )
+
+
+def test_variants_are_ranked_from_zero_by_validation_loss_beside_table_13() -> None:
+    table = TABLES["validation_ranks"](ablation_study().replace({"variant": {"layers_4": "layers_16"}}), PAPER_METRICS)
+    ranks = table.tidy.set_index("variant")
+    assert ranks["mean_rank"].to_dict() == {"base": 0.5, "layers_16": 2.0, "without_attributes": 0.5}
+    assert ranks.loc["layers_16", "published"] == 4.3
+    assert ranks["folds"].eq(2).all()
+    missing = ablation_study().query("not (variant == 'layers_4' and seed == 1)")
+    assert TABLES["validation_ranks"](missing, PAPER_METRICS).tidy["folds"].eq(1).all()
+
+
+STUDIES = {
+    "dose_response": dose_study(),
+    "deletion": deletion_study([5.0, 4.0, None, 3.0]),
+    "attention": attention_study(),
+    "ablation": ablation_study(),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_figures_have_the_same_bytes_for_the_same_data(name: str, tmp_path: Any) -> None:
+    contents = []
+    for number in range(2):
+        figure = FIGURES[name](STUDIES[name], PAPER_METRICS)
+        figure.savefig(tmp_path / f"{number}.svg", metadata={"Date": None})
+        contents.append((tmp_path / f"{number}.svg").read_bytes())
+    assert contents[0] == contents[1]
+    words = " ".join(text.get_text() for axis in figure.axes for text in (axis.title, axis.xaxis.label))
+    assert ("Boston Housing" if name == "ablation" else "Protein" if name == "deletion" else "Yacht") in words
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_nothing_to_show_is_said(name: str) -> None:
+    failed = STUDIES[name].assign(**FAILED)
+    TABLES[name](failed, PAPER_METRICS)
+    FIGURES[name](failed, PAPER_METRICS)
+    assert answer(failed, name, PAPER_METRICS)

@@ -1,0 +1,123 @@
+"""What each part of a method contributes: variants beside their base (paper Tables 4, 5 and 13)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from npt.metrics import METRICS
+from workflow.report.published import SCALES, published
+from workflow.report.section import DASH, Primary, Section, Tabulated, decimals, notes, plus_minus, tasks_of
+from workflow.report.summary import dataset_title, method_title, method_titles, standard_error, summarise
+
+BASE = "base"
+COMPARED = {"Paper, Table 4": "table_4_ablation", "Paper, Table 5": "table_5_ablation"}
+NOTE = "The change is each fold's from the base of that fold, its mean and standard error; bold beyond two of them."
+RANK_NOTE = (
+    "The rank of each configuration by validation loss on a fold, from 0 as in the paper's Table 13, averaged over folds; "
+    "equal losses share a rank."
+)
+
+
+def ablation(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """Every variant's test metric and its change from the base, fold by fold, beside the paper's Tables 4 and 5."""
+    frames, sections = [], []
+    for task in tasks_of(study):
+        metric = METRICS[primary[task]]
+        summary = summarise(study, task, metric.name)
+        for dataset, part in summary.groupby("dataset", sort=False):
+            changes = [_change(study, str(dataset), row, f"test_{metric.name}") for row in part.to_dict("records")]
+            theirs = {
+                title: [_published(name, str(dataset), row, metric.name) for row in part.to_dict("records")]
+                for title, name in COMPARED.items()
+            }
+            part = part.assign(change=[c[0] for c in changes], change_error=[c[1] for c in changes])
+            frames.append(part.assign(**{COMPARED[title]: [value for value, _ in both] for title, both in theirs.items()}))
+            cells = pd.DataFrame(
+                {
+                    "Variant": method_titles(part),
+                    metric.title: [
+                        plus_minus(m, e, decimals(m)) for m, e in zip(part["mean"], part["standard_error"], strict=True)
+                    ],
+                    "Change": [_bold(c, e, decimals(m)) for (c, e), m in zip(changes, part["mean"], strict=True)],
+                    **{t: [plus_minus(*pair, decimals(pair[0])) for pair in pairs] for t, pairs in theirs.items()},
+                }
+            )
+            empty = [title for title in theirs if (cells[title] == DASH).all()]
+            arrow = "higher" if metric.higher_is_better else "lower"
+            title = f"{dataset_title(str(dataset))}: test {metric.title} ({arrow} is better) of each variant"
+            sections.append(Section(title, cells.drop(columns=empty), (NOTE, *notes(part))))
+    return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
+
+
+def validation_ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """Mean zero-based rank of every variant by validation loss on each fold (paper Table 13)."""
+    finished = study[study["status"] == "ok"]
+    keys = ["dataset", "seed"]
+    count = finished.groupby(keys)["variant"].transform("size")
+    whole = finished[count == finished.groupby("dataset")["variant"].transform("nunique")]
+    ranks = whole.groupby(keys)["validation_loss"].rank(method="average") - 1
+    groups = whole.assign(rank=ranks).groupby(["dataset", "task", "method", "variant"], sort=False)["rank"]
+    tidy = groups.agg(mean_rank="mean", standard_error=standard_error, folds="size").reset_index()
+    table = published()["table_13_configuration_rank"]["cells"]
+    theirs = [table.get(row["dataset"], {}).get(row["variant"], {}) for row in tidy.to_dict("records")]
+    tidy = tidy.assign(
+        published=[cell.get("value", np.nan) for cell in theirs],
+        published_error=[cell.get("standard_error", np.nan) for cell in theirs],
+    )
+    sections = []
+    for dataset, part in tidy.groupby("dataset", sort=False):
+        part = part.sort_values(["mean_rank", "variant"], kind="stable")
+        cells = pd.DataFrame(
+            {
+                "Variant": method_titles(part),
+                "Mean rank": [plus_minus(m, e, 2) for m, e in zip(part["mean_rank"], part["standard_error"], strict=True)],
+                "Paper": [plus_minus(m, e, 2) for m, e in zip(part["published"], part["published_error"], strict=True)],
+            }
+        )
+        cells = cells if (cells["Paper"] != DASH).any() else cells.drop(columns="Paper")
+        sections.append(Section(f"{dataset_title(str(dataset))}: variants by validation loss", cells))
+    if sections:
+        sections[-1] = Section(sections[-1].title, sections[-1].cells, (RANK_NOTE,))
+    return Tabulated(tidy, tuple(sections))
+
+
+def changes(study: pd.DataFrame, primary: Primary) -> pd.DataFrame:
+    """For every dataset and variant but the base: title, change from it in percent of its mean, and standard error."""
+    tidy, lines = ablation(study, primary).tidy, []
+    for dataset, part in tidy.groupby("dataset", sort=False):
+        base = {row["method"]: row["mean"] for row in part.to_dict("records") if row["variant"] == BASE}
+        for row in part[part["variant"] != BASE].to_dict("records"):
+            scale = 100 / abs(base.get(row["method"], np.nan))
+            lines.append({"dataset": dataset, "metric": row["metric"], "title": method_title(row["method"], row["variant"]),
+                          "change": scale * row["change"], "error": scale * row["change_error"]})  # fmt: skip
+    return pd.DataFrame(lines, columns=["dataset", "metric", "title", "change", "error"])
+
+
+def _change(study: pd.DataFrame, dataset: str, row: dict[Any, Any], column: str) -> tuple[float, float]:
+    """Mean and standard error over folds of a variant's difference from its base; NaN for the base and without folds."""
+    own = study[(study["dataset"] == dataset) & (study["method"] == row["method"])].set_index("seed")
+    if row["variant"] == BASE or column not in own:
+        return np.nan, np.nan
+    difference = (own[own["variant"] == row["variant"]][column] - own[own["variant"] == BASE][column]).dropna()
+    return (float(difference.mean()), standard_error(difference)) if len(difference) else (np.nan, np.nan)
+
+
+def _published(table: str, dataset: str, row: dict[Any, Any], metric: str) -> tuple[float, float]:
+    cell = published()[table]["cells"].get(dataset.removesuffix("_legacy"), {}).get(row["variant"])
+    own = {"accuracy_percent": "accuracy"}.get(printed := _metric(table, dataset), printed)
+    if not cell or row["method"] != "npt" or own != metric:
+        return np.nan, np.nan
+    scale = SCALES.get(metric, 1.0)
+    return scale * cell["value"], scale * cell.get("standard_error", np.nan)
+
+
+def _metric(table: str, dataset: str) -> str:
+    return published()[table]["cells"].get(dataset.removesuffix("_legacy"), {}).get("metric", "rmse")
+
+
+def _bold(change: float, error: float, digits: int) -> str:
+    shown = plus_minus(change, error, digits, sign=True)
+    return f"**{shown}**" if not np.isnan(error) and error > 0 and abs(change) > 2 * error else shown

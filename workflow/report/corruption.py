@@ -1,0 +1,92 @@
+"""What becomes of a test score when all other rows are corrupted (paper Table 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from workflow.report.published import published
+from workflow.report.section import DASH, Primary, Section, Tabulated, notes, number, plus_minus
+from workflow.report.summary import dataset_title, method_titles, standard_error
+
+NOTE = (
+    "Every column of all other rows is permuted, each by a permutation of its own. The control goes the same way without "
+    "permuting anything. The paper's figures are of NPTs at full size."
+)
+
+
+def corruption(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """Change of test performance when all other rows are corrupted (paper Table 2): points of accuracy, percent of RMSE."""
+    study = study.assign(**corruption_changes(study))
+    rows = []
+    for (dataset, method, variant), group in study.groupby(["dataset", "method", "variant"], sort=False):
+        failed, regression = group[group["status"] != "ok"], group["task"].iloc[0] == "regression"
+        rows.append(
+            {
+                "dataset": dataset,
+                "task": group["task"].iloc[0],
+                "method": method,
+                "variant": variant,
+                "measure": "relative RMSE, percent" if regression else "accuracy, points",
+                "clean": group["clean"].mean(),
+                "corrupted": group["corrupted"].mean(),
+                "change": group["change"].mean() if failed.empty else np.nan,
+                "standard_error": standard_error(group["change"]) if failed.empty else np.nan,
+                "control": group["control"].mean() if failed.empty else np.nan,
+                "published": _published(str(dataset), str(method), regression),
+                "folds": len(group),
+                "reason": "" if failed.empty else failed["reason"].iloc[0],
+            }
+        )
+    tidy = pd.DataFrame(rows)
+    sections = [
+        Section(title, _cells(part, quantity, digits), (NOTE, *notes(part)))
+        for regression, title, quantity, digits in (
+            (False, "Change of accuracy when all other rows are corrupted, in points", "accuracy, %", 1),
+            (True, "Relative change of RMSE when all other rows are corrupted, in percent", "RMSE", 2),
+        )
+        if len(part := tidy[(tidy["task"] == "regression") == regression])
+    ]
+    return Tabulated(tidy, tuple(sections))
+
+
+def corruption_changes(study: pd.DataFrame) -> dict[str, pd.Series]:
+    """Clean and corrupted accuracy (percent) or RMSE of every fold, and the change; negative is worse in both.
+
+    `control` is the change from the plain prediction to the one that goes the corrupted one's way with nothing corrupted.
+    """
+    regression = study["task"] == "regression"
+    plain, clean, corrupted = (
+        _column(study, f"{state}_rmse").where(regression, 100 * _column(study, f"{state}_accuracy"))
+        for state in ("plain", "clean", "corrupted")
+    )
+    return {"clean": clean, "corrupted": corrupted, "change": _change(clean, corrupted, regression),
+            "control": _change(plain, clean, regression)}  # fmt: skip
+
+
+def _change(before: pd.Series, after: pd.Series, regression: pd.Series) -> pd.Series:
+    return (-100 * (after - before) / before).where(regression, after - before)
+
+
+def _column(study: pd.DataFrame, name: str) -> pd.Series:
+    return study[name] if name in study else pd.Series(np.nan, index=study.index)
+
+
+def _published(dataset: str, method: str, regression: bool) -> float:
+    table = published()["table_2_corruption"]["change_in_rmse_percent_of_rmse" if regression else "change_in_accuracy_points"]
+    return float(table.get(dataset.removesuffix("_legacy"), np.nan)) if method == "npt" else np.nan
+
+
+def _cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.DataFrame:
+    cells = pd.DataFrame(
+        {
+            "Dataset": part["dataset"].map(dataset_title),
+            "Method": method_titles(part),
+            f"Clean {quantity}": [number(x, digits) for x in part["clean"]],
+            f"Corrupted {quantity}": [number(x, digits) for x in part["corrupted"]],
+            "Change": [plus_minus(m, e, 1, sign=True) for m, e in zip(part["change"], part["standard_error"], strict=True)],
+            "Control": [number(x, 1, sign=True) for x in part["control"]],
+            "Paper": [number(x, 1 if quantity != "RMSE" else 0, sign=True) for x in part["published"]],
+        }
+    )
+    return cells if (cells["Paper"] != DASH).any() else cells.drop(columns="Paper")

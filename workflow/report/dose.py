@@ -1,0 +1,78 @@
+"""How a test error grows with the share of other rows that are spoilt, and how much of a model's skill comes from them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from npt.disturbance import KINDS
+from workflow.report.section import DASH, Primary, Section, Tabulated, counted, notes, number
+from workflow.report.summary import dataset_title, method_titles, standard_error
+
+KEYS = ["dataset", "method", "variant"]
+NOTE = (
+    "Error is RMSE, or the share of wrong classes in percent; means over folds. `From other rows` is the share of a model's "
+    "skill that is lost when they are spoilt: its gain over a constant prediction with the rows intact is 100 %. 0 % is a "
+    "model that knows all from the row itself, 100 % one that knows no more than the constant without the others, and beyond "
+    "it is worse than the constant. Of k-NN the others are its train rows, of NPT all rows of the batch."
+)
+
+
+def doses(study: pd.DataFrame) -> pd.DataFrame:
+    """One row for each dataset, method, variant, kind and share: mean error over folds, its standard error, the constant's."""
+    lines = []
+    for row in study[study["status"] == "ok"].to_dict("records"):
+        found, regression = json.loads(row["doses"]), row["task"] == "regression"
+        for kind in KINDS:
+            for share, error in zip(found[kind]["share"], _errors(found[kind], regression), strict=True):
+                constant = row["constant_rmse"] if regression else 100 * (1 - row["constant_accuracy"])
+                lines.append({**{key: row[key] for key in (*KEYS, "task")}, "kind": kind, "share": share, "error": error,
+                              "constant": constant})  # fmt: skip
+    columns = [*KEYS, "task", "kind", "share", "error", "constant"]
+    frame = pd.DataFrame(lines, columns=columns)
+    groups = frame.groupby([*KEYS, "task", "kind", "share"], sort=False)
+    named = {"error": ("error", "mean"), "standard_error": ("error", standard_error), "constant": ("constant", "mean"),
+             "folds": ("error", "size")}  # fmt: skip
+    return groups.agg(**named).reset_index()
+
+
+def dose_response(study: pd.DataFrame, primary: Primary) -> Tabulated:
+    """Error with the other rows intact, all shuffled, and most deleted, and the share of skill that comes from them."""
+    every = doses(study)
+    tidy = every.assign(reason="")
+    failed = study[study["status"] != "ok"].drop_duplicates(KEYS)
+    if len(failed):
+        tidy = pd.concat([tidy, failed[[*KEYS, "task", "reason"]]], ignore_index=True)
+    cells = []
+    for _, part in every.groupby(KEYS, sort=False):
+        line = {"Dataset": dataset_title(part["dataset"].iloc[0]), "Method": method_titles(part)[0]}
+        whole, constant = part["error"].iloc[0], part["constant"].iloc[0]
+        digits = 2 if part["task"].iloc[0] == "regression" else 1
+        line |= {"Error": number(whole, digits), "Constant": number(constant, digits)}
+        for kind, doing in (("shuffle", "shuffled"), ("delete", "deleted")):
+            worst = part[part["kind"] == kind].iloc[-1]
+            line[f"{100 * worst['share']:.0f} % {doing}"] = number(worst["error"], digits)
+            line[f"From other rows, {doing}"] = _share(whole, worst["error"], constant)
+        cells.append(line)
+    folds = f"Other rows spoilt: {counted(int(every['folds'].max()), 'fold')}" if len(every) else "Other rows spoilt"
+    return Tabulated(tidy, (Section(folds, pd.DataFrame(cells), (NOTE, *notes(tidy.drop_duplicates(KEYS)))),))
+
+
+def skill_from_others(study: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """For each dataset, method and variant the share of skill (`share`) that is lost at the largest dose; NaN without skill."""
+    lines = []
+    for names, part in doses(study).groupby(KEYS, sort=False):
+        worst = part[part["kind"] == kind].iloc[-1]
+        lost, skill = worst["error"] - part["error"].iloc[0], part["constant"].iloc[0] - part["error"].iloc[0]
+        lines.append({**dict(zip(KEYS, names, strict=True)), "share": lost / skill if skill > 0 else np.nan})
+    return pd.DataFrame(lines, columns=[*KEYS, "share"])
+
+
+def _errors(found: dict[str, list[float]], regression: bool) -> list[float]:
+    return found["rmse"] if regression else [100 * (1 - accuracy) for accuracy in found["accuracy"]]
+
+
+def _share(whole: float, spoilt: float, constant: float) -> str:
+    return f"{number(100 * (spoilt - whole) / (constant - whole), 0)} %" if constant > whole else DASH
