@@ -24,7 +24,7 @@ paper: $(VENV)/.installed
 	@$(BIN)/python -m workflow.announce
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
 
 check: $(VENV)/.installed-test
 	$(BIN)/ruff format --check $(SOURCES)

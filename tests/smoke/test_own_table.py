@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from tests.smoke.test_smoke import run
+from tests.smoke.running import run
 
 NPT = {"width": 8, "layers": 2, "heads": 2, "updates": 10, "evaluate_every": 5, "target_mask": 0.5}
 

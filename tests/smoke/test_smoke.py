@@ -16,38 +16,7 @@ import pandas as pd
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
-SMOKE = ROOT / "workflow" / "configs" / "smoke.yaml"
-
-
-def command(folder: Path, *options: str, config: Path = SMOKE) -> list[str]:
-    snakemake = str(Path(sys.executable).parent / "snakemake")
-    place = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder), "--configfile", str(config)]
-    return [snakemake, *place, "--workflow-profile", str(ROOT / "workflow/profiles/default"), "--cores", "2", *options]
-
-
-def run(folder: Path, *options: str, config: Path = SMOKE) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(folder, *options, config=config), capture_output=True, text=True, timeout=300)
-
-
-def short(folder: Path) -> Path:
-    """The smoke configuration with two of its studies."""
-    content = yaml.safe_load(SMOKE.read_text())
-    content["studies"] = {name: content["studies"][name] for name in ("main", "corruption")}
-    (folder / "short.yaml").write_text(yaml.safe_dump(content))
-    return folder / "short.yaml"
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    paths = [path for kind in ("tables", "figures") for path in sorted((folder / "results" / kind).iterdir())]
-    return {path.name: path.read_bytes() for path in paths if ".cost." not in path.name}  # seconds are never the same
-
-
-def assert_equal_tables(folder: Path, finished: Path) -> None:
-    """Those of the short configuration are all there, and equal the whole one's byte for byte."""
-    made, whole = tables(folder), tables(finished)
-    assert made == {name: whole[name] for name in made}
-    assert set(made) == {name for name in whole if name.partition(".")[0] in ("main", "corruption")}
+from tests.smoke.running import ROOT, SMOKE, command, run, tables
 
 
 @pytest.fixture(scope="module")
@@ -149,50 +118,6 @@ def test_damaged_weights_are_named_and_what_is_lost_is_made_anew(finished: Path,
     assert tables(folder) == tables(finished)
     planned = run(folder, "-n")
     assert "Nothing to be done" in planned.stdout + planned.stderr
-
-
-@pytest.mark.parametrize("seconds", [4, 8, 12])
-def test_killed_at_any_moment_it_goes_on_to_the_same_tables(seconds: int, finished: Path, tmp_path: Path) -> None:
-    begun = command(tmp_path, config=short(tmp_path))
-    process = subprocess.Popen(begun, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(seconds)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    done = run(tmp_path, config=tmp_path / "short.yaml")
-    assert done.returncode == 0, done.stderr
-    assert_equal_tables(tmp_path, finished)
-
-
-def test_killing_snakemake_alone_leaves_no_lock_behind(finished: Path, tmp_path: Path) -> None:
-    begun = command(tmp_path, config=short(tmp_path))
-    process = subprocess.Popen(begun, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(6)
-    process.kill()
-    process.wait()
-    done = run(tmp_path, config=tmp_path / "short.yaml")
-    assert done.returncode == 0, done.stderr
-    assert_equal_tables(tmp_path, finished)
-
-
-def test_ctrl_c_in_the_middle_of_training_is_a_clean_stop(tmp_path: Path) -> None:
-    endless = yaml.safe_load(SMOKE.read_text())
-    endless |= {"methods": ["npt"], "studies": {"main": {}}, "budget": None}
-    endless["settings"] = {"npt": {**endless["settings"]["npt"], "updates": 1_000_000}}
-    (tmp_path / "endless.yaml").write_text(yaml.safe_dump(endless))
-    process = subprocess.Popen(
-        command(tmp_path, config=tmp_path / "endless.yaml"),
-        start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    logs = tmp_path / "results" / "logs" / "train"
-    while len(list(logs.rglob("*.log"))) < 2:
-        assert process.poll() is None
-        time.sleep(0.1)
-    time.sleep(2)
-    os.killpg(process.pid, signal.SIGINT)
-    text, _ = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert "Traceback" not in text + "".join(path.read_text() for path in logs.rglob("*.log"))
-    assert not list((tmp_path / "results" / "runs").rglob("*.jsonl*"))
 
 
 def test_a_training_killed_in_the_middle_goes_on_where_it_was(finished: Path, tmp_path: Path) -> None:
