@@ -26,8 +26,6 @@ wildcard_constraints:
     variant=r"[A-Za-z0-9_.]+",
     seeds=r"[0-9_-]+",
     study="|".join(plan.studies),
-    table=r"[a-z_]+",
-    figure=r"[a-z_]+",
 
 
 localrules:

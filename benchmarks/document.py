@@ -110,12 +110,24 @@ def study_table(study: str, kind: str) -> str:
     return "\n\n".join(parts)
 
 
+def probes(rows: Rows) -> str:
+    """Probes beside the plain loop."""
+    head = ["table", "rows × columns", "probe", "batched, ms a row", "plain, ms a row", "ratio", "batched, MB", "plain, MB"]
+    cells = [
+        [row["table"], f"{row['rows']:,} × {row['columns']}", row["probe"], f"{row['batched_ms']:,.0f}", f"{row['plain_ms']:,.0f}",
+         f"{row['ratio']:.2f} ×", f"{row['batched_mb']:.0f}", f"{row['plain_mb']:.0f}"]
+        for row in rows
+    ]  # fmt: skip
+    return _markdown(head, cells)
+
+
 MEASUREMENTS: dict[str, Callable[[Rows], str]] = {
     "npt_step.cpu": step,
     "npt_training.cpu": training,
     "npt_profile.cpu": shares,
     "npt_memory.cpu": memory,
     "grid_search.cpu": search,
+    "probes.cpu": probes,
     "prepare.cpu": preparing,
     "prepare.cpu forms": stored_forms,
 }
@@ -128,6 +140,7 @@ DOCUMENTS = {
         "baselines/legacy_mlp published",
         "baselines/main cost",
     ),
+    "studies.md": ("probes.cpu",),
     "data.md": ("prepare.cpu", "prepare.cpu forms"),
 }
 

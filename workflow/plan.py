@@ -94,8 +94,7 @@ class Plan:
         """What `snakemake` makes: the page, and every file on the way to it, so that a lost one is made anew."""
         paths = [f"{RESULTS}/report/index.html", *self.report_inputs(None), *self.data_inputs(None)]
         for study in self.config.studies:
-            paths += [f"{RESULTS}/tables/{study.name}.{table}.md" for table in KINDS[study.kind].tables]
-            paths += [f"{RESULTS}/figures/{study.name}.{figure}.png" for figure in KINDS[study.kind].figures]
+            paths += self.shown(study.name, study.kind)
             if KINDS[study.kind].probe:
                 paths += [f"{stem}{ending}" for stem in self._stems(study) for ending in (".jsonl", ".predictions.npz")]
         for run in self.runs.values():
@@ -105,18 +104,34 @@ class Plan:
             paths += [f"{RESULTS}/runs/{run.stem}{ending}" for ending in endings]
         return paths
 
+    @property
+    def kinds(self) -> list[str]:
+        """Kinds of studies that occur in the plan."""
+        return sorted({study.kind for study in self.config.studies})
+
+    def shown(self, study: str, kind: str) -> list[str]:
+        """Tables and figures of a study."""
+        tables = [f"{RESULTS}/tables/{study}.{table}" for table in KINDS[kind].tables]
+        figures = [f"{RESULTS}/figures/{study}.{figure}" for figure in KINDS[kind].figures]
+        return [
+            *(f"{stem}.{ending}" for stem in tables for ending in ("csv", "md")),
+            *(f"{stem}.{ending}" for stem in figures for ending in ("svg", "png")),
+        ]
+
     def _stems(self, study: Study) -> list[str]:
         """Paths, less their endings, of the run or probe files that a study collects."""
         folder = f"probes/{study.name}" if KINDS[study.kind].probe else "runs"
         return [f"{RESULTS}/{folder}/{run.stem}" for run in self.runs_of(study)]
 
     def pattern(self, what: str) -> str:
-        """Regular expression of a wildcard's values: methods, those `trained`, `fitted`, `accelerated`, or studies `probed`."""
+        """Regular expression of a wildcard's values: methods, those `trained`, `fitted`, `accelerated`, or studies: those
+        `probed`, or of a kind."""
         names = {
             "method": methods(),
             "trained": [name for name, method in methods().items() if method.saves_weights],
             "fitted": [name for name, method in methods().items() if not method.saves_weights and not method.accelerated],
             "accelerated": [name for name, method in methods().items() if not method.saves_weights and method.accelerated],
+            **{kind: [study.name for study in self.config.studies if study.kind == kind] for kind in KINDS},
             "probed": [study.name for study in self.config.studies if KINDS[study.kind].probe],
         }
         return "|".join(names[what]) or NOTHING
@@ -214,8 +229,7 @@ class Plan:
         paths = []
         for study in self.config.studies:
             paths.append(f"{RESULTS}/studies/{study.name}.csv")
-            paths += [f"{RESULTS}/tables/{study.name}.{table}.csv" for table in KINDS[study.kind].tables]
-            paths += [f"{RESULTS}/figures/{study.name}.{figure}.svg" for figure in KINDS[study.kind].figures]
+            paths += [path for path in self.shown(study.name, study.kind) if path.endswith((".csv", ".svg"))]
         return paths
 
     def data_inputs(self, wildcards: Any) -> list[str]:

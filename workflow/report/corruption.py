@@ -10,8 +10,8 @@ from workflow.report.section import DASH, Primary, Section, Tabulated, notes, nu
 from workflow.report.summary import dataset_title, method_titles, standard_error
 
 NOTE = (
-    "Every column of all other rows is permuted, each by a permutation of its own. The control goes the same way without "
-    "permuting anything. The paper's figures are of NPTs at full size."
+    "Every column of all other rows is permuted, each by a permutation of its own. The control goes the same way with "
+    "nothing permuted, for up to 20 rows of a fold. The paper's figures are of NPTs at full size."
 )
 
 
@@ -53,15 +53,15 @@ def corruption(study: pd.DataFrame, primary: Primary) -> Tabulated:
 def corruption_changes(study: pd.DataFrame) -> dict[str, pd.Series]:
     """Clean and corrupted accuracy (percent) or RMSE of every fold, and the change; negative is worse in both.
 
-    `control` is the change from the plain prediction to the one that goes the corrupted one's way with nothing corrupted.
+    `control` is the change, of a few rows, to predictions that go the corrupted ones' way with nothing permuted.
     """
     regression = study["task"] == "regression"
-    plain, clean, corrupted = (
+    clean, corrupted, before, after = (
         _column(study, f"{state}_rmse").where(regression, 100 * _column(study, f"{state}_accuracy"))
-        for state in ("plain", "clean", "corrupted")
+        for state in ("clean", "corrupted", "control_clean", "control")
     )
     return {"clean": clean, "corrupted": corrupted, "change": _change(clean, corrupted, regression),
-            "control": _change(plain, clean, regression)}  # fmt: skip
+            "control": _change(before, after, regression)}  # fmt: skip
 
 
 def _change(before: pd.Series, after: pd.Series, regression: pd.Series) -> pd.Series:

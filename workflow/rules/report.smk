@@ -1,35 +1,25 @@
-rule table:
-    input:
-        "results/studies/{study}.csv",
-    output:
-        csv="results/tables/{study}.{table}.csv",
-        markdown="results/tables/{study}.{table}.md",
-    log:
-        "results/logs/table/{study}.{table}.log",
-    resources:
-        mem_mb=1000,
-    params:
-        metrics=plan.metrics,
-    shell:
-        "python -m workflow.steps.table --table {wildcards.table} --metrics {params.metrics:q} --study {input}"
-        " --csv {output.csv} --markdown {output.markdown} --log {log}"
+# A job shows all of a study; what there is to show depends on its kind.
+for kind in plan.kinds:
 
-
-rule figure:
-    input:
-        "results/studies/{study}.csv",
-    output:
-        svg="results/figures/{study}.{figure}.svg",
-        png="results/figures/{study}.{figure}.png",
-    log:
-        "results/logs/figure/{study}.{figure}.log",
-    resources:
-        mem_mb=1000,
-    params:
-        metrics=plan.metrics,
-    shell:
-        "python -m workflow.steps.figure --figure {wildcards.figure} --metrics {params.metrics:q} --study {input}"
-        " --svg {output.svg} --png {output.png} --log {log}"
+    rule:
+        name:
+            f"show_{kind}"
+        input:
+            "results/studies/{study}.csv",
+        output:
+            plan.shown("{study}", kind),
+        log:
+            "results/logs/show/{study}.log",
+        wildcard_constraints:
+            study=plan.pattern(kind),
+        resources:
+            mem_mb=1000,
+        params:
+            metrics=plan.metrics,
+            kind=kind,
+        shell:
+            "python -m workflow.steps.show --study {input} --kind {params.kind} --metrics {params.metrics:q}"
+            " --tables results/tables --figures results/figures --log {log}"
 
 
 rule report:

@@ -46,14 +46,6 @@ def run_parser(description: str | None) -> argparse.ArgumentParser:
     return options
 
 
-def study_parser(description: str | None) -> argparse.ArgumentParser:
-    """The options of steps that show one study."""
-    options = parser(description)
-    options.add_argument("--study", type=Path, required=True, help="collected study (.csv)")
-    add_metrics(options)
-    return options
-
-
 def add_metrics(options: argparse.ArgumentParser) -> None:
     """The option that names the metric of every task."""
     options.add_argument("--metrics", type=json.loads, required=True, help="metric of every task, as JSON")

@@ -68,10 +68,10 @@ def _model(fold: Fold, method: Method, path: Path, table: Table, settings: dict[
     if method.saves_weights:
         if path.stat().st_size == 0:
             raise NoModel("there are no weights, as training failed")
-        learner = cast(Savable, fold.learner)
+        learner: Any = cast(Savable, fold.learner)
         learner.load(path, blind, fold.split, fold.seed)
-        if getattr(fold.learner, "settings", None) and getattr(fold.learner.settings, "lookup", "off") != "off":
-            fold.learner.attach(table, fold.split)  # what is to be looked up is on the duplicates of test rows
+        if getattr(learner.settings, "lookup", "off") != "off":
+            learner.attach(table, fold.split)  # what is to be looked up is on the duplicates of test rows
         return learner
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     found = [line for line in lines if line["seed"] == fold.seed]

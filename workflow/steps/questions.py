@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from npt.metrics import score
 Answer = tuple[dict[str, Any], dict[str, np.ndarray]]  # what enters the row, and arrays by name
 NEIGHBOURS = range(1, 11)
 SWEPT_ROWS = 20
+CONTROL_ROWS = 20
 DIGITS = 5
 
 
@@ -57,23 +58,26 @@ class Question:
 
 
 def corruption(asked: Question) -> Answer:
-    """Predictions with the other rows intact, and with every one of their columns permuted."""
-    clean = asked.under(Disturbance("shuffle", 0.0))
+    """Predictions with the other rows intact, and with every one of their columns permuted; for some rows with none permuted."""
+    clean = asked.learner.predict(asked.rows).values
     corrupted = asked.under(Disturbance("shuffle", 1.0))
-    plain = asked.learner.predict(asked.rows).values
+    few = replace(asked, rows=drawn(asked.rows, CONTROL_ROWS, asked.seed))
+    unpermuted, same = few.under(Disturbance("shuffle", 0.0)), clean[np.isin(asked.rows, few.rows)]
     found = {}
-    for name, predicted in (("clean", clean), ("corrupted", corrupted), ("plain", plain)):
+    for name, predicted in (("clean", clean), ("corrupted", corrupted)):
         found |= {f"{name}_{metric}": value for metric, value in asked.score(predicted).items()}
-    return found, {"clean": clean, "corrupted": corrupted}
+    for name, predicted in (("control_clean", same), ("control", unpermuted)):
+        found |= {f"{name}_{metric}": value for metric, value in few.score(predicted).items()}
+    return found, {"clean": clean, "corrupted": corrupted, "control_rows": few.rows, "control": unpermuted}
 
 
 def dose_response(asked: Question) -> Answer:
     """The test error as ever more of the other rows are shuffled, or deleted."""
     doses: dict[str, Any] = {}
-    arrays = {}
+    arrays, intact = {}, asked.under(Disturbance("shuffle", 0.0))
     for kind in KINDS:
         shares = getattr(asked.options, kind)
-        predicted = [asked.under(Disturbance(kind, share)) for share in shares]
+        predicted = [intact, *(asked.under(Disturbance(kind, share)) for share in shares[1:])]
         scores = [asked.score(values) for values in predicted]
         doses[kind] = {"share": shares, **{name: [one[name] for one in scores] for name in scores[0]}}
         arrays[kind] = np.stack(predicted)
