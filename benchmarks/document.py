@@ -114,8 +114,9 @@ def probes(rows: Rows) -> str:
     """Probes beside the plain loop."""
     head = ["table", "rows × columns", "probe", "batched, ms a row", "plain, ms a row", "ratio", "batched, MB", "plain, MB"]
     cells = [
-        [row["table"], f"{row['rows']:,} × {row['columns']}", row["probe"], f"{row['batched_ms']:,.0f}", f"{row['plain_ms']:,.0f}",
-         f"{row['ratio']:.2f} ×", f"{row['batched_mb']:.0f}", f"{row['plain_mb']:.0f}"]
+        [row["table"], f"{row['rows']:,} × {row['columns']}", row["probe"],
+         f"{row['batched_ms']:,.0f}", f"{row['plain_ms']:,.0f}", f"{row['ratio']:.2f} ×", f"{row['batched_mb']:.0f}",
+         f"{row['plain_mb']:.0f}"]
         for row in rows
     ]  # fmt: skip
     return _markdown(head, cells)

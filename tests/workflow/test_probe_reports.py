@@ -67,7 +67,7 @@ def test_doses_are_means_over_folds_and_the_lost_skill_is_counted_from_the_const
 def test_a_model_without_skill_has_none_to_lose() -> None:
     study = dose_study().iloc[:1].assign(constant_rmse=0.5)
     assert answer(study, "dose_response", PAPER_METRICS) == "No model had any skill to lose."
-    assert TABLES["dose_response"](study, PAPER_METRICS).sections[0].cells["From other rows, shuffled"].item() == "–"
+    assert TABLES["dose_response"](study, PAPER_METRICS).sections[0].cells["Lost, shuffled"].item() == "–"
 
 
 def deletion_study(kept: list[float | None], dataset: str = "protein") -> pd.DataFrame:

@@ -13,7 +13,7 @@ from npt.interface import UserError
 from npt.metrics import PAPER_METRICS
 from workflow.report.answer import answer
 from workflow.report.figures import FIGURES
-from workflow.report.page import _table
+from workflow.report.page import _note, _table
 from workflow.report.published import published
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.tables import TABLES
@@ -264,3 +264,7 @@ def test_the_sweeps_are_drawn_and_told() -> None:
     told = answer(lookup_study(), "lookup", PAPER_METRICS)
     assert "Protein (original) 0.999, and an RMSE of 0.30 where the nearest neighbour has 0.00" in told
     assert answer(lookup_study().iloc[2:], "lookup", PAPER_METRICS) == "No trained model could be questioned."
+
+
+def test_a_note_shows_names_as_code_and_is_escaped() -> None:
+    assert _note("`Lost` is <b>; \\* a star") == "<code>Lost</code> is &lt;b&gt;; * a star"

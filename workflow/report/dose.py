@@ -13,10 +13,10 @@ from workflow.report.summary import dataset_title, method_titles, standard_error
 
 KEYS = ["dataset", "method", "variant"]
 NOTE = (
-    "Error is RMSE, or the share of wrong classes in percent; means over folds. `From other rows` is the share of a model's "
-    "skill that is lost when they are spoilt: its gain over a constant prediction with the rows intact is 100 %. 0 % is a "
-    "model that knows all from the row itself, 100 % one that knows no more than the constant without the others, and beyond "
-    "it is worse than the constant. Of k-NN the others are its train rows, of NPT all rows of the batch."
+    "Error is RMSE, or the share of wrong classes in percent; means over folds. `Lost` is the share of a model's skill that "
+    "goes when other rows are spoilt: its gain over a constant prediction with the rows intact is 100 %. 0 % is a model that "
+    "knows all from the row itself, 100 % one that knows no more than the constant without the others, and beyond it is worse "
+    "than the constant. Of k-NN the others are its train rows, of NPT all rows of the batch."
 )
 
 
@@ -54,7 +54,7 @@ def dose_response(study: pd.DataFrame, primary: Primary) -> Tabulated:
         for kind, doing in (("shuffle", "shuffled"), ("delete", "deleted")):
             worst = part[part["kind"] == kind].iloc[-1]
             line[f"{100 * worst['share']:.0f} % {doing}"] = number(worst["error"], digits)
-            line[f"From other rows, {doing}"] = _share(whole, worst["error"], constant)
+            line[f"Lost, {doing}"] = _share(whole, worst["error"], constant)
         cells.append(line)
     folds = f"Other rows spoilt: {counted(int(every['folds'].max()), 'fold')}" if len(every) else "Other rows spoilt"
     return Tabulated(tidy, (Section(folds, pd.DataFrame(cells), (NOTE, *notes(tidy.drop_duplicates(KEYS)))),))

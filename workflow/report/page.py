@@ -69,6 +69,7 @@ def render(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=select_autoescape(["html", "j2"]), undefined=StrictUndefined
     )
     environment.filters["table"] = _table
+    environment.filters["note"] = _note
     shown = [_shown(name, frame, kinds[name], primary, results) for name, frame in studies.items()]
     return environment.get_template("page.html.j2").render(
         preset=preset,
@@ -164,6 +165,12 @@ def _table(rows: pd.DataFrame | list[dict[str, str]]) -> Markup:
         for row in frame.itertuples(index=False)
     )
     return Markup("<div class='wide'><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>").format(head, body)
+
+
+def _note(text: str) -> Markup:
+    """A table's note, in which `names` are set as code."""
+    parts = text.replace("\\*", "*").split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
 def _bold(text: str) -> Markup:

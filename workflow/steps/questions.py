@@ -58,7 +58,7 @@ class Question:
 
 
 def corruption(asked: Question) -> Answer:
-    """Predictions with the other rows intact, and with every one of their columns permuted; for some rows with none permuted."""
+    """Predictions with the other rows intact, with each of their columns permuted, and for a few rows with none permuted."""
     clean = asked.learner.predict(asked.rows).values
     corrupted = asked.under(Disturbance("shuffle", 1.0))
     few = replace(asked, rows=drawn(asked.rows, CONTROL_ROWS, asked.seed))
