@@ -45,6 +45,15 @@ class TrainingData:
         return self.task == "regression"
 
 
+@dataclass(frozen=True)
+class Duplicates:
+    """The lookup task: features (n, F) of the originals and of their duplicates, and the targets (n,) that these show."""
+
+    originals: np.ndarray
+    duplicates: np.ndarray
+    shown: np.ndarray
+
+
 # Predicts (features, configurations): for each of the configurations it serves, class probabilities (n, K) over the classes
 # of the train rows in ascending order, or standardised values (n,).
 Fitted = Callable[[np.ndarray, Sequence[Parameters]], Sequence[np.ndarray]]
@@ -98,7 +107,8 @@ class Baseline:
     `takes_missing` can take missing numbers, as NaN. A `slow` baseline
     gets a job for each fold, an `accelerated` one can use a GPU. `sources` are further files that determine its results. One
     that predicts from stored train rows has `stored`, which makes its prediction function of other train rows with nothing
-    learnt anew; the others' predictions are made of the row and their parameters alone.
+    learnt anew; the others' predictions are made of the row and their parameters alone. `recall` is how a baseline answers the
+    lookup task, if not by being fitted to the duplicates: after having learnt from the train rows, it gives standard values.
     """
 
     name: str
@@ -117,6 +127,7 @@ class Baseline:
     supports: Callable[[Task], str | None] = supports_every_task
     sources: tuple[str, ...] = ()
     stored: Callable[[TrainingData, Parameters, Resources], Fitted] | None = None
+    recall: Callable[[TrainingData, Parameters, int, Resources, Duplicates], np.ndarray] | None = None
 
     def configurations(self, settings: BaselineSettings, task: Task, train_rows: int) -> Iterator[dict[str, Any]]:
         """Every configuration of the grid in scikit-learn's order: parameters by name, the last one changes fastest.

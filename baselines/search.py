@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from baselines.declaration import (
     Baseline,
     BaselineSettings,
+    Duplicates,
     Fitted,
     Parameters,
     TrainingData,
@@ -139,15 +140,27 @@ def _disturbed(data: TrainingData, disturbance: Disturbance, seed: int, row: int
     return replace(data, features=features, target=target, train=every, validation=every[:0])
 
 
-def fitted_values(baseline: Baseline, data: TrainingData, wanted: np.ndarray, seed: int, resources: Resources) -> np.ndarray:
-    """Predictions for features `wanted` (n, F) by the best configuration of the quick grid; NaN where none could be fitted."""
-    grid = list(baseline.configurations(BaselineSettings("quick"), data.task, len(data.train)))
+def looked_up(baseline: Baseline, data: TrainingData, task: Duplicates, seed: int, resources: Resources) -> np.ndarray:
+    """Standardised values (n,) of the originals of the lookup task by the quick grid's best.
+
+    A baseline with `recall` learns from the train rows of `data`, others from the duplicates, by which they also choose.
+
+    Raises:
+        Infeasible: no configuration could be fitted.
+    """
+    if baseline.recall is None:
+        every = np.arange(len(task.shown))
+        data = TrainingData(task.duplicates, task.shown, every, every, "regression", 1)
+    settings = BaselineSettings("quick")
+    grid = list(baseline.configurations(settings, "regression", len(data.train)))
     with threadpool_limits(resources.threads):
-        search = Search(baseline, data, BaselineSettings("quick"), 42 + seed, resources)
-        search.run(grid)
+        if baseline.recall is not None:
+            return baseline.recall(data, {**baseline.fixed, **grid[0]}, 42 + seed, resources, task)
+        search = Search(baseline, data, settings, 42 + seed, resources)
+        trials = search.run(grid)
         if search.best is None:
-            return np.full(len(wanted), np.nan)
-        (predicted,) = search.best.fitted(wanted, [search.best.parameters])
+            raise Infeasible(next(trial.reason for trial in trials if trial.reason), trials)
+        (predicted,) = search.best.fitted(task.originals, [search.best.parameters])
     return over_all_classes(data, predicted)
 
 

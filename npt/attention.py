@@ -59,7 +59,7 @@ def dot_product_of(
     present: torch.Tensor, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, *, scale: float
 ) -> torch.Tensor:
     """The same over the keys (B, k, s, c) that are `present` (B, s) alone, without dropout; every table has one at least."""
-    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
+    return _fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
 
 
 def _on_gpu(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scale: float, rate: float) -> torch.Tensor:
@@ -67,9 +67,14 @@ def _on_gpu(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, sca
     if keys.shape[-2] <= SHORT and keys.ndim > 3 and len(keys) > 1:
         probabilities = (queries @ keys.transpose(-1, -2) * scale).softmax(-1)
         return F.dropout(probabilities, rate, rate > 0) @ values
+    return _fused(queries, keys, values, dropout_p=rate, scale=scale)
+
+
+def _fused(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, **options: Any) -> torch.Tensor:
+    """PyTorch's kernels, which on a GPU want head widths that are multiples of eight: others are padded."""
     width = values.shape[-1]
-    padded = [F.pad(x, (0, -width % 8)) if width % 8 else x for x in (queries, keys, values)]
-    return F.scaled_dot_product_attention(*padded, dropout_p=rate, scale=scale)[..., :width]
+    queries, keys, values = (F.pad(x, (0, -width % 8)) if width % 8 and not x.is_cpu else x for x in (queries, keys, values))
+    return F.scaled_dot_product_attention(queries, keys, values, **options)[..., :width]
 
 
 @uncompiled

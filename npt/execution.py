@@ -58,6 +58,13 @@ def arithmetic(settings: NPTSettings, device: torch.device) -> Iterator[None]:
         torch.use_deterministic_algorithms(strict, warn_only=warned)
 
 
+@contextmanager
+def evaluating(settings: NPTSettings, device: torch.device) -> Iterator[None]:
+    """A forward pass without gradients, in the precision of the settings."""
+    with torch.no_grad(), arithmetic(settings, device), autocast(settings, device):
+        yield
+
+
 def arrange(model: NPT, rows: int, settings: NPTSettings, device: torch.device) -> None:
     """Compile the model's blocks and have activations computed again, where the settings or the memory ask for it."""
     if settings.compile:

@@ -60,6 +60,7 @@ class NPTLearner:
 
         modes: list[Mode] = ["validation", "test"]
         same_labels = self.settings.target_mask == 1 or not self.settings.validation_labels_at_test
+        same_labels = same_labels and self.settings.lookup == "off"  # duplicates show the labels of the mode's own rows
         if same_labels and self.settings.transductive:
             modes = ["test"]  # the rows and the labels shown are the same in both modes
         wanted = torch.zeros_like(self.data.part, dtype=torch.bool)

@@ -16,7 +16,7 @@ from npt import parallel
 from npt.batches import batch_count, largest_batch, partition
 from npt.cells import Encoded
 from npt.checkpoint import Checkpoint
-from npt.execution import arithmetic, arrange, autocast
+from npt.execution import arithmetic, arrange, autocast, evaluating
 from npt.interface import Mode
 from npt.layout import Layout
 from npt.loss import label_loss, tradeoff, training_loss
@@ -168,7 +168,6 @@ def label_scores(
     return total / count, (math.sqrt(total / count) if model.layout.continuous[data.target] else right / count)
 
 
-@torch.no_grad()
 def target_outputs(
     model: NPT, data: Encoded, mode: Mode, settings: NPTSettings, seed: int, wanted: torch.Tensor
 ) -> torch.Tensor:
@@ -181,7 +180,7 @@ def target_outputs(
         cells = mask(data.take(rows), mode, settings, generator).cells
         own = wanted[rows].nonzero().flatten()
         if len(own):
-            with arithmetic(settings, device), autocast(settings, device):
+            with evaluating(settings, device):
                 outputs[rows[own]] = model.predict_target(cells, own[None])[0]
     return outputs
 

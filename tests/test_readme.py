@@ -9,6 +9,8 @@ import pytest
 
 from npt.interface import TASKS
 from npt.metrics import METRICS, PAPER_METRICS
+from workflow.report.corruption import corruption_changes
+from workflow.report.dose import skill_from_others
 from workflow.report.section import TASK_TITLES, Section
 from workflow.report.summary import read_study
 from workflow.report.tables import TABLES
@@ -17,12 +19,21 @@ ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference" / "quick"
 
 
+PROBES = {
+    "corruption": "corruption",
+    "dose_response": "dose_response",
+    "lookup": "lookup",
+    "deletion_lookup": "deletion",
+    "attention_lookup": "attention",
+}
+
+
 def study(name: str) -> pd.DataFrame:
     return read_study(REFERENCE / f"{name}.csv")
 
 
 def readme_tables() -> list[str]:
-    """Primary metrics of all methods, then the corruption of NPT, as Markdown."""
+    """Primary metrics of all methods, then what the questions to the trained models gave, as Markdown."""
     columns = []
     for task in TASKS:
         metric = METRICS[PAPER_METRICS[task]].title
@@ -30,9 +41,8 @@ def readme_tables() -> list[str]:
         (section,) = [s for s in sections if s.title.startswith(f"{TASK_TITLES[task]}: test {metric} ")]
         columns.append(section.cells.set_index("Method").rename(columns=lambda name, metric=metric: f"{name}, {metric}"))
     main = pd.concat(columns, axis=1).reset_index()
-    corruption = TABLES["corruption"](study("corruption"), PAPER_METRICS).sections
-    lookup = TABLES["lookup"](study("lookup"), PAPER_METRICS).sections
-    return [Section("main", main).markdown(), *(section.markdown() for section in (*corruption, *lookup))]
+    probes = [section for name, kind in PROBES.items() for section in TABLES[kind](study(name), PAPER_METRICS).sections]
+    return [Section("main", main).markdown(), *(section.markdown() for section in probes)]
 
 
 def test_the_readme_shows_the_reference_run() -> None:
@@ -56,6 +66,22 @@ def test_the_reference_npt_looks_rows_up_and_follows_an_intervention() -> None:
     assert (rows["intervention_correlation"] >= 0.98).all()
     assert rows.loc["add_one", "nearest_rmse"] > 10 * rows.loc["add_one", "rmse"]
     assert (rows["alone_rmse"] > 5 * rows["rmse"]).all()
+
+
+def test_in_the_reference_run_knn_lives_off_its_rows_and_a_linear_model_needs_none() -> None:
+    lost = skill_from_others(study("dose_response"), "shuffle").set_index(["dataset", "method"])["share"]
+    for dataset in ("concrete", "yacht"):
+        assert lost[dataset, "knn"] > 0.7
+        assert lost[dataset, "linear"] == 0
+    changes = corruption_changes(study("corruption"))
+    assert changes["control"].abs().max() < 1e-3
+
+
+def test_the_reference_probes_find_the_duplicate_that_holds_the_answer() -> None:
+    table = TABLES["deletion"](study("deletion_lookup"), PAPER_METRICS).tidy
+    assert (table["p_random"] < 0.05).all()
+    heads = TABLES["attention"](study("attention_lookup"), PAPER_METRICS).tidy
+    assert (heads["partner"] > 5 / 63).all()  # of 63 others, five times what a head that looks at all alike gives it
 
 
 @pytest.mark.parametrize("dataset", ["yacht", "concrete"])

@@ -10,7 +10,7 @@ import torch
 from scipy.stats import rankdata
 
 from npt.encoding import one_hot_features
-from npt.execution import autocast
+from npt.execution import evaluating
 from npt.interface import Table
 from npt.learner import NPTLearner
 from npt.model import NPT, Block
@@ -22,40 +22,48 @@ class Head:
     """A head between datapoints, asked for m rows; `layer` counts all layers from 0, as the paper's depth does.
 
     `nearness` (m,) is Spearman's correlation of the attention to the other rows with how near they are (minus the squared
-    distance of the encoded features); `reach` (m,) their mean distance weighted by attention, over their plain mean;
-    `partner` (m,) the attention to the row's own duplicate in the lookup task, else NaN. `relative` (m, bins) is the mean
-    attention in bins of others from near to far, where 1 is the mean over all others: what a head that looks at all alike has.
+    distance of the encoded features). Rows in the middle of the data are near to all, so a head that looks at the same rows
+    whoever asks has some too: `typical` (m,) is the mean correlation of the same attention with how near the others are to the
+    other probed rows of the batch, NaN where there are none. `reach` (m,) is the others' mean distance weighted by attention,
+    over their plain mean; `partner` (m,) the attention to the row's own duplicate in the lookup task, else NaN. `relative`
+    (m, bins) is the mean attention in bins of others from near to far, where 1 is the mean over all others: what a head that
+    looks at all alike has.
     """
 
     layer: int
     head: int
     nearness: np.ndarray
+    typical: np.ndarray
     reach: np.ndarray
     partner: np.ndarray
     relative: np.ndarray
 
 
-@torch.no_grad()
 def heads(learner: NPTLearner, table: Table, rows: np.ndarray, bins: int, model: NPT | None = None) -> list[Head]:
     """Attention of every head for `rows`, test rows, to the others of their batches; of another `model`, if given."""
     features = one_hot_features(table, learner.known)
-    found: dict[tuple[int, int], list[tuple[int, float, float, float, np.ndarray]]] = {}
+    found: dict[tuple[int, int], dict[int, tuple[float, float, float, float, np.ndarray]]] = {}
     for batch in asked_batches(learner, rows):
-        numbers = batch.rows.cpu().numpy()
-        repeats = batch.shape[0] // len(numbers)
-        for layer, weights in _weights(model or learner.model, learner, batch).items():
-            for place, number in enumerate(batch.asked.tolist()):
-                distances = np.tile(((features[numbers] - features[numbers[number]]) ** 2).sum(1), repeats)
-                for head, line in enumerate(weights[:, place]):
-                    measured = _measures(np.delete(line, number), np.delete(distances, number), bins)
-                    partner = float(line[len(numbers) + number]) if repeats > 1 else float("nan")
-                    found.setdefault((layer, head), []).append((int(numbers[number]), *measured[:2], partner, measured[2]))
-    wanted = {int(row): place for place, row in enumerate(rows)}
+        numbers, asked = batch.rows.cpu().numpy(), batch.asked.tolist()
+        whole = features[np.tile(numbers, batch.shape[0] // len(numbers))]
+        distances = np.stack([((whole - features[numbers[place]]) ** 2).sum(1) for place in asked])  # (m, n)
+        weights = _weights(model or learner.model, learner, batch)
+        for i, place in enumerate(asked):
+            others = np.delete(distances, place, 1)  # (m, n - 1)
+            near = _standardised_ranks(-others)
+            for layer, every in weights.items():
+                for head, line in enumerate(every[:, i]):
+                    attention = np.delete(line, place)
+                    correlations = near @ _standardised_ranks(attention)
+                    typical = np.delete(correlations, i).mean() if len(asked) > 1 else np.nan
+                    reach, relative = _spread(attention, others[i], bins)
+                    partner = line[len(numbers) + place] if len(line) > len(numbers) else np.nan
+                    measured = (correlations[i], typical, reach, partner, relative)
+                    found.setdefault((layer, head), {})[int(numbers[place])] = measured
     made = []
-    for (layer, head), lines in sorted(found.items()):
-        lines.sort(key=lambda line: wanted[line[0]])
-        _, nearness, reach, partner, relative = zip(*lines, strict=True)
-        made.append(Head(layer, head, np.array(nearness), np.array(reach), np.array(partner), np.stack(relative)))
+    for (layer, head), by_row in sorted(found.items()):
+        columns = zip(*(by_row[int(row)] for row in rows), strict=True)
+        made.append(Head(layer, head, *(np.array(column, float) for column in columns)))
     return made
 
 
@@ -67,7 +75,7 @@ def _weights(model: NPT, learner: NPTLearner, batch: AskedBatch) -> dict[int, np
         if over_rows:
             hooks.append(block.register_forward_pre_hook(partial(_remember, inputs, layer)))
     try:
-        with autocast(learner.settings, batch.rows.device):
+        with evaluating(learner.settings, batch.rows.device):
             model(batch.cells)
             found = {}
             for layer, x in inputs.items():
@@ -84,19 +92,21 @@ def _remember(inputs: dict[int, torch.Tensor], layer: int, block: torch.nn.Modul
     inputs[layer] = given[0]
 
 
-def _measures(weights: np.ndarray, distances: np.ndarray, bins: int) -> tuple[float, float, np.ndarray]:
-    """Rank correlation with nearness, reach, and relative attention in bins from near to far."""
-    nearness = _rank_correlation(weights, -distances)
+def _spread(weights: np.ndarray, distances: np.ndarray, bins: int) -> tuple[float, np.ndarray]:
+    """Reach, and relative attention in bins from near to far."""
     mean = distances.mean()
     reach = float(weights @ distances / weights.sum() / mean) if mean > 0 else float("nan")
     order = np.argsort(distances, kind="stable")
     relative = np.array([part.mean() for part in np.array_split(weights[order], min(bins, len(order)))]) / weights.mean()
-    return nearness, reach, np.pad(relative, (0, bins - len(relative)), constant_values=np.nan)
+    return reach, np.pad(relative, (0, bins - len(relative)), constant_values=np.nan)
 
 
-def _rank_correlation(left: np.ndarray, right: np.ndarray) -> float:
-    """Spearman's correlation; 0 where one side is constant, as there is nothing to go along with."""
-    left, right = rankdata(left), rankdata(right)
-    if np.ptp(left) == 0 or np.ptp(right) == 0:
-        return 0.0
-    return float(np.corrcoef(left, right)[0, 1])
+def _standardised_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks along the last dimension, centred and of length one: the product of two is Spearman's correlation.
+
+    Zeros where all values are equal, as there is nothing to go along with.
+    """
+    ranks = rankdata(values, axis=-1)
+    ranks = ranks - ranks.mean(-1, keepdims=True)
+    length = np.linalg.norm(ranks, axis=-1, keepdims=True)
+    return np.divide(ranks, length, out=np.zeros_like(ranks), where=length > 0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from npt.execution import autocast
+from npt.execution import evaluating
 from npt.learner import NPTLearner
 from npt.probes.batches import AskedBatch, asked_batches, copies_at_once
 from npt.probes.options import DeletionOptions
@@ -38,7 +38,6 @@ class Deletion:
     passes: int
 
 
-@torch.no_grad()
 def deletions(learner: NPTLearner, rows: np.ndarray, options: DeletionOptions, seed: int) -> list[Deletion]:
     """Algorithm 2 for each of `rows`, test rows; the rows of a batch search side by side, each proposal in its own table."""
     found = {}
@@ -143,6 +142,6 @@ def _padded(learner: NPTLearner, batch: AskedBatch, tables: list[np.ndarray]) ->
     cells = batch.cells.gather_rows(torch.from_numpy(places).to(device)[..., None].expand(-1, -1, d))
     first = torch.zeros(len(tables), 1, dtype=torch.long, device=device)
     present = torch.arange(longest, device=device) < lengths[:, None]
-    with autocast(learner.settings, device):
+    with evaluating(learner.settings, device):
         outputs = learner.model.predict_target(cells, first, None if bool(present.all()) else present)
     return learner.decode(outputs[:, 0]).values

@@ -6,13 +6,12 @@ import numpy as np
 import torch
 
 from npt.disturbance import Disturbance
-from npt.execution import autocast
+from npt.execution import evaluating
 from npt.interface import Prediction
 from npt.learner import NPTLearner
 from npt.probes.batches import asked_batches, copies_at_once
 
 
-@torch.no_grad()
 def disturbed_predictions(learner: NPTLearner, rows: np.ndarray, disturbance: Disturbance, seed: int) -> Prediction:
     """Predict each of `rows`, test rows, from its batch with the other rows disturbed.
 
@@ -27,6 +26,6 @@ def disturbed_predictions(learner: NPTLearner, rows: np.ndarray, disturbance: Di
             sources = [disturbance.sources(seed, numbers[place], place, batch.shape) for place in asked.tolist()]
             copies = batch.cells.gather_rows(torch.from_numpy(np.stack(sources)).to(device))
             first = torch.zeros(len(asked), 1, dtype=torch.long, device=device)
-            with autocast(learner.settings, device):
+            with evaluating(learner.settings, device):
                 outputs[batch.rows[asked]] = learner.model.predict_target(copies, first)[:, 0].to(outputs.dtype)
     return learner.decode(outputs[torch.as_tensor(rows, device=device)])

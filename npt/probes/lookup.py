@@ -14,7 +14,7 @@ import torch
 
 from npt.cells import Cells
 from npt.encoding import one_hot_features
-from npt.execution import autocast
+from npt.execution import evaluating
 from npt.interface import Split, Table
 from npt.learner import NPTLearner
 from npt.lookup import Rule, noisy_from
@@ -45,7 +45,6 @@ class Intervention:
     others: np.ndarray
 
 
-@torch.no_grad()
 def intervened(learner: NPTLearner, table: Table, split: Split, rows: np.ndarray, sweep: int = 10) -> Intervention:
     """Sweep the target of one duplicate at a time over the range of the targets, all else fixed and nothing retrained."""
     learner.attach(table, split)
@@ -60,7 +59,7 @@ def intervened(learner: NPTLearner, table: Table, split: Split, rows: np.ndarray
         for active in batch.asked.split(max(1, copies_at_once(learner, batch.shape[0]) // sweep)):
             copies = _with_targets(batch.cells, n + active, values, target)
             asked = originals.expand(len(active) * sweep, -1)
-            with autocast(learner.settings, device):
+            with evaluating(learner.settings, device):
                 outputs = learner.model.predict_target(copies, asked)[..., 0].float().view(len(active), sweep, n)
             own = torch.arange(len(active), device=device)
             predicted[batch.rows[active]] = outputs[own, :, active]
@@ -77,13 +76,12 @@ def intervened(learner: NPTLearner, table: Table, split: Split, rows: np.ndarray
 
 
 def _with_targets(cells: Cells, places: torch.Tensor, values: torch.Tensor, target: int) -> Cells:
-    """A copy of the input for each of `places` and `values`, in which the target at that place has that value."""
+    """A copy of the input for each of `places` and `values`, in which the target that is shown at that place has that value."""
     copies = len(places) * len(values)
-    codes, scale, hidden = (x.expand(copies, -1, -1) for x in (cells.codes, cells.scale, cells.mask))
-    scale, hidden, each = scale.clone(), hidden.clone(), torch.arange(copies, device=places.device)
-    at = places.repeat_interleave(len(values))
-    scale[each, at, target], hidden[each, at, target] = values.repeat(len(places)).to(scale.dtype), 0.0
-    return Cells(codes, scale, hidden)
+    codes, scale, marks = (x.expand(copies, -1, -1) for x in (cells.codes, cells.scale, cells.mask))
+    scale, each = scale.clone(), torch.arange(copies, device=places.device)
+    scale[each, places.repeat_interleave(len(values)), target] = values.repeat(len(places)).to(scale.dtype)
+    return Cells(codes, scale, marks)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from npt import model as model_module
 from npt.encoding import one_hot_features
 from npt.interface import Resources
 from npt.learner import NPTLearner
-from npt.probes.attention import _measures, heads
+from npt.probes.attention import _spread, _standardised_ranks, heads
 from tests.conftest import SMALL_NPT, first_split, make_table
+from workflow.report.attention import looks_near
 
 
 def test_they_are_the_weights_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,14 +35,23 @@ def test_they_are_the_weights_of_the_forward_pass(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(model_module, "dot_product", recording)
     learner.predict(split.test)
-    whole = [one[0] for one in seen if one.shape[0] == 1 and one.shape[-2:] == (60, 60)][-1]  # layer 0 in test mode
+    tested = seen[len(seen) // 2 :]  # validation mode comes first
+    whole = [one[0] for one in tested if one.shape[0] == 1 and one.shape[-1] == 60]
+    assert whole[0].shape[1] == 60 and whole[1].shape[1] == len(split.test)  # the last layer has queries of the asked alone
     features = one_hot_features(table, learner.known)
     for place, row in enumerate(split.test[:4]):
         others = np.delete(np.arange(60), row)
         near = -((features[others] - features[row]) ** 2).sum(1)
-        for one in found[:2]:
-            weights = whole[one.head, row].detach().double().numpy()[others]
+        for one in found:
+            line = whole[0][one.head, row] if one.layer == 0 else whole[1][one.head, place]
+            weights = line.detach().double().numpy()[others]
             assert one.nearness[place] == pytest.approx(spearmanr(weights, near).statistic, abs=1e-4)
+            elsewhere = [
+                spearmanr(weights, -((features[others] - features[other]) ** 2).sum(1)).statistic
+                for other in split.test
+                if other != row
+            ]
+            assert one.typical[place] == pytest.approx(np.mean(elsewhere), abs=1e-4)
             assert one.reach[place] == pytest.approx((weights / weights.sum()) @ near / near.mean(), rel=1e-4)
     assert all(np.isnan(one.partner).all() for one in found)
     assert all(one.relative.shape == (len(split.test), 5) for one in found)
@@ -49,17 +59,33 @@ def test_they_are_the_weights_of_the_forward_pass(monkeypatch: pytest.MonkeyPatc
 
 def test_a_head_that_looks_near_has_a_number_that_says_so() -> None:
     distances = np.arange(1.0, 41.0)
-    near, reach, relative = _measures(np.exp(-distances), distances, 4)
-    assert near == pytest.approx(1)
+    near = _standardised_ranks(-distances)
+    reach, relative = _spread(np.exp(-distances), distances, 4)
+    assert _standardised_ranks(np.exp(-distances)) @ near == pytest.approx(1)
     assert reach < 0.2
     assert relative[0] > 3 and relative[-1] < 0.01
-    far, *_ = _measures(distances / distances.sum(), distances, 4)
-    assert far == pytest.approx(-1)
-    flat, reach, relative = _measures(np.full(40, 1 / 40), distances, 4)
-    assert (flat, reach) == (0, pytest.approx(1))
+    assert _standardised_ranks(distances / distances.sum()) @ near == pytest.approx(-1)
+    assert _standardised_ranks(np.full(40, 1 / 40)) @ near == 0
+    reach, relative = _spread(np.full(40, 1 / 40), distances, 4)
+    assert reach == pytest.approx(1)
     assert relative == pytest.approx(np.ones(4))
-    few = _measures(np.array([0.5, 0.5]), np.array([1.0, 2.0]), 4)[2]
+    few = _spread(np.array([0.5, 0.5]), np.array([1.0, 2.0]), 4)[1]
     assert np.isnan(few[2:]).all()
+
+
+def test_a_head_that_looks_at_the_middle_whoever_asks_does_not_look_near() -> None:
+    points = np.random.default_rng(0).normal(size=(200, 2))
+    distances = ((points[:, None] - points[None]) ** 2).sum(-1)
+    blind = _standardised_ranks(np.exp(-(points**2).sum(1) / 4))
+    near = _standardised_ranks(-distances)
+    own = near @ blind
+    assert own.mean() > 0.3
+    typical = (own.sum() - own) / 199
+    assert not looks_near(own[:25], typical[:25])
+    seeing = np.array([_standardised_ranks(np.exp(-line)) @ near.T for line in distances])
+    nearness = np.diag(seeing)
+    assert looks_near(nearness[:25], ((seeing.sum(1) - nearness) / 199)[:25])
+    assert np.isnan(looks_near(nearness[:5], typical[:5]))
 
 
 def test_another_model_s_heads_can_be_asked_and_duplicates_are_partners() -> None:

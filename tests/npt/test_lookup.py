@@ -71,6 +71,26 @@ def test_a_prediction_follows_its_duplicate_s_target_and_others_hardly_move(trai
     assert learner.predict_disturbed(rows, Disturbance("shuffle", 1.0), 0).values.shape == (len(rows),)
 
 
+def test_an_intervention_leaves_the_marks_of_the_released_code_as_they_were() -> None:
+    table, split = unrelated(90)
+    learner = NPTLearner(replace(SETTINGS, lookup="released_add_one", updates=1), Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    row = split.test[:1]
+    found = intervened(learner, table, split, row, sweep=3)
+    shift = statistics(table, split).scale[table.target]
+    for value, predicted in zip(found.values, found.predicted[0], strict=True):
+        truth = table.truth
+        truth[row] = value - shift  # the duplicate shows it larger by one deviation
+        plain = looked_up(learner, table.with_numbers(table.target, truth), split, row)
+        assert plain[0] == pytest.approx(predicted, abs=1e-4)
+
+
+def test_validation_rows_are_predicted_beside_their_own_duplicates(trained: tuple[NPTLearner, Table, Split]) -> None:
+    learner, table, split = trained
+    learner.attach(table.blind(split.test), split)
+    assert np.corrcoef(learner.predict(split.validation).values, table.truth[split.validation])[0, 1] > 0.7
+
+
 def test_without_attention_between_datapoints_nothing_can_be_looked_up() -> None:
     table, split = unrelated(300)
     settings = replace(SETTINGS, between_datapoints=False, updates=20)

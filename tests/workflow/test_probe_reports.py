@@ -13,9 +13,10 @@ from npt.metrics import PAPER_METRICS
 from workflow.report.ablation import changes
 from workflow.report.answer import answer
 from workflow.report.attention import attention_heads
-from workflow.report.deletion import one_sided
 from workflow.report.dose import doses, skill_from_others
 from workflow.report.figures import FIGURES
+from workflow.report.published import published
+from workflow.report.summary import one_sided
 from workflow.report.tables import TABLES
 
 COMMON: dict[str, Any] = {"status": "ok", "reason": "", "variant": "base", "preset": "toy"}
@@ -60,8 +61,30 @@ def test_doses_are_means_over_folds_and_the_lost_skill_is_counted_from_the_const
     assert list(cells.loc[("Breast Cancer", "NPT")]) == ["10.0", "40.0", "10.0", "0 %", "30.0", "67 %"]
     assert any("there are no weights" in note for note in table.sections[0].notes)
     told = answer(dose_study(), "dose_response", PAPER_METRICS)
-    assert "NPT loses 0 % of its skill when they are shuffled and 47 % when most are deleted" in told
-    assert "k-NN loses 100 % of its skill when they are shuffled and 150 %" in told
+    assert "NPT loses 0 % of its skill when they are shuffled and 47 % when most are deleted (median over 2 datasets)" in told
+    assert "k-NN loses 100 % of its skill when they are shuffled and 150 % when most are deleted (one dataset)" in told
+
+
+def test_a_model_with_one_failed_fold_has_no_mean_over_the_others() -> None:
+    study = dose_study()
+    study.loc[1, ["status", "reason"]] = ["failed", "out of memory"]
+    table = TABLES["dose_response"](study, PAPER_METRICS)
+    assert table.sections[0].cells.set_index(["Dataset", "Method"]).loc[("Yacht", "NPT"), "Error"] == "–"
+    assert "– NPT on Yacht: fold 1: out of memory" in table.sections[0].notes
+    assert "yacht" not in set(doses(study).query("method == 'npt'")["dataset"])
+    kept = deletion_study([5.0, 4.0, 6.0, 3.0])
+    both = pd.concat([kept.iloc[:1], kept.iloc[:1].assign(seed=1, **FAILED)])
+    line = TABLES["deletion"](both, PAPER_METRICS).tidy.iloc[0]
+    assert np.isnan(line["kept"]) and line["reason"].startswith("fold 1: there are no weights")
+    heads = attention_study().iloc[:1]
+    both = pd.concat([heads, heads.assign(seed=1, **FAILED)])
+    assert np.isnan(TABLES["attention"](both, PAPER_METRICS).tidy.iloc[0]["nearness"])
+    clean = {"clean_rmse": 1.0, "corrupted_rmse": 2.0, "control_clean_rmse": 1.0, "control_rmse": 1.0}
+    own = {**COMMON, "dataset": "yacht", "task": "regression", "method": "npt"}
+    both = pd.DataFrame([{**own, **clean, "seed": 0}, {**own, "seed": 1, **FAILED}])
+    line = TABLES["corruption"](both, PAPER_METRICS).tidy.iloc[0]
+    assert np.isnan(line["clean"]) and np.isnan(line["change"])
+    assert TABLES["corruption"](both.iloc[:1], PAPER_METRICS).tidy.iloc[0]["change"] == -100
 
 
 def test_a_model_without_skill_has_none_to_lose() -> None:
@@ -73,13 +96,9 @@ def test_a_model_without_skill_has_none_to_lose() -> None:
 def deletion_study(kept: list[float | None], dataset: str = "protein") -> pd.DataFrame:
     count = len(kept)
     distances = {"kept": kept, "deleted": [10.0] * count, "random": [9.0] * count, "left": [0.01, 0.5] * (count // 2)}
-    facts = {
-        "context_rows": 300,
-        "passes": 10 * count,
-        "rows": count,
-        "seconds_per_row": 0.5,
-        "distances": json.dumps(distances),
-    }
+    constants = {"tolerance": 0.01, "limit": 0.1, "growth": 1.1, "retries": 5, "left": 0.02}
+    facts = {"context_rows": 300, "passes": 10 * count, "rows": count, "seconds_per_row": 0.5,
+             "distances": json.dumps(distances), "options": json.dumps(constants), "partner_kept": None}  # fmt: skip
     own = {"dataset": dataset, "task": "regression", "method": "npt", "seed": 0}
     return pd.DataFrame([{**COMMON, **own, **facts}, {**COMMON, **own, "dataset": "yacht", **FAILED}])
 
@@ -87,7 +106,7 @@ def deletion_study(kept: list[float | None], dataset: str = "protein") -> pd.Dat
 def test_deletion_is_tested_over_rows_and_stands_beside_the_paper() -> None:
     table = TABLES["deletion"](deletion_study([5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]), PAPER_METRICS)
     tidy = table.tidy.set_index("dataset")
-    assert tidy.loc["protein", ["probed", "left", "to_2_percent", "to_10_percent", "kept"]].tolist() == [
+    assert tidy.loc["protein", ["probed", "left", "to_1_percent", "to_10_percent", "kept"]].tolist() == [
         8,
         0.255,
         0.5,
@@ -98,6 +117,14 @@ def test_deletion_is_tested_over_rows_and_stands_beside_the_paper() -> None:
     assert tidy.loc["protein", "passes_per_row"] == 10
     assert np.isnan(tidy.loc["yacht", "p_deleted"])
     assert "p = 8.8e−130" in " ".join(table.sections[0].notes)
+    assert (
+        "more after 5 refusals in succession (the paper: 50), up to 0.1; the search ends below 2 %"
+        in table.sections[0].notes[1]
+    )
+    assert "Own duplicate kept" not in table.sections[0].cells
+    partners = deletion_study([5.0, 4.0]).assign(partner_kept=[0.75, None])
+    assert TABLES["deletion"](partners, PAPER_METRICS).sections[0].cells["Own duplicate kept"].tolist() == ["75 %", "–"]
+    assert "75 % keep the row's own duplicate" in answer(partners, "deletion", PAPER_METRICS)
     assert table.sections[0].cells.set_index("Dataset").loc["Protein", "p, kept < deleted"] == "0.004"
     assert (
         "Protein a prediction of NPT needs 26 % of its context; those left are nearer than random ones (p = 0.0039)"
@@ -120,7 +147,7 @@ def attention_study(partner: list[float] | None = None) -> pd.DataFrame:
     near = [0.5, 0.6, 0.4, 0.7, 0.55, 0.3, 0.45, 0.65]
     heads = [
         {"layer": layer, "head": head, "nearness": near if head else [-x for x in near], "untrained": [0.1] * 8,
-         "reach": [0.5] * 8, "partner": partner}
+         "typical": [0.2] * 8, "reach": [0.5] * 8, "partner": partner}
         for layer in (0, 2) for head in (0, 1)
     ]  # fmt: skip
     maps = {"rows": [[[2.0, 1.0, 0.5]] * 8] * 4}
@@ -131,7 +158,8 @@ def attention_study(partner: list[float] | None = None) -> pd.DataFrame:
 
 def test_half_of_the_heads_look_near() -> None:
     heads = attention_heads(attention_study())
-    assert heads["looks_near"].tolist() == [False, True, False, True]
+    assert heads["looks_near"].tolist() == [0, 1, 0, 1]
+    assert heads["typical"].eq(0.2).all()
     table = TABLES["attention"](attention_study(), PAPER_METRICS)
     line = table.sections[0].cells.set_index("Dataset").loc["Yacht"]
     assert line["Look near"] == "50 %"
@@ -140,13 +168,25 @@ def test_half_of_the_heads_look_near() -> None:
     assert line["Nearest head"] == "0.52 (layer 2, head 1, fold 0)"
     assert "On own duplicate" not in line
     told = answer(attention_study([0.25] * 8), "attention", PAPER_METRICS)
-    assert "50 % of the heads of NPT on Yacht look near (mean rank correlation 0.00, before training 0.10)" in told
+    assert (
+        "50 % of the heads of NPT on Yacht look nearer to the row that asks than to others (mean rank correlation 0.00" in told
+    )
+    assert "with others 0.20, before training 0.10)" in told
     assert "a row's own duplicate gets 25 % of the attention" in told
 
 
-def ablation_study() -> pd.DataFrame:
+def test_a_model_without_heads_has_a_reason_and_not_an_error() -> None:
+    study = attention_study().iloc[:1].assign(heads=json.dumps({"heads": []}), maps=json.dumps({"rows": []}))
+    table = TABLES["attention"](study, PAPER_METRICS)
+    assert table.tidy["reason"].item() == "it has no attention between datapoints"
+    assert answer(study, "attention", PAPER_METRICS) == "No trained model could be questioned."
+    FIGURES["attention"](study, PAPER_METRICS)
+
+
+def ablation_study(*more: str) -> pd.DataFrame:
     rows = []
-    for variant, errors in (("base", [3.0, 3.2]), ("layers_4", [3.6, 3.9]), ("without_attributes", [3.0, 3.2])):
+    errors_of = {"base": [3.0, 3.2], "layers_4": [3.6, 3.9], "without_attributes": [3.0, 3.2]}
+    for variant, errors in {**errors_of, **{name: [4.0, 4.0] for name in more}}.items():
         for seed, error in enumerate(errors):
             own = {"dataset": "boston_housing", "task": "regression", "method": "npt", "seed": seed, "test_rmse": error}
             rows.append({**COMMON, **own, "test_mse": error**2, "variant": variant, "validation_loss": error})
@@ -159,8 +199,15 @@ def test_an_ablation_is_compared_fold_by_fold_and_with_both_of_the_paper_s_table
     assert cells.loc["NPT (layers_4)", "Change"] == "**+0.650 ± 0.050**"
     assert cells.loc["NPT", "Change"] == "–"
     assert cells.loc["NPT (without_attributes)", "Change"] == "0.000 ± 0.000"
-    assert cells["Paper, Table 4"].tolist() == ["3.000 ± 0.230", "3.300 ± 0.410", "–"]
-    assert cells["Paper, Table 5"].tolist() == ["2.920 ± 0.150", "–", "3.220 ± 0.250"]
+    assert not any("Paper" in column for column in cells)  # it is neither of the paper's tables
+    table_4 = set(published()["table_4_ablation"]["cells"]["protein"]) - {"base", "layers_4"}
+    for more, title, values in (
+        (table_4, "Paper, Table 4", ["3.000 ± 0.230", "3.300 ± 0.410", "–"]),
+        ({"no_feature_masking"}, "Paper, Table 5", ["2.920 ± 0.150", "–", "3.220 ± 0.250"]),
+    ):
+        whole = TABLES["ablation"](ablation_study(*more), PAPER_METRICS).sections[0].cells
+        assert [column for column in whole if "Paper" in column] == [title]
+        assert whole[title].tolist()[:3] == values
     found = changes(ablation_study(), PAPER_METRICS).set_index("title")
     assert found.loc["NPT (layers_4)", "change"] == pytest.approx(100 * 0.65 / 3.1)
     assert "Boston Housing (RMSE): NPT (layers_4) +21 %, NPT (without_attributes) 0 %" in answer(
@@ -169,11 +216,19 @@ def test_an_ablation_is_compared_fold_by_fold_and_with_both_of_the_paper_s_table
 
 
 def test_variants_are_ranked_from_zero_by_validation_loss_beside_table_13() -> None:
-    table = TABLES["validation_ranks"](ablation_study().replace({"variant": {"layers_4": "layers_16"}}), PAPER_METRICS)
+    table = TABLES["validation_ranks"](ablation_study(), PAPER_METRICS)
     ranks = table.tidy.set_index("variant")
-    assert ranks["mean_rank"].to_dict() == {"base": 0.5, "layers_16": 2.0, "without_attributes": 0.5}
-    assert ranks.loc["layers_16", "published"] == 4.3
+    assert ranks["mean_rank"].to_dict() == {"base": 0.5, "layers_4": 2.0, "without_attributes": 0.5}
+    assert ranks["published"].isna().all()  # Table 13 ranks eight
     assert ranks["folds"].eq(2).all()
+    eight = set(published()["table_13_configuration_rank"]["cells"]["boston_housing"]) - {"base"}
+    names = {"layers_4": "gone", "without_attributes": "gone"}
+    whole = ablation_study(*eight).replace({"variant": names}).query("variant != 'gone'")
+    ranks = TABLES["validation_ranks"](whole, PAPER_METRICS).tidy.set_index("variant")
+    assert ranks.loc["layers_16", "published"] == 4.3
+    assert ranks["mean_rank"].sum() == 28
+    two = pd.concat([whole, whole.query("variant == 'base'").assign(method="knn")])
+    assert len(TABLES["validation_ranks"](two, PAPER_METRICS).tidy) == 9
     missing = ablation_study().query("not (variant == 'layers_4' and seed == 1)")
     assert TABLES["validation_ranks"](missing, PAPER_METRICS).tidy["folds"].eq(1).all()
 

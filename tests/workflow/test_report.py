@@ -237,12 +237,12 @@ def lookup_study() -> pd.DataFrame:
     sweep = {"values": [0.0, 1.0, 2.0], "predicted": [[0.1, 1.0, 1.9], [0.0, 0.9, 2.1]]}
     common = {"method": "npt", "task": "regression", "status": "ok", "reason": "", "seed": 0, "constant_rmse": 6.0,
               "alone_rmse": 4.9, "neighbours": 1, "intervention_correlation": 0.99, "intervention_slope": 0.9,
-              "intervention_others": 0.1, "sweep": json.dumps(sweep)}  # fmt: skip
+              "intervention_others": 0.1, "shift": 0.0, "sweep": json.dumps(sweep)}  # fmt: skip
     rows = [
         {**common, "dataset": "protein", "variant": "lookup", "lookup": "original", "rmse": 0.3, "correlation": 0.999,
          "nearest_rmse": 0.0, "neighbours_rmse": 0.0},
-        {**common, "dataset": "concrete", "variant": "lookup_add_one", "lookup": "add_one", "rmse": 0.5, "correlation": 0.99,
-         "nearest_rmse": 6.1, "neighbours_rmse": 5.2},
+        {**common, "dataset": "concrete", "variant": "lookup_add_one", "lookup": "add_one", "shift": 6.1, "rmse": 0.5,
+         "correlation": 0.99, "nearest_rmse": 6.1, "neighbours_rmse": 5.2},
         {**common, "dataset": "concrete", "variant": "lookup", "status": "failed", "reason": "there are no weights"},
     ]  # fmt: skip
     return pd.DataFrame(rows)
@@ -251,16 +251,17 @@ def lookup_study() -> pd.DataFrame:
 def test_the_lookup_table_stands_beside_the_paper_s_on_its_dataset_alone() -> None:
     table = TABLES["lookup"](lookup_study(), PAPER_METRICS)
     shown = table.sections[0].cells.set_index(["Dataset", "Task"])
-    assert shown.loc[("Protein", "original"), "Paper: NPT, 1-NN, k-NN"] == "0.34, 0.00, 0.00"
-    assert shown.loc[("Concrete", "add one"), "Paper: NPT, 1-NN, k-NN"] == "–"
+    assert shown.loc[("Protein", "original"), "Paper: NPT, 1-NN, k-NN, DKL"] == "0.34, 0.00, 0.00, 0.00"
+    assert shown.loc[("Concrete", "add one"), "Paper: NPT, 1-NN, k-NN, DKL"] == "–"
     assert shown.loc[("Concrete", "add one"), "1-NN"] == "6.10"
-    assert table.tidy.set_index(["dataset", "variant"]).loc[("concrete", "lookup"), "reason"] == "there are no weights"
+    assert table.tidy.set_index(["dataset", "variant"]).loc[("concrete", "lookup"), "reason"] == "fold 0: there are no weights"
     assert "there are no weights" in table.markdown("x")
 
 
 def test_the_sweeps_are_drawn_and_told() -> None:
     figure = FIGURES["intervention"](lookup_study(), PAPER_METRICS)
     assert [len(axis.lines) for axis in figure.axes if axis.lines] == [3, 3]
+    assert [list(axis.lines[-1].get_ydata()) for axis in figure.axes if axis.lines][1] == pytest.approx([-6.1, -5.1, -4.1])
     told = answer(lookup_study(), "lookup", PAPER_METRICS)
     assert "Protein (original) 0.999, and an RMSE of 0.30 where the nearest neighbour has 0.00" in told
     assert answer(lookup_study().iloc[2:], "lookup", PAPER_METRICS) == "No trained model could be questioned."

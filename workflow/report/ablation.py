@@ -22,15 +22,22 @@ RANK_NOTE = (
 
 
 def ablation(study: pd.DataFrame, primary: Primary) -> Tabulated:
-    """Every variant's test metric and its change from the base, fold by fold, beside the paper's Tables 4 and 5."""
+    """Every variant's test metric and its change from the base, fold by fold, beside the paper's Table 4 or 5 where it is that.
+
+    The base of Table 5 is the paper's main result, on the small tables the best of eight configurations.
+    """
     frames, sections = [], []
     for task in tasks_of(study):
         metric = METRICS[primary[task]]
         summary = summarise(study, task, metric.name)
         for dataset, part in summary.groupby("dataset", sort=False):
+            compared = _compared(set(part["variant"]))
             changes = [_change(study, str(dataset), row, f"test_{metric.name}") for row in part.to_dict("records")]
             theirs = {
-                title: [_published(name, str(dataset), row, metric.name) for row in part.to_dict("records")]
+                title: [
+                    _published(name, str(dataset), row, metric.name) if name == compared else (np.nan, np.nan)
+                    for row in part.to_dict("records")
+                ]
                 for title, name in COMPARED.items()
             }
             part = part.assign(change=[c[0] for c in changes], change_error=[c[1] for c in changes])
@@ -54,15 +61,20 @@ def ablation(study: pd.DataFrame, primary: Primary) -> Tabulated:
 
 def validation_ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """Mean zero-based rank of every variant by validation loss on each fold (paper Table 13)."""
+    study = study.reset_index(drop=True)
     finished = study[study["status"] == "ok"]
-    keys = ["dataset", "seed"]
+    keys = ["dataset", "method", "seed"]
     count = finished.groupby(keys)["variant"].transform("size")
-    whole = finished[count == finished.groupby("dataset")["variant"].transform("nunique")]
+    whole = finished[count == study.groupby(keys[:2])["variant"].transform("nunique").loc[finished.index]]
     ranks = whole.groupby(keys)["validation_loss"].rank(method="average") - 1
     groups = whole.assign(rank=ranks).groupby(["dataset", "task", "method", "variant"], sort=False)["rank"]
     tidy = groups.agg(mean_rank="mean", standard_error=standard_error, folds="size").reset_index()
     table = published()["table_13_configuration_rank"]["cells"]
-    theirs = [table.get(row["dataset"], {}).get(row["variant"], {}) for row in tidy.to_dict("records")]
+    same = {name: set(part["variant"]) == set(table.get(name, {})) for name, part in tidy.groupby("dataset")}
+    theirs = [
+        table[row["dataset"]][row["variant"]] if same[row["dataset"]] and row["method"] == "npt" else {}
+        for row in tidy.to_dict("records")
+    ]
     tidy = tidy.assign(
         published=[cell.get("value", np.nan) for cell in theirs],
         published_error=[cell.get("standard_error", np.nan) for cell in theirs],
@@ -103,6 +115,14 @@ def _change(study: pd.DataFrame, dataset: str, row: dict[Any, Any], column: str)
         return np.nan, np.nan
     difference = (own[own["variant"] == row["variant"]][column] - own[own["variant"] == BASE][column]).dropna()
     return (float(difference.mean()), standard_error(difference)) if len(difference) else (np.nan, np.nan)
+
+
+def _compared(variants: set[Any]) -> str:
+    """Which of the paper's tables has these variants: one stands beside a study that has all of a table's own."""
+    table_4 = set(published()["table_4_ablation"]["cells"]["protein"])
+    if table_4 <= variants:
+        return "table_4_ablation"
+    return "table_5_ablation" if {"base", "without_attributes", "no_feature_masking"} <= variants else ""
 
 
 def _published(table: str, dataset: str, row: dict[Any, Any], metric: str) -> tuple[float, float]:

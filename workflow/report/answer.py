@@ -85,12 +85,15 @@ def _dose_response(study: pd.DataFrame) -> str:
     for names, own in shuffled.groupby(keys, sort=False):
         parts.append(
             f"{method_title(*map(str, names))} loses {number(100 * own['share'].median(), 0)} % of its skill when they are "
-            f"shuffled and {number(100 * lost[names], 0)} % when most are deleted"
+            f"shuffled and {number(100 * lost[names], 0)} % when most are deleted ({_over(len(own))})"
         )
     if not parts:
         return "No model had any skill to lose."
-    sets = counted(shuffled["dataset"].nunique(), "dataset")
-    return f"How much comes from other rows (median over {sets}): {'; '.join(parts)}. A constant prediction has lost 100 %."
+    return f"How much comes from other rows: {'; '.join(parts)}. A constant prediction has lost 100 %."
+
+
+def _over(count: int) -> str:
+    return "one dataset" if count == 1 else f"median over {count} datasets"
 
 
 def _deletion(study: pd.DataFrame) -> str:
@@ -103,6 +106,7 @@ def _deletion(study: pd.DataFrame) -> str:
         parts.append(
             f"on {dataset_title(row['dataset'])} a prediction of {method_title(row['method'], row['variant'])} needs "
             f"{100 * row['left']:.0f} % of its context; {verdict}"
+            + ("" if pd.isna(row["partner_kept"]) else f"; {100 * row['partner_kept']:.0f} % keep the row's own duplicate")
         )
     return f"When all rows go that can be spared: {'; '.join(parts)}." if parts else "No trained model could be questioned."
 
@@ -112,9 +116,15 @@ def _attention(study: pd.DataFrame) -> str:
     for row in attention_table(study, {}).tidy.to_dict("records"):
         if row["reason"]:
             continue
+        name = f"{method_title(row['method'], row['variant'])} on {dataset_title(row['dataset'])}"
+        near = (
+            "too few rows to tell how many heads"
+            if pd.isna(row["share_near"])
+            else f"{100 * row['share_near']:.0f} % of the heads"
+        )
         part = (
-            f"{100 * row['share_near']:.0f} % of the heads of {method_title(row['method'], row['variant'])} on "
-            f"{dataset_title(row['dataset'])} look near (mean rank correlation {number(row['nearness'], 2)}, before training "
+            f"{near} of {name} look nearer to the row that asks than to others (mean rank correlation "
+            f"{number(row['nearness'], 2)}, with others {number(row['typical'], 2)}, before training "
             f"{number(row['untrained'], 2)})"
         )
         if not pd.isna(row["partner"]):

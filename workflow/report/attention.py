@@ -10,71 +10,75 @@ import numpy as np
 import pandas as pd
 
 from workflow.report.section import DASH, Primary, Section, Tabulated, notes, number
-from workflow.report.summary import dataset_title, method_title, method_titles, of_model
+from workflow.report.summary import (
+    MODEL,
+    by_model,
+    dataset_title,
+    method_title,
+    method_titles,
+    of_model,
+    one_sided,
+    without_failures,
+)
 
-KEYS = ["dataset", "method", "variant"]
 LEVEL = 0.01
+FEWEST = 7  # rows; with fewer no outcome of the test is below the level
 NOTE = (
-    "Nearness is Spearman's correlation of a head's attention to the other rows with how near their features are, the mean "
-    "over the probed rows; 0 is a head that does not care. A head looks near if it is above 0 by Wilcoxon's signed-rank test "
-    f"(p < {LEVEL}, one-sided) over those rows. `Before training` is the same network with the weights it began with. Reach is "
+    "Nearness is Spearman's correlation of a head's attention to the other rows with how near their features are to the row "
+    "that asks, the mean over the probed rows. Some of it needs no comparison of rows: one in the middle of the data is near "
+    "to all. `Whoever asks` is the same attention's correlation with how near the others are to the other probed rows. A head "
+    "looks near if the first is above the second by Wilcoxon's signed-rank test "
+    f"(p < {LEVEL}, one-sided) over those rows. `Before training` is the nearness of the network that it began with. Reach is "
     "the mean squared distance weighted by attention, of the plain mean. `On own duplicate` is the attention that goes to a "
     "row's duplicate in the lookup task."
 )
+NO_HEADS = "it has no attention between datapoints"
+HEAD_COLUMNS = ["layer", "head", "nearness", "typical", "untrained", "reach", "partner", "looks_near"]
 
 
 def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
-    """One row for every head of every fold: mean nearness, that before training, reach, what the partner gets, looks near."""
+    """One row for every head of every fold: means over the probed rows, and whether it looks near (NaN if too few tell)."""
     lines = []
-    for row in study[study["status"] == "ok"].to_dict("records"):
+    for row in without_failures(study).to_dict("records"):
         for head in json.loads(row["heads"])["heads"]:
-            nearness = np.array(head["nearness"], float)
+            measured = {name: np.array(head[name] or [np.nan], float) for name in HEAD_COLUMNS[2:7]}
             lines.append(
                 {
-                    **{key: row[key] for key in (*KEYS, "seed")},
-                    "layer": head["layer"],
-                    "head": head["head"],
-                    "nearness": nearness.mean(),
-                    "untrained": np.mean(head["untrained"]),
-                    "reach": np.nanmean(np.array(head["reach"], float)),
-                    "partner": np.nan if head["partner"] is None else np.mean(head["partner"]),
-                    "looks_near": looks_near(nearness),
+                    **{key: row[key] for key in (*MODEL, "seed")},
+                    **{name: head[name] for name in ("layer", "head")},
+                    **{name: np.nan if np.isnan(values).all() else np.nanmean(values) for name, values in measured.items()},
+                    "looks_near": looks_near(measured["nearness"], measured["typical"]),
                 }
             )
-    columns = [*KEYS, "seed", "layer", "head", "nearness", "untrained", "reach", "partner", "looks_near"]
-    return pd.DataFrame(lines, columns=columns)
+    return pd.DataFrame(lines, columns=[*MODEL, "seed", *HEAD_COLUMNS])
 
 
-def looks_near(nearness: np.ndarray) -> bool:
-    """Whether rank correlations (m,) of a head are above 0 beyond chance."""
-    from scipy.stats import wilcoxon
-
-    if not np.any(nearness):
-        return False
-    found: Any = wilcoxon(nearness, alternative="greater")
-    return bool(found.pvalue < LEVEL)
+def looks_near(nearness: np.ndarray, typical: np.ndarray) -> float:
+    """1 if correlations (m,) of a head are above those that it has whoever asks, beyond chance; 0 if not, NaN for too few."""
+    if len(nearness) < FEWEST:
+        return np.nan
+    chance = one_sided(pd.Series(typical), pd.Series(nearness), fewest=1)
+    return float(chance < LEVEL)
 
 
 def attention(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """How near the heads of every model look, and what share of them does."""
     heads, rows = attention_heads(study), []
-    for names, group in study.groupby(KEYS, sort=False):
-        own, failed = of_model(heads, *names), group[group["status"] != "ok"]
-        line: dict[str, Any] = {**dict(zip(KEYS, names, strict=True)), "task": group["task"].iloc[0]}
-        if failed.empty:
+    for row, group in by_model(study):
+        own = of_model(heads, row["dataset"], row["method"], row["variant"])
+        if len(group) and own.empty:
+            row["reason"] = NO_HEADS
+        elif len(group):
             best = own.sort_values("nearness", kind="stable").iloc[-1]
-            line |= {
+            row |= {
                 "heads": len(own) / len(group),
                 "share_near": own["looks_near"].mean(),
-                "nearness": own["nearness"].mean(),
-                "untrained": own["untrained"].mean(),
+                **{name: own[name].mean() for name in HEAD_COLUMNS[2:7]},
                 "best": best["nearness"],
                 "best_place": f"layer {best['layer']}, head {best['head']}, fold {best['seed']}",
-                "reach": own["reach"].mean(),
-                "partner": own["partner"].mean(),
             }
-        rows.append({**line, "folds": len(group), "reason": "" if failed.empty else failed["reason"].iloc[0]})
-    columns = ["heads", "share_near", "nearness", "untrained", "best", "best_place", "reach", "partner"]
+        rows.append(row)
+    columns = ["heads", "share_near", *HEAD_COLUMNS[2:7], "best", "best_place"]
     tidy = pd.DataFrame(rows)
     tidy = tidy.reindex(columns=list(dict.fromkeys([*tidy.columns, *columns])))
     cells = pd.DataFrame(
@@ -84,6 +88,7 @@ def attention(study: pd.DataFrame, primary: Primary) -> Tabulated:
             "Heads": [number(x, 0) for x in tidy["heads"]],
             "Look near": [DASH if np.isnan(x) else f"{100 * x:.0f} %" for x in tidy["share_near"]],
             "Nearness": [number(x, 2) for x in tidy["nearness"]],
+            "Whoever asks": [number(x, 2) for x in tidy["typical"]],
             "Before training": [number(x, 2) for x in tidy["untrained"]],
             "Nearest head": [
                 DASH if np.isnan(x) else f"{number(x, 2)} ({place})"
@@ -101,7 +106,7 @@ def attention(study: pd.DataFrame, primary: Primary) -> Tabulated:
 def attention_maps(study: pd.DataFrame) -> list[tuple[str, list[tuple[int, int]], list[np.ndarray]]]:
     """Title, (layer, head) and relative attention (rows, bins) of every head, of the first fold of every model."""
     found = []
-    for (dataset, method, variant), group in study[study["status"] == "ok"].groupby(KEYS, sort=False):
+    for (dataset, method, variant), group in without_failures(study).groupby(MODEL, sort=False):
         heads: Mapping[str, Any] = json.loads(group["heads"].iloc[0])
         maps: Mapping[str, Any] = json.loads(group["maps"].iloc[0])
         places = [(head["layer"], head["head"]) for head in heads["heads"]]

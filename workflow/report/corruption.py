@@ -7,7 +7,7 @@ import pandas as pd
 
 from workflow.report.published import published
 from workflow.report.section import DASH, Primary, Section, Tabulated, notes, number, plus_minus
-from workflow.report.summary import dataset_title, method_titles, standard_error
+from workflow.report.summary import by_model, dataset_title, method_titles, standard_error
 
 NOTE = (
     "Every column of all other rows is permuted, each by a permutation of its own. The control goes the same way with "
@@ -19,23 +19,16 @@ def corruption(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """Change of test performance when all other rows are corrupted (paper Table 2): points of accuracy, percent of RMSE."""
     study = study.assign(**corruption_changes(study))
     rows = []
-    for (dataset, method, variant), group in study.groupby(["dataset", "method", "variant"], sort=False):
-        failed, regression = group[group["status"] != "ok"], group["task"].iloc[0] == "regression"
+    for row, group in by_model(study):
+        regression = row["task"] == "regression"
+        measured = {name: group[name].mean() for name in ("clean", "corrupted", "change", "control")}
         rows.append(
             {
-                "dataset": dataset,
-                "task": group["task"].iloc[0],
-                "method": method,
-                "variant": variant,
+                **row,
                 "measure": "relative RMSE, percent" if regression else "accuracy, points",
-                "clean": group["clean"].mean(),
-                "corrupted": group["corrupted"].mean(),
-                "change": group["change"].mean() if failed.empty else np.nan,
-                "standard_error": standard_error(group["change"]) if failed.empty else np.nan,
-                "control": group["control"].mean() if failed.empty else np.nan,
-                "published": _published(str(dataset), str(method), regression),
-                "folds": len(group),
-                "reason": "" if failed.empty else failed["reason"].iloc[0],
+                **measured,
+                "standard_error": standard_error(group["change"]),
+                "published": _published(row["dataset"], row["method"], regression),
             }
         )
     tidy = pd.DataFrame(rows)

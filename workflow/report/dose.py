@@ -9,9 +9,8 @@ import pandas as pd
 
 from npt.disturbance import KINDS
 from workflow.report.section import DASH, Primary, Section, Tabulated, counted, notes, number
-from workflow.report.summary import dataset_title, method_titles, standard_error
+from workflow.report.summary import MODEL, by_model, dataset_title, method_title, of_model, standard_error, without_failures
 
-KEYS = ["dataset", "method", "variant"]
 NOTE = (
     "Error is RMSE, or the share of wrong classes in percent; means over folds. `Lost` is the share of a model's skill that "
     "goes when other rows are spoilt: its gain over a constant prediction with the rows intact is 100 %. 0 % is a model that "
@@ -21,18 +20,21 @@ NOTE = (
 
 
 def doses(study: pd.DataFrame) -> pd.DataFrame:
-    """One row for each dataset, method, variant, kind and share: mean error over folds, its standard error, the constant's."""
+    """One row for each dataset, method, variant, kind and share: mean error over folds, its standard error, the constant's.
+
+    A model with a failed fold has none.
+    """
     lines = []
-    for row in study[study["status"] == "ok"].to_dict("records"):
+    for row in without_failures(study).to_dict("records"):
         found, regression = json.loads(row["doses"]), row["task"] == "regression"
         for kind in KINDS:
             for share, error in zip(found[kind]["share"], _errors(found[kind], regression), strict=True):
                 constant = row["constant_rmse"] if regression else 100 * (1 - row["constant_accuracy"])
-                lines.append({**{key: row[key] for key in (*KEYS, "task")}, "kind": kind, "share": share, "error": error,
+                lines.append({**{key: row[key] for key in (*MODEL, "task")}, "kind": kind, "share": share, "error": error,
                               "constant": constant})  # fmt: skip
-    columns = [*KEYS, "task", "kind", "share", "error", "constant"]
+    columns = [*MODEL, "task", "kind", "share", "error", "constant"]
     frame = pd.DataFrame(lines, columns=columns)
-    groups = frame.groupby([*KEYS, "task", "kind", "share"], sort=False)
+    groups = frame.groupby([*MODEL, "task", "kind", "share"], sort=False)
     named = {"error": ("error", "mean"), "standard_error": ("error", standard_error), "constant": ("constant", "mean"),
              "folds": ("error", "size")}  # fmt: skip
     return groups.agg(**named).reset_index()
@@ -40,34 +42,38 @@ def doses(study: pd.DataFrame) -> pd.DataFrame:
 
 def dose_response(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """Error with the other rows intact, all shuffled, and most deleted, and the share of skill that comes from them."""
-    every = doses(study)
-    tidy = every.assign(reason="")
-    failed = study[study["status"] != "ok"].drop_duplicates(KEYS)
-    if len(failed):
-        tidy = pd.concat([tidy, failed[[*KEYS, "task", "reason"]]], ignore_index=True)
-    cells = []
-    for _, part in every.groupby(KEYS, sort=False):
-        line = {"Dataset": dataset_title(part["dataset"].iloc[0]), "Method": method_titles(part)[0]}
-        whole, constant = part["error"].iloc[0], part["constant"].iloc[0]
-        digits = 2 if part["task"].iloc[0] == "regression" else 1
-        line |= {"Error": number(whole, digits), "Constant": number(constant, digits)}
-        for kind, doing in (("shuffle", "shuffled"), ("delete", "deleted")):
-            worst = part[part["kind"] == kind].iloc[-1]
-            line[f"{100 * worst['share']:.0f} % {doing}"] = number(worst["error"], digits)
-            line[f"Lost, {doing}"] = _share(whole, worst["error"], constant)
-        cells.append(line)
-    folds = f"Other rows spoilt: {counted(int(every['folds'].max()), 'fold')}" if len(every) else "Other rows spoilt"
-    return Tabulated(tidy, (Section(folds, pd.DataFrame(cells), (NOTE, *notes(tidy.drop_duplicates(KEYS)))),))
+    every, cells, reasons = doses(study), [], []
+    for row, group in by_model(study):
+        line = {"Dataset": dataset_title(row["dataset"]), "Method": method_title(row["method"], row["variant"])}
+        part = of_model(every, row["dataset"], row["method"], row["variant"])
+        reasons.append({**row, "kind": "", "share": np.nan})
+        cells.append({**line, **_cells(part, row["task"])} if len(group) else line)
+    failed = pd.DataFrame([row for row in reasons if row["reason"]], columns=list(reasons[0]))
+    tidy = pd.concat([every.assign(reason=""), failed], ignore_index=True) if len(failed) else every.assign(reason="")
+    folds = counted(int(study.groupby("dataset")["seed"].nunique().max()), "fold")
+    shown = pd.DataFrame(cells).fillna(DASH)
+    return Tabulated(tidy, (Section(f"Other rows spoilt: {folds}", shown, (NOTE, *notes(pd.DataFrame(reasons)))),))
+
+
+def _cells(part: pd.DataFrame, task: str) -> dict[str, str]:
+    whole, constant = part["error"].iloc[0], part["constant"].iloc[0]
+    digits = 2 if task == "regression" else 1
+    line = {"Error": number(whole, digits), "Constant": number(constant, digits)}
+    for kind, doing in (("shuffle", "shuffled"), ("delete", "deleted")):
+        worst = part[part["kind"] == kind].iloc[-1]
+        line[f"{100 * worst['share']:.0f} % {doing}"] = number(worst["error"], digits)
+        line[f"Lost, {doing}"] = _share(whole, worst["error"], constant)
+    return line
 
 
 def skill_from_others(study: pd.DataFrame, kind: str) -> pd.DataFrame:
     """For each dataset, method and variant the share of skill (`share`) that is lost at the largest dose; NaN without skill."""
     lines = []
-    for names, part in doses(study).groupby(KEYS, sort=False):
+    for names, part in doses(study).groupby(MODEL, sort=False):
         worst = part[part["kind"] == kind].iloc[-1]
         lost, skill = worst["error"] - part["error"].iloc[0], part["constant"].iloc[0] - part["error"].iloc[0]
-        lines.append({**dict(zip(KEYS, names, strict=True)), "share": lost / skill if skill > 0 else np.nan})
-    return pd.DataFrame(lines, columns=[*KEYS, "share"])
+        lines.append({**dict(zip(MODEL, names, strict=True)), "share": lost / skill if skill > 0 else np.nan})
+    return pd.DataFrame(lines, columns=[*MODEL, "share"])
 
 
 def _errors(found: dict[str, list[float]], regression: bool) -> list[float]:

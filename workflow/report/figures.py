@@ -104,9 +104,9 @@ def intervention(study: pd.DataFrame, primary: Primary) -> Figure:
     """What a model predicts for a row as the target of its duplicate is set to other values: one line a row."""
     found = sweeps(study)
     figure, axes = _panels(max(1, len(found)), 10)
-    for axis, (title, values, predicted) in zip(axes, found, strict=False):
+    for axis, (title, values, right, predicted) in zip(axes, found, strict=False):
         axis.plot(values, predicted.T, color=NPT_COLOR, alpha=0.5, linewidth=0.8)
-        axis.plot(values, values, color="0.3", linestyle=":", linewidth=1.2)
+        axis.plot(values, right, color="0.3", linestyle=":", linewidth=1.2)
         axis.set(title=title, xlabel="target of the duplicate, set", ylabel="prediction")
     return figure
 

@@ -12,17 +12,26 @@ import pandas as pd
 from baselines import methods
 from workflow.report.published import published
 from workflow.report.section import DASH, Primary, Section, Tabulated, notes, number, plus_minus
-from workflow.report.summary import dataset_title, method_title, method_titles, standard_error
+from workflow.report.summary import (
+    MODEL,
+    by_model,
+    dataset_title,
+    method_title,
+    method_titles,
+    standard_error,
+    without_failures,
+)
 
 MEASURES = (
     "rmse", "correlation", "alone_rmse", "nearest_rmse", "neighbours_rmse", "constant_rmse", "intervention_correlation",
-    "intervention_slope", "intervention_others",
+    "intervention_slope", "intervention_rmse", "intervention_others",
 )  # fmt: skip
 PUBLISHED_ON = "protein"
 NOTE = (
     "Every row of a batch is there twice, once with its target hidden and once with it shown; the error is that of the hidden "
     "ones. `Alone` is the same model without the duplicates. The best k of 1 to 10 neighbours is chosen on the test error, as "
-    "in the paper; other baselines are fitted to the duplicates, which hold the answers, with their quick grids. The sweep "
+    "in the paper; other baselines are fitted to the duplicates, which hold the answers, with their quick grids (DKL: an "
+    "exact process on the embedded duplicates, its kernel learnt on the train rows). The sweep "
     "sets the target of one duplicate at a time to values over the whole range: a slope of 1 follows it. `Others` is the "
     "largest change that it causes in the prediction of any other row, the median over the sweeps: rows with nearly equal "
     "features are read off each other's duplicates too."
@@ -32,17 +41,12 @@ NOTE = (
 def lookup(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """Test RMSE of every lookup model, beside neighbours and the paper's, and how it follows an intervention."""
     rows = []
-    for (dataset, method, variant), group in study.groupby(["dataset", "method", "variant"], sort=False):
-        failed = group[group["status"] != "ok"]
-        measures = [*MEASURES, *(f"{name}_rmse" for name in _beside(group))]
-        means = {name: group[name].mean() if failed.empty else np.nan for name in measures if name in group}
-        task = group["lookup"].iloc[0] if failed.empty else ""
-        theirs = _published(str(dataset), task)
-        rows.append(
-            {"dataset": dataset, "task": "regression", "method": method, "variant": variant, "lookup": task, **means,
-             "standard_error": standard_error(group["rmse"]) if failed.empty else np.nan, "folds": len(group), **theirs,
-             "reason": "" if failed.empty else failed["reason"].iloc[0]}
-        )  # fmt: skip
+    for row, group in by_model(study):
+        measures = [*MEASURES, *(f"{name}_rmse" for name in _beside(study))]
+        means = {name: group[name].mean() for name in measures if name in group}
+        task = group["lookup"].iloc[0] if len(group) else ""
+        row |= {"lookup": task, **means, "standard_error": standard_error(group["rmse"]), **_published(row["dataset"], task)}
+        rows.append(row)
     tidy = pd.DataFrame(rows)
     tidy = tidy.reindex(columns=list(dict.fromkeys([*tidy.columns, *MEASURES])))
     cells = pd.DataFrame(
@@ -57,7 +61,7 @@ def lookup(study: pd.DataFrame, primary: Primary) -> Tabulated:
             "k-NN": [number(x, 2) for x in tidy["neighbours_rmse"]],
             **{methods()[name].title: [number(x, 2) for x in tidy[f"{name}_rmse"]] for name in _beside(tidy)},
             "Constant": [number(x, 2) for x in tidy["constant_rmse"]],
-            "Paper: NPT, 1-NN, k-NN": [_shown(row) for row in tidy.to_dict("records")],
+            "Paper: NPT, 1-NN, k-NN, DKL": [_shown(row) for row in tidy.to_dict("records")],
         }
     )
     sweep = pd.DataFrame(
@@ -66,6 +70,7 @@ def lookup(study: pd.DataFrame, primary: Primary) -> Tabulated:
             "Task": cells["Task"],
             "Method": cells["Method"],
             "r of set and predicted": [number(x, 4) for x in tidy["intervention_correlation"]],
+            "RMSE": [number(x, 2) for x in tidy["intervention_rmse"]],
             "Slope": [number(x, 3) for x in tidy["intervention_slope"]],
             "Others": [number(x, 2) for x in tidy["intervention_others"]],
         }
@@ -73,10 +78,15 @@ def lookup(study: pd.DataFrame, primary: Primary) -> Tabulated:
     return Tabulated(
         tidy,
         (
-            Section("Lookup: test RMSE with each row's target on its duplicate", cells, (NOTE, *notes(tidy))),
+            Section("Lookup: test RMSE with each row's target on its duplicate", cells, (NOTE, *_reasons(study), *notes(tidy))),
             Section("Intervention: the target of one duplicate is swept", sweep),
         ),
     )
+
+
+def _reasons(study: pd.DataFrame) -> list[str]:
+    """Why a baseline beside the models has no result."""
+    return sorted(set(study["beside_reasons"].dropna())) if "beside_reasons" in study else []
 
 
 def _beside(frame: pd.DataFrame) -> list[str]:
@@ -84,16 +94,18 @@ def _beside(frame: pd.DataFrame) -> list[str]:
     return [name for name in methods() if f"{name}_rmse" in frame]
 
 
-def sweeps(study: pd.DataFrame) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """Title, values (K,) and predictions (rows, K) of every dataset and task, of its first fold that has any."""
+def sweeps(study: pd.DataFrame) -> list[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Title, values (K,), what they stand for (K,) and predictions (rows, K) of every dataset and task, of its first fold.
+
+    With `add_one` a duplicate's target stands for one that is smaller by a standard deviation.
+    """
     found = []
-    for (dataset, method, variant), group in study[study["status"] == "ok"].groupby(
-        ["dataset", "method", "variant"], sort=False
-    ):
+    for (dataset, method, variant), group in without_failures(study).groupby(MODEL, sort=False):
         swept: Mapping[str, Any] = json.loads(group["sweep"].iloc[0])
         task = str(group["lookup"].iloc[0]).replace("_", " ")
         title = f"{dataset_title(str(dataset))}, {task}\n{method_title(str(method), str(variant))}"
-        found.append((title, np.array(swept["values"]), np.array(swept["predicted"])))
+        values = np.array(swept["values"])
+        found.append((title, values, values - group["shift"].iloc[0], np.array(swept["predicted"])))
     return found
 
 
@@ -105,5 +117,5 @@ def _published(dataset: str, task: str) -> dict[str, float]:
 
 
 def _shown(row: Mapping[Any, Any]) -> str:
-    values = [row.get(f"published_{name}", np.nan) for name in ("npt", "one_nn", "knn")]
+    values = [row.get(f"published_{name}", np.nan) for name in ("npt", "one_nn", "knn", "dkl")]
     return ", ".join(number(value, 2) for value in values) if not any(pd.isna(values)) else DASH

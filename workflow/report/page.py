@@ -36,8 +36,7 @@ FIGURE_CAPTIONS = {
     "attention": "Each line is a probed test row, and from left to right are the other rows from the nearest to the farthest; "
     "orange gets more attention than the mean and purple less. A head that looks near is orange on the left.",
     "intervention": "For each of up to twenty rows, what NPT predicts for it as the target of its duplicate is set to other "
-    "values. A line along the diagonal (with add one, a standard deviation below it) reads the duplicate's target and nothing "
-    "else; a flat one does not look at it.",
+    "values. A line along the dotted one reads the duplicate's target and nothing else; a flat one does not look at it.",
 }
 KIND_TITLES = {
     "benchmark": "How good are the methods?",

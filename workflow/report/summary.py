@@ -43,6 +43,40 @@ def dataset_title(name: str) -> str:
     return f"{name}*" if declared is None else declared.title + ("" if declared.in_paper else "*")
 
 
+MODEL = ["dataset", "method", "variant"]
+
+
+def by_model(study: pd.DataFrame) -> list[tuple[dict[str, Any], pd.DataFrame]]:
+    """For each dataset, method and variant what its row of a table begins with, and its folds if none failed.
+
+    The row has the `reason` of the first fold that did; a mean over the other folds would be another quantity.
+    """
+    found = []
+    for names, group in study.groupby(MODEL, sort=False):
+        failed = group[group["status"] != "ok"]
+        reason = "" if failed.empty else f"fold {failed['seed'].iloc[0]}: {failed['reason'].iloc[0]}"
+        row = {**dict(zip(MODEL, names, strict=True)), "task": group["task"].iloc[0], "folds": len(group), "reason": reason}
+        found.append((row, group if failed.empty else group.iloc[:0]))
+    return found
+
+
+def without_failures(study: pd.DataFrame) -> pd.DataFrame:
+    """The folds of the models of which none failed."""
+    kept = [group for _, group in by_model(study) if len(group)]
+    return pd.concat(kept) if kept else study.iloc[:0]
+
+
+def one_sided(less: pd.Series, more: pd.Series, fewest: int = 5) -> float:
+    """P-value of Wilcoxon's signed-rank test that `less` is smaller; NaN for fewer than so many pairs that differ."""
+    from scipy.stats import wilcoxon
+
+    pairs = pd.DataFrame({"less": less, "more": more}, dtype=float).dropna()
+    if (pairs["less"] != pairs["more"]).sum() < fewest:
+        return float("nan")
+    found: Any = wilcoxon(pairs["less"], pairs["more"], alternative="less")
+    return float(found.pvalue)
+
+
 def of_model(frame: pd.DataFrame, dataset: Any, method: Any, variant: Any) -> pd.DataFrame:
     """The rows of one method's variant on one dataset."""
     return frame[(frame["dataset"] == dataset) & (frame["method"] == method) & (frame["variant"] == variant)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from workflow.steps.questions import QUESTIONS, Question, drawn
 from workflow.steps.rows import Fold, folds, write_predictions, write_rows
 from workflow.studies import KINDS
 
+SOURCES = ("npt/probes", "workflow/steps/questions.py")  # what determines an answer beside the method
 NOT_SHOWN = ("versions", "sweep", "doses", "distances", "heads", "maps")
 
 
@@ -35,8 +36,8 @@ def main() -> None:
     chosen = typed(KINDS[given.probe].options, given.options, "--options")
     rows: list[dict[str, Any]] = []
     arrays: dict[str, np.ndarray] = {}
-    for fold in folds(given, method, prepared):
-        row = {**fold.identity, "status": "ok", "reason": ""}
+    for fold in folds(given, method, prepared, sources=SOURCES):
+        row = {**fold.identity, "status": "ok", "reason": "", "options": asdict(chosen)}
         try:
             learner = _model(fold, method, given.model, prepared.table, given.settings, given.threads)
         except NoModel as error:
@@ -81,7 +82,8 @@ def _model(fold: Fold, method: Method, path: Path, table: Table, settings: dict[
         raise NoModel(found[0]["reason"])
     own = typed_settings(method.name, settings, "--settings")
     grid = {name: [value] for name, value in found[0]["chosen"].items()}
-    learner = method.build(replace(own, grid=grid, budget=None, minutes=None), Resources(threads))
+    device = found[0].get("device", "cpu")
+    learner = method.build(replace(own, grid=grid, budget=None, minutes=None), Resources(threads, device))
     learner.fit(blind, fold.split, fold.seed)
     return learner
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from baselines import baselines
-from baselines.declaration import TrainingData
-from baselines.search import fitted_values
+from baselines.declaration import Duplicates, training_data
+from baselines.search import looked_up
 from npt.disturbance import KINDS, Disturbance
-from npt.interface import Resources, Split, Table
+from npt.interface import Infeasible, Resources, Split, Table
 from npt.metrics import score
 
 Answer = tuple[dict[str, Any], dict[str, np.ndarray]]  # what enters the row, and arrays by name
@@ -94,11 +94,13 @@ def deletion(asked: Question) -> Answer:
     found = deletions(asked.learner, asked.rows, asked.options, asked.seed)
     measured = np.array([distances(features, one, asked.seed) for one in found])
     left = np.array([one.kept.mean() for one in found])
+    duplicates = [one.kept[one.context == asked.table.rows + one.row] for one in found]  # of the lookup task
     facts = {
         "context_rows": int(np.mean([len(one.kept) for one in found])),
         "passes": int(np.sum([one.passes for one in found])),
         "left_share": float(left.mean()),
         "change": float(np.mean([one.change for one in found])),
+        "partner_kept": float(np.mean(duplicates)) if len(duplicates[0]) else None,
         "distances": {
             **{name: _rounded(measured[:, place]) for place, name in enumerate(("kept", "deleted", "random"))},
             "left": _rounded(left),
@@ -122,6 +124,7 @@ def attention(asked: Question) -> Answer:
             "layer": one.layer,
             "head": one.head,
             "nearness": _rounded(one.nearness),
+            "typical": _rounded(one.typical),
             "untrained": _rounded(earlier.nearness),
             "reach": _rounded(one.reach),
             "partner": None if np.isnan(one.partner).all() else _rounded(one.partner),
@@ -135,20 +138,22 @@ def attention(asked: Question) -> Answer:
 
 def lookup(asked: Question) -> Answer:
     """Predictions beside the duplicates, without them, by others, and while duplicates' targets are swept."""
-    from npt.probes.lookup import by_neighbours, intervened, looked_up
+    from npt.probes.lookup import by_neighbours, intervened
+    from npt.probes.lookup import looked_up as looked_up_by
 
     learner, table, split, seed = asked.learner, asked.table, asked.split, asked.seed
     rows = asked.rows[~np.isnan(asked.truth)]
     truth = table.truth[rows]
-    predicted = looked_up(learner, table, split, rows)
-    alone = looked_up(learner, table, split, rows, duplicates=False)
+    predicted = looked_up_by(learner, table, split, rows)
+    alone = looked_up_by(learner, table, split, rows, duplicates=False)
     neighbours = [_rmse(one, truth) for one in by_neighbours(learner, table, rows, NEIGHBOURS, seed)]
     best = int(np.argmin(neighbours))
-    fitted = {f"{name}_rmse": _rmse(_by_baseline(asked, name, rows), truth) for name in asked.options.beside}
+    beside = {name: _by_baseline(asked, name, rows) for name in asked.options.beside}
     swept = drawn(rows, SWEPT_ROWS, seed)
     sweep = intervened(learner, table, split, swept)
-    slopes = [np.polyfit(sweep.values, line, 1)[0] for line in sweep.predicted]
-    pooled = np.corrcoef(np.tile(sweep.values, len(swept)), sweep.predicted.ravel())[0, 1]
+    shift = float(learner.known.scale[table.target]) if "add_one" in learner.settings.lookup else 0.0
+    each = [np.polyfit(sweep.values, line, 1)[0] for line in sweep.predicted]
+    every, answers = np.tile(sweep.values, len(swept)), sweep.predicted.ravel()
     found = {
         "lookup": learner.settings.lookup,
         "rmse": _rmse(predicted, truth),
@@ -157,12 +162,20 @@ def lookup(asked: Question) -> Answer:
         "nearest_rmse": neighbours[0],
         "neighbours_rmse": neighbours[best],
         "neighbours": NEIGHBOURS[best],
-        **fitted,
+        **{f"{name}_rmse": _rmse(values, truth) for name, (values, _) in beside.items()},
+        "beside_reasons": "; ".join(reason for _, reason in beside.values() if reason),
         "constant_rmse": _rmse(np.full(len(truth), learner.known.centre[table.target]), truth),
-        "intervention_correlation": float(pooled),
-        "intervention_slope": float(np.mean(slopes)),
+        "shift": shift,
+        "intervention_correlation": float(np.corrcoef(every, answers)[0, 1]),
+        "intervention_slope": float(np.polyfit(every, answers, 1)[0]),
+        "intervention_rmse": _rmse(answers, every - shift),
         "intervention_others": float(np.median(sweep.others)),
-        "sweep": {"values": sweep.values.tolist(), "predicted": sweep.predicted.tolist(), "slopes": _rounded(np.array(slopes))},
+        "sweep": {
+            "values": sweep.values.tolist(),
+            "predicted": sweep.predicted.tolist(),
+            "slopes": _rounded(np.array(each)),
+            "correlations": _rounded(np.array([np.corrcoef(sweep.values, line)[0, 1] for line in sweep.predicted])),
+        },
     }
     return found, {"looked_up": predicted, "alone": alone, "sweep_rows": swept, "sweep": sweep.predicted}
 
@@ -176,16 +189,19 @@ QUESTIONS: dict[str, Callable[[Question], Answer]] = {
 }
 
 
-def _by_baseline(asked: Question, name: str, rows: np.ndarray) -> np.ndarray:
-    """Predictions of the originals by a baseline that was fitted to their duplicates, which it also chooses by."""
+def _by_baseline(asked: Question, name: str, rows: np.ndarray) -> tuple[np.ndarray, str]:
+    """Predictions of the originals by a baseline that has the duplicates, or NaN and the reason."""
     from npt.probes.lookup import halves
 
-    learner, table = asked.learner, asked.table
-    given, every = halves(learner, table, rows, asked.seed), np.arange(len(rows))
-    data = TrainingData(given.duplicates, given.shown, every, every, "regression", 1)
-    resources = Resources(asked.threads, str(learner.device))
-    values = fitted_values(baselines()[name], data, given.originals, asked.seed, resources)
-    return values * learner.known.scale[table.target] + learner.known.centre[table.target]
+    learner, table, baseline = asked.learner, asked.table, baselines()[name]
+    given = halves(learner, table, rows, asked.seed)
+    data = training_data(table.blind(asked.split.test), asked.split, codes=False)
+    resources = Resources(asked.threads, str(learner.device) if baseline.recall else "cpu")
+    try:
+        values = looked_up(baseline, data, Duplicates(given.originals, given.duplicates, given.shown), asked.seed, resources)
+    except Infeasible as error:
+        return np.full(len(rows), np.nan), f"{baseline.title}: {error}"
+    return values * learner.known.scale[table.target] + learner.known.centre[table.target], ""
 
 
 def drawn(rows: np.ndarray, most: int, seed: int) -> np.ndarray:

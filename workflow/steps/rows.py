@@ -36,7 +36,9 @@ LIBRARIES = (
 )
 
 
-def identity(given: argparse.Namespace, method: Method, prepared: store.Prepared, seed: int) -> dict[str, Any]:
+def identity(
+    given: argparse.Namespace, method: Method, prepared: store.Prepared, seed: int, sources: Sequence[str] = ()
+) -> dict[str, Any]:
     """What determines a row: run, settings, data, code and versions."""
     return {
         "dataset": given.dataset,
@@ -48,16 +50,16 @@ def identity(given: argparse.Namespace, method: Method, prepared: store.Prepared
         "fingerprint": given.fingerprint,
         "data": prepared.facts["content"][:16],
         "splits": prepared.facts["splits"][:16],
-        "revision": revision(method),
+        "revision": revision(method, sources),
         "versions": {"python": platform.python_version(), "npt": npt.__version__, **_versions()},
     }
 
 
-def revision(method: Method) -> str:
-    """Sixteen hex digits over the code that determines the method's results; a dataset's declaration is not among it."""
+def revision(method: Method, sources: Sequence[str] = ()) -> str:
+    """Sixteen hex digits over the code that determines results: the method's and further `sources`, but no dataset's."""
     root = Path(npt.__file__).parents[1]
     digest = hashlib.sha256()
-    for source in method.sources:
+    for source in dict.fromkeys((*method.sources, *sources)):
         path = root / source
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             if file.parent.name != "datasets":
@@ -76,15 +78,19 @@ class Fold:
 
 
 def folds(
-    given: argparse.Namespace, method: Method, prepared: store.Prepared, resources: Resources | None = None
+    given: argparse.Namespace,
+    method: Method,
+    prepared: store.Prepared,
+    resources: Resources | None = None,
+    sources: Sequence[str] = (),
 ) -> Iterator[Fold]:
-    """The folds that a step's command line names."""
+    """The folds that a step's command line names; `sources` determine its rows beside those of the method."""
     limit_threads(given.threads)
     settings = typed_settings(given.method, given.settings, "--settings")
     for seed in given.seeds:
         split = split_of(prepared, seed)
         learner = method.build(settings, resources or Resources(given.threads, given.device))
-        yield Fold(seed, split, learner, identity(given, method, prepared, seed))
+        yield Fold(seed, split, learner, identity(given, method, prepared, seed, sources))
 
 
 def split_of(prepared: store.Prepared, seed: int) -> Split:
