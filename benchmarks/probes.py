@@ -1,16 +1,17 @@
 """Probes of a trained NPT, many copies in a forward pass, beside the plain loop: a table at a time, predicted as a whole.
 
 Tables are generated at the sizes of real ones, the weights are fresh; both ways are asked the same rows with the same draws, by
-turns in one process, and the largest difference of their predictions is shown. Peak memory is that of each way beyond what the
-process held before it.
+turns in one process, and the largest difference of their predictions is shown. Peak memory is that of each way in a process of
+its own, beyond what that held before it.
 """
 
 from __future__ import annotations
 
-import gc
+import argparse
+import multiprocessing
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,22 +66,14 @@ def main() -> None:
     print(f"{head} {'batched, MB':>12} {'plain, MB':>10} {'difference':>11}")
     for case in CASES[device.type]:
         learner, rows = _learner(case, given.threads, str(device), given.rows)
-        for probe, (batched, plain, passes) in _probes(learner, rows).items():
-            lines.append(
-                {
-                    "table": case.name,
-                    "rows": case.rows,
-                    "columns": case.columns,
-                    "width": case.width,
-                    "probe": probe,
-                    "asked": len(rows),
-                    "passes": passes,
-                    **_compare(batched, plain, given.repeats, device),
-                }
-            )
+        passes = _passes(learner, rows)
+        for probe, (batched, plain) in _ways(learner, rows, OPTIONS).items():
+            facts_of = {"table": case.name, "rows": case.rows, "columns": case.columns, "width": case.width, "probe": probe}
+            measured = _compare(batched, plain, given.repeats, device) | _peaks(case, probe, given)
+            lines.append({**facts_of, "asked": len(rows), "passes": passes[probe], **measured})
             one = lines[-1]
             print(
-                f"{case.name:>14} {probe:>10} {passes:7} {one['batched_ms']:18.1f} {one['plain_ms']:16.1f} {one['ratio']:6.2f} "
+                f"{case.name:>14} {probe:>10} {one['passes']:7} {one['batched_ms']:18.1f} {one['plain_ms']:16.1f} {one['ratio']:6.2f} "
                 f"{one['batched_mb']:12.0f} {one['plain_mb']:10.0f} {one['difference']:11.1e}", flush=True,
             )  # fmt: skip
     write(given.json, {"benchmark": "probes", **facts(device), "rows": lines})
@@ -100,23 +93,29 @@ def _learner(case: Case, threads: int, device: str, asked: int) -> tuple[NPTLear
 Action = Callable[[], np.ndarray]
 
 
-def _probes(learner: NPTLearner, rows: np.ndarray) -> dict[str, tuple[Action, Action, int]]:
-    """For every probe its batched way, the plain one, and the forward passes of the plain one."""
-    n = len(learner.data.part)
-    few = rows[: max(1, len(rows) // 2)]
-    proposals = sum(one.passes for one in deletions(learner, few, OPTIONS, 0))
+def _ways(learner: NPTLearner, rows: np.ndarray, options: DeletionOptions) -> dict[str, tuple[Action, Action]]:
+    """For every probe its batched way and the plain one."""
+    n, few = len(learner.data.part), _few(rows)
     return {
         "corruption": (
             lambda: learner.predict_disturbed(rows, ALL, 0).values,
             lambda: _plain(learner, rows, lambda row, place, d: ALL.sources(0, row, place, (n, d))),
-            len(rows),
         ),
         "deletion": (
-            lambda: np.array([one.change for one in deletions(learner, few, OPTIONS, 0)]),
-            lambda: np.array([_plain_deletion(learner, int(row)) for row in few]),
-            proposals + len(few),
+            lambda: np.array([one.change for one in deletions(learner, few, options, 0)]),
+            lambda: np.array([_plain_deletion(learner, int(row), options) for row in few]),
         ),
     }
+
+
+def _passes(learner: NPTLearner, rows: np.ndarray) -> dict[str, int]:
+    """Forward passes of the plain way."""
+    proposals = [1 + one.passes for one in deletions(learner, _few(rows), OPTIONS, 0)]
+    return {"corruption": len(rows), "deletion": sum(proposals)}
+
+
+def _few(rows: np.ndarray) -> np.ndarray:
+    return rows[: max(1, len(rows) // 2)]
 
 
 def _plain(learner: NPTLearner, rows: np.ndarray, sources: Callable[[int, int, int], np.ndarray]) -> np.ndarray:
@@ -135,7 +134,7 @@ def _one(learner: NPTLearner, batch: AskedBatch, sources: np.ndarray) -> float:
     return float(learner.decode(learner.model.predict_target(made)[0, :1]).values[0])
 
 
-def _plain_deletion(learner: NPTLearner, row: int) -> float:
+def _plain_deletion(learner: NPTLearner, row: int, options: DeletionOptions) -> float:
     (batch,) = asked_batches(learner, np.array([row]))
     (place,) = batch.asked.tolist()
     draws, left = np.random.default_rng((0, row)), np.delete(np.arange(batch.shape[0]), place)
@@ -145,7 +144,7 @@ def _plain_deletion(learner: NPTLearner, row: int) -> float:
         return _one(learner, batch, np.repeat(np.concatenate([[place], others])[:, None], batch.shape[1], 1))
 
     original, change = predict(left), 0.0
-    while len(left) >= OPTIONS.left * batch.shape[0]:
+    while len(left) >= options.left * batch.shape[0]:
         left = np.delete(left, int(draws.integers(len(left))))
         change = abs(predict(left) - original) / max(abs(original), floor)
     return change
@@ -153,25 +152,40 @@ def _plain_deletion(learner: NPTLearner, row: int) -> float:
 
 def _compare(batched: Action, plain: Action, repeats: int, device: torch.device) -> dict[str, Any]:
     times: dict[str, list[float]] = {"batched": [], "plain": []}
-    peaks: dict[str, float] = {"batched": 0.0, "plain": 0.0}
     answers: dict[str, np.ndarray] = {}
     for _ in range(1 + repeats):  # the first is for warming up
         for name, action in (("batched", batched), ("plain", plain)):
-            gc.collect()
-            forget_peak(device)
-            before = peak_megabytes(device)
             times[name].append(seconds(lambda name=name, action=action: answers.update({name: action()}), device))
-            peaks[name] = max(peaks[name], peak_megabytes(device) - before)
     each = {name: 1000 * statistics.median(values[1:]) / len(answers[name]) for name, values in times.items()}
     pairs = zip(times["plain"][1:], times["batched"][1:], strict=True)
     return {
         "batched_ms": each["batched"],
         "plain_ms": each["plain"],
         "ratio": statistics.median(slow / quick for slow, quick in pairs),
-        "batched_mb": peaks["batched"],
-        "plain_mb": peaks["plain"],
         "difference": float(np.abs(answers["batched"] - answers["plain"]).max()),
     }
+
+
+def _peaks(case: Case, probe: str, given: argparse.Namespace) -> dict[str, float]:
+    ways = {"batched_mb": 0, "plain_mb": 1}
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        return {
+            name: pool.apply(_peak, (case, probe, way, given.threads, given.device, given.rows)) for name, way in ways.items()
+        }
+
+
+def _peak(case: Case, probe: str, way: int, threads: int, device_name: str, asked: int) -> float:
+    """Megabytes that a probe needs beyond the model and the data; of a deletion, its first steps, which are the largest."""
+    device = torch.device(device_name)
+    torch.set_num_threads(threads)
+    learner, rows = _learner(case, threads, device_name, asked)
+    (batch,) = asked_batches(learner, rows[:1])
+    _one(learner, batch, np.zeros((2, batch.shape[1]), np.int64))  # what the libraries take once is not the probe's
+    action = _ways(learner, rows, replace(OPTIONS, left=0.99))[probe][way]
+    forget_peak(device)
+    before = peak_megabytes(device)
+    action()
+    return peak_megabytes(device) - before
 
 
 if __name__ == "__main__":
