@@ -73,8 +73,8 @@ def main() -> None:
             lines.append({**facts_of, "asked": len(rows), "passes": passes[probe], **measured})
             one = lines[-1]
             print(
-                f"{case.name:>14} {probe:>10} {one['passes']:7} {one['batched_ms']:18.1f} {one['plain_ms']:16.1f} {one['ratio']:6.2f} "
-                f"{one['batched_mb']:12.0f} {one['plain_mb']:10.0f} {one['difference']:11.1e}", flush=True,
+                f"{case.name:>14} {probe:>10} {one['passes']:7} {one['batched_ms']:18.1f} {one['plain_ms']:16.1f} "
+                f"{one['ratio']:6.2f} {one['batched_mb']:12.0f} {one['plain_mb']:10.0f} {one['difference']:11.1e}", flush=True,
             )  # fmt: skip
     write(given.json, {"benchmark": "probes", **facts(device), "rows": lines})
 

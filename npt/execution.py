@@ -11,6 +11,7 @@ import torch
 
 from npt.interface import UserError
 from npt.model import NPT
+from npt.noise import leave_out
 from npt.settings import NPTSettings
 
 ACTIVATIONS = 24  # tensors (n, d, e) of float32 that one block keeps for the backward pass, attention apart
@@ -68,6 +69,7 @@ def evaluating(settings: NPTSettings, device: torch.device) -> Iterator[None]:
 def arrange(model: NPT, rows: int, settings: NPTSettings, device: torch.device) -> None:
     """Compile the model's blocks and have activations computed again, where the settings or the memory ask for it."""
     if settings.compile:
+        leave_out()
         torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, 64)
         for block in model.blocks:
             block.compile()

@@ -10,8 +10,8 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import TypeVar
+from functools import cache, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -24,9 +24,25 @@ PIECE = 2**16  # words of 64 bits that one thread draws at a time
 Function = TypeVar("Function", bound=Callable)
 
 
+_LEFT_OUT: list[Callable[[], None]] = []
+
+
 def uncompiled(function: Function) -> Function:
-    """Left as it is where torch.compile would trace into it."""
-    return torch.compiler.disable(function)  # type: ignore[return-value]
+    """Left as it is where torch.compile would trace into it, after `leave_out`: torch's compiler takes seconds to load."""
+    called: dict[str, Callable] = {"as": function}
+
+    @wraps(function)
+    def through(*given: Any, **named: Any) -> Any:
+        return called["as"](*given, **named)
+
+    _LEFT_OUT.append(lambda: called.update({"as": torch.compiler.disable(function)}))
+    return through  # type: ignore[return-value]
+
+
+def leave_out() -> None:
+    """Keep the compiler, which is going to be used, out of the functions that are `uncompiled`."""
+    for prepare in _LEFT_OUT:
+        prepare()
 
 
 class Noise:
