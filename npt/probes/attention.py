@@ -17,14 +17,17 @@ from npt.model import NPT, Block
 from npt.probes.batches import AskedBatch, asked_batches
 
 
+FURTHER = 30
+
+
 @dataclass(frozen=True)
 class Head:
     """A head between datapoints, asked for m rows; `layer` counts all layers from 0, as the paper's depth does.
 
     `nearness` (m,) is Spearman's correlation of the attention to the other rows with how near they are (minus the squared
     distance of the encoded features). Rows in the middle of the data are near to all, so a head that looks at the same rows
-    whoever asks has some too: `typical` (m,) is the mean correlation of the same attention with how near the others are to the
-    other probed rows of the batch, NaN where there are none. `reach` (m,) is the others' mean distance weighted by attention,
+    whoever asks has some too: `typical` (m,) is the mean correlation of the same attention with how near the others are to
+    further rows of the batch, up to 30 drawn ones. `reach` (m,) is the others' mean distance weighted by attention,
     over their plain mean; `partner` (m,) the attention to the row's own duplicate in the lookup task, else NaN. `relative`
     (m, bins) is the mean attention in bins of others from near to far, where 1 is the mean over all others: what a head that
     looks at all alike has.
@@ -46,19 +49,22 @@ def heads(learner: NPTLearner, table: Table, rows: np.ndarray, bins: int, model:
     for batch in asked_batches(learner, rows):
         numbers, asked = batch.rows.cpu().numpy(), batch.asked.tolist()
         whole = features[np.tile(numbers, batch.shape[0] // len(numbers))]
-        distances = np.stack([((whole - features[numbers[place]]) ** 2).sum(1) for place in asked])  # (m, n)
         weights = _weights(model or learner.model, learner, batch)
         for i, place in enumerate(asked):
-            others = np.delete(distances, place, 1)  # (m, n - 1)
+            further = np.delete(np.arange(len(numbers)), place)
+            draws = np.random.default_rng((learner.seed, numbers[place]))
+            centres = [place, *draws.choice(further, min(FURTHER, len(further)), replace=False)]
+            distances = np.stack([((whole - whole[centre]) ** 2).sum(1) for centre in centres])  # (1 + r, n)
+            others = np.delete(distances, place, 1)  # (1 + r, n - 1)
             near = _standardised_ranks(-others)
             for layer, every in weights.items():
                 for head, line in enumerate(every[:, i]):
                     attention = np.delete(line, place)
                     correlations = near @ _standardised_ranks(attention)
-                    typical = np.delete(correlations, i).mean() if len(asked) > 1 else np.nan
-                    reach, relative = _spread(attention, others[i], bins)
+                    typical = correlations[1:].mean() if len(further) else np.nan
+                    reach, relative = _spread(attention, others[0], bins)
                     partner = line[len(numbers) + place] if len(line) > len(numbers) else np.nan
-                    measured = (correlations[i], typical, reach, partner, relative)
+                    measured = (correlations[0], typical, reach, partner, relative)
                     found.setdefault((layer, head), {})[int(numbers[place])] = measured
     made = []
     for (layer, head), by_row in sorted(found.items()):

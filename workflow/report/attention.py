@@ -26,7 +26,7 @@ FEWEST = 7  # rows; with fewer no outcome of the test is below the level
 NOTE = (
     "Nearness is Spearman's correlation of a head's attention to the other rows with how near their features are to the row "
     "that asks, the mean over the probed rows. Some of it needs no comparison of rows: one in the middle of the data is near "
-    "to all. `Whoever asks` is the same attention's correlation with how near the others are to the other probed rows. A head "
+    "to all. `Whoever asks` is the same attention's correlation with how near the others are to further rows. A head "
     "looks near if the first is above the second by Wilcoxon's signed-rank test "
     f"(p < {LEVEL}, one-sided) over those rows. `Before training` is the nearness of the network that it began with. Reach is "
     "the mean squared distance weighted by attention, of the plain mean. `On own duplicate` is the attention that goes to a "
@@ -55,7 +55,7 @@ def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
 
 def looks_near(nearness: np.ndarray, typical: np.ndarray) -> float:
     """1 if correlations (m,) of a head are above those that it has whoever asks, beyond chance; 0 if not, NaN for too few."""
-    if len(nearness) < FEWEST:
+    if np.sum(~np.isnan(nearness) & ~np.isnan(typical)) < FEWEST:
         return np.nan
     chance = one_sided(pd.Series(typical), pd.Series(nearness), fewest=1)
     return float(chance < LEVEL)
