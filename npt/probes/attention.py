@@ -16,7 +16,6 @@ from npt.learner import NPTLearner
 from npt.model import NPT, Block
 from npt.probes.batches import AskedBatch, asked_batches
 
-
 FURTHER = 30
 
 
@@ -52,8 +51,9 @@ def heads(learner: NPTLearner, table: Table, rows: np.ndarray, bins: int, model:
         weights = _weights(model or learner.model, learner, batch)
         for i, place in enumerate(asked):
             further = np.delete(np.arange(len(numbers)), place)
-            draws = np.random.default_rng((learner.seed, numbers[place]))
-            centres = [place, *draws.choice(further, min(FURTHER, len(further)), replace=False)]
+            draws = np.random.default_rng((learner.seed, int(numbers[place])))
+            drawn = draws.choice(further, min(FURTHER, len(further)), replace=False)
+            centres = np.concatenate([[place], drawn])
             distances = np.stack([((whole - whole[centre]) ** 2).sum(1) for centre in centres])  # (1 + r, n)
             others = np.delete(distances, place, 1)  # (1 + r, n - 1)
             near = _standardised_ranks(-others)
