@@ -26,7 +26,7 @@ class StudyKind:
 
 KINDS: dict[str, StudyKind] = {
     "benchmark": StudyKind(None, ("ranks", "metrics", "cost"), ("ranks", "metrics")),
-    "ablation": StudyKind(None, ("ablation", "validation_ranks", "metrics", "cost"), ("ablation",)),
+    "ablation": StudyKind(None, ("ablation", "validation_ranks", "cost"), ("ablation",)),
     "corruption": StudyKind("corruption", ("corruption",), ("corruption",), needs_weights=False),
     "dose_response": StudyKind("dose_response", ("dose_response",), ("dose_response",), DoseOptions, needs_weights=False),
     "deletion": StudyKind("deletion", ("deletion",), ("deletion",), DeletionOptions),
