@@ -47,7 +47,7 @@ MODEL = ["dataset", "method", "variant"]
 
 
 def by_model(study: pd.DataFrame) -> list[tuple[dict[str, Any], pd.DataFrame]]:
-    """For each dataset, method and variant what its row of a table begins with, and its folds if none failed.
+    """For each dataset, and of it each method and variant, what its row of a table begins with, and its folds if none failed.
 
     The row has the `reason` of the first fold that did; a mean over the other folds would be another quantity.
     """
@@ -57,7 +57,8 @@ def by_model(study: pd.DataFrame) -> list[tuple[dict[str, Any], pd.DataFrame]]:
         reason = "" if failed.empty else f"fold {failed['seed'].iloc[0]}: {failed['reason'].iloc[0]}"
         row = {**dict(zip(MODEL, names, strict=True)), "task": group["task"].iloc[0], "folds": len(group), "reason": reason}
         found.append((row, group if failed.empty else group.iloc[:0]))
-    return found
+    order = list(dict.fromkeys(study["dataset"]))
+    return sorted(found, key=lambda one: order.index(one[0]["dataset"]))
 
 
 def without_failures(study: pd.DataFrame) -> pd.DataFrame:
