@@ -31,6 +31,7 @@ SMALL: dict[str, Any] = {
         {"n_d": [2], "n_a": [2], "batch_size": [8], "virtual_batch_size": [4]}, {"max_epochs": 1, "patience": 1}
     ),
     "deep_kernel_learning": BaselineSettings("quick", {"max_epochs": 1}),
+    "linear": BaselineSettings("quick"),
     "npt": NPT,
 }
 QUICK = settings(

@@ -97,7 +97,7 @@ def deletion_study(kept: list[float | None], dataset: str = "protein") -> pd.Dat
     count = len(kept)
     distances = {"kept": kept, "deleted": [10.0] * count, "random": [9.0] * count, "left": [0.01, 0.5] * (count // 2)}
     constants = {"tolerance": 0.01, "limit": 0.1, "growth": 1.1, "retries": 5, "left": 0.02}
-    facts = {"context_rows": 300, "passes": 10 * count, "rows": count, "seconds_per_row": 0.5,
+    facts = {"context_rows": 300, "passes": 10 * count, "rows": count,
              "distances": json.dumps(distances), "options": json.dumps(constants), "partner_kept": None}  # fmt: skip
     own = {"dataset": dataset, "task": "regression", "method": "npt", "seed": 0}
     return pd.DataFrame([{**COMMON, **own, **facts}, {**COMMON, **own, "dataset": "yacht", **FAILED}])

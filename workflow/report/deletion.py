@@ -41,7 +41,6 @@ def deletion(study: pd.DataFrame, primary: Primary) -> Tabulated:
             row |= _measures(own) | {
                 "context_rows": group["context_rows"].mean(),
                 "passes_per_row": group["passes"].sum() / len(own),
-                "seconds_per_row": (group["seconds_per_row"] * group["rows"]).sum() / len(own),
                 "partner_kept": np.average(group["partner_kept"].astype(float), weights=group["rows"]),
             }
         rows.append(row)
