@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from npt.encoding import coded_features, one_hot_features, statistics
-from npt.interface import TASKS, Resources, Split, Table, Task, UserError, supports_every_task, unknown
+from npt.interface import TASKS, Duplicates, Resources, Split, Table, Task, UserError, supports_every_task, unknown
 
 Grid = Mapping[str, Sequence[Any]]
 Parameters = Mapping[str, Any]
@@ -43,15 +43,6 @@ class TrainingData:
     def is_regression(self) -> bool:
         """Whether the target is a number."""
         return self.task == "regression"
-
-
-@dataclass(frozen=True)
-class Duplicates:
-    """The lookup task: features (n, F) of the originals and of their duplicates, and the targets (n,) that these show."""
-
-    originals: np.ndarray
-    duplicates: np.ndarray
-    shown: np.ndarray
 
 
 # Predicts (features, configurations): for each of the configurations it serves, class probabilities (n, K) over the classes

@@ -16,7 +16,6 @@ import numpy as np
 
 from baselines.declaration import (
     Baseline,
-    Duplicates,
     Fitted,
     Grid,
     Parameters,
@@ -25,7 +24,7 @@ from baselines.declaration import (
     require_known,
     serving_one,
 )
-from npt.interface import Resources, Task
+from npt.interface import Duplicates, Resources, Task
 
 if TYPE_CHECKING:
     import torch

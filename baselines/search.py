@@ -22,7 +22,6 @@ from threadpoolctl import threadpool_limits
 from baselines.declaration import (
     Baseline,
     BaselineSettings,
-    Duplicates,
     Fitted,
     Parameters,
     TrainingData,
@@ -31,7 +30,7 @@ from baselines.declaration import (
 )
 from npt.disturbance import Disturbance
 from npt.encoding import statistics
-from npt.interface import Fit, Infeasible, Method, Prediction, Resources, Split, Table, Trial, UserError, all_seeds
+from npt.interface import Duplicates, Fit, Infeasible, Method, Prediction, Resources, Split, Table, Trial, UserError, all_seeds
 from npt.metrics import negative_log_likelihood
 
 SHARED_SOURCES = (

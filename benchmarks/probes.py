@@ -24,7 +24,7 @@ from npt.disturbance import Disturbance
 from npt.interface import Column, Resources, Table
 from npt.learner import NPTLearner
 from npt.probes.batches import AskedBatch, asked_batches
-from npt.probes.deletion import deletions
+from npt.probes.deletion import FLOOR, deletions
 from npt.probes.options import DeletionOptions
 from npt.settings import NPTSettings
 
@@ -138,7 +138,7 @@ def _plain_deletion(learner: NPTLearner, row: int, options: DeletionOptions) -> 
     (batch,) = asked_batches(learner, np.array([row]))
     (place,) = batch.asked.tolist()
     draws, left = np.random.default_rng((0, row)), np.delete(np.arange(batch.shape[0]), place)
-    floor = 0.01 * learner.known.scale[learner.data.target]
+    floor = FLOOR * learner.known.scale[learner.data.target]
 
     def predict(others: np.ndarray) -> float:
         return _one(learner, batch, np.repeat(np.concatenate([[place], others])[:, None], batch.shape[1], 1))

@@ -19,6 +19,10 @@ class Statistics:
     centre: np.ndarray
     scale: np.ndarray
 
+    def original(self, values: np.ndarray, j: int) -> np.ndarray:
+        """Standardised values of column `j` in its own units."""
+        return values * self.scale[j] + self.centre[j]
+
 
 def statistics(table: Table, split: Split, *, transductive: bool = True) -> Statistics:
     """Mean and population standard deviation of the non-missing cells; a constant column has scale 1.

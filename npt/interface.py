@@ -183,6 +183,18 @@ class Trial:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Duplicates:
+    """The lookup task for methods that take numbers alone: features (n, F) of the originals and of their duplicates.
+
+    `shown` (n,) are the targets that the duplicates show, standardised.
+    """
+
+    originals: np.ndarray
+    duplicates: np.ndarray
+    shown: np.ndarray
+
+
 class Infeasible(Exception):
     """A method cannot produce a result here (memory, unsupported data); the reason enters the tables.
 

@@ -81,7 +81,7 @@ class NPTLearner:
         """Target outputs (n, C) to class probabilities or values in original units."""
         if self.task == "regression":
             values = outputs[:, 0].double().cpu().numpy()
-            return Prediction(values * self.known.scale[self.data.target] + self.known.centre[self.data.target])
+            return Prediction(self.known.original(values, self.data.target))
         return Prediction(outputs.double().softmax(-1).cpu().numpy())
 
     def save(self, path: Path) -> None:

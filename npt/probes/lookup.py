@@ -15,7 +15,7 @@ import torch
 from npt.cells import Cells
 from npt.encoding import one_hot_features
 from npt.execution import evaluating
-from npt.interface import Split, Table
+from npt.interface import Duplicates, Split, Table
 from npt.learner import NPTLearner
 from npt.lookup import Rule, noisy_from
 from npt.probes.batches import asked_batches, copies_at_once
@@ -66,12 +66,11 @@ def intervened(learner: NPTLearner, table: Table, split: Split, rows: np.ndarray
             spread = outputs.amax(1) - outputs.amin(1)  # (active, n)
             spread[own, active] = 0.0
             others[batch.rows[active]] = spread.amax(1)
-    scale, centre = learner.known.scale[target], learner.known.centre[target]
     chosen = torch.as_tensor(rows, device=device)
     return Intervention(
-        values.double().cpu().numpy() * scale + centre,
-        predicted[chosen].double().cpu().numpy() * scale + centre,
-        others[chosen].double().cpu().numpy() * scale,
+        learner.known.original(values.double().cpu().numpy(), target),
+        learner.known.original(predicted[chosen].double().cpu().numpy(), target),
+        others[chosen].double().cpu().numpy() * learner.known.scale[target],
     )
 
 
@@ -84,19 +83,7 @@ def _with_targets(cells: Cells, places: torch.Tensor, values: torch.Tensor, targ
     return Cells(codes, scale, marks)
 
 
-@dataclass(frozen=True)
-class Halves:
-    """What a model is given that takes numbers alone: encoded features (n, F) of the originals and of the duplicates.
-
-    `shown` (n,) are the duplicates' targets, standardised.
-    """
-
-    originals: np.ndarray
-    duplicates: np.ndarray
-    shown: np.ndarray
-
-
-def halves(learner: NPTLearner, table: Table, rows: np.ndarray, seed: int) -> Halves:
+def halves(learner: NPTLearner, table: Table, rows: np.ndarray, seed: int) -> Duplicates:
     """The input for `rows` of the whole table, made as `lookup` of the learner's settings says, with noise of the same kind."""
     known, rule = learner.known, Rule.of(learner.settings.lookup)
     originals = one_hot_features(table, known)[rows]
@@ -107,15 +94,15 @@ def halves(learner: NPTLearner, table: Table, rows: np.ndarray, seed: int) -> Ha
         for place, half in enumerate((originals, duplicates)):
             if place == 1 or rule.both_halves:
                 half[:, noisy] = np.random.default_rng((seed, place)).normal(1.0, 1.0, half[:, noisy].shape)
-    return Halves(originals, duplicates, shown + rule.add_one)
+    return Duplicates(originals, duplicates, shown + rule.add_one)
 
 
 def by_neighbours(learner: NPTLearner, table: Table, rows: np.ndarray, counts: Sequence[int], seed: int) -> np.ndarray:
     """Predictions (len(counts), n) of `rows` from the k nearest duplicates, for every k: uniform weights, Euclidean."""
     from sklearn.neighbors import NearestNeighbors
 
-    given, target = halves(learner, table, rows, seed), table.target
+    given = halves(learner, table, rows, seed)
     finder = NearestNeighbors(n_neighbors=min(max(counts), len(rows)), algorithm="brute").fit(given.duplicates)
     nearest = given.shown[finder.kneighbors(given.originals, return_distance=False)]
     values = np.stack([nearest[:, :count].mean(1) for count in counts])
-    return values * learner.known.scale[target] + learner.known.centre[target]
+    return learner.known.original(values, table.target)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from baselines import baselines
-from baselines.declaration import Duplicates, training_data
+from baselines.declaration import training_data
 from baselines.search import looked_up
-from npt.interface import Infeasible, Resources
+from npt.interface import Duplicates, Infeasible, Resources
 from tests.conftest import first_split, make_table
 
 

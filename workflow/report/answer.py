@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 
 from npt.metrics import METRICS
@@ -17,13 +19,7 @@ from workflow.report.tables import ranks
 
 def answer(study: pd.DataFrame, kind: str, primary: Primary) -> str:
     """What a reader takes from a study."""
-    answers = {
-        "corruption": _corruption, "dose_response": _dose_response, "deletion": _deletion, "attention": _attention,
-        "lookup": _lookup,
-    }  # fmt: skip
-    if kind == "ablation":
-        return _ablation(study, primary)
-    return answers[kind](study) if kind in answers else _benchmark(study, primary)
+    return ANSWERS[kind](study, primary)
 
 
 def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
@@ -47,7 +43,7 @@ def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
     return " ".join(sentences) + f" With {counted(folds, 'fold')} a dataset, differences within the error bars are no evidence."
 
 
-def _corruption(study: pd.DataFrame) -> str:
+def _corruption(study: pd.DataFrame, primary: Primary) -> str:
     study = study.assign(**corruption_changes(study))
     parts = []
     keys = ["dataset", "task", "variant"]
@@ -78,7 +74,7 @@ def _ablation(study: pd.DataFrame, primary: Primary) -> str:
     return f"Changes of one part move the test metric by: {'; '.join(parts)}."
 
 
-def _dose_response(study: pd.DataFrame) -> str:
+def _dose_response(study: pd.DataFrame, primary: Primary) -> str:
     keys, parts = ["method", "variant"], []
     shuffled, deleted = (skill_from_others(study, kind).dropna(subset="share") for kind in ("shuffle", "delete"))
     lost = {names: own["share"].median() for names, own in deleted.groupby(keys, sort=False)}
@@ -96,9 +92,9 @@ def _over(count: int) -> str:
     return "one dataset" if count == 1 else f"median over {count} datasets"
 
 
-def _deletion(study: pd.DataFrame) -> str:
+def _deletion(study: pd.DataFrame, primary: Primary) -> str:
     parts = []
-    for row in deletion_table(study, {}).tidy.to_dict("records"):
+    for row in deletion_table(study, primary).tidy.to_dict("records"):
         if row["reason"]:
             continue
         verdict = f"those left are {'' if row['p_random'] < 0.05 else 'not shown to be '}nearer than random ones"
@@ -111,9 +107,9 @@ def _deletion(study: pd.DataFrame) -> str:
     return f"When all rows go that can be spared: {'; '.join(parts)}." if parts else "No trained model could be questioned."
 
 
-def _attention(study: pd.DataFrame) -> str:
+def _attention(study: pd.DataFrame, primary: Primary) -> str:
     parts = []
-    for row in attention_table(study, {}).tidy.to_dict("records"):
+    for row in attention_table(study, primary).tidy.to_dict("records"):
         if row["reason"]:
             continue
         name = f"{method_title(row['method'], row['variant'])} on {dataset_title(row['dataset'])}"
@@ -133,7 +129,7 @@ def _attention(study: pd.DataFrame) -> str:
     return f"Attention between datapoints: {'; '.join(parts)}." if parts else "No trained model could be questioned."
 
 
-def _lookup(study: pd.DataFrame) -> str:
+def _lookup(study: pd.DataFrame, primary: Primary) -> str:
     study = study[study["status"] == "ok"]
     parts = [
         f"{dataset_title(str(dataset))} ({str(task).replace('_', ' ')}) {group['correlation'].mean():.3f}, "
@@ -146,6 +142,17 @@ def _lookup(study: pd.DataFrame) -> str:
         "With every row's target to be read off a duplicate, predictions of NPT and true targets of test rows correlate by: "
         f"{'; '.join(parts)}. One means that it looks rows up."
     )
+
+
+ANSWERS: dict[str, Callable[[pd.DataFrame, Primary], str]] = {
+    "benchmark": _benchmark,
+    "ablation": _ablation,
+    "corruption": _corruption,
+    "dose_response": _dose_response,
+    "deletion": _deletion,
+    "attention": _attention,
+    "lookup": _lookup,
+}
 
 
 def _listed(names: list[str]) -> str:

@@ -18,6 +18,7 @@ from workflow.report.summary import (
     method_titles,
     of_model,
     one_sided,
+    tabulated,
     without_failures,
 )
 
@@ -65,7 +66,7 @@ def attention(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """How near the heads of every model look, and what share of them does."""
     heads, rows = attention_heads(study), []
     for row, group in by_model(study):
-        own = of_model(heads, row["dataset"], row["method"], row["variant"])
+        own = of_model(heads, row)
         if len(group) and own.empty:
             row["reason"] = NO_HEADS
         elif len(group):
@@ -79,8 +80,7 @@ def attention(study: pd.DataFrame, primary: Primary) -> Tabulated:
             }
         rows.append(row)
     columns = ["heads", "share_near", *HEAD_COLUMNS[2:7], "best", "best_place"]
-    tidy = pd.DataFrame(rows)
-    tidy = tidy.reindex(columns=list(dict.fromkeys([*tidy.columns, *columns])))
+    tidy = tabulated(rows, columns)
     cells = pd.DataFrame(
         {
             "Dataset": tidy["dataset"].map(dataset_title),

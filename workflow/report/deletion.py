@@ -9,7 +9,16 @@ import pandas as pd
 
 from workflow.report.published import published
 from workflow.report.section import DASH, Primary, Section, Tabulated, notes, number
-from workflow.report.summary import MODEL, by_model, dataset_title, method_titles, of_model, one_sided, without_failures
+from workflow.report.summary import (
+    MODEL,
+    by_model,
+    dataset_title,
+    method_titles,
+    of_model,
+    one_sided,
+    tabulated,
+    without_failures,
+)
 
 NOTE = (
     "Rows are deleted one at a time while the prediction stays near that with all of them (paper Algorithm 2). Distance is the "
@@ -36,7 +45,7 @@ def deletion(study: pd.DataFrame, primary: Primary) -> Tabulated:
     """How far a row's context can be reduced, and whether the rows that are left are near."""
     every, rows = deletion_rows(study), []
     for row, group in by_model(study):
-        own = of_model(every, row["dataset"], row["method"], row["variant"])
+        own = of_model(every, row)
         if len(group):
             row |= _measures(own) | {
                 "context_rows": group["context_rows"].mean(),
@@ -56,8 +65,7 @@ def deletion(study: pd.DataFrame, primary: Primary) -> Tabulated:
         "p_random",
         "partner_kept",
     ]
-    tidy = pd.DataFrame(rows)
-    tidy = tidy.reindex(columns=list(dict.fromkeys([*tidy.columns, *names])))
+    tidy = tabulated(rows, names)
     cells = pd.DataFrame(
         {
             "Dataset": tidy["dataset"].map(dataset_title),

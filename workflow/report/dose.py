@@ -45,7 +45,7 @@ def dose_response(study: pd.DataFrame, primary: Primary) -> Tabulated:
     every, cells, reasons = doses(study), [], []
     for row, group in by_model(study):
         line = {"Dataset": dataset_title(row["dataset"]), "Method": method_title(row["method"], row["variant"])}
-        part = of_model(every, row["dataset"], row["method"], row["variant"])
+        part = of_model(every, row)
         reasons.append({**row, "kind": "", "share": np.nan})
         cells.append({**line, **_cells(part, row["task"])} if len(group) else line)
     failed = pd.DataFrame([row for row in reasons if row["reason"]], columns=list(reasons[0]))
@@ -60,25 +60,24 @@ def _cells(part: pd.DataFrame, task: str) -> dict[str, str]:
     digits = 2 if task == "regression" else 1
     line = {"Error": number(whole, digits), "Constant": number(constant, digits)}
     for kind, doing in (("shuffle", "shuffled"), ("delete", "deleted")):
-        worst = part[part["kind"] == kind].iloc[-1]
+        worst, lost = part[part["kind"] == kind].iloc[-1], _lost(part, kind)
         line[f"{100 * worst['share']:.0f} % {doing}"] = number(worst["error"], digits)
-        line[f"Lost, {doing}"] = _share(whole, worst["error"], constant)
+        line[f"Lost, {doing}"] = DASH if np.isnan(lost) else f"{number(100 * lost, 0)} %"
     return line
 
 
 def skill_from_others(study: pd.DataFrame, kind: str) -> pd.DataFrame:
     """For each dataset, method and variant the share of skill (`share`) that is lost at the largest dose; NaN without skill."""
-    lines = []
-    for names, part in doses(study).groupby(MODEL, sort=False):
-        worst = part[part["kind"] == kind].iloc[-1]
-        lost, skill = worst["error"] - part["error"].iloc[0], part["constant"].iloc[0] - part["error"].iloc[0]
-        lines.append({**dict(zip(MODEL, names, strict=True)), "share": lost / skill if skill > 0 else np.nan})
+    groups = doses(study).groupby(MODEL, sort=False)
+    lines = [{**dict(zip(MODEL, names, strict=True)), "share": _lost(part, kind)} for names, part in groups]
     return pd.DataFrame(lines, columns=[*MODEL, "share"])
+
+
+def _lost(part: pd.DataFrame, kind: str) -> float:
+    """The share of a model's skill that is lost at the largest dose, of its `doses`; NaN without skill."""
+    whole, skill = part["error"].iloc[0], part["constant"].iloc[0] - part["error"].iloc[0]
+    return float((part[part["kind"] == kind]["error"].iloc[-1] - whole) / skill) if skill > 0 else np.nan
 
 
 def _errors(found: dict[str, list[float]], regression: bool) -> list[float]:
     return found["rmse"] if regression else [100 * (1 - accuracy) for accuracy in found["accuracy"]]
-
-
-def _share(whole: float, spoilt: float, constant: float) -> str:
-    return f"{number(100 * (spoilt - whole) / (constant - whole), 0)} %" if constant > whole else DASH

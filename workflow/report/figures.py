@@ -19,7 +19,7 @@ from workflow.report.deletion import deletion_rows
 from workflow.report.dose import doses
 from workflow.report.lookup import sweeps
 from workflow.report.section import TASK_TITLES, Primary, counted, tasks_of
-from workflow.report.summary import dataset_title, method_title, method_titles, of_model
+from workflow.report.summary import MODEL, dataset_title, method_title, method_titles, of_model
 from workflow.report.tables import metrics as metrics_table
 from workflow.report.tables import ranks as ranks_table
 
@@ -89,7 +89,7 @@ def corruption(study: pd.DataFrame, primary: Primary) -> Figure:
             for d, title in zip(part["dataset"], method_titles(part), strict=True)
         ]
         for place, row in enumerate(part.to_dict("records")):
-            own = of_model(folds, row["dataset"], row["method"], row["variant"])["change"]
+            own = of_model(folds, row)["change"]
             axis.plot(own, [len(labels) - 1 - place] * len(own), "|", color="0.6", markersize=9, zorder=1)
         bright = [label for label, method in zip(labels, part["method"], strict=True) if method == "npt"]
         _points(axis, labels, part["change"], part["standard_error"], highlight=bright)
@@ -157,16 +157,16 @@ def dose_response(study: pd.DataFrame, primary: Primary) -> Figure:
 def deletion(study: pd.DataFrame, primary: Primary) -> Figure:
     """Distance to the rows that were kept, against that to those deleted and to random ones, a point for each probed row."""
     found = deletion_rows(study)
-    keys = list(found[["dataset", "method", "variant"]].drop_duplicates().itertuples(index=False, name=None))
-    figure, axes = _panels(max(1, len(keys)), 10)
-    for (dataset, method, variant), axis in zip(keys, axes, strict=False):
-        part = of_model(found, dataset, method, variant)
+    models = found[MODEL].drop_duplicates().to_dict("records")
+    figure, axes = _panels(max(1, len(models)), 10)
+    for model, axis in zip(models, axes, strict=False):
+        part = of_model(found, model)
         for name, color, marker in (("deleted", OTHER_COLOR, "o"), ("random", NPT_COLOR, "D")):
             axis.plot(part[name], part["kept"], marker, color=color, markersize=4, label=f"against {name}")
         every = part[["kept", "deleted", "random"]].to_numpy()
         ends = [float(np.nanmin(every)), float(np.nanmax(every))]
         axis.plot(ends, ends, color="0.3", linestyle=":", linewidth=1.2)
-        title = f"{dataset_title(dataset)}\n{method_title(method, variant)}"
+        title = f"{dataset_title(model['dataset'])}\n{method_title(model['method'], model['variant'])}"
         axis.set(title=title, xlabel="mean distance to the others", ylabel="mean distance to the kept")
         axis.legend(fontsize=7)
     return figure
@@ -177,7 +177,7 @@ def attention(study: pd.DataFrame, primary: Primary) -> Figure:
     found = attention_maps(study)
     lines = [(title, layer, places, maps) for title, places, maps in found for layer in sorted({one for one, _ in places})]
     widest = max((1 + head for _, places, _ in found for _, head in places), default=1)
-    plt, _ = _style("white")
+    plt = _style("white")
     size = (1.5 * widest + 1.6, 1.35 * max(1, len(lines)) + 0.6)
     figure, axes = plt.subplots(max(1, len(lines)), widest, figsize=size, squeeze=False, layout="constrained")
     image = None
@@ -212,18 +212,18 @@ FIGURES: dict[str, Callable[[pd.DataFrame, Primary], Figure]] = {
 }
 
 
-def _style(name: Literal["white", "whitegrid"]) -> tuple[Any, Any]:
-    """matplotlib.pyplot and seaborn, with the one style and what makes files reproducible."""
+def _style(name: Literal["white", "whitegrid"]) -> Any:
+    """matplotlib.pyplot with the one style and what makes files reproducible."""
     import matplotlib.pyplot as plt
     import seaborn as sns
 
     sns.set_theme(style=name, context="paper", palette="colorblind")
     plt.rcParams.update({"svg.hashsalt": "npt", "svg.fonttype": "path", "figure.dpi": 150})
-    return plt, sns
+    return plt
 
 
 def _panels(count: int, rows: int, columns: int | None = None) -> tuple[Figure, list[Axes]]:
-    plt, _ = _style("whitegrid")
+    plt = _style("whitegrid")
     columns = columns or (2 if count == 4 else min(count, 3))
     lines = -(-count // columns)
     size = (PANEL_WIDTH * columns + MARGIN, (ROW_HEIGHT * rows + MARGIN) * lines)

@@ -19,6 +19,7 @@ from workflow.report.summary import (
     method_title,
     method_titles,
     standard_error,
+    tabulated,
     without_failures,
 )
 
@@ -47,8 +48,7 @@ def lookup(study: pd.DataFrame, primary: Primary) -> Tabulated:
         task = group["lookup"].iloc[0] if len(group) else ""
         row |= {"lookup": task, **means, "standard_error": standard_error(group["rmse"]), **_published(row["dataset"], task)}
         rows.append(row)
-    tidy = pd.DataFrame(rows)
-    tidy = tidy.reindex(columns=list(dict.fromkeys([*tidy.columns, *MEASURES])))
+    tidy = tabulated(rows, MEASURES)
     cells = pd.DataFrame(
         {
             "Dataset": tidy["dataset"].map(dataset_title),

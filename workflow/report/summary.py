@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +78,15 @@ def one_sided(less: pd.Series, more: pd.Series, fewest: int = 5) -> float:
     return float(found.pvalue)
 
 
-def of_model(frame: pd.DataFrame, dataset: Any, method: Any, variant: Any) -> pd.DataFrame:
-    """The rows of one method's variant on one dataset."""
-    return frame[(frame["dataset"] == dataset) & (frame["method"] == method) & (frame["variant"] == variant)]
+def of_model(frame: pd.DataFrame, row: Mapping[Any, Any]) -> pd.DataFrame:
+    """The rows of the method's variant on the dataset that `row` is of."""
+    return frame[(frame[MODEL] == [row[name] for name in MODEL]).all(axis=1)]  # type: ignore[call-overload]
+
+
+def tabulated(rows: list[dict[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
+    """A frame of rows, with `columns` that it has even where no row does."""
+    frame = pd.DataFrame(rows)
+    return frame.reindex(columns=list(dict.fromkeys([*frame.columns, *columns])))
 
 
 def metrics_of(task: Task, primary: Mapping[Task, str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from baselines import baselines
-from baselines.declaration import Duplicates, training_data
+from baselines.declaration import training_data
 from baselines.search import looked_up
 from npt.disturbance import KINDS, Disturbance
 from npt.interface import Infeasible, Resources, Split, Table
@@ -194,14 +194,13 @@ def _by_baseline(asked: Question, name: str, rows: np.ndarray) -> tuple[np.ndarr
     from npt.probes.lookup import halves
 
     learner, table, baseline = asked.learner, asked.table, baselines()[name]
-    given = halves(learner, table, rows, asked.seed)
     data = training_data(table.blind(asked.split.test), asked.split, codes=False)
     resources = Resources(asked.threads, str(learner.device) if baseline.recall else "cpu")
     try:
-        values = looked_up(baseline, data, Duplicates(given.originals, given.duplicates, given.shown), asked.seed, resources)
+        values = looked_up(baseline, data, halves(learner, table, rows, asked.seed), asked.seed, resources)
     except Infeasible as error:
         return np.full(len(rows), np.nan), f"{baseline.title}: {error}"
-    return values * learner.known.scale[table.target] + learner.known.centre[table.target], ""
+    return learner.known.original(values, table.target), ""
 
 
 def drawn(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
