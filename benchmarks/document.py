@@ -102,10 +102,11 @@ def stored_forms(rows: Rows) -> str:
 def study_table(study: str, kind: str) -> str:
     """A table of a study under results/reference."""
     from npt.metrics import PAPER_METRICS
+    from workflow.choices import Choices
     from workflow.report.summary import read_study
     from workflow.report.tables import TABLES
 
-    sections = TABLES[kind](read_study(REFERENCE / f"{study}.csv"), PAPER_METRICS).sections
+    sections = TABLES[kind](read_study(REFERENCE / f"{study}.csv"), Choices(PAPER_METRICS)).sections
     parts = [part for one in sections for part in (f"**{one.title}**", one.markdown(), *one.notes)]
     return "\n\n".join(parts)
 

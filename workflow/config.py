@@ -16,6 +16,7 @@ from npt.interface import TASKS, Method, Resources, Task, UserError, unknown
 from npt.metrics import METRICS, PAPER_METRICS
 from npt.probes.options import LookupOptions, NoOptions
 from workflow.checks import changes_by_method, list_of_names, mapping, require_identifier, require_keys, require_known, typed
+from workflow.choices import Choices, Ranking
 from workflow.own_tables import own_tables
 from workflow.studies import KINDS, Kind, StudyKind
 
@@ -61,7 +62,7 @@ class Config:
     studies: tuple[Study, ...]
     settings: Mapping[str, Settings]
     overrides: Mapping[str, Mapping[str, Settings]]
-    metrics: Mapping[Task, str]
+    choices: Choices
     configurations: Mapping[str, Mapping[str, Mapping[str, Settings]]]
     budget: Mapping[str, int]
     datasets: Datasets
@@ -92,7 +93,7 @@ def read(raw: Mapping[str, Any]) -> Config:
     """
     keys = (
         "preset", "seeds", "tables", "datasets", "methods", "settings", "overrides", "configurations", "budget", "metrics",
-        "studies",
+        "ranking", "studies",
     )  # fmt: skip
     require_keys(raw, keys, "config")
     for key in ("seeds", "datasets", "methods", "studies"):
@@ -112,7 +113,7 @@ def read(raw: Mapping[str, Any]) -> Config:
         studies=tuple(_study(str(name), mapping(study, f"studies.{name}"), raw, datasets) for name, study in studies.items()),
         settings=settings,
         overrides=overrides,
-        metrics=_metrics(mapping(raw.get("metrics"), "metrics")),
+        choices=Choices(_metrics(mapping(raw.get("metrics"), "metrics")), _ranking(raw.get("ranking", "shared"))),
         configurations=_configurations(mapping(raw.get("configurations"), "configurations"), datasets),
         budget=_budget(raw.get("budget"), _every_method(raw, studies)),
         datasets=datasets,
@@ -299,6 +300,12 @@ def _metrics(raw: Mapping[str, Any]) -> dict[Task, str]:
         if not isinstance(metric, str) or metric not in allowed:
             raise UserError(f"metrics.{task}: {unknown(metric, allowed)}")
     return chosen
+
+
+def _ranking(value: Any) -> Ranking:
+    if value not in get_args(Ranking):
+        raise UserError(f"ranking: {unknown(value, get_args(Ranking))}")
+    return value
 
 
 def _known_settings(method: str, changes: Settings, where: str) -> None:

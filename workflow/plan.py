@@ -212,9 +212,9 @@ class Plan:
                 found[key]["changes"] = json.dumps(trials[run.variant])
         return json.dumps(found)
 
-    def metrics(self, wildcards: Any) -> str:
-        """Metric of every task as JSON."""
-        return json.dumps(self.config.metrics, sort_keys=True)
+    def choices(self, wildcards: Any) -> str:
+        """What the configuration chooses about tables, as JSON."""
+        return json.dumps(asdict(self.config.choices), sort_keys=True)
 
     def preset(self, wildcards: Any) -> str:
         """Name of the configuration, shown wherever its numbers are."""

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from npt.metrics import PAPER_METRICS
+from workflow.choices import Choices
 from workflow.report.ablation import changes
 from workflow.report.answer import answer
 from workflow.report.attention import attention_heads
@@ -18,6 +19,8 @@ from workflow.report.figures import FIGURES
 from workflow.report.published import published
 from workflow.report.summary import one_sided
 from workflow.report.tables import TABLES
+
+CHOICES = Choices(PAPER_METRICS)
 
 COMMON: dict[str, Any] = {"status": "ok", "reason": "", "variant": "base", "preset": "toy"}
 FAILED = {"status": "failed", "reason": "there are no weights, as training failed"}
@@ -54,13 +57,13 @@ def test_doses_are_means_over_folds_and_the_lost_skill_is_counted_from_the_const
     assert shares["shuffle"]["yacht", "knn"] == pytest.approx(1)
     assert shares["delete"]["yacht", "npt"] == pytest.approx(2.5 / 9)
     assert shares["delete"]["yacht", "knn"] == pytest.approx(1.5)
-    table = TABLES["dose_response"](dose_study(), PAPER_METRICS)
+    table = TABLES["dose_response"](dose_study(), CHOICES)
     cells = table.sections[0].cells.set_index(["Dataset", "Method"])
     assert list(cells.loc[("Yacht", "NPT")]) == ["2.00", "11.00", "2.00", "0 %", "4.50", "28 %"]
     assert list(cells.loc[("Yacht", "k-NN")]) == ["6.00", "11.00", "11.00", "100 %", "13.50", "150 %"]
     assert list(cells.loc[("Breast Cancer", "NPT")]) == ["10.0", "40.0", "10.0", "0 %", "30.0", "67 %"]
     assert any("there are no weights" in note for note in table.sections[0].notes)
-    told = answer(dose_study(), "dose_response", PAPER_METRICS)
+    told = answer(dose_study(), "dose_response", CHOICES)
     assert "NPT loses 0 % of its skill when they are shuffled and 47 % when most are deleted (median over 2 datasets)" in told
     assert "k-NN loses 100 % of its skill when they are shuffled and 150 % when most are deleted (one dataset)" in told
 
@@ -68,29 +71,29 @@ def test_doses_are_means_over_folds_and_the_lost_skill_is_counted_from_the_const
 def test_a_model_with_one_failed_fold_has_no_mean_over_the_others() -> None:
     study = dose_study()
     study.loc[1, ["status", "reason"]] = ["failed", "out of memory"]
-    table = TABLES["dose_response"](study, PAPER_METRICS)
+    table = TABLES["dose_response"](study, CHOICES)
     assert table.sections[0].cells.set_index(["Dataset", "Method"]).loc[("Yacht", "NPT"), "Error"] == "–"
     assert "– NPT on Yacht: fold 1: out of memory" in table.sections[0].notes
     assert "yacht" not in set(doses(study).query("method == 'npt'")["dataset"])
     kept = deletion_study([5.0, 4.0, 6.0, 3.0])
     both = pd.concat([kept.iloc[:1], kept.iloc[:1].assign(seed=1, **FAILED)])
-    line = TABLES["deletion"](both, PAPER_METRICS).tidy.iloc[0]
+    line = TABLES["deletion"](both, CHOICES).tidy.iloc[0]
     assert np.isnan(line["kept"]) and line["reason"].startswith("fold 1: there are no weights")
     heads = attention_study().iloc[:1]
     both = pd.concat([heads, heads.assign(seed=1, **FAILED)])
-    assert np.isnan(TABLES["attention"](both, PAPER_METRICS).tidy.iloc[0]["nearness"])
+    assert np.isnan(TABLES["attention"](both, CHOICES).tidy.iloc[0]["nearness"])
     clean = {"clean_rmse": 1.0, "corrupted_rmse": 2.0, "control_clean_rmse": 1.0, "control_rmse": 1.0}
     own = {**COMMON, "dataset": "yacht", "task": "regression", "method": "npt"}
     both = pd.DataFrame([{**own, **clean, "seed": 0}, {**own, "seed": 1, **FAILED}])
-    line = TABLES["corruption"](both, PAPER_METRICS).tidy.iloc[0]
+    line = TABLES["corruption"](both, CHOICES).tidy.iloc[0]
     assert np.isnan(line["clean"]) and np.isnan(line["change"])
-    assert TABLES["corruption"](both.iloc[:1], PAPER_METRICS).tidy.iloc[0]["change"] == -100
+    assert TABLES["corruption"](both.iloc[:1], CHOICES).tidy.iloc[0]["change"] == -100
 
 
 def test_a_model_without_skill_has_none_to_lose() -> None:
     study = dose_study().iloc[:1].assign(constant_rmse=0.5)
-    assert answer(study, "dose_response", PAPER_METRICS) == "No model had any skill to lose."
-    assert TABLES["dose_response"](study, PAPER_METRICS).sections[0].cells["Lost, shuffled"].item() == "–"
+    assert answer(study, "dose_response", CHOICES) == "No model had any skill to lose."
+    assert TABLES["dose_response"](study, CHOICES).sections[0].cells["Lost, shuffled"].item() == "–"
 
 
 def deletion_study(kept: list[float | None], dataset: str = "protein") -> pd.DataFrame:
@@ -104,7 +107,7 @@ def deletion_study(kept: list[float | None], dataset: str = "protein") -> pd.Dat
 
 
 def test_deletion_is_tested_over_rows_and_stands_beside_the_paper() -> None:
-    table = TABLES["deletion"](deletion_study([5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]), PAPER_METRICS)
+    table = TABLES["deletion"](deletion_study([5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]), CHOICES)
     tidy = table.tidy.set_index("dataset")
     assert tidy.loc["protein", ["probed", "left", "to_1_percent", "to_10_percent", "kept"]].tolist() == [
         8,
@@ -123,16 +126,16 @@ def test_deletion_is_tested_over_rows_and_stands_beside_the_paper() -> None:
     )
     assert "Own duplicate kept" not in table.sections[0].cells
     partners = deletion_study([5.0, 4.0]).assign(partner_kept=[0.75, None])
-    assert TABLES["deletion"](partners, PAPER_METRICS).sections[0].cells["Own duplicate kept"].tolist() == ["75 %", "–"]
-    assert "75 % keep the row's own duplicate" in answer(partners, "deletion", PAPER_METRICS)
+    assert TABLES["deletion"](partners, CHOICES).sections[0].cells["Own duplicate kept"].tolist() == ["75 %", "–"]
+    assert "75 % keep the row's own duplicate" in answer(partners, "deletion", CHOICES)
     assert table.sections[0].cells.set_index("Dataset").loc["Protein", "p, kept < deleted"] == "0.004"
     assert (
         "Protein a prediction of NPT needs 26 % of its context; those left are nearer than random ones (p = 0.0039)"
-        in answer(deletion_study([5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]), "deletion", PAPER_METRICS)
+        in answer(deletion_study([5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]), "deletion", CHOICES)
     )
-    own = TABLES["deletion"](deletion_study([1.0, 2.0], "concrete"), PAPER_METRICS)
+    own = TABLES["deletion"](deletion_study([1.0, 2.0], "concrete"), CHOICES)
     assert "8.8e" not in " ".join(own.sections[0].notes)
-    assert "too few to test" in answer(deletion_study([1.0, 2.0]), "deletion", PAPER_METRICS)
+    assert "too few to test" in answer(deletion_study([1.0, 2.0]), "deletion", CHOICES)
 
 
 def test_the_test_is_one_sided_and_asks_for_five_pairs() -> None:
@@ -160,14 +163,14 @@ def test_half_of_the_heads_look_near() -> None:
     heads = attention_heads(attention_study())
     assert heads["looks_near"].tolist() == [0, 1, 0, 1]
     assert heads["typical"].eq(0.2).all()
-    table = TABLES["attention"](attention_study(), PAPER_METRICS)
+    table = TABLES["attention"](attention_study(), CHOICES)
     line = table.sections[0].cells.set_index("Dataset").loc["Yacht"]
     assert line["Look near"] == "50 %"
     assert line["Nearness"] == "0.00"
     assert line["Before training"] == "0.10"
     assert line["Nearest head"] == "0.52 (layer 2, head 1, fold 0)"
     assert "On own duplicate" not in line
-    told = answer(attention_study([0.25] * 8), "attention", PAPER_METRICS)
+    told = answer(attention_study([0.25] * 8), "attention", CHOICES)
     assert (
         "50 % of the heads of NPT on Yacht look nearer to the row that asks than to others (mean rank correlation 0.00" in told
     )
@@ -177,10 +180,10 @@ def test_half_of_the_heads_look_near() -> None:
 
 def test_a_model_without_heads_has_a_reason_and_not_an_error() -> None:
     study = attention_study().iloc[:1].assign(heads=json.dumps({"heads": []}), maps=json.dumps({"rows": []}))
-    table = TABLES["attention"](study, PAPER_METRICS)
+    table = TABLES["attention"](study, CHOICES)
     assert table.tidy["reason"].item() == "it has no attention between datapoints"
-    assert answer(study, "attention", PAPER_METRICS) == "No trained model could be questioned."
-    FIGURES["attention"](study, PAPER_METRICS)
+    assert answer(study, "attention", CHOICES) == "No trained model could be questioned."
+    FIGURES["attention"](study, CHOICES)
 
 
 def ablation_study(*more: str) -> pd.DataFrame:
@@ -194,7 +197,7 @@ def ablation_study(*more: str) -> pd.DataFrame:
 
 
 def test_an_ablation_is_compared_fold_by_fold_and_with_both_of_the_paper_s_tables() -> None:
-    table = TABLES["ablation"](ablation_study(), PAPER_METRICS)
+    table = TABLES["ablation"](ablation_study(), CHOICES)
     cells = table.sections[0].cells.set_index("Variant")
     assert cells.loc["NPT (layers_4)", "Change"] == "**+0.650 ± 0.050**"
     assert cells.loc["NPT", "Change"] == "–"
@@ -205,18 +208,18 @@ def test_an_ablation_is_compared_fold_by_fold_and_with_both_of_the_paper_s_table
         (table_4, "Paper, Table 4", ["3.000 ± 0.230", "3.300 ± 0.410", "–"]),
         ({"no_feature_masking"}, "Paper, Table 5", ["2.920 ± 0.150", "–", "3.220 ± 0.250"]),
     ):
-        whole = TABLES["ablation"](ablation_study(*more), PAPER_METRICS).sections[0].cells
+        whole = TABLES["ablation"](ablation_study(*more), CHOICES).sections[0].cells
         assert [column for column in whole if "Paper" in column] == [title]
         assert whole[title].tolist()[:3] == values
-    found = changes(ablation_study(), PAPER_METRICS).set_index("title")
+    found = changes(ablation_study(), CHOICES).set_index("title")
     assert found.loc["NPT (layers_4)", "change"] == pytest.approx(100 * 0.65 / 3.1)
     assert "Boston Housing (RMSE): NPT (layers_4) +21 %, NPT (without_attributes) 0 %" in answer(
-        ablation_study(), "ablation", PAPER_METRICS
+        ablation_study(), "ablation", CHOICES
     )
 
 
 def test_variants_are_ranked_from_zero_by_validation_loss_beside_table_13() -> None:
-    table = TABLES["validation_ranks"](ablation_study(), PAPER_METRICS)
+    table = TABLES["validation_ranks"](ablation_study(), CHOICES)
     ranks = table.tidy.set_index("variant")
     assert ranks["mean_rank"].to_dict() == {"base": 0.5, "layers_4": 2.0, "without_attributes": 0.5}
     assert ranks["published"].isna().all()  # Table 13 ranks eight
@@ -224,13 +227,13 @@ def test_variants_are_ranked_from_zero_by_validation_loss_beside_table_13() -> N
     eight = set(published()["table_13_configuration_rank"]["cells"]["boston_housing"]) - {"base"}
     names = {"layers_4": "gone", "without_attributes": "gone"}
     whole = ablation_study(*eight).replace({"variant": names}).query("variant != 'gone'")
-    ranks = TABLES["validation_ranks"](whole, PAPER_METRICS).tidy.set_index("variant")
+    ranks = TABLES["validation_ranks"](whole, CHOICES).tidy.set_index("variant")
     assert ranks.loc["layers_16", "published"] == 4.3
     assert ranks["mean_rank"].sum() == 28
     two = pd.concat([whole, whole.query("variant == 'base'").assign(method="knn")])
-    assert len(TABLES["validation_ranks"](two, PAPER_METRICS).tidy) == 9
+    assert len(TABLES["validation_ranks"](two, CHOICES).tidy) == 9
     missing = ablation_study().query("not (variant == 'layers_4' and seed == 1)")
-    assert TABLES["validation_ranks"](missing, PAPER_METRICS).tidy["folds"].eq(1).all()
+    assert TABLES["validation_ranks"](missing, CHOICES).tidy["folds"].eq(1).all()
 
 
 STUDIES = {
@@ -245,7 +248,7 @@ STUDIES = {
 def test_figures_have_the_same_bytes_for_the_same_data(name: str, tmp_path: Any) -> None:
     contents = []
     for number in range(2):
-        figure = FIGURES[name](STUDIES[name], PAPER_METRICS)
+        figure = FIGURES[name](STUDIES[name], CHOICES)
         figure.savefig(tmp_path / f"{number}.svg", metadata={"Date": None})
         contents.append((tmp_path / f"{number}.svg").read_bytes())
     assert contents[0] == contents[1]
@@ -256,6 +259,6 @@ def test_figures_have_the_same_bytes_for_the_same_data(name: str, tmp_path: Any)
 @pytest.mark.parametrize("name", STUDIES)
 def test_nothing_to_show_is_said(name: str) -> None:
     failed = STUDIES[name].assign(**FAILED)
-    TABLES[name](failed, PAPER_METRICS)
-    FIGURES[name](failed, PAPER_METRICS)
-    assert answer(failed, name, PAPER_METRICS)
+    TABLES[name](failed, CHOICES)
+    FIGURES[name](failed, CHOICES)
+    assert answer(failed, name, CHOICES)

@@ -11,12 +11,15 @@ import pytest
 
 from npt.interface import UserError
 from npt.metrics import PAPER_METRICS
+from workflow.choices import Choices, Ranking
 from workflow.report.answer import answer
 from workflow.report.figures import FIGURES
 from workflow.report.page import _note, _table
-from workflow.report.published import published
+from workflow.report.published import marked, published, published_ranks, standard_errors
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.tables import TABLES
+
+CHOICES = Choices(PAPER_METRICS)
 
 PUBLISHED = published()
 
@@ -64,12 +67,12 @@ SHARED = {
 }
 
 
-def printed(metric: str) -> tuple[pd.DataFrame, bool]:
+def recomputed(metric: str, ranking: Ranking) -> dict[str, str]:
+    """Table 1's column of a metric, from the values of the table that it came from."""
     facts = PUBLISHED["table_1_average_rank"][metric]
-    cells = PUBLISHED[facts["from_table"]]["cells"]
-    values = {d: {m: cell["value"] for m, cell in cells[d].items()} for d in facts["datasets"]}
-    reasons = {(d, m): c["reason"] for d in facts["datasets"] for m, c in cells[d].items() if c["value"] is None}
-    return summary(values, reasons), facts["higher_is_better"]
+    found = published_ranks(metric, facts["datasets"], list(facts["rank"]), ranking)
+    assert found is not None
+    return {row.method: f"{shown(row.mean_rank)}±{shown(row.standard_error)}" for row in found.itertuples()}
 
 
 def shown(value: float) -> str:
@@ -78,27 +81,43 @@ def shown(value: float) -> str:
 
 @pytest.mark.parametrize("metric", SHARED)
 def test_the_paper_s_printed_values_with_shared_ranks(metric: str) -> None:
-    frame, higher = printed(metric)
-    means = mean_ranks(rank_methods(frame, higher_is_better=higher))
-    found = {row.method: f"{shown(row.mean_rank)}±{shown(row.standard_error)}" for row in means.itertuples()}
     words = SHARED[metric].split()
-    assert found == dict(zip(words[::2], words[1::2], strict=True))
+    assert recomputed(metric, "shared") == dict(zip(words[::2], words[1::2], strict=True))
 
 
 @pytest.mark.parametrize("metric", SHARED)
-def test_the_paper_s_table_1_with_its_own_order_of_equal_values(metric: str) -> None:
-    frame, higher = printed(metric)
-    better_by_a_hair = {
-        "auroc": [("income", "catboost"), ("breast_cancer", "catboost"), ("breast_cancer", "random_forest")],
-        "accuracy": [("forest_cover", "gradient_boosting")],
-        "rmse": [("boston_housing", "catboost"), ("yacht", "random_forest")],
-    }
-    for dataset, method in better_by_a_hair[metric]:
-        chosen = (frame["dataset"] == dataset) & (frame["method"] == method)
-        frame.loc[chosen, "mean"] += 1e-6 if higher else -1e-6
-    means = mean_ranks(rank_methods(frame, higher_is_better=higher))
-    found = {row.method: f"{shown(row.mean_rank)}±{shown(row.standard_error)}" for row in means.itertuples()}
-    assert found == {m: cell["printed"] for m, cell in PUBLISHED["table_1_average_rank"][metric]["rank"].items()}
+def test_the_paper_s_table_1_to_the_last_digit_with_its_conventions(metric: str) -> None:
+    printed = {m: cell["printed"] for m, cell in PUBLISHED["table_1_average_rank"][metric]["rank"].items()}
+    assert recomputed(metric, "paper") == printed
+
+
+def test_the_paper_s_ranking_shares_none_and_has_an_order_for_equals() -> None:
+    values: dict[str, dict[str, float | None]] = {"a": {"npt": 1, "own": 1, "knn": 1, "tabnet": 0.5, "mlp": None}}
+    ranked = rank_methods(summary(values, {("a", "mlp"): "out of memory"}), higher_is_better=True, ranking="paper")
+    assert ranked.set_index("method")["rank"].to_dict() == {"knn": 1, "npt": 2, "own": 3, "tabnet": 4, "mlp": 5}
+    assert list(ranked["method"]) == ["npt", "own", "knn", "tabnet", "mlp"]
+
+
+def test_ranks_stand_beside_the_paper_s_of_the_same_methods_and_datasets() -> None:
+    table = TABLES["ranks"](study(), CHOICES)
+    tidy = table.tidy.set_index(["task", "method"])
+    assert tidy.loc[("binary", "npt"), "published"] == 1  # AUROC 0.997 beside 0.980
+    assert tidy.loc[("binary", "knn"), "published"] == 2
+    assert tidy.loc[("regression", "npt"), "published"] == 1
+    assert "Paper" in table.sections[0].cells and "The paper's ranks" in " ".join(table.sections[0].notes)
+    other = study().replace({"dataset": {"breast_cancer": "wine"}})
+    assert TABLES["ranks"](other, CHOICES).tidy.query("task == 'binary'")["published"].isna().all()
+    assert "Paper" not in TABLES["ranks"](other, CHOICES).sections[0].cells
+    twice = pd.concat([study(), study(variant="tuned").query("method == 'npt'")])
+    assert TABLES["ranks"](twice, CHOICES).tidy["published"].isna().all()  # not the paper's contest
+
+
+def test_a_difference_is_in_the_standard_errors_of_both_or_of_ours_where_the_paper_has_none() -> None:
+    assert standard_errors(5.0, 0.3, 4.0, 0.4) == pytest.approx(2)
+    assert standard_errors(5.0, 0.5, 4.0, np.nan) == pytest.approx(2)
+    assert np.isnan(standard_errors(5.0, np.nan, 4.0, 0.4))
+    assert np.isnan(standard_errors(5.0, 0.0, 4.0, np.nan))
+    assert (marked(2.04), marked(1.96), marked(-2.5), marked(np.nan)) == ("**+2.0**", "+2.0", "**−2.5**", "–")
 
 
 def study(**changes: Any) -> pd.DataFrame:
@@ -126,11 +145,11 @@ def study(**changes: Any) -> pd.DataFrame:
 
 
 def test_the_tables_of_a_study() -> None:
-    ranks = TABLES["ranks"](study(), PAPER_METRICS)
+    ranks = TABLES["ranks"](study(), CHOICES)
     assert ranks.tidy[["task", "method", "mean_rank"]].to_numpy().tolist() == [
         ["binary", "knn", 1], ["binary", "npt", 2], ["regression", "npt", 1], ["regression", "knn", 2],
     ]  # fmt: skip
-    metrics = TABLES["metrics"](study(), PAPER_METRICS)
+    metrics = TABLES["metrics"](study(), CHOICES)
     one = metrics.tidy.query("dataset == 'yacht' and method == 'npt' and metric == 'rmse'").iloc[0]
     assert (one["mean"], one["standard_error"], one["folds"]) == (pytest.approx(0.51), pytest.approx(0.01), 2)
     text = metrics.markdown("toy")
@@ -142,7 +161,7 @@ def test_the_tables_of_a_study() -> None:
 def test_a_failed_fold_is_a_dash_with_its_reason_and_the_last_rank() -> None:
     frame = study()
     frame.loc[0, ["status", "reason", "test_auroc"]] = ["failed", "out of memory", np.nan]
-    tables = {name: TABLES[name](frame, PAPER_METRICS) for name in ("ranks", "metrics")}
+    tables = {name: TABLES[name](frame, CHOICES) for name in ("ranks", "metrics")}
     assert tables["ranks"].tidy.query("task == 'binary' and method == 'npt'")["mean_rank"].item() == 2
     text = tables["metrics"].markdown("toy")
     assert "– NPT on Breast Cancer: fold 0: out of memory" in text
@@ -152,14 +171,14 @@ def test_a_failed_fold_is_a_dash_with_its_reason_and_the_last_rank() -> None:
 def test_an_undefined_metric_is_a_dash_and_no_mean_of_the_other_folds() -> None:
     frame = study()
     frame.loc[0, "test_auroc"] = np.nan
-    text = TABLES["metrics"](frame, PAPER_METRICS).markdown("toy")
+    text = TABLES["metrics"](frame, CHOICES).markdown("toy")
     assert "NPT on Breast Cancer: fold 0: AUROC is undefined on its test rows" in text
 
 
 def test_the_cost_of_a_search_is_that_of_its_whole_grid() -> None:
     frame = study()
     frame.loc[(frame["dataset"] == "yacht") & (frame["method"] == "npt"), ["peak_gpu_memory_mb", "device"]] = [512.0, "cuda:0"]
-    found = TABLES["cost"](frame, PAPER_METRICS)
+    found = TABLES["cost"](frame, CHOICES)
     first, second = (section.cells.set_index("Method") for section in found.sections)
     assert first.loc["k-NN"].to_dict() == {
         "Configurations": "480 of 480, 40 distinct, 1 failed over all folds", "Models fitted": "2", "Search": "1 h 1 min",
@@ -168,18 +187,18 @@ def test_the_cost_of_a_search_is_that_of_its_whole_grid() -> None:
     assert first.loc["NPT", "Configurations"] == "1"
     assert list(second.loc["NPT", ["GPU memory, MB", "On"]]) == ["512", "cuda:0, 1 thread"]
     assert second.loc["k-NN", "GPU memory, MB"] == "–"
-    earlier = TABLES["cost"](frame.drop(columns=["threads", "models"]), PAPER_METRICS)
+    earlier = TABLES["cost"](frame.drop(columns=["threads", "models"]), CHOICES)
     assert list(earlier.sections[0].cells.set_index("Method").loc["k-NN", ["Configurations", "On"]]) == [
         "480 of 480, 1 failed over all folds", "cpu",
     ]  # fmt: skip
     frame["status"] = "failed"
-    assert TABLES["cost"](frame, PAPER_METRICS).markdown("toy")
+    assert TABLES["cost"](frame, CHOICES).markdown("toy")
 
 
 def test_results_stand_beside_the_paper_s_in_standard_errors() -> None:
     frame = study()
     frame["dataset"] = frame["dataset"].replace("breast_cancer", "breast_cancer_legacy")
-    found = TABLES["published"](frame, PAPER_METRICS)
+    found = TABLES["published"](frame, CHOICES)
     cells = found.tidy.set_index(["dataset", "method", "metric"])
     npt = cells.loc["breast_cancer_legacy", "npt", "accuracy"]
     assert (npt["published"], npt["published_error"]) == (pytest.approx(0.9473), pytest.approx(0.0069))
@@ -192,7 +211,7 @@ def test_results_stand_beside_the_paper_s_in_standard_errors() -> None:
 
 
 def test_corruption_has_the_paper_s_two_conventions() -> None:
-    tidy = TABLES["corruption"](study().query("method == 'npt'"), PAPER_METRICS).tidy.set_index("dataset")
+    tidy = TABLES["corruption"](study().query("method == 'npt'"), CHOICES).tidy.set_index("dataset")
     assert tidy.loc["breast_cancer", "change"] == pytest.approx(-10)
     assert tidy.loc["yacht", "change"] == pytest.approx(-50)
     assert tidy.loc["yacht", "standard_error"] == pytest.approx(0, abs=1e-9)
@@ -203,7 +222,7 @@ def test_figures_have_the_same_bytes_for_the_same_data(name: str, tmp_path: Path
     contents = []
     for number in range(2):
         shown = {"corruption": study().query("method == 'npt'"), "intervention": lookup_study()}
-        figure = FIGURES[name](shown.get(name, study()), PAPER_METRICS)
+        figure = FIGURES[name](shown.get(name, study()), CHOICES)
         figure.savefig(tmp_path / f"{number}.svg", metadata={"Date": None})
         contents.append((tmp_path / f"{number}.svg").read_bytes())
         labels = [text.get_text() for axis in figure.axes for text in axis.get_yticklabels()]
@@ -213,16 +232,14 @@ def test_figures_have_the_same_bytes_for_the_same_data(name: str, tmp_path: Path
 
 
 def test_the_answer_is_made_of_the_numbers() -> None:
-    text = answer(study(), "benchmark", PAPER_METRICS)
+    text = answer(study(), "benchmark", CHOICES)
     assert "k-NN ranks first of 2 with mean rank 1.00; NPT has 2.00." in text
     assert "Regression (1 dataset, RMSE): NPT ranks first" in text
     assert "Breast Cancer −10.0 ± 0.0 points of accuracy, Yacht −50.0 ± 0.0 % of RMSE" in answer(
-        study().query("method == 'npt'"), "corruption", PAPER_METRICS
+        study().query("method == 'npt'"), "corruption", CHOICES
     )
     tied = study(test_rmse=1.0).query("dataset == 'yacht'")
-    assert "NPT and k-NN share the first place" in answer(tied, "benchmark", PAPER_METRICS).replace(
-        "k-NN and NPT", "NPT and k-NN"
-    )
+    assert "NPT and k-NN share the first place" in answer(tied, "benchmark", CHOICES).replace("k-NN and NPT", "NPT and k-NN")
 
 
 def test_the_page_escapes_what_it_prints() -> None:
@@ -249,24 +266,24 @@ def lookup_study() -> pd.DataFrame:
 
 
 def test_the_lookup_table_stands_beside_the_paper_s_on_its_dataset_alone() -> None:
-    table = TABLES["lookup"](lookup_study(), PAPER_METRICS)
+    table = TABLES["lookup"](lookup_study(), CHOICES)
     shown = table.sections[0].cells.set_index(["Dataset", "Task"])
     paper = table.sections[1].cells
     assert paper["Task"].tolist() == ["original"]  # Concrete is not the paper's
     assert paper.iloc[0, 2:].tolist() == ["0.30", "0.34", "0.00", "0.00", "0.00"]
-    assert len(TABLES["lookup"](lookup_study().query("dataset == 'concrete'"), PAPER_METRICS).sections) == 2
+    assert len(TABLES["lookup"](lookup_study().query("dataset == 'concrete'"), CHOICES).sections) == 2
     assert shown.loc[("Concrete", "add one"), "1-NN"] == "6.10"
     assert table.tidy.set_index(["dataset", "variant"]).loc[("concrete", "lookup"), "reason"] == "fold 0: there are no weights"
     assert "there are no weights" in table.markdown("x")
 
 
 def test_the_sweeps_are_drawn_and_told() -> None:
-    figure = FIGURES["intervention"](lookup_study(), PAPER_METRICS)
+    figure = FIGURES["intervention"](lookup_study(), CHOICES)
     assert [len(axis.lines) for axis in figure.axes if axis.lines] == [3, 3]
     assert [list(axis.lines[-1].get_ydata()) for axis in figure.axes if axis.lines][1] == pytest.approx([-6.1, -5.1, -4.1])
-    told = answer(lookup_study(), "lookup", PAPER_METRICS)
+    told = answer(lookup_study(), "lookup", CHOICES)
     assert "Protein (original) 0.999, and an RMSE of 0.30 where the nearest neighbour has 0.00" in told
-    assert answer(lookup_study().iloc[2:], "lookup", PAPER_METRICS) == "No trained model could be questioned."
+    assert answer(lookup_study().iloc[2:], "lookup", CHOICES) == "No trained model could be questioned."
 
 
 def test_a_note_shows_names_as_code_and_is_escaped() -> None:

@@ -8,12 +8,21 @@ import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
-from workflow.report.published import SCALES, published
-from workflow.report.section import DASH, Primary, Section, Tabulated, decimals, notes, plus_minus, tasks_of
+from workflow.choices import Choices
+from workflow.report.published import (
+    DIFFERENCE,
+    DIFFERENCE_NOTE,
+    SCALES,
+    marked,
+    paper_name,
+    published,
+    standard_errors,
+)
+from workflow.report.section import DASH, Section, Tabulated, bold, decimals, notes, plus_minus, tasks_of
 from workflow.report.summary import dataset_title, method_title, method_titles, standard_error, summarise
 
 BASE = "base"
-COMPARED = {"Paper, Table 4": "table_4_ablation", "Paper, Table 5": "table_5_ablation"}
+TITLES = {"table_4_ablation": "Table 4", "table_5_ablation": "Table 5"}
 NOTE = "The change is each fold's from the base of that fold, its mean and standard error; bold beyond two of them."
 RANK_NOTE = (
     "The rank of each configuration by validation loss on a fold, from 0 as in the paper's Table 13, averaged over folds; "
@@ -21,45 +30,41 @@ RANK_NOTE = (
 )
 
 
-def ablation(study: pd.DataFrame, primary: Primary) -> Tabulated:
+def ablation(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Every variant's test metric and its change from the base, fold by fold, beside the paper's Table 4 or 5 where it is that.
 
     The base of Table 5 is the paper's main result, on the small tables the best of eight configurations.
     """
     frames, sections = [], []
     for task in tasks_of(study):
-        metric = METRICS[primary[task]]
+        metric = METRICS[choices.metrics[task]]
         summary = summarise(study, task, metric.name)
         for dataset, part in summary.groupby("dataset", sort=False):
-            compared = _compared(set(part["variant"]))
-            changes = [_change(study, str(dataset), row, f"test_{metric.name}") for row in part.to_dict("records")]
-            theirs = {
-                title: [
-                    _published(name, str(dataset), row, metric.name) if name == compared else (np.nan, np.nan)
-                    for row in part.to_dict("records")
-                ]
-                for title, name in COMPARED.items()
-            }
-            part = part.assign(change=[c[0] for c in changes], change_error=[c[1] for c in changes])
-            frames.append(part.assign(**{COMPARED[title]: [value for value, _ in both] for title, both in theirs.items()}))
+            part = _beside_base(study, part, metric.name)
+            table = _compared(set(part["variant"]))
+            part = _beside_the_paper(part, table, metric.name)
+            frames.append(part)
             cells = pd.DataFrame(
                 {
                     "Variant": method_titles(part),
-                    metric.title: [
-                        plus_minus(m, e, decimals(m)) for m, e in zip(part["mean"], part["standard_error"], strict=True)
+                    metric.title: _plus_minus(part, "mean", "standard_error"),
+                    "Change": [
+                        bold(plus_minus(c, e, decimals(m), sign=True), e > 0 and abs(c) > 2 * e)
+                        for c, e, m in zip(part["change"], part["change_error"], part["mean"], strict=True)
                     ],
-                    "Change": [_bold(c, e, decimals(m)) for (c, e), m in zip(changes, part["mean"], strict=True)],
-                    **{t: [plus_minus(*pair, decimals(pair[0])) for pair in pairs] for t, pairs in theirs.items()},
+                    f"Paper, {TITLES.get(table)}": _plus_minus(part, "published", "published_error"),
+                    DIFFERENCE: [marked(errors) for errors in part["standard_errors"]],
                 }
             )
-            empty = [title for title in theirs if (cells[title] == DASH).all()]
+            shown = cells.loc[:, [place < 3 or (cells[name] != DASH).any() for place, name in enumerate(cells)]]
+            remarks = (NOTE, DIFFERENCE_NOTE) if DIFFERENCE in shown else (NOTE,)
             arrow = "higher" if metric.higher_is_better else "lower"
             title = f"{dataset_title(str(dataset))}: test {metric.title} ({arrow} is better) of each variant"
-            sections.append(Section(title, cells.drop(columns=empty), (NOTE, *notes(part))))
+            sections.append(Section(title, shown, (*remarks, *notes(part))))
     return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
 
 
-def validation_ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
+def validation_ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Mean zero-based rank of every variant by validation loss on each fold (paper Table 13)."""
     study = study.reset_index(drop=True)
     finished = study[study["status"] == "ok"]
@@ -87,18 +92,22 @@ def validation_ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
                 "Variant": method_titles(part),
                 "Mean rank": [plus_minus(m, e, 2) for m, e in zip(part["mean_rank"], part["standard_error"], strict=True)],
                 "Paper": [plus_minus(m, e, 2) for m, e in zip(part["published"], part["published_error"], strict=True)],
+                DIFFERENCE: [
+                    marked(standard_errors(row["mean_rank"], row["standard_error"], row["published"], row["published_error"]))
+                    for row in part.to_dict("records")
+                ],
             }
         )
-        cells = cells if (cells["Paper"] != DASH).any() else cells.drop(columns="Paper")
+        cells = cells if (cells["Paper"] != DASH).any() else cells.drop(columns=["Paper", DIFFERENCE])
         sections.append(Section(f"{dataset_title(str(dataset))}: variants by validation loss", cells))
     if sections:
         sections[-1] = Section(sections[-1].title, sections[-1].cells, (RANK_NOTE,))
     return Tabulated(tidy, tuple(sections))
 
 
-def changes(study: pd.DataFrame, primary: Primary) -> pd.DataFrame:
+def changes(study: pd.DataFrame, choices: Choices) -> pd.DataFrame:
     """For every dataset and variant but the base: title, change from it in percent of its mean, and standard error."""
-    tidy, lines = ablation(study, primary).tidy, []
+    tidy, lines = ablation(study, choices).tidy, []
     for dataset, part in tidy.groupby("dataset", sort=False):
         base = {row["method"]: row["mean"] for row in part.to_dict("records") if row["variant"] == BASE}
         for row in part[part["variant"] != BASE].to_dict("records"):
@@ -108,13 +117,30 @@ def changes(study: pd.DataFrame, primary: Primary) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["dataset", "metric", "title", "change", "error"])
 
 
-def _change(study: pd.DataFrame, dataset: str, row: dict[Any, Any], column: str) -> tuple[float, float]:
+def _beside_base(study: pd.DataFrame, part: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Variants of a dataset with the mean and standard error over folds of their difference from their base."""
+    found = [_change(study, row, f"test_{metric}") for row in part.to_dict("records")]
+    return part.assign(change=[change for change, _ in found], change_error=[error for _, error in found])
+
+
+def _change(study: pd.DataFrame, row: dict[Any, Any], column: str) -> tuple[float, float]:
     """Mean and standard error over folds of a variant's difference from its base; NaN for the base and without folds."""
-    own = study[(study["dataset"] == dataset) & (study["method"] == row["method"])].set_index("seed")
+    own = study[(study["dataset"] == row["dataset"]) & (study["method"] == row["method"])].set_index("seed")
     if row["variant"] == BASE or column not in own:
         return np.nan, np.nan
     difference = (own[own["variant"] == row["variant"]][column] - own[own["variant"] == BASE][column]).dropna()
     return (float(difference.mean()), standard_error(difference)) if len(difference) else (np.nan, np.nan)
+
+
+def _beside_the_paper(part: pd.DataFrame, table: str, metric: str) -> pd.DataFrame:
+    """Variants of a dataset with the paper's figures of a table, and the difference from them in standard errors."""
+    theirs = [_published(table, row, metric) for row in part.to_dict("records")]
+    own = zip(part["mean"], part["standard_error"], theirs, strict=True)
+    return part.assign(
+        published=[value for value, _ in theirs],
+        published_error=[error for _, error in theirs],
+        standard_errors=[standard_errors(mean, error, *pair) for mean, error, pair in own],
+    )
 
 
 def _compared(variants: set[Any]) -> str:
@@ -125,19 +151,14 @@ def _compared(variants: set[Any]) -> str:
     return "table_5_ablation" if {"base", "without_attributes", "no_feature_masking"} <= variants else ""
 
 
-def _published(table: str, dataset: str, row: dict[Any, Any], metric: str) -> tuple[float, float]:
-    cell = published()[table]["cells"].get(dataset.removesuffix("_legacy"), {}).get(row["variant"])
-    own = {"accuracy_percent": "accuracy"}.get(printed := _metric(table, dataset), printed)
-    if not cell or row["method"] != "npt" or own != metric:
+def _published(table: str, row: dict[Any, Any], metric: str) -> tuple[float, float]:
+    cells = published()[table]["cells"].get(paper_name(row["dataset"]), {}) if table else {}
+    printed, cell = cells.get("metric", "rmse"), cells.get(row["variant"])
+    if not cell or row["method"] != "npt" or {"accuracy_percent": "accuracy"}.get(printed, printed) != metric:
         return np.nan, np.nan
     scale = SCALES.get(metric, 1.0)
     return scale * cell["value"], scale * cell.get("standard_error", np.nan)
 
 
-def _metric(table: str, dataset: str) -> str:
-    return published()[table]["cells"].get(dataset.removesuffix("_legacy"), {}).get("metric", "rmse")
-
-
-def _bold(change: float, error: float, digits: int) -> str:
-    shown = plus_minus(change, error, digits, sign=True)
-    return f"**{shown}**" if not np.isnan(error) and error > 0 and abs(change) > 2 * error else shown
+def _plus_minus(part: pd.DataFrame, mean: str, error: str) -> list[str]:
+    return [plus_minus(m, e, decimals(m)) for m, e in zip(part[mean], part[error], strict=True)]

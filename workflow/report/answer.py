@@ -7,23 +7,24 @@ from collections.abc import Callable
 import pandas as pd
 
 from npt.metrics import METRICS
+from workflow.choices import Choices
 from workflow.report.ablation import changes
 from workflow.report.attention import attention as attention_table
 from workflow.report.corruption import corruption_changes
 from workflow.report.deletion import deletion as deletion_table
 from workflow.report.dose import skill_from_others
-from workflow.report.section import TASK_TITLES, Primary, counted, number, tasks_of
+from workflow.report.section import TASK_TITLES, counted, number, tasks_of
 from workflow.report.summary import dataset_title, method_title, method_titles, standard_error
 from workflow.report.tables import ranks
 
 
-def answer(study: pd.DataFrame, kind: str, primary: Primary) -> str:
+def answer(study: pd.DataFrame, kind: str, choices: Choices) -> str:
     """What a reader takes from a study."""
-    return ANSWERS[kind](study, primary)
+    return ANSWERS[kind](study, choices)
 
 
-def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
-    tidy = ranks(study, primary).tidy
+def _benchmark(study: pd.DataFrame, choices: Choices) -> str:
+    tidy = ranks(study, choices).tidy
     sentences = []
     for task in tasks_of(study):
         part = tidy[tidy["task"] == task]
@@ -32,7 +33,7 @@ def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
         first = titles[part["mean_rank"] == best]
         verb = "ranks first" if len(first) == 1 else "share the first place"
         sentence = (
-            f"{TASK_TITLES[task]} ({counted(count, 'dataset')}, {METRICS[primary[task]].title}): "
+            f"{TASK_TITLES[task]} ({counted(count, 'dataset')}, {METRICS[choices.metrics[task]].title}): "
             f"{_listed(list(first))} {verb} of {len(part)} with mean rank {best:.2f}"
         )
         others = [f"{titles[i]} has {part['mean_rank'][i]:.2f}" for i in part.index if part["method"][i] == "npt"]
@@ -43,7 +44,7 @@ def _benchmark(study: pd.DataFrame, primary: Primary) -> str:
     return " ".join(sentences) + f" With {counted(folds, 'fold')} a dataset, differences within the error bars are no evidence."
 
 
-def _corruption(study: pd.DataFrame, primary: Primary) -> str:
+def _corruption(study: pd.DataFrame, choices: Choices) -> str:
     study = study.assign(**corruption_changes(study))
     parts = []
     keys = ["dataset", "task", "variant"]
@@ -63,8 +64,8 @@ def _corruption(study: pd.DataFrame, primary: Primary) -> str:
     )
 
 
-def _ablation(study: pd.DataFrame, primary: Primary) -> str:
-    found, parts = changes(study, primary), []
+def _ablation(study: pd.DataFrame, choices: Choices) -> str:
+    found, parts = changes(study, choices), []
     for dataset, part in found.groupby("dataset", sort=False):
         metric = METRICS[part["metric"].iloc[0]].title
         each = [f"{row['title']} {number(row['change'], 0, sign=True)} %" for row in part.to_dict("records")]
@@ -74,7 +75,7 @@ def _ablation(study: pd.DataFrame, primary: Primary) -> str:
     return f"Changes of one part move the test metric by: {'; '.join(parts)}."
 
 
-def _dose_response(study: pd.DataFrame, primary: Primary) -> str:
+def _dose_response(study: pd.DataFrame, choices: Choices) -> str:
     keys, parts = ["method", "variant"], []
     shuffled, deleted = (skill_from_others(study, kind).dropna(subset="share") for kind in ("shuffle", "delete"))
     lost = {names: own["share"].median() for names, own in deleted.groupby(keys, sort=False)}
@@ -92,9 +93,9 @@ def _over(count: int) -> str:
     return "one dataset" if count == 1 else f"median over {count} datasets"
 
 
-def _deletion(study: pd.DataFrame, primary: Primary) -> str:
+def _deletion(study: pd.DataFrame, choices: Choices) -> str:
     parts = []
-    for row in deletion_table(study, primary).tidy.to_dict("records"):
+    for row in deletion_table(study, choices).tidy.to_dict("records"):
         if row["reason"]:
             continue
         verdict = f"those left are {'' if row['p_random'] < 0.05 else 'not shown to be '}nearer than random ones"
@@ -107,9 +108,9 @@ def _deletion(study: pd.DataFrame, primary: Primary) -> str:
     return f"When all rows go that can be spared: {'; '.join(parts)}." if parts else "No trained model could be questioned."
 
 
-def _attention(study: pd.DataFrame, primary: Primary) -> str:
+def _attention(study: pd.DataFrame, choices: Choices) -> str:
     parts = []
-    for row in attention_table(study, primary).tidy.to_dict("records"):
+    for row in attention_table(study, choices).tidy.to_dict("records"):
         if row["reason"]:
             continue
         name = f"{method_title(row['method'], row['variant'])} on {dataset_title(row['dataset'])}"
@@ -129,7 +130,7 @@ def _attention(study: pd.DataFrame, primary: Primary) -> str:
     return f"Attention between datapoints: {'; '.join(parts)}." if parts else "No trained model could be questioned."
 
 
-def _lookup(study: pd.DataFrame, primary: Primary) -> str:
+def _lookup(study: pd.DataFrame, choices: Choices) -> str:
     study = study[study["status"] == "ok"]
     parts = [
         f"{dataset_title(str(dataset))} ({str(task).replace('_', ' ')}) {group['correlation'].mean():.3f}, "
@@ -144,7 +145,7 @@ def _lookup(study: pd.DataFrame, primary: Primary) -> str:
     )
 
 
-ANSWERS: dict[str, Callable[[pd.DataFrame, Primary], str]] = {
+ANSWERS: dict[str, Callable[[pd.DataFrame, Choices], str]] = {
     "benchmark": _benchmark,
     "ablation": _ablation,
     "corruption": _corruption,

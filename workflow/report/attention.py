@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workflow.report.section import DASH, Primary, Section, Tabulated, notes, number
+from workflow.choices import Choices
+from workflow.report.section import DASH, Section, Tabulated, notes, number
 from workflow.report.summary import (
     MODEL,
     by_model,
@@ -62,7 +63,7 @@ def looks_near(nearness: np.ndarray, typical: np.ndarray) -> float:
     return float(chance < LEVEL)
 
 
-def attention(study: pd.DataFrame, primary: Primary) -> Tabulated:
+def attention(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """How near the heads of every model look, and what share of them does."""
     heads, rows = attention_heads(study), []
     for row, group in by_model(study):

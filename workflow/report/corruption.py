@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workflow.report.published import published
-from workflow.report.section import DASH, Primary, Section, Tabulated, notes, number, plus_minus
+from workflow.choices import Choices
+from workflow.report.published import DIFFERENCE, DIFFERENCE_NOTE, marked, paper_name, published, standard_errors
+from workflow.report.section import DASH, Section, Tabulated, notes, number, plus_minus
 from workflow.report.summary import by_model, dataset_title, method_titles, standard_error
 
 NOTE = (
@@ -15,7 +16,7 @@ NOTE = (
 )
 
 
-def corruption(study: pd.DataFrame, primary: Primary) -> Tabulated:
+def corruption(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Change of test performance when all other rows are corrupted (paper Table 2): points of accuracy, percent of RMSE."""
     study = study.assign(**corruption_changes(study))
     rows = []
@@ -31,9 +32,11 @@ def corruption(study: pd.DataFrame, primary: Primary) -> Tabulated:
                 "published": _published(row["dataset"], row["method"], regression),
             }
         )
+        own = (rows[-1]["change"], rows[-1]["standard_error"])
+        rows[-1]["standard_errors"] = standard_errors(*own, rows[-1]["published"], np.nan)
     tidy = pd.DataFrame(rows)
     sections = [
-        Section(title, _cells(part, quantity, digits), (NOTE, *notes(part)))
+        Section(title, _cells(part, quantity, digits), (NOTE, *_beside(part), *notes(part)))
         for regression, title, quantity, digits in (
             (False, "Change of accuracy when all other rows are corrupted, in points", "accuracy, %", 1),
             (True, "Relative change of RMSE when all other rows are corrupted, in percent", "RMSE", 2),
@@ -65,9 +68,13 @@ def _column(study: pd.DataFrame, name: str) -> pd.Series:
     return study[name] if name in study else pd.Series(np.nan, index=study.index)
 
 
+def _beside(part: pd.DataFrame) -> tuple[str, ...]:
+    return (DIFFERENCE_NOTE,) if part["published"].notna().any() else ()
+
+
 def _published(dataset: str, method: str, regression: bool) -> float:
     table = published()["table_2_corruption"]["change_in_rmse_percent_of_rmse" if regression else "change_in_accuracy_points"]
-    return float(table.get(dataset.removesuffix("_legacy"), np.nan)) if method == "npt" else np.nan
+    return float(table.get(paper_name(dataset), np.nan)) if method == "npt" else np.nan
 
 
 def _cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.DataFrame:
@@ -80,6 +87,7 @@ def _cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.DataFrame:
             "Change": [plus_minus(m, e, 1, sign=True) for m, e in zip(part["change"], part["standard_error"], strict=True)],
             "Control": [number(x, 1, sign=True) for x in part["control"]],
             "Paper": [number(x, 1 if quantity != "RMSE" else 0, sign=True) for x in part["published"]],
+            DIFFERENCE: [marked(errors) for errors in part["standard_errors"]],
         }
     )
-    return cells if (cells["Paper"] != DASH).any() else cells.drop(columns="Paper")
+    return cells if (cells["Paper"] != DASH).any() else cells.drop(columns=["Paper", DIFFERENCE])

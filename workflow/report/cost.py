@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 from npt.datasets import datasets
-from workflow.report.section import DASH, Primary, Section, Tabulated, counted
+from workflow.choices import Choices
+from workflow.report.published import paper_name, published
+from workflow.report.section import DASH, Section, Tabulated, counted
 from workflow.report.summary import dataset_title, method_titles
 
 COST_COLUMNS = [
@@ -23,8 +25,13 @@ COST_NOTE = (
     "model serves share its fit, and the winner keeps the model that was scored, so that no refit is needed."
 )
 
+PAPER_NOTE = (
+    "The paper's time is that of the whole search for the baselines and of one training for NPT, on its machines; it prints no "
+    "errors."
+)
 
-def cost(study: pd.DataFrame, primary: Primary) -> Tabulated:
+
+def cost(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """What every method took on every dataset (paper Tables 6 and 7): means over folds, and the largest peak of memory.
 
     The search of a baseline is over its whole grid, that of a tuned NPT over all its configurations. What rows of an earlier
@@ -61,11 +68,13 @@ def cost(study: pd.DataFrame, primary: Primary) -> Tabulated:
         Section(
             f"Cost on {dataset_title(name)}{_size(name)}, a fold",
             _cost_cells(tidy[tidy["dataset"] == name]),
+            (PAPER_NOTE,) if paper_name(name) in published()["tables_6_and_7_cost"]["cells"] else (),
+            folded=True,
         )
         for name in names
     ]
     if sections:
-        sections[-1] = replace(sections[-1], notes=(COST_NOTE,))
+        sections[-1] = replace(sections[-1], notes=(*sections[-1].notes, COST_NOTE))
     return Tabulated(tidy, tuple(sections))
 
 
@@ -85,6 +94,7 @@ def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
             "Prediction": [_duration(seconds) for seconds in part["predict_seconds"]],
             "Peak memory, MB": [f"{peak:,.0f}" for peak in part["peak_memory_mb"]],
             "GPU memory, MB": [DASH if np.isnan(peak) else f"{peak:,.0f}" for peak in part["peak_gpu_memory_mb"].astype(float)],
+            **_published_cells(part),
             "On": [
                 device if np.isnan(threads) else f"{device}, {counted(round(threads), 'thread')}"
                 for device, threads in zip(part["device"], part["threads"], strict=True)
@@ -92,6 +102,18 @@ def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
         }
     )
     return cells if (cells["GPU memory, MB"] != DASH).any() else cells.drop(columns="GPU memory, MB")
+
+
+def _published_cells(part: pd.DataFrame) -> dict[str, list[str]]:
+    """The paper's time and memory, where it tells them of the dataset."""
+    cells = published()["tables_6_and_7_cost"]["cells"].get(paper_name(str(part["dataset"].iloc[0])))
+    if cells is None:
+        return {}
+    theirs = [cells.get(method) for method in part["method"]]
+    return {
+        "Paper, time": [f"{_duration(one['seconds'])}, {counted(one['cpus'], 'CPU')}" if one else DASH for one in theirs],
+        "Paper, memory, MB": [f"{1000 * one['memory_gb']:,.0f}" if one else DASH for one in theirs],
+    }
 
 
 def _tried(row: Mapping[Any, Any]) -> str:

@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pandas as pd
 
+from workflow.choices import Choices
 from workflow.report.published import published
-from workflow.report.section import DASH, Primary, Section, Tabulated, notes, number
+from workflow.report.section import DASH, Section, Tabulated, notes, number
 from workflow.report.summary import (
     MODEL,
     by_model,
@@ -41,7 +42,7 @@ def deletion_rows(study: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else empty
 
 
-def deletion(study: pd.DataFrame, primary: Primary) -> Tabulated:
+def deletion(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """How far a row's context can be reduced, and whether the rows that are left are near."""
     every, rows = deletion_rows(study), []
     for row, group in by_model(study):

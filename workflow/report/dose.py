@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from npt.disturbance import KINDS
-from workflow.report.section import DASH, Primary, Section, Tabulated, counted, notes, number
+from workflow.choices import Choices
+from workflow.report.section import DASH, Section, Tabulated, counted, notes, number
 from workflow.report.summary import MODEL, by_model, dataset_title, method_title, of_model, standard_error, without_failures
 
 NOTE = (
@@ -40,7 +41,7 @@ def doses(study: pd.DataFrame) -> pd.DataFrame:
     return groups.agg(**named).reset_index()
 
 
-def dose_response(study: pd.DataFrame, primary: Primary) -> Tabulated:
+def dose_response(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Error with the other rows intact, all shuffled, and most deleted, and the share of skill that comes from them."""
     every, cells, reasons = doses(study), [], []
     for row, group in by_model(study):

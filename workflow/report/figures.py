@@ -11,6 +11,7 @@ import pandas as pd
 
 from npt.disturbance import KINDS
 from npt.metrics import METRICS
+from workflow.choices import Choices
 from workflow.report.ablation import changes
 from workflow.report.attention import attention_maps
 from workflow.report.corruption import corruption as corruption_table
@@ -18,7 +19,7 @@ from workflow.report.corruption import corruption_changes
 from workflow.report.deletion import deletion_rows
 from workflow.report.dose import doses
 from workflow.report.lookup import sweeps
-from workflow.report.section import TASK_TITLES, Primary, counted, tasks_of
+from workflow.report.section import TASK_TITLES, counted, tasks_of
 from workflow.report.summary import MODEL, dataset_title, method_title, method_titles, of_model
 from workflow.report.tables import metrics as metrics_table
 from workflow.report.tables import ranks as ranks_table
@@ -34,25 +35,25 @@ NPT_COLOR, OTHER_COLOR = "#d55e00", "#0072b2"
 COLORS, MARKERS = (NPT_COLOR, OTHER_COLOR, "#009e73", "#cc79a7", "#56b4e9", "#e69f00"), "Dos^vP"
 
 
-def ranks(study: pd.DataFrame, primary: Primary) -> Figure:
+def ranks(study: pd.DataFrame, choices: Choices) -> Figure:
     """Mean rank of every method with its standard error, a panel for each task."""
-    tidy = ranks_table(study, primary).tidy
+    tidy = ranks_table(study, choices).tidy
     tasks = tasks_of(study)
     figure, axes = _panels(len(tasks), tidy.groupby("task").size().max())
     for task, axis in zip(tasks, axes, strict=True):
         part = tidy[tidy["task"] == task]
         _points(axis, method_titles(part), part["mean_rank"], part["standard_error"])
         count = int(part["datasets"].max())
-        metric = METRICS[primary[task]].title
+        metric = METRICS[choices.metrics[task]].title
         axis.set(title=f"{TASK_TITLES[task]}\n{metric}, {counted(count, 'dataset')}", xlabel="mean rank (1 is best)")
         axis.set_xlim(0.5, len(part) + 0.5)
     return figure
 
 
-def metrics(study: pd.DataFrame, primary: Primary) -> Figure:
+def metrics(study: pd.DataFrame, choices: Choices) -> Figure:
     """The primary metric of every method on every dataset: each fold, the mean, and its standard error."""
-    tidy = metrics_table(study, primary).tidy
-    tidy = tidy[[primary[task] == metric for task, metric in zip(tidy["task"], tidy["metric"], strict=True)]]
+    tidy = metrics_table(study, choices).tidy
+    tidy = tidy[[choices.metrics[task] == metric for task, metric in zip(tidy["task"], tidy["metric"], strict=True)]]
     names = list(dict.fromkeys(tidy["dataset"]))
     figure, axes = _panels(len(names), tidy.groupby("dataset").size().max())
     for dataset, axis in zip(names, axes, strict=True):
@@ -76,9 +77,9 @@ def metrics(study: pd.DataFrame, primary: Primary) -> Figure:
     return figure
 
 
-def corruption(study: pd.DataFrame, primary: Primary) -> Figure:
+def corruption(study: pd.DataFrame, choices: Choices) -> Figure:
     """Change of test performance under corruption of all other rows, for every dataset and fold."""
-    tidy, folds = corruption_table(study, primary).tidy, study.assign(**corruption_changes(study))
+    tidy, folds = corruption_table(study, choices).tidy, study.assign(**corruption_changes(study))
     kinds = [kind for kind in (False, True) if kind in set(tidy["task"] == "regression")]
     figure, axes = _panels(len(kinds), 3 + tidy.groupby(tidy["task"] == "regression").size().max())
     for regression, axis in zip(kinds, axes, strict=True):
@@ -100,7 +101,7 @@ def corruption(study: pd.DataFrame, primary: Primary) -> Figure:
     return figure
 
 
-def intervention(study: pd.DataFrame, primary: Primary) -> Figure:
+def intervention(study: pd.DataFrame, choices: Choices) -> Figure:
     """What a model predicts for a row as the target of its duplicate is set to other values: one line a row."""
     found = sweeps(study)
     figure, axes = _panels(max(1, len(found)), 10)
@@ -111,9 +112,9 @@ def intervention(study: pd.DataFrame, primary: Primary) -> Figure:
     return figure
 
 
-def ablation(study: pd.DataFrame, primary: Primary) -> Figure:
+def ablation(study: pd.DataFrame, choices: Choices) -> Figure:
     """Change of every variant's test metric from its base, in percent of it, a panel for each dataset."""
-    found = changes(study, primary)
+    found = changes(study, choices)
     names = list(dict.fromkeys(found["dataset"]))
     figure, axes = _panels(max(1, len(names)), 3 + max(found.groupby("dataset").size(), default=0))
     for name, axis in zip(names, axes, strict=False):
@@ -127,7 +128,7 @@ def ablation(study: pd.DataFrame, primary: Primary) -> Figure:
     return figure
 
 
-def dose_response(study: pd.DataFrame, primary: Primary) -> Figure:
+def dose_response(study: pd.DataFrame, choices: Choices) -> Figure:
     """Test error of every method as more of the other rows are shuffled (left of a pair) or deleted (right)."""
     found = doses(study)
     names = list(dict.fromkeys(found["dataset"]))
@@ -154,7 +155,7 @@ def dose_response(study: pd.DataFrame, primary: Primary) -> Figure:
     return figure
 
 
-def deletion(study: pd.DataFrame, primary: Primary) -> Figure:
+def deletion(study: pd.DataFrame, choices: Choices) -> Figure:
     """Distance to the rows that were kept, against that to those deleted and to random ones, a point for each probed row."""
     found = deletion_rows(study)
     models = found[MODEL].drop_duplicates().to_dict("records")
@@ -172,7 +173,7 @@ def deletion(study: pd.DataFrame, primary: Primary) -> Figure:
     return figure
 
 
-def attention(study: pd.DataFrame, primary: Primary) -> Figure:
+def attention(study: pd.DataFrame, choices: Choices) -> Figure:
     """Heat maps of every head's attention to other rows, from near to far, a line for each probed row."""
     found = attention_maps(study)
     lines = [(title, layer, places, maps) for title, places, maps in found for layer in sorted({one for one, _ in places})]
@@ -200,7 +201,7 @@ def attention(study: pd.DataFrame, primary: Primary) -> Figure:
     return figure
 
 
-FIGURES: dict[str, Callable[[pd.DataFrame, Primary], Figure]] = {
+FIGURES: dict[str, Callable[[pd.DataFrame, Choices], Figure]] = {
     "ranks": ranks,
     "metrics": metrics,
     "ablation": ablation,

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from baselines import methods
-from workflow.report.published import published
-from workflow.report.section import Primary, Section, Tabulated, notes, number, plus_minus
+from workflow.choices import Choices
+from workflow.report.published import DIFFERENCE, marked, published, standard_errors
+from workflow.report.section import DASH, Section, Tabulated, notes, number, plus_minus
 from workflow.report.summary import (
     MODEL,
     by_model,
@@ -39,7 +40,7 @@ NOTE = (
 )
 
 
-def lookup(study: pd.DataFrame, primary: Primary) -> Tabulated:
+def lookup(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Test RMSE of every lookup model, beside neighbours and the paper's, and how it follows an intervention."""
     rows = []
     for row, group in by_model(study):
@@ -124,5 +125,12 @@ def _beside_the_paper(tidy: pd.DataFrame, cells: pd.DataFrame) -> list[Section]:
     theirs = {title: [number(x, 2) for x in tidy[f"published_{name}"]] for title, name in columns.items()}
     shown = pd.DataFrame({"Task": cells["Task"], "Method": cells["Method"], "RMSE here": cells["RMSE"]} | {
         f"{title}, paper": values for title, values in theirs.items()
+    } | {
+        DIFFERENCE: [
+            marked(standard_errors(row["rmse"], row["standard_error"], row["published_npt"], np.nan))
+            if row["method"] == "npt" else DASH for row in tidy.to_dict("records")
+        ]
     })[tidy["published_npt"].notna()]  # fmt: skip
+    if (shown[DIFFERENCE] == DASH).all():
+        shown = shown.drop(columns=DIFFERENCE)
     return [Section("Beside the paper's Table 3, test RMSE on the whole of Protein", shown)]

@@ -14,8 +14,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup, escape
 
 from npt.datasets import store
+from workflow.choices import Choices
 from workflow.report.answer import answer
-from workflow.report.section import Primary, Section
+from workflow.report.section import Section
 from workflow.report.summary import dataset_title, method_title
 from workflow.report.tables import TABLES
 from workflow.studies import KINDS
@@ -60,7 +61,7 @@ class ShownStudy:
 
 
 def render(
-    studies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], primary: Primary, preset: str, results: Path,
+    studies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], choices: Choices, preset: str, results: Path,
     prepared: Sequence[store.Prepared],
 ) -> str:  # fmt: skip
     """HTML of the page from the collected studies, the figures drawn and the prepared datasets."""
@@ -69,10 +70,10 @@ def render(
     )
     environment.filters["table"] = _table
     environment.filters["note"] = _note
-    shown = [_shown(name, frame, kinds[name], primary, results) for name, frame in studies.items()]
+    shown = [_shown(name, frame, kinds[name], choices, results) for name, frame in studies.items()]
     return environment.get_template("page.html.j2").render(
         preset=preset,
-        answers=[answer(frame, kinds[name], primary) for name, frame in studies.items()],
+        answers=[answer(frame, kinds[name], choices) for name, frame in studies.items()],
         studies=shown,
         datasets=_datasets(prepared),
         own_tables=[one.facts["description"] for one in prepared if "description" in one.facts],
@@ -83,8 +84,8 @@ def render(
     )
 
 
-def _shown(name: str, frame: pd.DataFrame, kind: str, primary: Primary, results: Path) -> ShownStudy:
-    sections = [section for table in KINDS[kind].tables for section in TABLES[table](frame, primary).sections]
+def _shown(name: str, frame: pd.DataFrame, kind: str, choices: Choices, results: Path) -> ShownStudy:
+    sections = [section for table in KINDS[kind].tables for section in TABLES[table](frame, choices).sections]
     figures = []
     for figure in KINDS[kind].figures:
         content = base64.b64encode((results / "figures" / f"{name}.{figure}.png").read_bytes()).decode()

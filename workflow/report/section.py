@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,6 @@ import pandas as pd
 from npt.interface import TASKS, Task
 from workflow.report.summary import dataset_title, method_title
 
-Primary = Mapping[Task, str]
 DASH = "–"
 TASK_TITLES: dict[Task, str] = {
     "binary": "Binary classification",
@@ -22,11 +20,12 @@ TASK_TITLES: dict[Task, str] = {
 
 @dataclass(frozen=True)
 class Section:
-    """One printed table: title, cells as text, and notes under it."""
+    """One printed table: title, cells as text (bold between **), and notes; the page shows a `folded` one on demand."""
 
     title: str
     cells: pd.DataFrame
     notes: tuple[str, ...] = ()
+    folded: bool = False
 
     def markdown(self) -> str:
         """The cells as a Markdown table."""
@@ -81,6 +80,11 @@ def number(value: float, digits: int, *, sign: bool = False) -> str:
         return DASH
     value = round(value, digits) + 0.0
     return f"{value:{'+' if sign and value else ''}.{digits}f}".replace("-", "−")
+
+
+def bold(text: str, on: bool = True) -> str:
+    """Text between ** if it is to stand out."""
+    return f"**{text}**" if on else text
 
 
 def decimals(value: float) -> int:

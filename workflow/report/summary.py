@@ -89,10 +89,10 @@ def tabulated(rows: list[dict[str, Any]], columns: Iterable[str]) -> pd.DataFram
     return frame.reindex(columns=list(dict.fromkeys([*frame.columns, *columns])))
 
 
-def metrics_of(task: Task, primary: Mapping[Task, str]) -> list[str]:
-    """Metrics of a task, the primary one first."""
+def metrics_of(task: Task, first: str) -> list[str]:
+    """Metrics of a task, `first` before the others."""
     names = [name for name, metric in METRICS.items() if task in metric.tasks]
-    return sorted(names, key=lambda name: name != primary[task])
+    return sorted(names, key=lambda name: name != first)
 
 
 def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
+from workflow.choices import Choices, Ranking
 from workflow.report.ablation import ablation, validation_ranks
 from workflow.report.attention import attention
 from workflow.report.corruption import corruption
@@ -14,14 +16,14 @@ from workflow.report.cost import cost
 from workflow.report.deletion import deletion
 from workflow.report.dose import dose_response
 from workflow.report.lookup import lookup
-from workflow.report.published import beside_published
+from workflow.report.published import DIFFERENCE, beside_published, marked, published_ranks, standard_errors
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.section import (
     DASH,
     TASK_TITLES,
-    Primary,
     Section,
     Tabulated,
+    bold,
     counted,
     decimals,
     notes,
@@ -30,38 +32,50 @@ from workflow.report.section import (
 )
 from workflow.report.summary import dataset_title, method_titles, metrics_of, summarise
 
+RANKS_NOTE = (
+    "The paper's ranks are those of the values it prints in Tables 8, 10 and 11, of these methods on these datasets; the "
+    "difference is in standard errors over datasets, bold beyond two."
+)
+RANKINGS: dict[Ranking, str] = {
+    "shared": "Equal means share the average of their ranks; a method that failed with a reason is last.",
+    "paper": "The paper's conventions: no shared ranks; a method that failed with a reason is last.",
+}
 
-def ranks(study: pd.DataFrame, primary: Primary) -> Tabulated:
+
+def ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Rank-order tables, one for each task that occurs."""
     frames, sections = [], []
     for task in tasks_of(study):
-        metric = METRICS[primary[task]]
-        means = mean_ranks(rank_methods(summarise(study, task, metric.name), higher_is_better=metric.higher_is_better))
+        metric = METRICS[choices.metrics[task]]
+        summary = summarise(study, task, metric.name)
+        ranked = rank_methods(summary, higher_is_better=metric.higher_is_better, ranking=choices.ranking)
+        means = _beside_the_paper(mean_ranks(ranked), metric.name, list(dict.fromkeys(summary["dataset"])), choices.ranking)
         frames.append(means.assign(task=task, metric=metric.name)[["task", "metric", *means.columns]])
-        names = method_titles(means)
-        shown = [plus_minus(m, e, 2) for m, e in zip(means["mean_rank"], means["standard_error"], strict=True)]
         count = int(means["datasets"].max())
         title = f"{TASK_TITLES[task]}: mean rank by {metric.title} over {counted(count, 'dataset')}"
         remarks = ("One dataset: a rank, with no standard error.",) if count == 1 else ()
-        sections.append(Section(title, pd.DataFrame({"Method": names, "Mean rank": shown}), remarks))
+        if means["published"].notna().any():
+            remarks += (RANKS_NOTE,)
+        sections.append(Section(title, _rank_cells(means), (*remarks, RANKINGS[choices.ranking])))
     return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
 
 
-def metrics(study: pd.DataFrame, primary: Primary) -> Tabulated:
+def metrics(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Per-dataset tables, one for each task and metric: mean ± standard error over folds."""
     frames, sections = [], []
     for task in tasks_of(study):
-        for name in metrics_of(task, primary):
+        for name in metrics_of(task, choices.metrics[task]):
             metric = METRICS[name]
-            summary = rank_methods(summarise(study, task, name), higher_is_better=metric.higher_is_better)
+            own = summarise(study, task, name)
+            summary = rank_methods(own, higher_is_better=metric.higher_is_better, ranking=choices.ranking)
             frames.append(summary)
             arrow = "higher" if metric.higher_is_better else "lower"
             title = f"{TASK_TITLES[task]}: test {metric.title} ({arrow} is better)"
-            sections.append(Section(title, _by_dataset(summary), notes(summary)))
+            sections.append(Section(title, _by_dataset(summary), notes(summary), folded=name != choices.metrics[task]))
     return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
 
 
-TABLES: dict[str, Callable[[pd.DataFrame, Primary], Tabulated]] = {
+TABLES: dict[str, Callable[[pd.DataFrame, Choices], Tabulated]] = {
     "ranks": ranks,
     "metrics": metrics,
     "cost": cost,
@@ -76,10 +90,33 @@ TABLES: dict[str, Callable[[pd.DataFrame, Primary], Tabulated]] = {
 }
 
 
+def _beside_the_paper(means: pd.DataFrame, metric: str, datasets: list[str], ranking: Ranking) -> pd.DataFrame:
+    """Mean ranks with the paper's of the same methods on the same datasets, NaN where it does not have them."""
+    theirs = published_ranks(metric, datasets, list(means["method"]), ranking)
+    if theirs is None:
+        return means.assign(published=np.nan, published_error=np.nan, standard_errors=np.nan)
+    same = theirs.set_index("method").loc[means["method"]]
+    means = means.assign(published=same["mean_rank"].to_numpy(), published_error=same["standard_error"].to_numpy())
+    columns = ["mean_rank", "standard_error", "published", "published_error"]
+    return means.assign(standard_errors=[standard_errors(*map(float, row)) for row in means[columns].to_numpy()])
+
+
+def _rank_cells(means: pd.DataFrame) -> pd.DataFrame:
+    cells = pd.DataFrame(
+        {
+            "Method": method_titles(means),
+            "Mean rank": [plus_minus(m, e, 2) for m, e in zip(means["mean_rank"], means["standard_error"], strict=True)],
+            "Paper": [plus_minus(m, e, 2) for m, e in zip(means["published"], means["published_error"], strict=True)],
+            DIFFERENCE: [marked(errors) for errors in means["standard_errors"]],
+        }
+    )
+    return cells.loc[:, [name not in ("Paper", DIFFERENCE) or (cells[name] != DASH).any() for name in cells]]
+
+
 def _by_dataset(summary: pd.DataFrame) -> pd.DataFrame:
     cells = [plus_minus(m, e, decimals(m)) for m, e in zip(summary["mean"], summary["standard_error"], strict=True)]
     cells = [
-        f"**{cell}**" if rank == summary.loc[summary["dataset"] == d, "rank"].min() and cell != DASH else cell
+        bold(cell, rank == summary.loc[summary["dataset"] == d, "rank"].min() and cell != DASH)
         for cell, rank, d in zip(cells, summary["rank"], summary["dataset"], strict=True)
     ]
     names = method_titles(summary)

@@ -15,10 +15,10 @@ for kind in plan.kinds:
         resources:
             mem_mb=1000,
         params:
-            metrics=plan.metrics,
+            choices=plan.choices,
             kind=kind,
         shell:
-            "python -m workflow.steps.show --study {input} --kind {params.kind} --metrics {params.metrics:q}"
+            "python -m workflow.steps.show --study {input} --kind {params.kind} --choices {params.choices:q}"
             " --tables results/tables --figures results/figures --log {log}"
 
 
@@ -34,8 +34,8 @@ rule report:
         mem_mb=1000,
     params:
         studies=plan.study_order,
-        metrics=plan.metrics,
+        choices=plan.choices,
         preset=plan.preset,
     shell:
-        "python -m workflow.steps.report --studies {params.studies:q} --metrics {params.metrics:q}"
+        "python -m workflow.steps.report --studies {params.studies:q} --choices {params.choices:q}"
         " --preset {params.preset:q} --results results --output {output} {input.data} --log {log}"

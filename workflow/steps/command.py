@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from baselines import methods
 from npt.interface import UserError
+from workflow.choices import Choices
 from workflow.config import parse_seeds
 
 LOG = "--log"
@@ -46,9 +47,10 @@ def run_parser(description: str | None) -> argparse.ArgumentParser:
     return options
 
 
-def add_metrics(options: argparse.ArgumentParser) -> None:
-    """The option that names the metric of every task."""
-    options.add_argument("--metrics", type=json.loads, required=True, help="metric of every task, as JSON")
+def add_choices(options: argparse.ArgumentParser) -> None:
+    """The option that says how tables are made."""
+    allowed = "metrics (of every task) and ranking (shared or paper), as JSON"
+    options.add_argument("--choices", type=lambda text: Choices(**json.loads(text)), required=True, help=allowed)
 
 
 def limit_threads(threads: int) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from npt.files import replacing
-from workflow.steps.command import add_metrics, execute, parser
+from workflow.steps.command import add_choices, execute, parser
 
 
 def main() -> None:
@@ -17,7 +17,7 @@ def main() -> None:
 
     options = parser(__doc__)
     options.add_argument("--studies", type=json.loads, required=True, help="study to kind in order, as JSON")
-    add_metrics(options)
+    add_choices(options)
     options.add_argument("--preset", required=True)
     options.add_argument("--results", type=Path, required=True)
     options.add_argument("--output", type=Path, required=True)
@@ -25,7 +25,7 @@ def main() -> None:
     given = options.parse_args()
     studies = {name: read_study(given.results / "studies" / f"{name}.csv") for name in given.studies}
     prepared = [store.load(path, check=False) for path in given.data]
-    page = render(studies, given.studies, given.metrics, given.preset, given.results, prepared)
+    page = render(studies, given.studies, given.choices, given.preset, given.results, prepared)
     with replacing(given.output) as partial:
         partial.write_text(page)
 
