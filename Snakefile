@@ -17,6 +17,9 @@ from workflow.start import planned
 plan = planned(config, workflow)
 
 
+report: "workflow/report/captions/workflow.rst"
+
+
 container: "docker://python:3.11-slim"
 
 

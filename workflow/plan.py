@@ -15,7 +15,7 @@ from baselines import methods
 from npt.datasets.own import OwnTable
 from npt.interface import UserError
 from workflow.config import TUNED, Config, Study, as_json
-from workflow.studies import KINDS
+from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 
 RESULTS = "results"
 NOTHING = "(?!)"
@@ -114,9 +114,23 @@ class Plan:
         tables = [f"{RESULTS}/tables/{study}.{table}" for table in KINDS[kind].tables]
         figures = [f"{RESULTS}/figures/{study}.{figure}" for figure in KINDS[kind].figures]
         return [
-            *(f"{stem}.{ending}" for stem in tables for ending in ("csv", "md")),
-            *(f"{stem}.{ending}" for stem in figures for ending in ("svg", "png")),
+            *(f"{stem}.{ending}" for stem in tables for ending in TABLE_ENDINGS),
+            *(f"{stem}.{ending}" for stem in figures for ending in FIGURE_ENDINGS),
         ]
+
+    def in_report(self, path: str, kind: str) -> dict[str, Any]:
+        """How `snakemake --report` shows a table or figure of a study; empty for the formats that it leaves out."""
+        name, _, ending = path.rpartition("/")[2].removeprefix("{study}.").partition(".")
+        if ending not in ("svg", "html"):
+            return {}
+        what = "figure" if ending == "svg" else "table"
+        caption = f"../report/captions/{name if what == 'figure' else 'table'}.rst"
+        return {
+            "caption": caption,
+            "category": KINDS[kind].title,
+            "subcategory": "{study}",
+            "labels": {what: name.replace("_", " ")},
+        }
 
     def _stems(self, study: Study) -> list[str]:
         """Paths, less their endings, of the run or probe files that a study collects."""
@@ -229,7 +243,7 @@ class Plan:
         paths = []
         for study in self.config.studies:
             paths.append(f"{RESULTS}/studies/{study.name}.csv")
-            paths += [path for path in self.shown(study.name, study.kind) if path.endswith((".csv", ".svg"))]
+            paths += [path for path in self.shown(study.name, study.kind) if path.endswith((".csv", ".png"))]
         return paths
 
     def data_inputs(self, wildcards: Any) -> list[str]:

@@ -12,11 +12,13 @@ Kind = Literal["benchmark", "ablation", "corruption", "dose_response", "deletion
 
 @dataclass(frozen=True)
 class StudyKind:
-    """`probe` is the question asked of trained models, None if the runs themselves are the answer, with its `options`.
+    """What a reader asks (`title`), and which tables and figures answer it.
 
-    One that `needs_weights` is put to the weights of an NPT; others also to methods that are fitted again as they were chosen.
+    `probe` is the question put to trained models, None if the runs themselves are the answer, with its `options`. One that
+    `needs_weights` is put to the weights of an NPT; others also to methods that are fitted again as they were chosen.
     """
 
+    title: str
     probe: str | None
     tables: tuple[str, ...]
     figures: tuple[str, ...]
@@ -24,12 +26,19 @@ class StudyKind:
     needs_weights: bool = True
 
 
+TABLE_ENDINGS, FIGURE_ENDINGS = ("csv", "md", "tex", "html"), ("svg", "pdf", "png")
+BENCHMARK_TABLES = ("ranks", "rank_tests", "metrics", "fold_tests", "published", "cost")
+BENCHMARK_FIGURES = ("ranks", "critical_difference", "metrics", "cost")
+LOSS = "What is lost when all other datapoints are corrupted?"
+SHARE = "How much of the skill comes from other datapoints?"
+PARTS = "What does each part of NPT contribute?"
+NEEDED = "Which datapoints does a prediction need?"
 KINDS: dict[str, StudyKind] = {
-    "benchmark": StudyKind(None, ("ranks", "metrics", "cost"), ("ranks", "metrics")),
-    "ablation": StudyKind(None, ("ablation", "validation_ranks", "cost"), ("ablation",)),
-    "corruption": StudyKind("corruption", ("corruption",), ("corruption",), needs_weights=False),
-    "dose_response": StudyKind("dose_response", ("dose_response",), ("dose_response",), DoseOptions, needs_weights=False),
-    "deletion": StudyKind("deletion", ("deletion",), ("deletion",), DeletionOptions),
-    "attention": StudyKind("attention", ("attention",), ("attention",), AttentionOptions),
-    "lookup": StudyKind("lookup", ("lookup",), ("intervention",), LookupOptions),
+    "benchmark": StudyKind("How good are the methods?", None, BENCHMARK_TABLES, BENCHMARK_FIGURES),
+    "ablation": StudyKind(PARTS, None, ("ablation", "validation_ranks", "cost"), ("ablation",)),
+    "corruption": StudyKind(LOSS, "corruption", ("corruption",), ("corruption",), NoOptions, False),
+    "dose_response": StudyKind(SHARE, "dose_response", ("dose_response",), ("dose_response",), DoseOptions, False),
+    "deletion": StudyKind(NEEDED, "deletion", ("deletion",), ("deletion",), DeletionOptions),
+    "attention": StudyKind("Whom do the heads look at?", "attention", ("attention",), ("attention",), AttentionOptions),
+    "lookup": StudyKind("Can NPT look another row up?", "lookup", ("lookup",), ("intervention",), LookupOptions),
 }

@@ -14,7 +14,7 @@ from npt.metrics import PAPER_METRICS
 from workflow.choices import Choices, Ranking
 from workflow.report.answer import answer
 from workflow.report.figures import FIGURES
-from workflow.report.page import _note, _table
+from workflow.report.html import html_note, html_table
 from workflow.report.published import marked, published, published_ranks, standard_errors
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.tables import TABLES
@@ -244,7 +244,7 @@ def test_the_answer_is_made_of_the_numbers() -> None:
 
 def test_the_page_escapes_what_it_prints() -> None:
     cells = pd.DataFrame({"<b>": ["<script>", "**<i>**"]})
-    assert _table(cells) == (
+    assert html_table(cells) == (
         "<div class='wide'><table><thead><tr><th scope='col'>&lt;b&gt;</th></tr></thead><tbody><tr><td>&lt;script&gt;</td></tr>"
         "<tr><td><strong>&lt;i&gt;</strong></td></tr></tbody></table></div>"
     )
@@ -287,4 +287,4 @@ def test_the_sweeps_are_drawn_and_told() -> None:
 
 
 def test_a_note_shows_names_as_code_and_is_escaped() -> None:
-    assert _note("`Lost` is <b>; \\* a star") == "<code>Lost</code> is &lt;b&gt;; * a star"
+    assert html_note("`Lost` is <b>; \\* a star") == "<code>Lost</code> is &lt;b&gt;; * a star"

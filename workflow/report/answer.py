@@ -55,7 +55,7 @@ def _corruption(study: pd.DataFrame, choices: Choices) -> str:
         error = standard_error(change)
         spread = "" if pd.isna(error) else f" ± {error:.1f}"
         name = dataset_title(str(dataset)) + ("" if variant == "base" else f" ({variant})")
-        parts.append(f"{name} {change.mean():+.1f}{spread} {unit}".replace("-", "−"))
+        parts.append(f"{name} {number(change.mean(), 1, sign=True)}{spread} {unit}")
     if not parts:
         return "No trained model could be questioned."
     return (

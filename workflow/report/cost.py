@@ -12,7 +12,7 @@ import pandas as pd
 from npt.datasets import datasets
 from workflow.choices import Choices
 from workflow.report.published import paper_name, published
-from workflow.report.section import DASH, Section, Tabulated, counted
+from workflow.report.section import DASH, Section, Tabulated, counted, duration
 from workflow.report.summary import dataset_title, method_titles
 
 COST_COLUMNS = [
@@ -89,9 +89,9 @@ def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
             "Method": method_titles(part),
             "Configurations": [_tried(row) for row in part.to_dict("records")],
             "Models fitted": [f"{fits:,.0f}" for fits in part["fits"]],
-            "Search": [_duration(seconds) for seconds in part["search_seconds"]],
-            "Refit": [_duration(seconds) for seconds in part["refit_seconds"]],
-            "Prediction": [_duration(seconds) for seconds in part["predict_seconds"]],
+            "Search": [duration(seconds) for seconds in part["search_seconds"]],
+            "Refit": [duration(seconds) for seconds in part["refit_seconds"]],
+            "Prediction": [duration(seconds) for seconds in part["predict_seconds"]],
             "Peak memory, MB": [f"{peak:,.0f}" for peak in part["peak_memory_mb"]],
             "GPU memory, MB": [DASH if np.isnan(peak) else f"{peak:,.0f}" for peak in part["peak_gpu_memory_mb"].astype(float)],
             **_published_cells(part),
@@ -111,7 +111,7 @@ def _published_cells(part: pd.DataFrame) -> dict[str, list[str]]:
         return {}
     theirs = [cells.get(method) for method in part["method"]]
     return {
-        "Paper, time": [f"{_duration(one['seconds'])}, {counted(one['cpus'], 'CPU')}" if one else DASH for one in theirs],
+        "Paper, time": [f"{duration(one['seconds'])}, {counted(one['cpus'], 'CPU')}" if one else DASH for one in theirs],
         "Paper, memory, MB": [f"{1000 * one['memory_gb']:,.0f}" if one else DASH for one in theirs],
     }
 
@@ -126,14 +126,3 @@ def _tried(row: Mapping[Any, Any]) -> str:
     if row["failed_configurations"] > 0:
         parts.append(f"{row['failed_configurations']:.0f} failed over all folds")
     return ", ".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    """Hours, minutes and seconds, as far as they are needed."""
-    if seconds == 0:
-        return "none"
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds >= 0.05 else f"{1000 * seconds:.0f} ms"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

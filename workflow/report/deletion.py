@@ -9,7 +9,7 @@ import pandas as pd
 
 from workflow.choices import Choices
 from workflow.report.published import published
-from workflow.report.section import DASH, Section, Tabulated, notes, number
+from workflow.report.section import DASH, Section, Tabulated, notes, number, probability
 from workflow.report.summary import (
     MODEL,
     by_model,
@@ -77,8 +77,8 @@ def deletion(study: pd.DataFrame, choices: Choices) -> Tabulated:
             "Kept": [number(x, 2) for x in tidy["kept"]],
             "Deleted": [number(x, 2) for x in tidy["deleted"]],
             "Random": [number(x, 2) for x in tidy["random"]],
-            "p, kept < deleted": [_probability(x) for x in tidy["p_deleted"]],
-            "p, kept < random": [_probability(x) for x in tidy["p_random"]],
+            "p, kept < deleted": [probability(x) for x in tidy["p_deleted"]],
+            "p, kept < random": [probability(x) for x in tidy["p_random"]],
             "Own duplicate kept": [_percent(x, 0) for x in tidy["partner_kept"]],
         }
     )
@@ -118,9 +118,3 @@ def _measures(own: pd.DataFrame) -> dict[str, float]:
 
 def _percent(value: float, digits: int) -> str:
     return DASH if np.isnan(value) else f"{number(100 * value, digits)} %"
-
-
-def _probability(value: float) -> str:
-    if np.isnan(value):
-        return DASH
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}".replace("-", "−")

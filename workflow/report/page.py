@@ -4,60 +4,56 @@ from __future__ import annotations
 
 import base64
 import json
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
 
 from npt.datasets import store
 from workflow.choices import Choices
 from workflow.report.answer import answer
+from workflow.report.headline import headline
+from workflow.report.html import rendered
 from workflow.report.section import Section
 from workflow.report.summary import dataset_title, method_title
 from workflow.report.tables import TABLES
-from workflow.studies import KINDS
+from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 
-FIGURE_CAPTIONS = {
-    "ranks": "Mean rank of each method over the datasets of a task, with its standard error over datasets. "
-    "Further left is better.",
-    "metrics": "Each bar of grey is one fold; the mark is their mean and the line its standard error.",
-    "ablation": "How much a test metric changes when one part of the model is taken away or altered, in percent of the whole "
-    "model's. A part whose mark is at zero is not missed.",
-    "corruption": "How much worse a model predicts a row after every column of all other rows has been shuffled; left of zero "
-    "is worse. At zero it did not use what they say.",
-    "dose_response": "The test error as more and more of the other rows are shuffled (left) or taken away (right); the dotted "
-    "line is a prediction that looks at no features. A flat line is a model that needs no other row, one that climbs to the "
-    "dotted line has its skill from them.",
-    "deletion": "From each probed row's context other rows were deleted until its prediction would have moved; each mark is "
-    "one probed row. Below the diagonal, the rows that it could not spare are nearer to it than those it could.",
-    "attention": "Each line is a probed test row, and from left to right are the other rows from the nearest to the farthest; "
-    "orange gets more attention than the mean and purple less. A head that looks near is orange on the left.",
-    "intervention": "For each of up to twenty rows, what NPT predicts for it as the target of its duplicate is set to other "
-    "values. A line along the dotted one reads the duplicate's target and nothing else; a flat one does not look at it.",
-}
-KIND_TITLES = {
-    "benchmark": "How good are the methods?",
-    "ablation": "What does each part of NPT contribute?",
-    "corruption": "Do models use other datapoints?",
-    "dose_response": "How much of the skill comes from other datapoints?",
-    "deletion": "Which datapoints does a prediction need?",
-    "attention": "Whom do the heads look at?",
-    "lookup": "Can NPT look another row up?",
-}
+CAPTIONS = Path(__file__).with_name("captions")
+
+
+@dataclass(frozen=True)
+class ShownFigure:
+    """A figure: its file's name, caption, PNG as a data address, and size in CSS pixels."""
+
+    name: str
+    caption: str
+    image: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """A table by its name in file names."""
+
+    name: str
+    sections: Sequence[Section]
 
 
 @dataclass(frozen=True)
 class ShownStudy:
-    """A study as the page shows it; figures are (name, caption, PNG as a data address)."""
+    """A study as the page shows it; a `twin` shares its title with another."""
 
     name: str
     title: str
-    sections: Sequence[Section]
-    figures: Sequence[tuple[str, str, str]]
+    twin: bool
+    answer: str
+    figures: Sequence[ShownFigure]
+    tables: Sequence[ShownTable]
 
 
 def render(
@@ -65,32 +61,38 @@ def render(
     prepared: Sequence[store.Prepared],
 ) -> str:  # fmt: skip
     """HTML of the page from the collected studies, the figures drawn and the prepared datasets."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=select_autoescape(["html", "j2"]), undefined=StrictUndefined
-    )
-    environment.filters["table"] = _table
-    environment.filters["note"] = _note
-    shown = [_shown(name, frame, kinds[name], choices, results) for name, frame in studies.items()]
-    return environment.get_template("page.html.j2").render(
+    return rendered(
+        "page.html.j2",
         preset=preset,
-        answers=[answer(frame, kinds[name], choices) for name, frame in studies.items()],
-        studies=shown,
+        headline=headline(studies, kinds, choices),
+        studies=[_shown(name, frame, kinds, choices, results) for name, frame in studies.items()],
+        endings={"figures": FIGURE_ENDINGS, "tables": TABLE_ENDINGS},
         datasets=_datasets(prepared),
         own_tables=[one.facts["description"] for one in prepared if "description" in one.facts],
         settings=_settings(studies),
         versions=_versions(studies),
         failures=_failures(studies),
-        starred=any(dataset_title(p.facts["name"]).endswith("*") for p in prepared),
+        starred=any(dataset_title(name).endswith("*") for frame in studies.values() for name in frame["dataset"].unique()),
     )
 
 
-def _shown(name: str, frame: pd.DataFrame, kind: str, choices: Choices, results: Path) -> ShownStudy:
-    sections = [section for table in KINDS[kind].tables for section in TABLES[table](frame, choices).sections]
-    figures = []
-    for figure in KINDS[kind].figures:
-        content = base64.b64encode((results / "figures" / f"{name}.{figure}.png").read_bytes()).decode()
-        figures.append((f"{name}.{figure}", FIGURE_CAPTIONS[figure], f"data:image/png;base64,{content}"))
-    return ShownStudy(name, KIND_TITLES[kind], sections, figures)
+def caption(figure: str) -> str:
+    """What a figure shows, in a sentence or two."""
+    return " ".join((CAPTIONS / f"{figure}.rst").read_text().split())
+
+
+def _shown(name: str, frame: pd.DataFrame, kinds: Mapping[str, str], choices: Choices, results: Path) -> ShownStudy:
+    kind = KINDS[kinds[name]]
+    figures = [_figure(f"{name}.{figure}", caption(figure), results) for figure in kind.figures]
+    tables = [ShownTable(table, TABLES[table](frame, choices).sections) for table in kind.tables]
+    twin = list(kinds.values()).count(kinds[name]) > 1
+    return ShownStudy(name, kind.title, twin, answer(frame, kinds[name], choices), figures, tables)
+
+
+def _figure(stem: str, text: str, results: Path) -> ShownFigure:
+    content = (results / "figures" / f"{stem}.png").read_bytes()
+    width, height = struct.unpack(">II", content[16:24])
+    return ShownFigure(stem, text, f"data:image/png;base64,{base64.b64encode(content).decode()}", width // 2, height // 2)
 
 
 def _datasets(prepared: Sequence[store.Prepared]) -> list[dict[str, str]]:
@@ -143,9 +145,15 @@ def _most_often(chosen: list[dict[str, Any]]) -> str:
     return "; ".join(parts)
 
 
-def _versions(studies: Mapping[str, pd.DataFrame]) -> str:
-    versions = json.loads(next(iter(studies.values()))["versions"].iloc[0])
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
+def _versions(studies: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Versions, devices and code of all rows; more than one line of versions where machines differ."""
+    columns = ["method", "versions", "revision", "device"]
+    rows = pd.concat([frame.reindex(columns=columns) for frame in studies.values()]).dropna(subset="versions")
+    made = [json.loads(versions) for versions in rows["versions"].unique()]
+    lines = [f"Made with {', '.join(f'{name} {version}' for name, version in one.items())}." for one in made]
+    lines.append(f"On {', '.join(sorted(set(rows['device'].dropna().astype(str)))) or 'an unknown device'}.")
+    code = {method: ", ".join(part["revision"].astype(str).unique()) for method, part in rows.groupby("method", sort=False)}
+    return [*lines, f"Code of the methods, as hashes: {'; '.join(f'{method} {known}' for method, known in code.items())}."]
 
 
 def _failures(studies: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -154,26 +162,3 @@ def _failures(studies: Mapping[str, pd.DataFrame]) -> list[str]:
         for name, frame in studies.items()
         for row in frame[frame["status"] != "ok"].itertuples()
     ]
-
-
-def _table(rows: pd.DataFrame | list[dict[str, str]]) -> Markup:
-    """An HTML table; text set in bold by ** stays so."""
-    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
-    head = Markup("").join(Markup("<th scope='col'>{}</th>").format(name) for name in frame.columns)
-    body = Markup("").join(
-        Markup("<tr>{}</tr>").format(Markup("").join(Markup("<td>{}</td>").format(_bold(str(cell))) for cell in row))
-        for row in frame.itertuples(index=False)
-    )
-    return Markup("<div class='wide'><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>").format(head, body)
-
-
-def _note(text: str) -> Markup:
-    """A table's note, in which `names` are set as code."""
-    parts = text.replace("\\*", "*").split("`")
-    return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
-
-
-def _bold(text: str) -> Markup:
-    if text.startswith("**") and text.endswith("**") and len(text) > 4:
-        return Markup("<strong>{}</strong>").format(text[2:-2])
-    return escape(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,10 @@ import pandas as pd
 from npt.interface import TASKS, Task
 from workflow.report.summary import dataset_title, method_title
 
-DASH = "–"
+DASH, NO_TIME = "–", "none"
+NUMBER = re.compile(r"[+−-]?\d[\d,]*(\.\d+)?(e[+−-]?\d+)?(?![\w-])")
+DURATION = re.compile(r"(\d[\d,]*(?:\.\d+)?) (h|min|s|ms)\b")
+SECONDS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
 TASK_TITLES: dict[Task, str] = {
     "binary": "Binary classification",
     "multiclass": "Multi-class classification",
@@ -82,6 +86,13 @@ def number(value: float, digits: int, *, sign: bool = False) -> str:
     return f"{value:{'+' if sign and value else ''}.{digits}f}".replace("-", "−")
 
 
+def probability(value: float) -> str:
+    """A p-value."""
+    if np.isnan(value):
+        return DASH
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}".replace("-", "−")
+
+
 def bold(text: str, on: bool = True) -> str:
     """Text between ** if it is to stand out."""
     return f"**{text}**" if on else text
@@ -90,6 +101,39 @@ def bold(text: str, on: bool = True) -> str:
 def decimals(value: float) -> int:
     """How many decimals a metric is shown with."""
     return 3 if np.isnan(value) or abs(value) < 10 else 2
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is a number or a duration, with whatever follows it: an error, a unit, a count of a whole."""
+    return NUMBER.match(text.strip("*")) is not None or text == NO_TIME
+
+
+def sort_key(text: str) -> float:
+    """What a cell that is a number sorts by: the number, of a duration its seconds."""
+    text = text.strip("*")
+    if text == NO_TIME:
+        return 0.0
+    parts = [(float(_plain(value)), unit) for value, unit in DURATION.findall(text)]
+    if parts and not DURATION.sub("", text).strip():
+        return sum(SECONDS[unit] * value for value, unit in parts)
+    found = NUMBER.match(text)
+    assert found, text
+    return float(_plain(found[0]))
+
+
+def _plain(number: str) -> str:
+    return number.replace(",", "").replace("−", "-")
+
+
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds, as far as they are needed."""
+    if seconds == 0:
+        return NO_TIME
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds >= 0.05 else f"{1000 * seconds:.0f} ms"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def counted(count: int, noun: str) -> str:

@@ -123,9 +123,9 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
 
 def _why_not(group: pd.DataFrame, metric: str) -> str:
     """Why a group of folds has no mean: the first fold that failed, or whose metric is undefined; empty if it has one."""
-    for row in group.to_dict("records"):
-        if row["status"] != "ok":
-            return f"fold {row['seed']}: {row['reason']}"
-        if pd.isna(row[f"test_{metric}"]):
-            return f"fold {row['seed']}: {METRICS[metric].title} is undefined on its test rows"
-    return ""
+    wrong = (group["status"] != "ok") | group[f"test_{metric}"].isna()
+    if not wrong.any():
+        return ""
+    first = group[wrong].iloc[0]
+    why = first["reason"] if first["status"] != "ok" else f"{METRICS[metric].title} is undefined on its test rows"
+    return f"fold {first['seed']}: {why}"

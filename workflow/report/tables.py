@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,10 @@ from workflow.report.corruption import corruption
 from workflow.report.cost import cost
 from workflow.report.deletion import deletion
 from workflow.report.dose import dose_response
+from workflow.report.fold_tests import over_folds
 from workflow.report.lookup import lookup
 from workflow.report.published import DIFFERENCE, beside_published, marked, published_ranks, standard_errors
+from workflow.report.rank_tests import over_datasets
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.section import (
     DASH,
@@ -54,10 +57,11 @@ def ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
         count = int(means["datasets"].max())
         title = f"{TASK_TITLES[task]}: mean rank by {metric.title} over {counted(count, 'dataset')}"
         remarks = ("One dataset: a rank, with no standard error.",) if count == 1 else ()
-        if means["published"].notna().any():
-            remarks += (RANKS_NOTE,)
-        sections.append(Section(title, _rank_cells(means), (*remarks, RANKINGS[choices.ranking])))
-    return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
+        sections.append(Section(title, _rank_cells(means), remarks))
+    tidy = pd.concat(frames, ignore_index=True)
+    remarks = (RANKINGS[choices.ranking], *((RANKS_NOTE,) if tidy["published"].notna().any() else ()))
+    sections[-1] = replace(sections[-1], notes=(*sections[-1].notes, *remarks))
+    return Tabulated(tidy, tuple(sections))
 
 
 def metrics(study: pd.DataFrame, choices: Choices) -> Tabulated:
@@ -78,6 +82,8 @@ def metrics(study: pd.DataFrame, choices: Choices) -> Tabulated:
 TABLES: dict[str, Callable[[pd.DataFrame, Choices], Tabulated]] = {
     "ranks": ranks,
     "metrics": metrics,
+    "rank_tests": over_datasets,
+    "fold_tests": over_folds,
     "cost": cost,
     "published": beside_published,
     "ablation": ablation,

@@ -7,7 +7,14 @@ for kind in plan.kinds:
         input:
             "results/studies/{study}.csv",
         output:
-            plan.shown("{study}", kind),
+            [
+                (
+                    report(path, **about)
+                    if (about := plan.in_report(path, kind))
+                    else path
+                )
+                for path in plan.shown("{study}", kind)
+            ],
         log:
             "results/logs/show/{study}.log",
         wildcard_constraints:
@@ -27,7 +34,11 @@ rule report:
         results=plan.report_inputs,
         data=plan.data_inputs,
     output:
-        "results/report/index.html",
+        report(
+            "results/report/index.html",
+            caption="../report/captions/page.rst",
+            category="Page",
+        ),
     log:
         "results/logs/report.log",
     resources:

@@ -33,7 +33,7 @@ def main() -> None:
     for fold in folds(given, method, prepared, resources):
         reason = method.supports(prepared.table.task)
         result = _refused(reason) if reason else evaluate(fold.learner, prepared.table, fold.split, fold.seed)
-        rows.append({**fold.identity, **_outcome(result, fold.learner, given.threads)})
+        rows.append({**fold.identity, **_sizes(fold.split), **_outcome(result, fold.learner, given.threads)})
         trials[fold.seed] = result.trials
         arrays |= _arrays(result, fold.split, fold.seed)
         print(
@@ -69,6 +69,10 @@ def _resources(given: argparse.Namespace) -> Resources:
 
 def _refused(reason: str) -> Evaluation:
     return Evaluation("skipped", reason, {}, None, {}, 0.0, 0.0, 0.0)
+
+
+def _sizes(split: Split) -> dict[str, int]:
+    return {f"{part}_rows": len(getattr(split, part)) for part in ("train", "validation", "test")}
 
 
 def _outcome(result: Evaluation, learner: Any, threads: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Make the tables and figures of a study: CSV in full precision and Markdown, SVG and PNG."""
+"""Make the tables of a study (CSV in full precision, Markdown, LaTeX, HTML) and its figures (SVG, PDF, PNG)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from pathlib import Path
 
 from npt.files import replacing
 from workflow.steps.command import add_choices, execute, parser
-from workflow.studies import KINDS
+from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 
 
 def main() -> None:
     """Command line of the step."""
+    from workflow.report.drawing import UNDATED
     from workflow.report.figures import FIGURES
+    from workflow.report.html import html
+    from workflow.report.latex import latex
     from workflow.report.summary import read_study
     from workflow.report.tables import TABLES
 
@@ -23,17 +26,25 @@ def main() -> None:
     options.add_argument("--figures", type=Path, required=True, help="folder for the figures")
     given = options.parse_args()
     study, kind = read_study(given.study), KINDS[given.kind]
+    preset = str(study["preset"].iloc[0])
     for name in kind.tables:
         table, stem = TABLES[name](study, given.choices), f"{given.study.stem}.{name}"
-        with replacing(given.tables / f"{stem}.csv") as partial:
-            table.tidy.to_csv(partial, index=False)
-        with replacing(given.tables / f"{stem}.md") as partial:
-            partial.write_text(table.markdown(str(study["preset"].iloc[0])))
+        contents = {
+            "csv": table.tidy.to_csv(index=False),
+            "md": table.markdown(preset),
+            "tex": latex(table, stem.replace("_", "-").replace(".", "-"), preset),
+            "html": html(table, f"{kind.title} Study {given.study.stem}, {name.replace('_', ' ')}", preset),
+        }
+        for ending in TABLE_ENDINGS:
+            with replacing(given.tables / f"{stem}.{ending}") as partial:
+                partial.write_text(contents[ending])
     for name in kind.figures:
         figure, stem = FIGURES[name](study, given.choices), f"{given.study.stem}.{name}"
-        for ending, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out once for all formats
+        for ending in FIGURE_ENDINGS:
             with replacing(given.figures / f"{stem}.{ending}") as partial:
-                figure.savefig(partial, format=ending, metadata=metadata)
+                figure.savefig(partial, format=ending, metadata=UNDATED[ending])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,84 @@
+"""The answer of all studies in one paragraph, made of their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from workflow.choices import Choices
+from workflow.report.corruption import corruption
+from workflow.report.dose import skill_from_others
+from workflow.report.rank_tests import LEVEL, rank_tests
+from workflow.report.section import counted, number, probability
+from workflow.report.summary import MODEL, method_title
+
+FAR = 2.0  # standard errors
+
+
+def headline(studies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], choices: Choices) -> str:
+    """Whether NPT uses other rows, can look one up, and how good it is: a sentence from each study that can tell."""
+    sentences = []
+    for kind, sentence in (("corruption", _used), ("dose_response", _lost), ("lookup", _looked_up), ("benchmark", _ranked)):
+        sentences += [told for name, frame in studies.items() if kinds[name] == kind and (told := sentence(frame, choices))]
+    return " ".join(sentences).replace(" %", "\N{NO-BREAK SPACE}%") or "The studies of this run do not tell."
+
+
+def _used(study: pd.DataFrame, choices: Choices) -> str:
+    """On how many datasets each method loses more than two standard errors when all other rows are corrupted."""
+    tidy = corruption(study, choices).tidy
+    told = {}
+    for names, part in tidy[tidy["standard_error"].notna()].groupby(MODEL[1:], sort=False):
+        worse = int((part["change"] < -FAR * part["standard_error"]).sum())
+        told[names] = f"on {worse} of {counted(len(part), 'dataset')}"
+    return f"Corrupting all other rows costs more than two standard errors: {_listed(told)}." if told else ""
+
+
+def _lost(study: pd.DataFrame, choices: Choices) -> str:
+    """The share of skill that each method loses with all other rows shuffled, and with most of them deleted."""
+    shuffled, deleted = (skill_from_others(study, kind).dropna(subset="share") for kind in ("shuffle", "delete"))
+    gone = {names: 100 * part["share"] for names, part in deleted.groupby(MODEL[1:], sort=False)}
+    told = {
+        names: f"{_range(100 * part['share'])} % and {_range(gone[names])} %"
+        for names, part in shuffled.groupby(MODEL[1:], sort=False)
+    }
+    start = "Of its skill a model loses, when all other rows are shuffled and when most are deleted"
+    return f"{start}: {_listed(told)}." if told else ""
+
+
+def _looked_up(study: pd.DataFrame, choices: Choices) -> str:
+    """How well NPT reads targets off duplicates."""
+    found = study[(study["status"] == "ok") & (study["method"] == "npt")]
+    if found.empty:
+        return ""
+    means = found.groupby(["dataset", "lookup"])["correlation"].mean()
+    return (
+        "Where a duplicate of each row holds the answer, NPT's predictions for rows that it never trained on correlate with "
+        f"the truth by {_range(means, 3)} ({counted(len(means), 'task')})."
+    )
+
+
+def _ranked(study: pd.DataFrame, choices: Choices) -> str:
+    """The place of NPT among all methods over all datasets, and whether a test tells them apart."""
+    tests = rank_tests(study, choices)
+    means = tests.ranks.mean()
+    first = tests.order[0]
+    told = {name: number(means[name], 2) for name in tests.order if name == first or name[0] == "npt"}
+    sentence = f"Mean rank among {counted(len(means), 'method')} over {counted(len(tests.ranks), 'dataset')}: {_listed(told)}"
+    if tests.refusal:
+        return f"{sentence}, too few for a test."
+    apart = "tells them apart" if tests.p_value < LEVEL else "does not tell them apart"
+    return f"{sentence}. Friedman's test {apart} (p = {probability(tests.p_value)})."
+
+
+def _listed(told: Mapping[Any, str]) -> str:
+    """What is told of each method and variant, NPT first."""
+    order = sorted(told, key=lambda name: name[0] != "npt")
+    return ", ".join(f"{method_title(*name)} {told[name]}" for name in order)
+
+
+def _range(values: pd.Series, digits: int = 0) -> str:
+    """The smallest and largest of some values, once where they print alike."""
+    low, high = number(float(values.min()), digits), number(float(values.max()), digits)
+    return low if low == high else f"{low} to {high}"
