@@ -33,7 +33,8 @@ class Study:
     """A selection of runs. `variants` are named changes of settings, by method; `base` has none and is in unless left out.
 
     `rows` caps the probed test rows of a fold, drawn by seed; None takes all. `options` are those of the kind. In a `tuned`
-    study the base of a method is the best of its configurations on each fold, by validation loss.
+    study the base of a method is the best of its configurations on each fold, by validation loss. `also` are results folders
+    of other machines whose run files are taken as they are.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Study:
     rows: int | None = None
     tuned: bool = False
     options: Any = field(default_factory=NoOptions)
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def _check_grid(method: str, settings: BaselineSettings) -> None:
 def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any], datasets: Datasets) -> Study:
     where = f"studies.{name}"
     require_identifier(name, where, "study")
-    require_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows", "tuned", "options"), where)
+    require_keys(raw, ("kind", "datasets", "methods", "seeds", "variants", "base", "rows", "tuned", "options", "also"), where)
     kind = raw.get("kind", "benchmark")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{where}.kind: {unknown(kind, KINDS)}")
@@ -188,11 +190,21 @@ def _study(name: str, raw: Mapping[str, Any], config: Mapping[str, Any], dataset
     options = typed(KINDS[kind].options, _known_options(raw, kind, where), f"{where}.options")
     if isinstance(options, LookupOptions) and options.beside:
         list_of_names(options.beside, {m: None for m in methods() if m != "npt"}, f"{where}.options.beside", True)
-    study = Study(name, cast(Kind, kind), chosen, entries, seeds, variants, base, rows, tuned, options)
+    study = Study(name, cast(Kind, kind), chosen, entries, seeds, variants, base, rows, tuned, options, _also(raw, kind, where))
     _check_support(study, {name: datasets[name].expected_task for name in chosen}, where)
     if kind == "lookup" and (other := [name for name in chosen if datasets[name].expected_task != "regression"]):
         raise UserError(f"{where}.datasets: {other[0]} is no regression, which lookup is for")
     return study
+
+
+def _also(raw: Mapping[str, Any], kind: str, where: str) -> tuple[str, ...]:
+    value = raw.get("also", [])
+    folders = value if isinstance(value, list) else [value]
+    if not all(isinstance(folder, str) and folder for folder in folders):
+        raise UserError(f"{where}.also: {value!r} is not a results folder or a list of them")
+    if folders and KINDS[kind].probe:
+        raise UserError(f"{where}.also: is for studies that show runs; one of kind {kind} asks trained models")
+    return tuple(folders)
 
 
 def _known_options(raw: Mapping[str, Any], kind: str, where: str) -> Settings:

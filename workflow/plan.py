@@ -15,6 +15,7 @@ from baselines import methods
 from npt.datasets.own import OwnTable
 from npt.interface import UserError
 from workflow.config import TUNED, Config, Study, as_json
+from workflow.elsewhere import Model, run_files
 from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 
 RESULTS = "results"
@@ -62,14 +63,15 @@ class Plan:
         self.config = config
         self.studies = {study.name: study for study in config.studies}
         self._selected = {study.name: list(_selection(study, config)) for study in config.studies}
-        self._wanted = _wanted_seeds(config, self._selected)
+        self._elsewhere = {study.name: run_files(study.also, f"studies.{study.name}.also") for study in config.studies}
+        self._wanted = _wanted_seeds(config, self._selected, self._elsewhere)
 
     @cached_property
     def runs(self) -> dict[str, Run]:
         """Every run by its stem. A method's seeds are cut into blocks as its declaration says."""
         runs = {}
         for (dataset, method, variant), (settings, seeds) in self._wanted.items():
-            size = methods()[method].seeds_per_job(settings) or len(seeds)
+            size = methods()[method].seeds_per_job(settings) or max(1, len(seeds))
             for start in range(0, len(seeds), size):
                 run = Run(dataset, method, variant, seeds[start : start + size], settings, self._fingerprints[dataset])
                 runs[run.stem] = run
@@ -81,13 +83,17 @@ class Plan:
         return [
             run
             for run in self.runs.values()
-            if (run.dataset, run.method, run.variant) in names and set(run.seeds) & set(study.seeds[run.dataset])
+            if (run.dataset, run.method, run.variant) in names and self._missing(study, run) & set(run.seeds)
         ]
+
+    def _missing(self, study: Study, run: Run) -> set[int]:
+        """Seeds of a study that no other machine's files have."""
+        return set(study.seeds[run.dataset]) - set(self._elsewhere[study.name].get((run.dataset, run.method, run.variant), ()))
 
     @property
     def datasets(self) -> list[str]:
         """Datasets that occur in the plan."""
-        return sorted({run.dataset for run in self.runs.values()})
+        return sorted({dataset for dataset, _, _ in self._wanted})
 
     @property
     def targets(self) -> list[str]:
@@ -206,8 +212,30 @@ class Plan:
         return f"{RESULTS}/runs/{stem}{'.pt' if methods()[wildcards.method].saves_weights else '.jsonl'}"
 
     def collect_inputs(self, wildcards: Any) -> list[str]:
-        """Run or probe files of a study, exactly those planned."""
-        return [f"{stem}.jsonl" for stem in self._stems(self.studies[wildcards.study])]
+        """Run or probe files of a study, exactly those planned, and those of other machines."""
+        study = self.studies[wildcards.study]
+        return [*(f"{stem}.jsonl" for stem in self._stems(study)), *self._files_elsewhere(study)]
+
+    def _files_elsewhere(self, study: Study) -> list[str]:
+        """Other machines' files of what the study shows, and of methods that are not known here."""
+        shown = {(dataset, method, variant) for dataset, method, variant, _ in self._selected[study.name]}
+        files = [
+            path
+            for (dataset, method, variant), seeds in self._elsewhere[study.name].items()
+            if (dataset, method, variant) in shown or (dataset in study.datasets and method not in methods())
+            for seed, path in seeds.items()
+            if seed in study.seeds[dataset]
+        ]
+        return list(dict.fromkeys(files))
+
+    def collect_data(self, wildcards: Any) -> list[str]:
+        """Prepared datasets that other machines' files are held against."""
+        study = self.studies[wildcards.study]
+        return [f"{RESULTS}/data/{dataset}.arrow" for dataset in study.datasets] if study.also else []
+
+    def also(self, wildcards: Any) -> list[str]:
+        """Options of the collecting step that name other machines' results."""
+        return [word for folder in self.studies[wildcards.study].also for word in ("--also", folder)]
 
     def expected(self, wildcards: Any) -> str:
         """What a study's files must hold, as JSON in the configuration's order: run to seeds and fingerprint.
@@ -217,13 +245,14 @@ class Plan:
         study = self.studies[wildcards.study]
         found: dict[str, dict[str, str]] = {}
         tried = {(d, m): _trials(study, self.config, d, m) for d in study.datasets for m in study.methods}
-        for run in self.runs_of(study):
-            key = f"{run.dataset}/{run.method}/{run.variant}"
-            found[key] = {"seeds": format_seeds(study.seeds[run.dataset]), "fingerprint": run.fingerprint}
-            trials = tried[run.dataset, run.method]
-            if run.variant in trials:
-                found[key]["trial_of"] = f"{run.dataset}/{run.method}/{TUNED}"
-                found[key]["changes"] = json.dumps(trials[run.variant])
+        for dataset, method, variant, settings in self._selected[study.name]:
+            seeds = study.seeds[dataset]
+            run = Run(dataset, method, variant, seeds, settings, self._fingerprints[dataset])
+            key = f"{dataset}/{method}/{variant}"
+            found[key] = {"seeds": format_seeds(seeds), "fingerprint": run.fingerprint}
+            if variant in tried[dataset, method]:
+                found[key]["trial_of"] = f"{dataset}/{method}/{TUNED}"
+                found[key]["changes"] = json.dumps(tried[dataset, method][variant])
         return json.dumps(found)
 
     def choices(self, wildcards: Any) -> str:
@@ -281,15 +310,15 @@ def _trials(study: Study, config: Config, dataset: str, method: str) -> Mapping[
 
 
 def _wanted_seeds(
-    config: Config, selected: Mapping[str, Iterable[Selected]]
-) -> dict[tuple[str, str, str], tuple[dict[str, Any], tuple[int, ...]]]:
-    """Settings and all seeds of every run that some study needs.
+    config: Config, selected: Mapping[str, Iterable[Selected]], elsewhere: Mapping[str, Mapping[Model, Mapping[int, str]]]
+) -> dict[Model, tuple[dict[str, Any], tuple[int, ...]]]:
+    """Settings and all seeds of every run that some study needs and no other machine's files have.
 
     Raises:
         UserError: two studies give one variant different settings.
     """
-    wanted: dict[tuple[str, str, str], tuple[dict[str, Any], tuple[int, ...]]] = {}
-    owner: dict[tuple[str, str, str], str] = {}
+    wanted: dict[Model, tuple[dict[str, Any], tuple[int, ...]]] = {}
+    owner: dict[Model, str] = {}
     for study in config.studies:
         for dataset, method, variant, settings in selected[study.name]:
             key = (dataset, method, variant)
@@ -299,6 +328,7 @@ def _wanted_seeds(
                     f"{_place(study, dataset, method, variant)}: differs from studies.{owner[key]}; "
                     "one variant has one meaning, so rename one of them"
                 )
-            wanted[key] = (settings, tuple(sorted({*seeds, *study.seeds[dataset]})))
+            missing = set(study.seeds[dataset]) - set(elsewhere[study.name].get(key, ()))
+            wanted[key] = (settings, tuple(sorted({*seeds, *missing})))
             owner.setdefault(key, study.name)
     return wanted

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import io
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +16,13 @@ from npt.interface import UserError
 from npt.metrics import PAPER_METRICS
 from workflow.choices import Choices, Ranking
 from workflow.report.answer import answer
+from workflow.report.drawing import COLUMN, PAGE, UNDATED
 from workflow.report.figures import FIGURES
 from workflow.report.html import html_note, html_table
+from workflow.report.latex import latex
 from workflow.report.published import marked, published, published_ranks, standard_errors
 from workflow.report.ranks import mean_ranks, rank_methods
+from workflow.report.section import Section, Tabulated, is_number, sort_key
 from workflow.report.tables import TABLES
 
 CHOICES = Choices(PAPER_METRICS)
@@ -104,7 +110,7 @@ def test_ranks_stand_beside_the_paper_s_of_the_same_methods_and_datasets() -> No
     assert tidy.loc[("binary", "npt"), "published"] == 1  # AUROC 0.997 beside 0.980
     assert tidy.loc[("binary", "knn"), "published"] == 2
     assert tidy.loc[("regression", "npt"), "published"] == 1
-    assert "Paper" in table.sections[0].cells and "The paper's ranks" in " ".join(table.sections[0].notes)
+    assert "Paper" in table.sections[0].cells and "The paper's ranks" in " ".join(table.sections[-1].notes)
     other = study().replace({"dataset": {"breast_cancer": "wine"}})
     assert TABLES["ranks"](other, CHOICES).tidy.query("task == 'binary'")["published"].isna().all()
     assert "Paper" not in TABLES["ranks"](other, CHOICES).sections[0].cells
@@ -217,17 +223,22 @@ def test_corruption_has_the_paper_s_two_conventions() -> None:
     assert tidy.loc["yacht", "standard_error"] == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["corruption", "intervention", "metrics", "ranks"])
-def test_figures_have_the_same_bytes_for_the_same_data(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["corruption", "cost", "critical_difference", "intervention", "metrics", "ranks"])
+def test_figures_have_the_same_bytes_for_the_same_data_and_fit_a_page(name: str) -> None:
     contents = []
-    for number in range(2):
+    for _ in range(2):
         shown = {"corruption": study().query("method == 'npt'"), "intervention": lookup_study()}
         figure = FIGURES[name](shown.get(name, study()), CHOICES)
-        figure.savefig(tmp_path / f"{number}.svg", metadata={"Date": None})
-        contents.append((tmp_path / f"{number}.svg").read_bytes())
-        labels = [text.get_text() for axis in figure.axes for text in axis.get_yticklabels()]
-        expected = {"corruption": {"Breast Cancer", "Yacht"}, "intervention": set()}
-        assert expected.get(name, {"NPT", "k-NN"}) <= set(labels)
+        contents.append([])
+        for ending, metadata in UNDATED.items():
+            stream = io.BytesIO()
+            figure.savefig(stream, format=ending, metadata=metadata)
+            contents[-1].append(stream.getvalue())
+        assert figure.get_figwidth() in (COLUMN, PAGE)
+        labels = {text.get_text() for axis in figure.axes for text in axis.get_yticklabels()}
+        labels |= {text.get_text() for legend in figure.legends for text in legend.get_texts()}
+        expected = {"corruption": {"Breast Cancer", "Yacht"}, "intervention": set(), "critical_difference": set()}
+        assert expected.get(name, {"NPT", "k-NN"}) <= labels
     assert contents[0] == contents[1]
 
 
@@ -248,6 +259,63 @@ def test_the_page_escapes_what_it_prints() -> None:
         "<div class='wide'><table><thead><tr><th scope='col'>&lt;b&gt;</th></tr></thead><tbody><tr><td>&lt;script&gt;</td></tr>"
         "<tr><td><strong>&lt;i&gt;</strong></td></tr></tbody></table></div>"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("0.997 ± 0.002", 0.997), ("**−3.8 ± 6.2**", -3.8), ("+1.2", 1.2), ("1.9e−06", 1.9e-6), ("12,345", 12345),
+        ("124 %", 124), ("none", 0), ("4 ms", 0.004), ("2 min 3 s", 123), ("1 h 1 min", 3660),
+        ("480 of 480, 40 distinct", 480), ("1 min 2 s, 8 CPUs", 62),
+    ],
+)  # fmt: skip
+def test_what_a_cell_sorts_by(text: str, key: float) -> None:
+    assert is_number(text)
+    assert sort_key(text) == pytest.approx(key)
+
+
+@pytest.mark.parametrize("text", ["1-NN", "8f7e7247", "NPT", "–", "", "cpu, 1 thread"])
+def test_what_is_no_number(text: str) -> None:
+    assert not is_number(text)
+
+
+def test_a_column_of_numbers_and_dashes_sorts_by_them() -> None:
+    table = html_table(pd.DataFrame({"Method": ["NPT", "1-NN", "k-NN"], "RMSE": ["**0.5 ± 0.1**", "–", "1.5"]}), "Errors")
+    assert "<th scope='col' class='number'><button type='button'>RMSE</button></th>" in table
+    assert "<td class='number' data-key='0.5'><strong>0.5 ± 0.1</strong></td>" in table
+    assert "<td class='number' data-key=''>–</td>" in table
+    assert "role='region' tabindex='0' aria-label='Errors'" in table
+
+
+def everything() -> dict[str, Tabulated]:
+    """Tables with all that LaTeX must be told otherwise."""
+    cells = pd.DataFrame({"Method": ["a_b & c", "**50 % <x>**"], "x^2 ± {y}": ["1 ± 2", "−3 # $4"], "~": ["\\", "–"]})
+    odd = Tabulated(cells, (Section("100 % of `code_x` ≈ 2 × 3", cells, ("\\* a star; σ ≤ 1 … “so”",)),))
+    return {
+        "odd": odd,
+        **{name: TABLES[name](study(), CHOICES) for name in ("ranks", "rank_tests", "metrics", "fold_tests", "cost")},
+    }
+
+
+def test_latex_has_rules_labels_and_nothing_that_it_would_misread() -> None:
+    text = latex(everything()["odd"], "main-odd", "toy")
+    assert r"\caption{100 \% of \texttt{code\_x} $\approx$ 2 $\times$ 3}" in text
+    assert r"a\_b \& c & 1 $\pm$ 2 & \textbackslash{} \\" in text
+    assert r"\textbf{50 \% $<$x$>$} & $-$3 \# \$4 & -- \\" in text
+    assert r"* a star; $\sigma$ $\leq$ 1 \dots{} ``so''" in text
+    assert all(rule in text for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\label{tab:main-odd-1}"))
+    assert r"\begin{tabular}{lrr}" in latex(TABLES["ranks"](study(), CHOICES), "x", "toy").replace("{lrrr}", "{lrr}")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(tmp_path: Path) -> None:
+    body = "\n".join(latex(table, name, "toy") for name, table in everything().items())
+    packages = "\\usepackage{booktabs}\\usepackage{graphicx}"
+    (tmp_path / "all.tex").write_text(f"\\documentclass{{article}}{packages}\\begin{{document}}\n{body}\\end{{document}}\n")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "all.pdf").stat().st_size > 10_000
 
 
 def lookup_study() -> pd.DataFrame:

@@ -59,7 +59,7 @@ def cost(study: pd.DataFrame, choices: Choices) -> Tabulated:
                 "peak_memory_mb": group["peak_memory_mb"].max(),
                 "peak_gpu_memory_mb": group["peak_gpu_memory_mb"].max(),
                 "threads": group["threads"].max(),
-                "device": ", ".join(sorted(set(group["device"]))),
+                "device": ", ".join(sorted(set(group["device"].dropna()))) or DASH,
             }
         )
     tidy = pd.DataFrame(rows, columns=COST_COLUMNS)
@@ -88,12 +88,12 @@ def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
         {
             "Method": method_titles(part),
             "Configurations": [_tried(row) for row in part.to_dict("records")],
-            "Models fitted": [f"{fits:,.0f}" for fits in part["fits"]],
+            "Models fitted": [_whole(fits) for fits in part["fits"]],
             "Search": [duration(seconds) for seconds in part["search_seconds"]],
             "Refit": [duration(seconds) for seconds in part["refit_seconds"]],
             "Prediction": [duration(seconds) for seconds in part["predict_seconds"]],
-            "Peak memory, MB": [f"{peak:,.0f}" for peak in part["peak_memory_mb"]],
-            "GPU memory, MB": [DASH if np.isnan(peak) else f"{peak:,.0f}" for peak in part["peak_gpu_memory_mb"].astype(float)],
+            "Peak memory, MB": [_whole(peak) for peak in part["peak_memory_mb"]],
+            "GPU memory, MB": [_whole(peak) for peak in part["peak_gpu_memory_mb"].astype(float)],
             **_published_cells(part),
             "On": [
                 device if np.isnan(threads) else f"{device}, {counted(round(threads), 'thread')}"
@@ -116,10 +116,14 @@ def _published_cells(part: pd.DataFrame) -> dict[str, list[str]]:
     }
 
 
+def _whole(value: float) -> str:
+    return DASH if np.isnan(value) else f"{value:,.0f}"
+
+
 def _tried(row: Mapping[Any, Any]) -> str:
     """How many configurations a search scored, of how many; how many of them differ, and how many failed."""
     if pd.isna(row["configurations"]):
-        return "1"
+        return DASH if pd.isna(row["fits"]) else "1"
     parts = [f"{row['configurations']:,.0f}" + ("" if pd.isna(row["grid"]) else f" of {row['grid']:,.0f}")]
     if not pd.isna(row["models"]) and row["models"] < row["configurations"]:
         parts.append(f"{row['models']:,.0f} distinct")

@@ -147,12 +147,14 @@ def _most_often(chosen: list[dict[str, Any]]) -> str:
 
 def _versions(studies: Mapping[str, pd.DataFrame]) -> list[str]:
     """Versions, devices and code of all rows; more than one line of versions where machines differ."""
-    columns = ["method", "versions", "revision", "device"]
-    rows = pd.concat([frame.reindex(columns=columns) for frame in studies.values()]).dropna(subset="versions")
-    made = [json.loads(versions) for versions in rows["versions"].unique()]
+    columns = ["method", "versions", "revision", "device", "source"]
+    rows = pd.concat([frame.reindex(columns=columns) for frame in studies.values()])
+    made = [json.loads(versions) for versions in rows["versions"].dropna().unique()]
     lines = [f"Made with {', '.join(f'{name} {version}' for name, version in one.items())}." for one in made]
     lines.append(f"On {', '.join(sorted(set(rows['device'].dropna().astype(str)))) or 'an unknown device'}.")
     code = {method: ", ".join(part["revision"].astype(str).unique()) for method, part in rows.groupby("method", sort=False)}
+    for source, part in rows.dropna(subset="source").groupby("source", sort=False):
+        lines.append(f"Rows of {', '.join(part['method'].unique())} were made elsewhere and come from {source}.")
     return [*lines, f"Code of the methods, as hashes: {'; '.join(f'{method} {known}' for method, known in code.items())}."]
 
 

@@ -113,8 +113,9 @@ def sort_key(text: str) -> float:
     text = text.strip("*")
     if text == NO_TIME:
         return 0.0
-    parts = [(float(_plain(value)), unit) for value, unit in DURATION.findall(text)]
-    if parts and not DURATION.sub("", text).strip():
+    first = text.partition(", ")[0]
+    parts = [(float(_plain(value)), unit) for value, unit in DURATION.findall(first)]
+    if parts and not DURATION.sub("", first).strip():
         return sum(SECONDS[unit] * value for value, unit in parts)
     found = NUMBER.match(text)
     assert found, text
@@ -127,6 +128,8 @@ def _plain(number: str) -> str:
 
 def duration(seconds: float) -> str:
     """Hours, minutes and seconds, as far as they are needed."""
+    if np.isnan(seconds):
+        return DASH
     if seconds == 0:
         return NO_TIME
     if seconds < 60:

@@ -28,8 +28,9 @@ def standard_error(values: pd.Series) -> float:
 
 
 def method_title(method: str, variant: str) -> str:
-    """The method's name, with the variant unless it is the base."""
-    return methods()[method].title + ("" if variant == "base" else f" ({variant})")
+    """The method's name, with the variant unless it is the base; a method of others is called what they call it."""
+    known = methods().get(method)
+    return (known.title if known else method) + ("" if variant == "base" else f" ({variant})")
 
 
 def method_titles(frame: pd.DataFrame) -> list[str]:

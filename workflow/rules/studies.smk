@@ -30,7 +30,8 @@ rule probe:
 
 rule collect:
     input:
-        plan.collect_inputs,
+        rows=plan.collect_inputs,
+        data=plan.collect_data,
     output:
         "results/studies/{study}.csv",
     log:
@@ -39,6 +40,7 @@ rule collect:
         mem_mb=1000,
     params:
         expected=plan.expected,
+        also=plan.also,
     shell:
         "python -m workflow.steps.collect --study {wildcards.study} --expected {params.expected:q}"
-        " --output {output} {input} --log {log}"
+        " {params.also:q} --output {output} --data {input.data} --files {input.rows} --log {log}"

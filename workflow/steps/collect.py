@@ -1,16 +1,25 @@
-"""Gather the planned run or probe files of a study into one tidy table, refusing holes, duplicates and mixtures."""
+"""Gather the run or probe files of a study into one tidy table, refusing holes, duplicates and mixtures.
+
+In the workflow `--expected` and `--files` say what a study is made of. By hand both are planned anew from the configuration, so
+that results of other machines can be taken in:
+
+    python -m workflow.steps.collect --study main --also ../their/results
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from npt.files import replacing
-from npt.interface import UserError
+from npt.interface import UserError, unknown
 from workflow.config import parse_seeds
+from workflow.merging import Expected, foreign, remedy, require_reason, require_same_data, with_source
 from workflow.steps.command import execute, parser
 
 REQUIRED = ("dataset", "task", "method", "variant", "seed", "status", "reason", "preset", "fingerprint", "revision")
@@ -20,13 +29,46 @@ def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
     options.add_argument("--study", required=True)
-    options.add_argument("--expected", type=json.loads, required=True, help="runs, their seeds and fingerprints, as JSON")
-    options.add_argument("--allow-mixed-revisions", action="store_true")
-    options.add_argument("--output", type=Path, required=True)
-    options.add_argument("files", nargs="+", type=Path)
+    options.add_argument("--also", action="append", default=[], metavar="DIR", help="results of another machine (repeatable)")
+    options.add_argument("--allow-mixed-revisions", action="store_true", help="take rows of different revisions of the code")
+    options.add_argument("--configfile", type=Path, default=Path("config.yaml"), help="by hand: the configuration")
+    options.add_argument("--expected", type=json.loads, help="in the workflow: runs, their seeds and fingerprints, as JSON")
+    options.add_argument("--output", type=Path, help="where the table goes (default: results/studies/STUDY.csv)")
+    options.add_argument("--data", nargs="*", default=[], type=Path, help="prepared datasets that rows must be of")
+    options.add_argument("--files", nargs="*", default=[], type=Path, help="the run or probe files")
     given = options.parse_args()
-    rows = check(read_rows(given.files), given.expected, mixed=given.allow_mixed_revisions)
-    write(select(rows, given.expected), given.study, given.output)
+    if given.expected is None:
+        _plan(given)
+    expected: Expected = given.expected or {}
+    rows = with_source(read_rows(given.files), given.also)
+    require_same_data(rows, given.data)
+    chosen = check(rows, expected, mixed=given.allow_mixed_revisions) + foreign(rows, expected)
+    write(select(chosen, expected), given.study, given.output or Path("results/studies") / f"{given.study}.csv")
+
+
+def _plan(given: argparse.Namespace) -> None:
+    """Fill in what the workflow would have passed: expected runs, files, prepared data and other machines' folders.
+
+    Run files that are not there are holes, which are refused later.
+    """
+    import yaml
+
+    from workflow.config import read
+    from workflow.plan import Plan
+
+    try:
+        raw = yaml.safe_load(given.configfile.read_text())
+    except yaml.YAMLError as error:
+        raise UserError(f"{given.configfile}: not YAML ({' '.join(str(error).split())})") from None
+    config = read(raw if isinstance(raw, dict) else {})
+    known = {study.name: study for study in config.studies}
+    if given.study not in known:
+        raise UserError(f"{given.configfile}: study {unknown(given.study, known)}")
+    study = replace(known[given.study], also=(*known[given.study].also, *given.also))
+    plan, wildcards = Plan(replace(config, studies=(study,))), argparse.Namespace(study=given.study)
+    given.also, given.data = study.also, [Path(path) for path in plan.collect_data(wildcards)]
+    given.files = [path for path in map(Path, plan.collect_inputs(wildcards)) if path.exists()]
+    given.expected = json.loads(plan.expected(wildcards))
 
 
 def read_rows(files: Iterable[Path]) -> list[dict[str, Any]]:
@@ -49,7 +91,7 @@ def read_rows(files: Iterable[Path]) -> list[dict[str, Any]]:
     return rows
 
 
-def check(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]], *, mixed: bool) -> list[dict[str, Any]]:
+def check(rows: list[dict[str, Any]], expected: Expected, *, mixed: bool) -> list[dict[str, Any]]:
     """The expected rows in order, each present once, made with the planned settings and one revision of the code.
 
     Raises:
@@ -70,16 +112,16 @@ def check(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]],
                 )
             row = found[0]
             if row["fingerprint"] != facts["fingerprint"]:
-                raise UserError(f"{row['file']}: made with other settings or data; remove it and run again")
-            if row["status"] != "ok" and not row["reason"]:
-                raise UserError(f"{row['file']}: fold {seed} is {row['status']} without a reason")
+                made = f"made with other settings or data ({row['fingerprint']}, here {facts['fingerprint']})"
+                raise UserError(f"{row['file']}: {made}; {remedy(row)}")
+            require_reason(row)
             chosen.append(row)
     if not mixed:
         _refuse_mixed_revisions(chosen)
     return chosen
 
 
-def select(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]]) -> list[dict[str, Any]]:
+def select(rows: list[dict[str, Any]], expected: Expected) -> list[dict[str, Any]]:
     """One row for all trials of a run on a fold: the one with the lowest validation loss (paper Appendix E.1).
 
     It says which configuration won, what that changes and out of how many, and carries the seconds of all. A trial that
@@ -88,7 +130,7 @@ def select(rows: list[dict[str, Any]], expected: Mapping[str, Mapping[str, str]]
     trials: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in rows:
         key = f"{row['dataset']}/{row['method']}/{row['variant']}"
-        facts = expected[key]
+        facts = expected.get(key, {})
         name = facts.get("trial_of", key)
         tried = {"changes": json.loads(facts["changes"])} if name != key else {}
         trials.setdefault((name, row["seed"]), []).append({**row, **tried})

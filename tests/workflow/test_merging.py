@@ -1,0 +1,120 @@
+"""Rows of other machines in a study's table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npt.datasets import store
+from npt.interface import Column, Split, Table, UserError
+from tests.workflow.test_collect import EXPECTED, row
+from workflow.config import read
+from workflow.merging import foreign, require_same_data, with_source
+from workflow.plan import Plan
+from workflow.steps.collect import check
+
+
+def config(also: Path | None, **more: Any) -> dict[str, Any]:
+    study = {} if also is None else {"also": str(also)}
+    return {"seeds": "0-1", "datasets": ["yacht"], "methods": ["knn", "npt"], "studies": {"main": study}, **more}
+
+
+def placed(folder: Path, method: str, seeds: str, variant: str = "base") -> Path:
+    path = folder / "runs" / "yacht" / method / variant / f"{seeds}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    return path
+
+
+def test_what_others_made_is_not_made_again(tmp_path: Path) -> None:
+    files = [placed(tmp_path, "knn", "0-1"), placed(tmp_path, "npt", "0"), placed(tmp_path, "theirs", "0-1", "v2")]
+    placed(tmp_path, "mlp", "0-1")  # known here, and not asked for
+    plan, main = Plan(read(config(tmp_path))), argparse.Namespace(study="main")
+    assert list(plan.runs) == ["yacht/npt/base/1"]
+    assert plan.collect_inputs(main) == ["results/runs/yacht/npt/base/1.jsonl", *map(str, (files[0], files[1], files[2]))]
+    assert plan.collect_data(main) == ["results/data/yacht.arrow"]
+    assert plan.also(main) == ["--also", str(tmp_path)]
+    alone = Plan(read(config(None)))
+    assert plan.expected(main) == alone.expected(main)  # the same settings are asked of both
+    assert plan.datasets == ["yacht"]
+    assert alone.collect_data(main) == alone.also(main) == []
+
+
+def test_a_run_that_another_study_needs_is_made_here_too(tmp_path: Path) -> None:
+    placed(tmp_path, "npt", "0-1")
+    studies = {"main": {"methods": ["npt"], "also": str(tmp_path)}, "corruption": {"kind": "corruption", "methods": ["npt"]}}
+    plan = Plan(read(config(None, studies=studies)))
+    assert set(plan.runs) == {"yacht/npt/base/0", "yacht/npt/base/1"}
+    assert plan.collect_inputs(argparse.Namespace(study="main")) == [str(tmp_path / "runs/yacht/npt/base/0-1.jsonl")]
+
+
+@pytest.mark.parametrize(
+    ("also", "message"),
+    [
+        ("nowhere", r"studies\.main\.also: nowhere has no runs/DATASET"),
+        (3, r"studies\.main\.also: 3 is not a results folder"),
+        ([""], r"studies\.main\.also: \[''\] is not"),
+    ],
+)
+def test_folders_without_runs_are_refused(also: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        Plan(read({**config(None), "studies": {"main": {"also": also}}}))
+
+
+def test_a_probe_takes_no_rows_of_others_and_a_seed_comes_once(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"studies\.c\.also: is for studies that show runs"):
+        read(config(None, studies={"c": {"kind": "corruption", "methods": ["npt"], "also": "x"}}))
+    placed(tmp_path, "knn", "0-1")
+    placed(tmp_path, "knn", "1")
+    with pytest.raises(UserError, match=r"seed 1 of yacht/knn/base is in .*0-1\.jsonl and in .*1\.jsonl"):
+        Plan(read(config(tmp_path)))
+
+
+def test_rows_say_where_they_come_from() -> None:
+    rows = with_source([row(0, file="there/runs/a.jsonl"), row(1, file="results/runs/a.jsonl")], ["there"])
+    assert [one["source"] for one in rows] == ["there", ""]
+
+
+def test_other_settings_are_refused_with_both_fingerprints() -> None:
+    with pytest.raises(
+        UserError, match=r"t/a\.jsonl: made with other settings or data \(g, here f\); take it out of that folder"
+    ):
+        check([row(0, fingerprint="g", file="t/a.jsonl", source="t"), row(1)], EXPECTED, mixed=False)
+
+
+def test_other_splits_or_data_are_refused(tmp_path: Path) -> None:
+    store.save(tmp_path / "yacht.arrow", prepared("a" * 64, "b" * 64))
+    good = {"data": "a" * 16, "splits": "b" * 16, "source": "t"}
+    require_same_data([row(0, **good)], [tmp_path / "yacht.arrow"])
+    for column in ("data", "splits"):
+        with pytest.raises(UserError, match=rf"a\.jsonl: made with other {column} \(c, here {good[column]}\); take it out"):
+            require_same_data([row(0, **{**good, column: "c"})], [tmp_path / "yacht.arrow"])
+
+
+def prepared(content: str, splits: str) -> store.Prepared:
+    columns = (Column("x", "continuous", ()), Column("y", "continuous", ()))
+    cells = (np.arange(4.0), np.arange(4.0))
+    split = Split(0, np.array([0, 1]), np.array([2]), np.array([3]))
+    return store.Prepared(Table(columns, cells, 1), {0: split}, {"content": content, "splits": splits, "name": "yacht"})
+
+
+def test_methods_of_others_stand_beside_ours_if_they_have_all_of_it() -> None:
+    theirs = [row(seed, method="theirs", file="t/a.jsonl", source="t") for seed in (0, 1)]
+    others = [row(0, method="mlp"), row(0, method="theirs", dataset="wine", file="t/b.jsonl"), row(7, method="theirs")]
+    assert foreign([row(0), row(1), *theirs, *others], EXPECTED) == theirs
+    with pytest.raises(UserError, match=r"t: theirs \(base\) lacks fold 1 of yacht"):
+        foreign(theirs[:1], EXPECTED)
+    with pytest.raises(UserError, match=r"t/b\.jsonl: theirs on yacht, fold 0, is in t/a\.jsonl too"):
+        foreign([*theirs, {**theirs[0], "file": "t/b.jsonl"}], EXPECTED)
+    with pytest.raises(UserError, match="fold 1 is failed without a reason"):
+        foreign([theirs[0], {**theirs[1], "status": "failed"}], EXPECTED)
+
+
+def test_expected_runs_keep_their_order_with_rows_of_others() -> None:
+    wanted = json.loads(Plan(read(config(None))).expected(argparse.Namespace(study="main")))
+    assert list(wanted) == ["yacht/knn/base", "yacht/npt/base"]

@@ -1,0 +1,143 @@
+"""Tests over datasets and folds against what they are defined to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from npt.metrics import PAPER_METRICS
+from workflow.choices import Choices
+from workflow.report.figures import FIGURES
+from workflow.report.fold_tests import corrected_test, over_folds
+from workflow.report.headline import headline
+from workflow.report.published import published, published_summary
+from workflow.report.rank_tests import over_datasets, rank_tests
+
+CHOICES = Choices(PAPER_METRICS)
+TASKS = {"auroc": "binary", "accuracy": "multiclass", "rmse": "regression"}
+
+
+def paper(datasets: int = 10) -> pd.DataFrame:
+    """The paper's printed results as a study with one fold."""
+    frames = []
+    for metric, task in TASKS.items():
+        facts = published()["table_1_average_rank"][metric]
+        found = published_summary(metric, facts["datasets"], list(facts["rank"]))
+        assert found is not None
+        status = np.where(found["mean"].isna(), "failed", "ok")
+        frames.append(found.assign(task=task, seed=0, status=status, **{f"test_{metric}": found["mean"]}))
+    study = pd.concat(frames, ignore_index=True).drop(columns="mean")
+    return study[study["dataset"].isin(study["dataset"].unique()[:datasets])]
+
+
+def folds(differences: dict[str, list[float]], **more: Any) -> pd.DataFrame:
+    """A regression study of NPT at 1 and other methods at 1 plus differences; 70 training and 10 test rows."""
+    rows = [
+        {"dataset": "yacht", "task": "regression", "method": method, "variant": "base", "seed": seed, "status": "ok",
+         "reason": "", "train_rows": 70, "test_rows": 10, "test_rmse": 1 + difference}
+        for method, values in {"npt": [0.0] * len(next(iter(differences.values()))), **differences}.items()
+        for seed, difference in enumerate(values)
+    ]  # fmt: skip
+    return pd.DataFrame(rows).assign(**more)
+
+
+def test_friedman_and_nemenyi_over_the_paper_s_ten_datasets() -> None:
+    tests = rank_tests(paper(), CHOICES)
+    assert tests.refusal == ""
+    assert tests.ranks.shape == (10, 9)
+    ranks = [tests.ranks[name] for name in tests.ranks]
+    assert stats.friedmanchisquare(*ranks).pvalue < 1e-4
+    assert tests.p_value == pytest.approx(1e-4)  # the smallest that 9,999 permutations can give
+    for one, two in ((("npt", "base"), ("tabnet", "base")), (("npt", "base"), ("catboost", "base"))):
+        distance = abs(tests.ranks[one].mean() - tests.ranks[two].mean()) / np.sqrt(9 * 10 / (6 * 10))
+        assert tests.pairs.loc[one, two] == pytest.approx(
+            stats.studentized_range.sf(distance * np.sqrt(2), 9, np.inf), abs=1e-6
+        )
+    assert tests.order[0] == ("npt", "base")
+    means = tests.ranks.mean()
+    assert ((tests.low <= means) & (means <= tests.high)).all()
+    assert tests.low.min() >= 1 and tests.high.max() <= 9
+
+
+def test_the_table_says_that_methods_differ_and_which() -> None:
+    table = over_datasets(paper(), CHOICES)
+    first, second = table.sections
+    assert first.cells.iloc[0].tolist() == ["NPT", "2.75", "1.70 to 3.90"]
+    assert any("p = 1.0e−04" in note and note.endswith("Methods differ.") for note in first.notes)
+    assert second.cells.set_index("Method").loc["NPT", "TabNet"] == "**0.026**"
+    assert len(table.tidy) == 9 + 1 + 36
+    same = paper().assign(test_auroc=0.5, test_accuracy=0.5, test_rmse=0.5, status="ok")
+    assert over_datasets(same, CHOICES).sections[0].notes[-1].endswith("no two methods are shown to differ.")
+    assert len(over_datasets(same, CHOICES).sections) == 1
+
+
+def test_the_same_ranks_give_the_same_tests() -> None:
+    one, two = (over_datasets(paper(), CHOICES).tidy for _ in range(2))
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_too_few_datasets_or_methods_are_refused_in_table_figure_and_headline() -> None:
+    few = paper(datasets=4)
+    text = "4 datasets: too few for a test over datasets, at least 5 are needed"
+    table = over_datasets(few, CHOICES)
+    assert set(table.tidy["reason"]) == {text} and table.tidy["p_value"].isna().all()
+    assert table.sections[0].notes[-1] == f"No test: {text}."
+    assert list(table.sections[0].cells) == ["Method", "Mean rank"]
+    assert text in FIGURES["critical_difference"](few, CHOICES).axes[0].get_title()
+    assert "too few for a test" in headline({"main": few}, {"main": "benchmark"}, CHOICES)
+    two = paper().query("method in ('npt', 'knn')")
+    assert "2 methods: too few" in rank_tests(two, CHOICES).refusal
+
+
+def test_the_diagram_joins_what_is_not_told_apart() -> None:
+    axis = FIGURES["critical_difference"](paper(), CHOICES).axes[0]
+    bars = [line for line in axis.lines if line.get_linewidth() == 2.5]
+    assert len(bars) == 3
+    assert "Friedman's test: p = 1.0e−04" in axis.get_title()
+
+
+def test_the_corrected_test_of_folds_by_hand() -> None:
+    differences = np.array([1.0, 2.0, 3.0])
+    found = corrected_test(differences, 10 / 70)
+    error = np.sqrt((1 / 3 + 1 / 7) * 1.0)
+    assert found["difference"] == 2
+    assert found["standard_error"] == pytest.approx(error)
+    assert found["p_value"] == pytest.approx(2 * stats.t.sf(2 / error, 2))
+    assert (found["low"], found["high"]) == pytest.approx(
+        (2 - stats.t.ppf(0.975, 2) * error, 2 + stats.t.ppf(0.975, 2) * error)
+    )
+    assert found["p_value"] > stats.ttest_1samp(differences, 0).pvalue  # it doubts more than a test of independent folds
+
+
+def test_differences_are_paired_over_folds_and_corrected_by_holm() -> None:
+    table = over_folds(folds({"knn": [1.0, 2.0, 3.0], "mlp": [0.1, -0.1, 0.3]}), CHOICES)
+    tidy = table.tidy.set_index("method")
+    assert tidy.loc["knn", "p_holm"] == pytest.approx(2 * tidy.loc["knn", "p_value"])
+    assert tidy.loc["mlp", "p_holm"] == pytest.approx(max(tidy.loc["mlp", "p_value"], 2 * tidy.loc["knn", "p_value"]))
+    assert table.sections[0].title == "Yacht: RMSE, paired over folds with NPT"
+    assert table.sections[0].cells.iloc[0].tolist()[:3] == ["k-NN", "3", "+2.000 ± 0.690"]
+
+
+@pytest.mark.parametrize(
+    ("study", "reason"),
+    [
+        (folds({"knn": [1.0, 2.0]}), "2 folds: too few for a test, at least 3 are needed"),
+        (folds({"knn": [1.0, 1.0, 1.0]}), "the same difference on every fold"),
+        (folds({"knn": [1.0, 2.0, 3.0]}).drop(columns="train_rows"), "these rows do not tell how many rows a fold trained on"),
+        (folds({"knn": [1.0, 2.0, 3.0]}, status="failed", reason="out of memory"), "k-NN, fold 0: out of memory"),
+    ],
+)
+def test_a_test_over_folds_is_refused_with_the_reason(study: pd.DataFrame, reason: str) -> None:
+    table = over_folds(study, CHOICES)
+    assert table.tidy["reason"].tolist() == [reason]
+    assert table.tidy["p_holm"].isna().all()
+    assert table.sections[0].notes == (f"No test: {reason}.",)
+
+
+def test_one_method_alone_is_compared_with_nothing() -> None:
+    alone = folds({"knn": [1.0, 2.0, 3.0]}).query("method == 'npt'")
+    assert over_folds(alone, CHOICES).sections == ()

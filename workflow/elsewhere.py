@@ -1,0 +1,33 @@
+"""Run files of other machines or groups, which stand in a study's tables without being made here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from npt.interface import UserError
+from workflow.config import parse_seeds
+
+Model = tuple[str, str, str]  # dataset, method and variant
+ENDING = ".jsonl"
+
+
+def run_files(folders: Iterable[str], where: str) -> dict[Model, dict[int, str]]:
+    """The file of every seed of every run under `FOLDER/runs/DATASET/METHOD/VARIANT/SEEDS.jsonl`.
+
+    Raises:
+        UserError: a folder has no runs, a name is not one of seeds, or two files have the same seed of a run.
+    """
+    found: dict[Model, dict[int, str]] = {}
+    for folder in folders:
+        paths = sorted(Path(folder).expanduser().glob(f"runs/*/*/*/*{ENDING}"))
+        if not paths:
+            raise UserError(f"{where}: {folder} has no runs/DATASET/METHOD/VARIANT/SEEDS{ENDING}")
+        for path in paths:
+            dataset, method, variant = path.parts[-4:-1]
+            seeds = found.setdefault((dataset, method, variant), {})
+            for seed in parse_seeds(path.name.removesuffix(ENDING), str(path)) or ():
+                if seed in seeds:
+                    raise UserError(f"{where}: seed {seed} of {dataset}/{method}/{variant} is in {seeds[seed]} and in {path}")
+                seeds[seed] = str(path)
+    return found
