@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -106,9 +106,41 @@ def study_table(study: str, kind: str) -> str:
     from workflow.report.summary import read_study
     from workflow.report.tables import TABLES
 
-    sections = TABLES[kind](read_study(REFERENCE / f"{study}.csv"), Choices(PAPER_METRICS)).sections
-    parts = [part for one in sections for part in (f"**{one.title}**", one.markdown(), *one.notes)]
-    return "\n\n".join(parts)
+    return _sections(TABLES[kind](read_study(REFERENCE / f"{study}.csv"), Choices(PAPER_METRICS)).sections)
+
+
+def paper_ranks() -> str:
+    """The paper's Table 1 from its Tables 8, 10 and 11, with its conventions and with shared ranks."""
+    from npt.metrics import METRICS, PAPER_METRICS
+    from workflow.choices import Choices
+    from workflow.report.published import published, published_study
+    from workflow.report.section import TASK_TITLES, plus_minus
+    from workflow.report.summary import method_title
+    from workflow.report.tables import TABLES
+
+    ranked = [TABLES["ranks"](published_study(), Choices(PAPER_METRICS, how)).tidy for how in ("paper", "shared")]
+    head, columns = ["method"], []
+    for task, metric in PAPER_METRICS.items():
+        head += [f"{TASK_TITLES[task]} ({METRICS[metric].title}), printed", "its conventions", "shared ranks"]
+        columns.append(
+            {method: cell["printed"] for method, cell in published()["table_1_average_rank"][metric]["rank"].items()}
+        )
+        for tidy in ranked:
+            part = tidy[tidy["task"] == task]
+            shown = zip(part["method"], part["mean_rank"], part["standard_error"], strict=True)
+            columns.append({method: plus_minus(mean, error, 2).replace(" ", "") for method, mean, error in shown})
+    cells = [[method_title(method, "base"), *(column[method] for column in columns)] for method in columns[0]]
+    return _markdown(head, cells)
+
+
+def paper_tests() -> str:
+    """Friedman's and Nemenyi's tests of the paper's printed results."""
+    from npt.metrics import PAPER_METRICS
+    from workflow.choices import Choices
+    from workflow.report.published import published_study
+    from workflow.report.tables import TABLES
+
+    return _sections(TABLES["rank_tests"](published_study(), Choices(PAPER_METRICS)).sections)
 
 
 def probes(rows: Rows) -> str:
@@ -133,6 +165,7 @@ MEASUREMENTS: dict[str, Callable[[Rows], str]] = {
     "prepare.cpu": preparing,
     "prepare.cpu forms": stored_forms,
 }
+PAPER: dict[str, Callable[[], str]] = {"paper ranks": paper_ranks, "paper tests": paper_tests}
 DOCUMENTS = {
     "performance.md": ("npt_step.cpu", "npt_training.cpu", "npt_profile.cpu", "npt_memory.cpu"),
     "baselines.md": (
@@ -143,14 +176,17 @@ DOCUMENTS = {
         "baselines/main cost",
     ),
     "studies.md": ("probes.cpu",),
+    "tables.md": ("paper ranks", "paper tests"),
     "data.md": ("prepare.cpu", "prepare.cpu forms"),
 }
 
 
 def table(name: str) -> str:
-    """One table as Markdown: of a measurement, or `STUDY TABLE` of a study under results/reference."""
+    """One table as Markdown: of a measurement, of the paper, or `STUDY TABLE` of a study under results/reference."""
     if name in MEASUREMENTS:
         return MEASUREMENTS[name](json.loads((MEASURED / f"{name.partition(' ')[0]}.json").read_text())["rows"])
+    if name in PAPER:
+        return PAPER[name]()
     study, _, kind = name.partition(" ")
     return study_table(study, kind)
 
@@ -163,6 +199,10 @@ def filled(document: str) -> str:
         assert text.count(begin) == text.count(end) == 1, f"docs/{document}: has no place for {name}"
         text = text.partition(begin)[0] + f"{begin}\n{table(name)}\n\n" + end + text.partition(end)[2]
     return text
+
+
+def _sections(sections: Iterable[Any]) -> str:
+    return "\n\n".join(part for one in sections for part in (f"**{one.title}**", one.markdown(), *one.notes))
 
 
 def _markdown(head: list[str], cells: list[list[str]]) -> str:

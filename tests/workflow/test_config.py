@@ -63,6 +63,8 @@ def plan_of(found: dict[str, Any]) -> Any:
         ({"studies": {"main": {"variants": {"npt": {"..": {}}}}}}, ["'..' cannot name a variant"]),
         ({"studies": {"main": {"variants": {"npt": {None: {}}}}}}, ["None cannot name a variant"]),
         ({"datasets": [[]]}, ["datasets", "[]"]),
+        ({"ranking": "papr"}, ["ranking", "'papr'", "did you mean 'paper'?", "allowed: shared, paper"]),
+        ({"ranking": ["paper"]}, ["ranking", "['paper']", "allowed: shared, paper"]),
         ({"metrics": {"binary": ["auroc"]}}, ["metrics.binary", "['auroc']"]),
         ({"seeds": "0-999999999"}, ["seeds", "goes beyond"]),
         ({"settings": ["npt"]}, ["settings", "not a mapping"]),

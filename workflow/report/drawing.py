@@ -71,4 +71,5 @@ def zero_line(axis: Axes) -> None:
 def method_styles(titles: list[str]) -> dict[str, tuple[str, str]]:
     """Colour and marker of each method, NPT's first so that it looks alike in all figures."""
     order = sorted(dict.fromkeys(titles), key=lambda title: not title.startswith("NPT"))
-    return {title: (COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]) for i, title in enumerate(order)}
+    pairs = [(COLORS[i % len(COLORS)], MARKERS[(i + i // len(COLORS)) % len(MARKERS)]) for i in range(len(order))]
+    return dict(zip(order, pairs, strict=True))

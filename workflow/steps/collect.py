@@ -169,7 +169,8 @@ def write(rows: list[dict[str, Any]], study: str, output: Path) -> None:
         {key: json.dumps(value, sort_keys=True) if isinstance(value, dict) else value for key, value in row.items()}
         for row in rows
     ]
-    frame = pd.DataFrame(flat).drop(columns="file")
+    made_here = not any(row.get("source") for row in rows)
+    frame = pd.DataFrame(flat).drop(columns=["file", "source"] if made_here else "file", errors="ignore")
     frame.insert(0, "study", study)
     with replacing(output) as partial:
         frame.to_csv(partial, index=False)

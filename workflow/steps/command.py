@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from baselines import methods
 from npt.interface import UserError
+from npt.metrics import PAPER_METRICS
 from workflow.choices import Choices
 from workflow.config import parse_seeds
 
@@ -49,8 +50,8 @@ def run_parser(description: str | None) -> argparse.ArgumentParser:
 
 def add_choices(options: argparse.ArgumentParser) -> None:
     """The option that says how tables are made."""
-    allowed = "metrics (of every task) and ranking (shared or paper), as JSON"
-    options.add_argument("--choices", type=lambda text: Choices(**json.loads(text)), required=True, help=allowed)
+    what = "metrics (of every task) and ranking (shared or paper), as JSON (default: the paper's metrics, shared)"
+    options.add_argument("--choices", type=lambda text: Choices(**json.loads(text)), default=Choices(PAPER_METRICS), help=what)
 
 
 def limit_threads(threads: int) -> None:
