@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -45,7 +46,9 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (results / "figures").mkdir(parents=True)
     for name, kind in kinds.items():
         for figure in KINDS[kind].figures:
-            FIGURES[figure](frames[name], CHOICES).savefig(results / f"figures/{name}.{figure}.png", metadata=UNDATED["png"])
+            drawn = FIGURES[figure](frames[name], CHOICES)
+            drawn.savefig(results / f"figures/{name}.{figure}.png", metadata=UNDATED["png"])
+            plt.close(drawn)
     path = results / "report" / "index.html"
     path.parent.mkdir()
     path.write_text(render(frames, kinds, CHOICES, "toy", results, []))

@@ -45,10 +45,48 @@ def test_it_ends_with_tables_figures_and_one_page(finished: Path) -> None:
         "smoke",
     ):
         assert text in page
-    assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
+    assert re.findall(r'(?:src|href)="((?:https?:)?//[^"]*)"', page) == ["https://arxiv.org/abs/2106.02584"]  # to click on
     assert {"main.ranks.csv", "main.metrics.md", "corruption.corruption.csv", "main.ranks.svg"} <= set(tables(finished))
     for link in re.findall(r'href="([^"#]+)"', page):
-        assert link.startswith("data:") or (finished / "results/report" / link).exists(), link
+        assert link.startswith(("data:", "https://arxiv.org/")) or (finished / "results/report" / link).exists(), link
+
+
+def test_every_table_and_figure_has_all_its_formats(finished: Path) -> None:
+    endings = {"tables": {"csv", "md", "tex", "html"}, "figures": {"svg", "pdf", "png"}}
+    for folder, expected in endings.items():
+        found: dict[str, set[str]] = {}
+        for path in (finished / "results" / folder).iterdir():
+            assert path.stat().st_size > 0, path
+            found.setdefault(path.stem, set()).add(path.suffix[1:])
+        assert found
+        assert {stem: endings for stem, endings in found.items() if endings != expected} == {}
+    assert r"\toprule" in (finished / "results/tables/main.metrics.tex").read_text()
+
+
+def test_made_again_from_the_same_rows_every_table_figure_and_the_page_have_the_same_bytes(
+    finished: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder)
+    shutil.rmtree(folder / "results/tables")
+    shutil.rmtree(folder / "results/figures")
+    assert run(folder).returncode == 0
+    for kind in ("tables", "figures", "report"):
+        for path in (finished / "results" / kind).iterdir():
+            assert path.read_bytes() == (folder / "results" / kind / path.name).read_bytes(), path.name
+
+
+def test_snakemake_s_own_report_has_every_question_with_captions(finished: Path, tmp_path: Path) -> None:
+    made = run(finished, "--report", str(tmp_path / "report.html"))
+    assert made.returncode == 0, made.stderr
+    text = (tmp_path / "report.html").read_text()
+    for expected in (
+        "How good are the methods?",
+        "Whom do the heads look at?",
+        "Mean rank of each method over",
+        "critical difference",
+    ):
+        assert expected in text
 
 
 def test_every_score_of_a_search_is_kept_and_its_cost_is_shown(finished: Path) -> None:

@@ -18,7 +18,7 @@ from workflow.report.published import (
     published,
     standard_errors,
 )
-from workflow.report.section import DASH, Section, Tabulated, bold, decimals, notes, plus_minus, tasks_of
+from workflow.report.section import DASH, Section, Tabulated, bold, decimals, noted, notes, plus_minus, tasks_of
 from workflow.report.summary import dataset_title, method_title, method_titles, standard_error, summarise
 
 BASE = "base"
@@ -57,11 +57,12 @@ def ablation(study: pd.DataFrame, choices: Choices) -> Tabulated:
                 }
             )
             shown = cells.loc[:, [place < 3 or (cells[name] != DASH).any() for place, name in enumerate(cells)]]
-            remarks = (NOTE, DIFFERENCE_NOTE) if DIFFERENCE in shown else (NOTE,)
             arrow = "higher" if metric.higher_is_better else "lower"
             title = f"{dataset_title(str(dataset))}: test {metric.title} ({arrow} is better) of each variant"
-            sections.append(Section(title, shown, (*remarks, *notes(part))))
-    return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
+            sections.append(Section(title, shown, notes(part)))
+    tidy = pd.concat(frames, ignore_index=True)
+    remarks = (NOTE, DIFFERENCE_NOTE) if tidy["standard_errors"].notna().any() else (NOTE,)
+    return Tabulated(tidy, noted(sections, *remarks))
 
 
 def validation_ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
@@ -100,9 +101,7 @@ def validation_ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
         )
         cells = cells if (cells["Paper"] != DASH).any() else cells.drop(columns=["Paper", DIFFERENCE])
         sections.append(Section(f"{dataset_title(str(dataset))}: variants by validation loss", cells))
-    if sections:
-        sections[-1] = Section(sections[-1].title, sections[-1].cells, (RANK_NOTE,))
-    return Tabulated(tidy, tuple(sections))
+    return Tabulated(tidy, noted(sections, RANK_NOTE))
 
 
 def changes(study: pd.DataFrame, choices: Choices) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from workflow.choices import Choices
 from workflow.report.published import DIFFERENCE, DIFFERENCE_NOTE, marked, paper_name, published, standard_errors
-from workflow.report.section import DASH, Section, Tabulated, notes, number, plus_minus
+from workflow.report.section import DASH, Section, Tabulated, noted, notes, number, plus_minus
 from workflow.report.summary import by_model, dataset_title, method_titles, standard_error
 
 NOTE = (
@@ -36,14 +36,14 @@ def corruption(study: pd.DataFrame, choices: Choices) -> Tabulated:
         rows[-1]["standard_errors"] = standard_errors(*own, rows[-1]["published"], np.nan)
     tidy = pd.DataFrame(rows)
     sections = [
-        Section(title, _cells(part, quantity, digits), (NOTE, *_beside(part), *notes(part)))
+        Section(title, _cells(part, quantity, digits), notes(part))
         for regression, title, quantity, digits in (
             (False, "Change of accuracy when all other rows are corrupted, in points", "accuracy, %", 1),
             (True, "Relative change of RMSE when all other rows are corrupted, in percent", "RMSE", 2),
         )
         if len(part := tidy[(tidy["task"] == "regression") == regression])
     ]
-    return Tabulated(tidy, tuple(sections))
+    return Tabulated(tidy, noted(sections, NOTE, *_beside(tidy)))
 
 
 def corruption_changes(study: pd.DataFrame) -> dict[str, pd.Series]:

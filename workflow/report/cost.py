@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 from npt.datasets import datasets
 from workflow.choices import Choices
 from workflow.report.published import paper_name, published
-from workflow.report.section import DASH, Section, Tabulated, counted, duration
+from workflow.report.section import DASH, Section, Tabulated, counted, duration, noted
 from workflow.report.summary import dataset_title, method_titles
 
 COST_COLUMNS = [
@@ -69,13 +68,11 @@ def cost(study: pd.DataFrame, choices: Choices) -> Tabulated:
             f"Cost on {dataset_title(name)}{_size(name)}, a fold",
             _cost_cells(tidy[tidy["dataset"] == name]),
             (PAPER_NOTE,) if paper_name(name) in published()["tables_6_and_7_cost"]["cells"] else (),
-            folded=True,
+            fold="Cost",
         )
         for name in names
     ]
-    if sections:
-        sections[-1] = replace(sections[-1], notes=(*sections[-1].notes, COST_NOTE))
-    return Tabulated(tidy, tuple(sections))
+    return Tabulated(tidy, noted(sections, COST_NOTE))
 
 
 def _size(dataset: str) -> str:

@@ -16,6 +16,7 @@ from workflow.report.section import (
     bold,
     counted,
     decimals,
+    noted,
     notes,
     number,
     plus_minus,
@@ -58,7 +59,9 @@ def over_folds(study: pd.DataFrame, choices: Choices) -> Tabulated:
             frames.append(frame)
             if len(frame):
                 sections.append(_fold_section(frame, method_title(*reference), metric.title))
-    return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
+    tidy = pd.concat(frames, ignore_index=True)
+    remarks = [NOTE.format(reference=method_title(*reference), level=LEVEL)] if tidy["p_value"].notna().any() else []
+    return Tabulated(tidy, noted(sections, *remarks))
 
 
 def corrected_test(differences: np.ndarray, test_share: float) -> dict[str, float]:
@@ -109,12 +112,9 @@ def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _fold_section(frame: pd.DataFrame, reference: str, metric: str) -> Section:
     title = f"{dataset_title(str(frame['dataset'].iloc[0]))}: {metric}, paired over folds with {reference}"
-    remarks = (NOTE.format(reference=reference, level=LEVEL),)
     reasons = frame["reason"].unique()
-    if frame["p_value"].isna().all() and len(reasons) == 1:
-        remarks = (f"No test: {reasons[0]}.",)
-    else:
-        remarks += notes(frame)
+    untested = frame["p_value"].isna().all() and len(reasons) == 1
+    remarks = (f"No test: {reasons[0]}.",) if untested else notes(frame)
     cells = pd.DataFrame(
         {
             "Method": method_titles(frame),
@@ -130,4 +130,4 @@ def _fold_section(frame: pd.DataFrame, reference: str, metric: str) -> Section:
             "p, Holm": [bold(probability(p), p < LEVEL) for p in frame["p_holm"].astype(float)],
         }
     )
-    return Section(title, cells, remarks, folded=True)
+    return Section(title, cells, remarks, "Differences over folds, tested")

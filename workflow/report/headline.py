@@ -64,11 +64,12 @@ def _ranked(study: pd.DataFrame, choices: Choices) -> str:
     tests = rank_tests(study, choices)
     means = tests.ranks.mean()
     first = tests.order[0]
-    told = {name: number(means[name], 2) for name in tests.order if name == first or name[0] == "npt"}
+    told = {name: number(means[name], 2) for name in tests.order if name[0] == "npt"}
+    told[first] = f"{number(means[first], 2)} (the best)"
     sentence = f"Mean rank among {counted(len(means), 'method')} over {counted(len(tests.ranks), 'dataset')}: {_listed(told)}"
     if tests.refusal:
-        return f"{sentence}, too few for a test."
-    apart = "tells them apart" if tests.p_value < LEVEL else "does not tell them apart"
+        return f"{sentence}; too few for a test."
+    apart = "tells methods apart" if tests.p_value < LEVEL else "does not tell methods apart"
     return f"{sentence}. Friedman's test {apart} (p = {probability(tests.p_value)})."
 
 

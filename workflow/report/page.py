@@ -38,10 +38,10 @@ class ShownFigure:
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table by its name in file names."""
+    """A table by its name in file names: sections in order, in groups that a title hides unless it is empty."""
 
     name: str
-    sections: Sequence[Section]
+    groups: Sequence[tuple[str, Sequence[Section]]]
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,20 @@ def caption(figure: str) -> str:
 def _shown(name: str, frame: pd.DataFrame, kinds: Mapping[str, str], choices: Choices, results: Path) -> ShownStudy:
     kind = KINDS[kinds[name]]
     figures = [_figure(f"{name}.{figure}", caption(figure), results) for figure in kind.figures]
-    tables = [ShownTable(table, TABLES[table](frame, choices).sections) for table in kind.tables]
+    tables = [ShownTable(table, _groups(TABLES[table](frame, choices).sections)) for table in kind.tables]
     twin = list(kinds.values()).count(kinds[name]) > 1
     return ShownStudy(name, kind.title, twin, answer(frame, kinds[name], choices), figures, tables)
+
+
+def _groups(sections: Sequence[Section]) -> list[tuple[str, Sequence[Section]]]:
+    """Open sections one by one, then those of each fold together."""
+    folds = dict.fromkeys(section.fold for section in sections if section.fold)
+    opened: list[tuple[str, Sequence[Section]]] = [("", [section for section in sections if not section.fold])]
+    return opened + [
+        (fold + ("" if len(own) == 1 else f" ({len(own)} tables)"), own)
+        for fold in folds
+        if (own := [section for section in sections if section.fold == fold])
+    ]
 
 
 def _figure(stem: str, text: str, results: Path) -> ShownFigure:

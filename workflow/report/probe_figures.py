@@ -94,7 +94,10 @@ def deletion(study: pd.DataFrame, choices: Choices) -> Figure:
         for name, color, marker in (("deleted", OTHER_COLOR, "o"), ("random", NPT_COLOR, "D")):
             axis.plot(part[name], part["kept"], marker, color=color, markersize=4, label=f"against {name}")
         every = part[["kept", "deleted", "random"]].to_numpy()
-        ends = [float(np.nanmin(every)), float(np.nanmax(every))]
+        ends, middle = [float(np.nanmin(every)), float(np.nanmax(every))], float(np.nanmedian(every))
+        if ends[1] > 20 * middle > 0:  # a few rows lie far from all others
+            axis.set_xscale("symlog", linthresh=middle)
+            axis.set_yscale("symlog", linthresh=middle)
         axis.plot(ends, ends, color="0.3", linestyle=":", linewidth=1.2)
         title = f"{dataset_title(model['dataset'])}\n{method_title(model['method'], model['variant'])}"
         axis.set(title=title, xlabel="mean distance to the others", ylabel="mean distance to the kept")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pandas as pd
 from npt.metrics import METRICS, PAPER_METRICS
 from workflow.choices import Choices, Ranking
 from workflow.report.ranks import mean_ranks, rank_methods
-from workflow.report.section import Section, Tabulated, bold, decimals, notes, number, plus_minus, tasks_of
+from workflow.report.section import Section, Tabulated, bold, decimals, noted, notes, number, plus_minus, tasks_of
 from workflow.report.summary import SUMMARY_COLUMNS, dataset_title, method_titles, metrics_of, summarise
 
 PATH = Path(__file__).with_name("published.json")
@@ -122,13 +121,11 @@ def beside_published(study: pd.DataFrame, choices: Choices) -> Tabulated:
             f"{dataset_title(str(dataset))}: test {METRICS[str(metric)].title}, beside the paper",
             _published_cells(part),
             notes(part),
-            folded=True,
+            fold="Metrics beside the paper's",
         )
         for (dataset, metric), part in tidy.groupby(["dataset", "metric"], sort=False)
     ]
-    if sections:
-        sections[-1] = replace(sections[-1], notes=(DIFFERENCE_NOTE, *sections[-1].notes))
-    return Tabulated(tidy, tuple(sections))
+    return Tabulated(tidy, noted(sections, DIFFERENCE_NOTE))
 
 
 def _published_cells(part: pd.DataFrame) -> pd.DataFrame:

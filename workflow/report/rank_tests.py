@@ -86,7 +86,9 @@ def over_datasets(study: pd.DataFrame, choices: Choices) -> Tabulated:
     meaning = "Methods differ." if differ else "It is not rejected, so that no two methods are shown to differ."
     sections = [Section(title, _ranked(tests), (NOTE, INTERVAL_NOTE, f"{verdict} {meaning}"))]
     if differ:
-        sections.append(Section("Nemenyi's test of every two methods: p, bold below 0.05", _pairs(tests), folded=True))
+        sections.append(
+            Section("Nemenyi's test of every two methods: p, bold below 0.05", _pairs(tests), fold="Which methods differ")
+        )
     return Tabulated(_tidy(tests), tuple(sections))
 
 

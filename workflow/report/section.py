@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -24,16 +25,23 @@ TASK_TITLES: dict[Task, str] = {
 
 @dataclass(frozen=True)
 class Section:
-    """One printed table: title, cells as text (bold between **), and notes; the page shows a `folded` one on demand."""
+    """One printed table: title, cells as text (bold between **), notes, and what the page folds it under, if anything."""
 
     title: str
     cells: pd.DataFrame
     notes: tuple[str, ...] = ()
-    folded: bool = False
+    fold: str = ""
 
     def markdown(self) -> str:
         """The cells as a Markdown table."""
         return self.cells.to_markdown(index=False, disable_numparse=True)
+
+
+def noted(sections: Sequence[Section], *texts: str) -> tuple[Section, ...]:
+    """Sections with notes on all of them, which stand under the last, before its own."""
+    if not sections:
+        return ()
+    return (*sections[:-1], replace(sections[-1], notes=(*texts, *sections[-1].notes)))
 
 
 @dataclass(frozen=True)

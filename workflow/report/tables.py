@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -29,6 +28,7 @@ from workflow.report.section import (
     bold,
     counted,
     decimals,
+    noted,
     notes,
     plus_minus,
     tasks_of,
@@ -60,8 +60,7 @@ def ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
         sections.append(Section(title, _rank_cells(means), remarks))
     tidy = pd.concat(frames, ignore_index=True)
     remarks = (RANKINGS[choices.ranking], *((RANKS_NOTE,) if tidy["published"].notna().any() else ()))
-    sections[-1] = replace(sections[-1], notes=(*sections[-1].notes, *remarks))
-    return Tabulated(tidy, tuple(sections))
+    return Tabulated(tidy, noted(sections, *remarks))
 
 
 def metrics(study: pd.DataFrame, choices: Choices) -> Tabulated:
@@ -75,7 +74,9 @@ def metrics(study: pd.DataFrame, choices: Choices) -> Tabulated:
             frames.append(summary)
             arrow = "higher" if metric.higher_is_better else "lower"
             title = f"{TASK_TITLES[task]}: test {metric.title} ({arrow} is better)"
-            sections.append(Section(title, _by_dataset(summary), notes(summary), folded=name != choices.metrics[task]))
+            sections.append(
+                Section(title, _by_dataset(summary), notes(summary), "" if name == choices.metrics[task] else "Other metrics")
+            )
     return Tabulated(pd.concat(frames, ignore_index=True), tuple(sections))
 
 
