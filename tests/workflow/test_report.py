@@ -16,8 +16,9 @@ from npt.interface import UserError
 from npt.metrics import PAPER_METRICS
 from workflow.choices import Choices, Ranking
 from workflow.report.answer import answer
-from workflow.report.drawing import COLUMN, PAGE, UNDATED
+from workflow.report.drawing import COLUMN, NPT_COLOR, PAGE, UNDATED, method_styles
 from workflow.report.figures import FIGURES
+from workflow.report.headline import headline
 from workflow.report.html import html_note, html_table
 from workflow.report.latex import latex
 from workflow.report.published import marked, published, published_ranks, standard_errors
@@ -251,6 +252,31 @@ def test_the_answer_is_made_of_the_numbers() -> None:
     )
     tied = study(test_rmse=1.0).query("dataset == 'yacht'")
     assert "NPT and k-NN share the first place" in answer(tied, "benchmark", CHOICES).replace("k-NN and NPT", "NPT and k-NN")
+
+
+def test_npt_looks_alike_in_every_figure_and_no_two_methods_do() -> None:
+    titles = [f"m{i}" for i in range(20)]
+    assert method_styles([*titles, "NPT"])["NPT"] == method_styles(["NPT", "k-NN"])["NPT"] == (NPT_COLOR, "D")
+    assert (NPT_COLOR, "D") not in method_styles(titles).values()
+    assert len(set(method_styles([*titles, "NPT"]).values())) == 21
+
+
+def test_the_headline_is_made_of_the_numbers_of_all_studies() -> None:
+    studies = {"main": study(), "corruption": study(), "lookup": lookup_study()}
+    kinds = {"main": "benchmark", "corruption": "corruption", "lookup": "lookup"}
+    assert headline(studies, kinds, CHOICES) == (
+        "Corrupting all other rows costs more than two standard errors: NPT on 2 of 2 datasets, k-NN on 2 of 2 datasets. "
+        "Where a duplicate of each row holds the answer, NPT's predictions for rows that it never trained on correlate with "
+        "the truth by 0.990 to 0.999 (2 tasks). "
+        "Mean rank among 2 methods over 2 datasets: NPT 1.50 (the best), k-NN 1.50 (the best); too few for a test."
+    )
+    failed = study(status="failed", reason="out of memory", test_rmse=np.nan, test_auroc=np.nan)
+    two = {"main": "benchmark", "corruption": "corruption"}
+    told = headline({"main": failed, "corruption": failed}, two, CHOICES)
+    assert told == ("Mean rank among 2 methods over 2 datasets: NPT 2.00, last for want of a result on 2; too few for a test.")
+    half = pd.concat([study().query("method == 'knn'"), failed.query("method == 'npt'")])
+    assert "NPT 2.00, last for want of a result on 2, k-NN 1.00 (the best)" in headline({"main": half}, two, CHOICES)
+    assert headline({"ablation": study()}, {"ablation": "ablation"}, CHOICES) == "The studies of this run do not tell."
 
 
 def test_the_page_escapes_what_it_prints() -> None:

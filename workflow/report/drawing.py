@@ -69,7 +69,9 @@ def zero_line(axis: Axes) -> None:
 
 
 def method_styles(titles: list[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each method, NPT's first so that it looks alike in all figures."""
+    """Colour and marker of each method; the first are kept for NPT, so that it looks alike in all figures."""
     order = sorted(dict.fromkeys(titles), key=lambda title: not title.startswith("NPT"))
-    pairs = [(COLORS[i % len(COLORS)], MARKERS[(i + i // len(COLORS)) % len(MARKERS)]) for i in range(len(order))]
+    start = int(not order or not order[0].startswith("NPT"))
+    places = range(start, start + len(order))
+    pairs = [(COLORS[i % len(COLORS)], MARKERS[(i + i // len(COLORS)) % len(MARKERS)]) for i in places]
     return dict(zip(order, pairs, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from workflow.choices import Choices
@@ -63,9 +64,12 @@ def _ranked(study: pd.DataFrame, choices: Choices) -> str:
     """The place of NPT among all methods over all datasets, and whether a test tells them apart."""
     tests = rank_tests(study, choices)
     means = tests.ranks.mean()
-    first = tests.order[0]
+    failed = study[study["status"] != "ok"].groupby(MODEL[1:])["dataset"].nunique().to_dict()
+    ranked = [name for name in tests.order if failed.get(name, 0) < len(tests.ranks)]
+    best = means[ranked].min() if ranked else np.nan
     told = {name: number(means[name], 2) for name in tests.order if name[0] == "npt"}
-    told[first] = f"{number(means[first], 2)} (the best)"
+    told |= {name: f"{number(best, 2)} (the best)" for name in ranked if means[name] == best}
+    told |= {name: f"{text}, last for want of a result on {failed[name]}" for name, text in told.items() if name in failed}
     sentence = f"Mean rank among {counted(len(means), 'method')} over {counted(len(tests.ranks), 'dataset')}: {_listed(told)}"
     if tests.refusal:
         return f"{sentence}; too few for a test."
