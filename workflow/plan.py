@@ -127,16 +127,12 @@ class Plan:
     def in_report(self, path: str, kind: str) -> dict[str, Any]:
         """How `snakemake --report` shows a table or figure of a study; empty for the formats that it leaves out."""
         name, _, ending = path.rpartition("/")[2].removeprefix("{study}.").partition(".")
-        if ending not in ("svg", "html"):
+        what = {"svg": "figure", "html": "table"}.get(ending)
+        if what is None:
             return {}
-        what = "figure" if ending == "svg" else "table"
         caption = f"../report/captions/{name if what == 'figure' else 'table'}.rst"
-        return {
-            "caption": caption,
-            "category": KINDS[kind].title,
-            "subcategory": "{study}",
-            "labels": {what: name.replace("_", " ")},
-        }
+        labels = {"shows": name.replace("_", " "), "as": what}
+        return {"caption": caption, "category": KINDS[kind].title, "subcategory": "{study}", "labels": labels}
 
     def _stems(self, study: Study) -> list[str]:
         """Paths, less their endings, of the run or probe files that a study collects."""

@@ -14,6 +14,7 @@ from baselines import methods
 from npt.interface import UserError
 from workflow.config import read
 from workflow.plan import Plan, format_seeds
+from workflow.studies import KINDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -126,3 +127,13 @@ def test_the_paper_chooses_among_eight_configurations_on_the_small_tables() -> N
     updates = {(run.dataset, run.variant): run.settings["updates"] for run in runs}
     assert [updates["yacht", name] for name in ("base", "target_mask_0.5", "target_mask_0.1")] == [10_000, 10_000, 20_000]
     assert [updates["boston_housing", name] for name in ("base", "target_mask_0.5", "target_mask_0.1")] == [2000, 4000, 20_000]
+
+
+def test_every_figure_of_a_study_has_a_caption_for_the_page_and_for_snakemake_s_report() -> None:
+    rules, made = ROOT / "workflow" / "rules", plan()
+    for kind, facts in KINDS.items():
+        told = {path: made.in_report(path, kind) for path in made.shown("{study}", kind)}
+        assert len([path for path, about in told.items() if about]) == len(facts.tables) + len(facts.figures)
+        for about in filter(None, told.values()):
+            assert (rules / about["caption"]).read_text().strip()
+            assert about["category"] == facts.title
