@@ -9,7 +9,7 @@ from npt.interface import UserError
 from workflow.config import parse_seeds
 
 Model = tuple[str, str, str]  # dataset, method and variant
-ENDING = ".jsonl"
+ENDING, RESULTS = ".jsonl", "results"
 
 
 def run_files(folders: Iterable[str], where: str) -> dict[Model, dict[int, str]]:
@@ -20,6 +20,8 @@ def run_files(folders: Iterable[str], where: str) -> dict[Model, dict[int, str]]
     """
     found: dict[Model, dict[int, str]] = {}
     for folder in folders:
+        if Path(folder).expanduser().resolve() == Path(RESULTS).resolve():
+            raise UserError(f"{where}: {folder} are the results of this run itself; name those of another")
         paths = sorted(Path(folder).expanduser().glob(f"runs/*/*/*/*{ENDING}"))
         if not paths:
             raise UserError(f"{where}: {folder} has no runs/DATASET/METHOD/VARIANT/SEEDS{ENDING}")

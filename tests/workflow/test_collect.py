@@ -54,6 +54,12 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     path.write_text("{}\n")
     with pytest.raises(UserError, match=r"0\.jsonl:1: lacks dataset"):
         read_rows([path])
+    path.write_text("3\n")
+    with pytest.raises(UserError, match=r"0\.jsonl:1: not an object"):
+        read_rows([path])
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match=r"0\.jsonl: not text in UTF-8"):
+        read_rows([path])
 
 
 def test_the_csv_holds_every_row(tmp_path: Path) -> None:

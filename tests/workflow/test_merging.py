@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baselines import methods
 from npt.datasets import store
 from npt.interface import Column, Split, Table, UserError
 from tests.workflow.test_collect import EXPECTED, row
 from workflow.config import read
-from workflow.merging import foreign, require_same_data, with_source
+from workflow.merging import _require_metrics, foreign, require_sound, with_source
 from workflow.plan import Plan
+from workflow.steps import collect
 from workflow.steps.collect import check
+from workflow.steps.rows import revision
 
 
 def config(also: Path | None, **more: Any) -> dict[str, Any]:
@@ -87,13 +90,79 @@ def test_other_settings_are_refused_with_both_fingerprints() -> None:
         check([row(0, fingerprint="g", file="t/a.jsonl", source="t"), row(1)], EXPECTED, mixed=False)
 
 
-def test_other_splits_or_data_are_refused(tmp_path: Path) -> None:
+GOOD: dict[str, Any] = {"data": "a" * 16, "splits": "b" * 16, "source": "t", "file": "t/a.jsonl"}
+
+
+@pytest.fixture
+def yacht(tmp_path: Path) -> list[Path]:
     store.save(tmp_path / "yacht.arrow", prepared("a" * 64, "b" * 64))
-    good = {"data": "a" * 16, "splits": "b" * 16, "source": "t"}
-    require_same_data([row(0, **good)], [tmp_path / "yacht.arrow"])
-    for column in ("data", "splits"):
-        with pytest.raises(UserError, match=rf"a\.jsonl: made with other {column} \(c, here {good[column]}\); take it out"):
-            require_same_data([row(0, **{**good, column: "c"})], [tmp_path / "yacht.arrow"])
+    return [tmp_path / "yacht.arrow"]
+
+
+@pytest.mark.parametrize("column", ["data", "splits", "task"])
+def test_other_splits_data_or_task_are_refused(column: str, yacht: list[Path]) -> None:
+    good, other = row(0, **GOOD), "binary" if column == "task" else "c"
+    require_sound([good], yacht)
+    with pytest.raises(UserError, match=rf"a\.jsonl: made with other {column} \({other}, here {good[column]}\); take it out"):
+        require_sound([{**good, column: other}], yacht)
+    require_sound([{**good, column: other, "source": ""}], yacht)  # rows made here have their fingerprint
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": "0"}, "seed: '0':"),
+        ({"seed": True}, "seed: True:"),
+        ({"variant": ""}, "variant: '':"),
+        ({"method": None}, "method: None:"),
+        ({"method": "<img>"}, "method: '<img>':"),
+        ({"method": "k-nn"}, "'k-nn' is what another is called here"),
+        ({"task": "classification"}, "task: 'classification':"),
+        ({"reason": 3}, "reason: 3:"),
+        ({"versions": "torch 2"}, "versions: 'torch 2':"),
+        ({"chosen": [3]}, r"chosen: \[3\]:"),
+        ({"fit_seconds": "12 s"}, "fit_seconds: '12 s':"),
+        ({"train_rows": 0}, "train_rows: 0:"),
+        ({"study": "main"}, "study: a column of this name is the table's"),
+        ({"test_rmse": "low"}, "test_rmse: 'low' is not a number"),
+        ({"test_rmse": None}, "is ok and has none of test_rmse, test_mse"),
+        ({"test_rmse": float("nan")}, "is ok and has none of test_rmse, test_mse"),
+    ],
+)
+def test_what_is_not_as_it_should_be_is_named(changes: dict[str, Any], message: str, yacht: list[Path]) -> None:
+    with pytest.raises(UserError, match=rf"^t/a\.jsonl: .*{message}"):
+        require_sound([row(0, method="theirs", **GOOD) | changes], yacht)
+
+
+def test_a_percentage_is_no_share() -> None:
+    with pytest.raises(UserError, match=r"test_accuracy: 97\.1 is not a share from 0 to 1"):
+        _require_metrics(row(0, task="binary", test_accuracy=97.1))
+
+
+def test_another_revision_of_the_code_is_refused_unless_asked_for() -> None:
+    here = revision(methods()["knn"])
+    theirs = [row(seed, revision="r", source="t", file="t/a.jsonl") for seed in (0, 1)]
+    with pytest.raises(UserError, match=rf"t/a\.jsonl: made by another revision of the code \(r, here {here}\)"):
+        check(theirs, EXPECTED, mixed=False)
+    assert check(theirs, EXPECTED, mixed=True) == theirs
+    assert check([{**one, "revision": here} for one in theirs], EXPECTED, mixed=False)
+
+
+def test_a_run_is_not_merged_with_itself_and_a_probe_by_hand_with_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    placed(tmp_path / "results", "knn", "0-1")
+    with pytest.raises(UserError, match="results are the results of this run itself"):
+        Plan(read(config(Path("results"))))
+    content = config(None, studies={"asked": {"kind": "corruption", "methods": ["npt"]}})
+    (tmp_path / "config.yaml").write_text(json.dumps(content))
+    monkeypatch.setattr("sys.argv", ["collect", "--study", "asked", "--also", "elsewhere"])
+    with pytest.raises(UserError, match="--also: is for studies that show runs; asked asks trained models"):
+        collect.main()
+    monkeypatch.setattr("sys.argv", ["collect", "--study", "askd"])
+    with pytest.raises(UserError, match="study 'askd' is unknown; did you mean 'asked'"):
+        collect.main()
 
 
 def prepared(content: str, splits: str) -> store.Prepared:
@@ -111,6 +180,9 @@ def test_methods_of_others_stand_beside_ours_if_they_have_all_of_it() -> None:
         foreign(theirs[:1], EXPECTED)
     with pytest.raises(UserError, match=r"t/b\.jsonl: theirs on yacht, fold 0, is in t/a\.jsonl too"):
         foreign([*theirs, {**theirs[0], "file": "t/b.jsonl"}], EXPECTED)
+    with pytest.raises(UserError, match=r"t: theirs \(base\) is of several revisions: r, s"):
+        foreign([theirs[0], {**theirs[1], "revision": "s"}], EXPECTED)
+    assert len(foreign([theirs[0], {**theirs[1], "revision": "s"}], EXPECTED, mixed=True)) == 2
     with pytest.raises(UserError, match="fold 1 is failed without a reason"):
         foreign([theirs[0], {**theirs[1], "status": "failed"}], EXPECTED)
 

@@ -5,9 +5,11 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,12 +23,21 @@ from workflow.report.figures import FIGURES
 from workflow.report.headline import headline
 from workflow.report.html import html_note, html_table
 from workflow.report.latex import latex
+from workflow.report.page import _failures
 from workflow.report.published import marked, published, published_ranks, standard_errors
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.section import Section, Tabulated, is_number, sort_key
+from workflow.report.summary import read_study
 from workflow.report.tables import TABLES
 
 CHOICES = Choices(PAPER_METRICS)
+
+
+@pytest.fixture(autouse=True)
+def close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
 
 PUBLISHED = published()
 
@@ -252,6 +263,59 @@ def test_the_answer_is_made_of_the_numbers() -> None:
     )
     tied = study(test_rmse=1.0).query("dataset == 'yacht'")
     assert "NPT and k-NN share the first place" in answer(tied, "benchmark", CHOICES).replace("k-NN and NPT", "NPT and k-NN")
+
+
+def test_names_stay_text_when_a_study_is_read(tmp_path: Path) -> None:
+    study(reason="NA").assign(variant=["0.1"] * 4 + ["0.10"] * 4).to_csv(tmp_path / "main.csv", index=False)
+    found = read_study(tmp_path / "main.csv")
+    assert set(found["variant"]) == {"0.1", "0.10"}
+    assert set(found["reason"]) == {"NA"}
+
+
+def test_a_task_in_which_every_method_failed_is_told_and_not_ranked() -> None:
+    frame = study().query("dataset == 'yacht'").assign(status="failed", reason="out of memory")
+    frame = frame.drop(columns=[name for name in frame if name.startswith(("test_", "validation_"))])
+    for name in ("ranks", "rank_tests", "metrics", "fold_tests", "published", "cost", "ablation", "validation_ranks"):
+        assert TABLES[name](frame, CHOICES).markdown("toy")
+    for name in ("ranks", "critical_difference", "metrics", "cost"):
+        FIGURES[name](frame, CHOICES)
+    assert "Regression: no method has a result." in answer(frame, "benchmark", CHOICES)
+    assert "– NPT on Yacht: fold 0: out of memory" in TABLES["metrics"](frame, CHOICES).markdown("toy")
+
+
+def test_a_change_from_the_base_is_of_all_folds_or_none() -> None:
+    part = study().query("dataset == 'yacht' and method == 'npt'")
+    variant = part.assign(variant="without_datapoints", test_rmse=lambda frame: frame["test_rmse"] + [0.1, 0.2])
+    whole = TABLES["ablation"](pd.concat([part, variant]), CHOICES).tidy.set_index("variant")
+    assert whole.loc["without_datapoints", "change"] == pytest.approx(0.15)
+    variant.loc[variant["seed"] == 1, ["status", "reason", "test_rmse"]] = ["failed", "killed", np.nan]
+    broken = pd.concat([part, variant])
+    assert np.isnan(TABLES["ablation"](broken, CHOICES).tidy.set_index("variant").loc["without_datapoints", "change"])
+    assert answer(broken, "ablation", CHOICES) == "There is no variant with a result beside the base."
+
+
+def test_only_a_published_dataset_and_a_whole_method_stand_beside_the_paper() -> None:
+    own = study().replace({"dataset": {"yacht": "yacht_of_mine", "breast_cancer": "higgs_legacy"}})
+    assert TABLES["published"](own, CHOICES).tidy.empty
+    assert TABLES["ranks"](own, CHOICES).tidy["published"].isna().all()
+    variant = study(variant="without_datapoints").query("method == 'npt'")
+    assert TABLES["published"](variant, CHOICES).tidy.empty
+    assert TABLES["corruption"](variant, CHOICES).tidy["published"].isna().all()
+    mine = lookup_study().replace({"dataset": {"protein": "protein_mine"}})
+    assert not any("Table 3" in section.title for section in TABLES["lookup"](mine, CHOICES).sections)
+
+
+def test_an_undefined_metric_is_among_what_failed() -> None:
+    frame = study()
+    frame.loc[0, "test_auroc"] = np.nan
+    told = _failures({"main": frame}, CHOICES)
+    assert told == ["main: npt (base) on breast_cancer, fold 0: AUROC is undefined on its test rows"]
+
+
+def test_markdown_keeps_its_cells_and_lines() -> None:
+    section = Section("t", pd.DataFrame({"Method": ["a|b\n# c"], "x": ["1"]}), ("a\n# heading",))
+    assert r"a\|b # c" in section.markdown()
+    assert "a # heading" in Tabulated(section.cells, (section,)).markdown("toy")
 
 
 def test_npt_looks_alike_in_every_figure_and_no_two_methods_do() -> None:

@@ -16,6 +16,7 @@ from workflow.report.fold_tests import corrected_test, over_folds
 from workflow.report.headline import headline
 from workflow.report.published import published_study
 from workflow.report.rank_tests import over_datasets, rank_tests
+from workflow.report.summary import standard_error
 
 CHOICES = Choices(PAPER_METRICS)
 
@@ -110,7 +111,7 @@ def test_differences_are_paired_over_folds_and_corrected_by_holm() -> None:
     tidy = table.tidy.set_index("method")
     assert tidy.loc["knn", "p_holm"] == pytest.approx(2 * tidy.loc["knn", "p_value"])
     assert tidy.loc["mlp", "p_holm"] == pytest.approx(max(tidy.loc["mlp", "p_value"], 2 * tidy.loc["knn", "p_value"]))
-    assert table.sections[0].title == "Yacht: RMSE, paired over folds with NPT"
+    assert table.sections[0].title == "Yacht: RMSE (lower is better), paired over folds with NPT"
     assert table.sections[0].cells.iloc[0].tolist()[:3] == ["k-NN", "3", "+2.000 ± 0.690"]
 
 
@@ -133,3 +134,51 @@ def test_a_test_over_folds_is_refused_with_the_reason(study: pd.DataFrame, reaso
 def test_one_method_alone_is_compared_with_nothing() -> None:
     alone = folds({"knn": [1.0, 2.0, 3.0]}).query("method == 'npt'")
     assert over_folds(alone, CHOICES).sections == ()
+
+
+def test_differences_that_vary_by_rounding_alone_are_no_evidence() -> None:
+    study = folds({"knn": [1.0, 1.0, 1.0]})
+    for seed, value in enumerate((17, 16, 15)):
+        study.loc[(study["seed"] == seed) & (study["method"] == "npt"), "test_rmse"] = value / 18
+        study.loc[(study["seed"] == seed) & (study["method"] == "knn"), "test_rmse"] = (value + 1) / 18
+    assert over_folds(study, CHOICES).tidy["reason"].tolist() == ["the same difference on every fold"]
+    assert standard_error(pd.Series([18 / 18 - 17 / 18, 17 / 18 - 16 / 18, 16 / 18 - 15 / 18])) == 0
+    assert standard_error(pd.Series([0.7, 0.1 + 0.6, 0.7])) == 0
+
+
+def noise(datasets: int, methods: int, seed: int = 0) -> pd.DataFrame:
+    values = np.random.default_rng(seed).random((datasets, methods))
+    common = {"task": "regression", "variant": "base", "seed": 0, "status": "ok", "reason": ""}
+    places = [(d, m) for d in range(datasets) for m in range(methods)]
+    return pd.DataFrame([{"dataset": f"d{d}", "method": f"m{m}", **common, "test_rmse": values[d, m]} for d, m in places])
+
+
+def test_without_friedman_no_two_methods_are_told_apart() -> None:
+    study = noise(5, 7)
+    tests = rank_tests(study, CHOICES)
+    assert tests.p_value > 0.05
+    assert (tests.pairs == 1).all(axis=None)
+    assert "nemenyi" not in set(over_datasets(study, CHOICES).tidy["test"])
+    axis = FIGURES["critical_difference"](study, CHOICES).axes[0]
+    assert "no two are told apart" in axis.get_title()
+    assert len([line for line in axis.lines if line.get_linewidth() == 2.5]) == 1
+
+
+def test_a_method_without_a_rank_somewhere_is_no_ground_for_a_test() -> None:
+    study = noise(6, 4).assign(task=["regression"] * 16 + ["binary"] * 8, test_auroc=0.5)
+    study["test_auroc"] = np.random.default_rng(1).random(len(study))
+    whole = study.query("not (task == 'binary' and method == 'm3')")
+    assert rank_tests(whole, CHOICES).refusal == "m3 has no rank on d4"
+    assert over_datasets(whole, CHOICES).tidy["p_value"].isna().all()
+
+
+def test_nemenyi_is_of_the_ranks_that_are_shown() -> None:
+    study = noise(8, 4)
+    order = study.groupby("dataset").cumcount()
+    study["test_rmse"] = order.astype(float)
+    study.loc[study["method"].isin(["m2", "m3"]), ["status", "reason", "test_rmse"]] = ["failed", "out of memory", np.nan]
+    tests = rank_tests(study, CHOICES)
+    assert tests.ranks.mean().tolist() == [1, 2, 4, 4]
+    distance = 2 / np.sqrt(4 * 5 / (6 * 8)) * np.sqrt(2)
+    expected = stats.studentized_range.sf(distance, 4, np.inf)
+    assert tests.pairs.loc[("m1", "base"), ("m2", "base")] == pytest.approx(expected)

@@ -19,7 +19,7 @@ from workflow.report.published import (
     standard_errors,
 )
 from workflow.report.section import DASH, Section, Tabulated, bold, decimals, noted, notes, plus_minus, tasks_of
-from workflow.report.summary import dataset_title, method_title, method_titles, standard_error, summarise
+from workflow.report.summary import dataset_title, method_title, method_titles, standard_error, summarise, with_columns
 
 BASE = "base"
 TITLES = {"table_4_ablation": "Table 4", "table_5_ablation": "Table 5"}
@@ -67,7 +67,7 @@ def ablation(study: pd.DataFrame, choices: Choices) -> Tabulated:
 
 def validation_ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Mean zero-based rank of every variant by validation loss on each fold (paper Table 13)."""
-    study = study.reset_index(drop=True)
+    study = with_columns(study.reset_index(drop=True), ["validation_loss"])
     finished = study[study["status"] == "ok"]
     keys = ["dataset", "method", "seed"]
     count = finished.groupby(keys)["variant"].transform("size")
@@ -125,7 +125,8 @@ def _beside_base(study: pd.DataFrame, part: pd.DataFrame, metric: str) -> pd.Dat
 def _change(study: pd.DataFrame, row: dict[Any, Any], column: str) -> tuple[float, float]:
     """Mean and standard error over folds of a variant's difference from its base; NaN for the base and without folds."""
     own = study[(study["dataset"] == row["dataset"]) & (study["method"] == row["method"])].set_index("seed")
-    if row["variant"] == BASE or column not in own:
+    own = own[own["variant"].isin([BASE, row["variant"]])]
+    if row["variant"] == BASE or column not in own or (own["status"] != "ok").any():
         return np.nan, np.nan
     difference = (own[own["variant"] == row["variant"]][column] - own[own["variant"] == BASE][column]).dropna()
     return (float(difference.mean()), standard_error(difference)) if len(difference) else (np.nan, np.nan)

@@ -14,7 +14,7 @@ from workflow.report.corruption import corruption_changes
 from workflow.report.deletion import deletion as deletion_table
 from workflow.report.dose import skill_from_others
 from workflow.report.section import TASK_TITLES, counted, number, tasks_of
-from workflow.report.summary import dataset_title, method_title, method_titles, standard_error
+from workflow.report.summary import dataset_title, method_title, method_titles, standard_error, without_failures
 from workflow.report.tables import ranks
 
 
@@ -28,6 +28,9 @@ def _benchmark(study: pd.DataFrame, choices: Choices) -> str:
     sentences = []
     for task in tasks_of(study):
         part = tidy[tidy["task"] == task]
+        if not (study.loc[study["task"] == task, "status"] == "ok").any():
+            sentences.append(f"{TASK_TITLES[task]}: no method has a result.")
+            continue
         titles = pd.Series(method_titles(part), part.index)
         best, count = part["mean_rank"].min(), int(part["datasets"].max())
         first = titles[part["mean_rank"] == best]
@@ -68,10 +71,14 @@ def _ablation(study: pd.DataFrame, choices: Choices) -> str:
     found, parts = changes(study, choices), []
     for dataset, part in found.groupby("dataset", sort=False):
         metric = METRICS[part["metric"].iloc[0]].title
-        each = [f"{row['title']} {number(row['change'], 0, sign=True)} %" for row in part.to_dict("records")]
+        each = [
+            f"{row['title']} {number(row['change'], 0, sign=True)} %" for row in part.dropna(subset="change").to_dict("records")
+        ]
+        if not each:
+            continue
         parts.append(f"{dataset_title(str(dataset))} ({metric}): {', '.join(each)}")
     if not parts:
-        return "There is no variant beside the base."
+        return "There is no variant with a result beside the base."
     return f"Changes of one part move the test metric by: {'; '.join(parts)}."
 
 
@@ -131,7 +138,7 @@ def _attention(study: pd.DataFrame, choices: Choices) -> str:
 
 
 def _lookup(study: pd.DataFrame, choices: Choices) -> str:
-    study = study[study["status"] == "ok"]
+    study = without_failures(study)
     parts = [
         f"{dataset_title(str(dataset))} ({str(task).replace('_', ' ')}) {group['correlation'].mean():.3f}, "
         f"and an RMSE of {group['rmse'].mean():.2f} where the nearest neighbour has {group['nearest_rmse'].mean():.2f}"

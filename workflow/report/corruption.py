@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from workflow.choices import Choices
-from workflow.report.published import DIFFERENCE, DIFFERENCE_NOTE, marked, paper_name, published, standard_errors
+from workflow.report.published import DIFFERENCE, DIFFERENCE_NOTE, WHOLE, marked, paper_name, published, standard_errors
 from workflow.report.section import DASH, Section, Tabulated, noted, notes, number, plus_minus
 from workflow.report.summary import by_model, dataset_title, method_titles, standard_error
 
@@ -29,7 +32,7 @@ def corruption(study: pd.DataFrame, choices: Choices) -> Tabulated:
                 "measure": "relative RMSE, percent" if regression else "accuracy, points",
                 **measured,
                 "standard_error": standard_error(group["change"]),
-                "published": _published(row["dataset"], row["method"], regression),
+                "published": _published(row, regression),
             }
         )
         own = (rows[-1]["change"], rows[-1]["standard_error"])
@@ -72,9 +75,10 @@ def _beside(part: pd.DataFrame) -> tuple[str, ...]:
     return (DIFFERENCE_NOTE,) if part["published"].notna().any() else ()
 
 
-def _published(dataset: str, method: str, regression: bool) -> float:
+def _published(row: Mapping[str, Any], regression: bool) -> float:
     table = published()["table_2_corruption"]["change_in_rmse_percent_of_rmse" if regression else "change_in_accuracy_points"]
-    return float(table.get(paper_name(dataset), np.nan)) if method == "npt" else np.nan
+    same = row["method"] == "npt" and row["variant"] in WHOLE
+    return float(table.get(paper_name(row["dataset"]), np.nan)) if same else np.nan
 
 
 def _cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.DataFrame:

@@ -52,7 +52,7 @@ def cost(study: pd.DataFrame, choices: Choices) -> Tabulated:
                 "models": group["models"].mean(),
                 "failed_configurations": group["failed_configurations"].sum(),
                 "fits": group["fits"].mean(),
-                "search_seconds": (group["fit_seconds"] - group["refit_seconds"]).mean(),
+                "search_seconds": (group["fit_seconds"] - group["refit_seconds"].fillna(0)).mean(),
                 "refit_seconds": group["refit_seconds"].mean(),
                 "predict_seconds": group["predict_seconds"].mean(),
                 "peak_memory_mb": group["peak_memory_mb"].max(),

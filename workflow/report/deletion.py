@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.choices import Choices
-from workflow.report.published import published
+from workflow.report.published import part_of, published
 from workflow.report.section import DASH, Section, Tabulated, notes, number, probability
 from workflow.report.summary import (
     MODEL,
@@ -84,7 +84,7 @@ def deletion(study: pd.DataFrame, choices: Choices) -> Tabulated:
     )
     if (cells["Own duplicate kept"] == DASH).all():
         cells = cells.drop(columns="Own duplicate kept")
-    own = (PAPER,) if any(str(name).partition("_")[0] == published()["deletion"]["dataset"] for name in tidy["dataset"]) else ()
+    own = (PAPER,) if any(part_of(str(name), published()["deletion"]["dataset"]) for name in tidy["dataset"]) else ()
     return Tabulated(
         tidy,
         (Section("Rows that a prediction needs, and how far they are", cells, (NOTE, *_constants(study), *own, *notes(tidy))),),

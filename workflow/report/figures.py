@@ -14,7 +14,7 @@ from workflow.report.ablation import changes
 from workflow.report.cost import cost as cost_table
 from workflow.report.drawing import COLORS, PAGE, method_styles, panels, points, pyplot, zero_line
 from workflow.report.probe_figures import attention, corruption, deletion, dose_response, intervention
-from workflow.report.rank_tests import rank_tests
+from workflow.report.rank_tests import LEVEL, rank_tests
 from workflow.report.section import TASK_TITLES, counted, probability, tasks_of
 from workflow.report.summary import dataset_title, method_title, method_titles
 from workflow.report.tables import metrics as metrics_table
@@ -97,13 +97,15 @@ def critical_difference(study: pd.DataFrame, choices: Choices) -> Figure:
         marker_props={"s": 14}, crossbar_props={"color": "0.3", "linewidth": 2.5}, elbow_props={"linewidth": 0.8},
     )  # fmt: skip
     axis.grid(visible=False)
-    bars = f"Friedman's test: p = {probability(tests.p_value)}; a bar joins methods that Nemenyi's test does not tell apart"
+    apart = "a bar joins methods that Nemenyi's test does not tell apart" if tests.p_value < LEVEL else "no two are told apart"
+    bars = f"Friedman's test: p = {probability(tests.p_value)}; {apart}"
     axis.set_title(f"Mean rank over {counted(len(tests.ranks), 'dataset')} (1 is best)\n{tests.refusal or bars}")
     return figure
 
 
 def cost(study: pd.DataFrame, choices: Choices) -> Figure:
     """The metric of every method against the seconds that a fold of it took, search and training together."""
+    from matplotlib.lines import Line2D
     from seaborn import scatterplot
 
     spent = cost_table(study, choices).tidy
@@ -120,17 +122,19 @@ def cost(study: pd.DataFrame, choices: Choices) -> Figure:
     figure, axes = panels(max(1, len(names)), 9)
     for name, axis in zip(names, axes, strict=False):
         part = both[both["dataset"] == name]
+        if part.empty:
+            axis.set_title(f"{dataset_title(name)}: no result")
+            continue
         for row in part.dropna(subset="standard_error").to_dict("records"):
             axis.errorbar(row["seconds"], row["mean"], yerr=row["standard_error"], color=styles[row["title"]][0], capsize=2)
-        scatterplot(part, x="seconds", y="mean", ax=axis, s=26, zorder=3, legend=name == names[0], **looks)
+        scatterplot(part, x="seconds", y="mean", ax=axis, s=26, zorder=3, legend=False, **looks)
         metric = METRICS[scores.loc[scores["dataset"] == name, "metric"].iloc[0]]
         arrow = "higher" if metric.higher_is_better else "lower"
         axis.set(title=dataset_title(name), xlabel="seconds a fold", xscale="log")
         axis.set_ylabel(f"test {metric.title}\n({arrow} is better)")
-    if names:
-        handles, labels = axes[0].get_legend_handles_labels()
-        axes[0].legend().remove()
-        figure.legend(handles, labels, loc="outside lower center", ncols=5 if len(names) > 1 else 3, frameon=False)
+    marks = [Line2D([], [], color=color, marker=marker, linestyle="", label=title) for title, (color, marker) in styles.items()]
+    if marks:
+        figure.legend(handles=marks, loc="outside lower center", ncols=5 if len(names) > 1 else 3, frameon=False)
     return figure
 
 

@@ -23,7 +23,7 @@ from workflow.report.section import (
     probability,
     tasks_of,
 )
-from workflow.report.summary import MODEL, dataset_title, method_title, method_titles, tabulated
+from workflow.report.summary import MODEL, alike, dataset_title, method_title, method_titles, tabulated, with_columns
 
 FEWEST_FOLDS, LEVEL = 3, 0.05
 COLUMNS = [
@@ -42,7 +42,7 @@ def over_folds(study: pd.DataFrame, choices: Choices) -> Tabulated:
 
     Refused for a dataset with fewer than three folds, and for rows that do not tell how many rows a fold trained on.
     """
-    study = study.reindex(columns=list(dict.fromkeys([*study.columns, "train_rows", "test_rows"])))
+    study = with_columns(study, ["train_rows", "test_rows"])
     models = list(study[MODEL[1:]].drop_duplicates().itertuples(index=False, name=None))
     reference = next((model for model in models if model[0] == "npt"), models[0])
     frames, sections = [], []
@@ -58,7 +58,8 @@ def over_folds(study: pd.DataFrame, choices: Choices) -> Tabulated:
             frame = _corrected(tabulated(rows, COLUMNS))
             frames.append(frame)
             if len(frame):
-                sections.append(_fold_section(frame, method_title(*reference), metric.title))
+                better = "higher" if metric.higher_is_better else "lower"
+                sections.append(_fold_section(frame, method_title(*reference), f"{metric.title} ({better} is better)"))
     tidy = pd.concat(frames, ignore_index=True)
     remarks = [NOTE.format(reference=method_title(*reference), level=LEVEL)] if tidy["p_value"].notna().any() else []
     return Tabulated(tidy, noted(sections, *remarks))
@@ -93,9 +94,9 @@ def _compared(part: pd.DataFrame, model: tuple[str, str], reference: tuple[str, 
     found: dict[str, Any] = {"folds": len(both), "difference": both.mean()}
     if len(both) < FEWEST_FOLDS:
         return {**found, "reason": f"{counted(len(both), 'fold')}: too few for a test, at least {FEWEST_FOLDS} are needed"}
-    if own["train_rows"].isna().any():
+    if not (own["train_rows"] > 0).all():
         return {**found, "reason": "these rows do not tell how many rows a fold trained on"}
-    if both.nunique() == 1:
+    if alike(both) or both.abs().max() <= 1e-9 * other[column].abs().max():
         return {**found, "reason": "the same difference on every fold"}
     return {**found, **corrected_test(both.to_numpy(), float((own["test_rows"] / own["train_rows"]).mean())), "reason": ""}
 

@@ -13,7 +13,7 @@ from workflow.report.corruption import corruption
 from workflow.report.dose import skill_from_others
 from workflow.report.rank_tests import LEVEL, rank_tests
 from workflow.report.section import counted, number, probability
-from workflow.report.summary import MODEL, method_title
+from workflow.report.summary import MODEL, method_title, without_failures
 
 FAR = 2.0  # standard errors
 
@@ -50,7 +50,8 @@ def _lost(study: pd.DataFrame, choices: Choices) -> str:
 
 def _looked_up(study: pd.DataFrame, choices: Choices) -> str:
     """How well NPT reads targets off duplicates."""
-    found = study[(study["status"] == "ok") & (study["method"] == "npt")]
+    found = without_failures(study)
+    found = found[found["method"] == "npt"]
     if found.empty:
         return ""
     means = found.groupby(["dataset", "lookup"])["correlation"].mean()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from workflow.report.section import DASH, Section, Tabulated, is_number
 
 PREAMBLE = "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}; a table wider than the line is made smaller.\n"
@@ -25,11 +27,24 @@ def latex(table: Tabulated, name: str, preset: str) -> str:
 
 def escaped(text: str) -> str:
     """Text for LaTeX; what stands between ** is bold and between ` typewriter."""
-    text = text.replace("\\*", "*")
+    text = " ".join(text.replace("\\*", "*").split())
     if text.startswith("**") and text.endswith("**") and len(text) > 4:
         return rf"\textbf{{{escaped(text[2:-2])}}}"
-    parts = [part.translate(SPECIAL) for part in text.split("`")]
+    parts = [_readable(part).translate(SPECIAL) for part in text.split("`")]
+    if parts[0].startswith(("[", "*")):
+        parts[0] = "{}" + parts[0]  # after the end of a row LaTeX would take it for an option
     return "".join(rf"\texttt{{{part}}}" if place % 2 else part for place, part in enumerate(parts))
+
+
+def _readable(text: str) -> str:
+    """Text in characters that LaTeX has without further packages: others lose their accents, or become question marks."""
+    return "".join(_plain(character) for character in text if character.isprintable())
+
+
+def _plain(character: str) -> str:
+    if character.isascii() or ord(character) in SPECIAL:
+        return character
+    return unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode() or "?"
 
 
 def _environment(section: Section, label: str) -> str:

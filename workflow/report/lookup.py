@@ -11,7 +11,7 @@ import pandas as pd
 
 from baselines import methods
 from workflow.choices import Choices
-from workflow.report.published import DIFFERENCE, marked, published, standard_errors
+from workflow.report.published import DIFFERENCE, marked, part_of, published, standard_errors
 from workflow.report.section import DASH, Section, Tabulated, notes, number, plus_minus
 from workflow.report.summary import (
     MODEL,
@@ -21,6 +21,7 @@ from workflow.report.summary import (
     method_titles,
     standard_error,
     tabulated,
+    with_columns,
     without_failures,
 )
 
@@ -42,7 +43,7 @@ NOTE = (
 
 def lookup(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Test RMSE of every lookup model, beside neighbours and the paper's, and how it follows an intervention."""
-    rows = []
+    study, rows = with_columns(study, ["lookup", "rmse"]), []
     for row, group in by_model(study):
         measures = [*MEASURES, *(f"{name}_rmse" for name in _beside(study))]
         means = {name: group[name].mean() for name in measures if name in group}
@@ -111,7 +112,7 @@ def sweeps(study: pd.DataFrame) -> list[tuple[str, np.ndarray, np.ndarray, np.nd
 
 
 def _published(dataset: str, task: str) -> dict[str, float]:
-    if dataset.partition("_")[0] != PUBLISHED_ON:
+    if not part_of(dataset, PUBLISHED_ON):
         return {}
     cells = published()["table_3_semisynthetic_rmse"]["cells"].get(task, {})
     return {f"published_{name}": cell["value"] for name, cell in cells.items()}

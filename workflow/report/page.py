@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from npt.datasets import store
+from npt.metrics import METRICS
 from workflow.choices import Choices
 from workflow.report.answer import answer
 from workflow.report.headline import headline
@@ -71,7 +72,7 @@ def render(
         own_tables=[one.facts["description"] for one in prepared if "description" in one.facts],
         settings=_settings(studies),
         versions=_versions(studies),
-        failures=_failures(studies),
+        failures=_failures(studies, choices),
         starred=any(dataset_title(name).endswith("*") for frame in studies.values() for name in frame["dataset"].unique()),
     )
 
@@ -169,9 +170,14 @@ def _versions(studies: Mapping[str, pd.DataFrame]) -> list[str]:
     return [*lines, f"Code of the methods, as hashes: {'; '.join(f'{method} {known}' for method, known in code.items())}."]
 
 
-def _failures(studies: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [
-        f"{name}: {row.method} ({row.variant}) on {row.dataset}, fold {row.seed}: {row.reason}"
-        for name, frame in studies.items()
-        for row in frame[frame["status"] != "ok"].itertuples()
-    ]
+def _failures(studies: Mapping[str, pd.DataFrame], choices: Choices) -> list[str]:
+    """Rows without a result, and results whose metric is undefined, with the reason."""
+    found = []
+    for name, frame in studies.items():
+        for row in frame.to_dict("records"):
+            metric = choices.metrics[row["task"]]
+            undefined = f"test_{metric}" in frame and pd.isna(row[f"test_{metric}"])
+            if row["status"] != "ok" or undefined:
+                reason = row["reason"] if row["status"] != "ok" else f"{METRICS[metric].title} is undefined on its test rows"
+                found.append(f"{name}: {row['method']} ({row['variant']}) on {row['dataset']}, fold {row['seed']}: {reason}")
+    return found

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from npt.datasets import datasets
 from npt.metrics import METRICS, PAPER_METRICS
 from workflow.choices import Choices, Ranking
 from workflow.report.ranks import mean_ranks, rank_methods
@@ -21,6 +22,7 @@ PATH = Path(__file__).with_name("published.json")
 TABLES = {"accuracy": "table_8_accuracy", "nll": "table_9_nll", "auroc": "table_10_auroc", "rmse": "table_11_rmse"}
 SCALES = {"accuracy": 0.01}  # the paper prints percent
 FAR = 2.0  # standard errors beyond which a difference is marked
+WHOLE = ("base", "tuned")  # variants that are a method as the paper has it
 DIFFERENCE = "Difference, standard errors"
 DIFFERENCE_NOTE = (
     "The difference is in standard errors of the difference, the paper's and those here taken together (where the paper prints "
@@ -35,8 +37,13 @@ def published() -> Mapping[str, Any]:
 
 
 def paper_name(dataset: str) -> str:
-    """The paper's name of a dataset; one with the splits of the released code is the same dataset."""
-    return dataset.removesuffix("_legacy")
+    """The paper's name of a dataset, also of one with the splits of the released code; none of a table of the user's own."""
+    return dataset.removesuffix("_legacy") if dataset in datasets() else ""
+
+
+def part_of(dataset: str, whole: str) -> bool:
+    """Whether a dataset is a published one, or a sample or other splits of it."""
+    return dataset in datasets() and dataset.partition("_")[0] == whole
 
 
 def published_result(dataset: str, method: str, metric: str) -> tuple[float, float] | None:
@@ -49,10 +56,10 @@ def published_result(dataset: str, method: str, metric: str) -> tuple[float, flo
     return scale * cell["value"], scale * cell.get("standard_error", float("nan"))
 
 
-def published_summary(metric: str, datasets: Iterable[str], methods: Iterable[str]) -> pd.DataFrame | None:
+def published_summary(metric: str, names: Iterable[str], methods: Iterable[str]) -> pd.DataFrame | None:
     """The paper's means of methods on datasets, as `rank_methods` takes them; None if one is not printed and has no reason."""
     cells, wanted, rows = published().get(TABLES.get(metric, ""), {"cells": {}})["cells"], list(methods), []
-    for dataset in datasets:
+    for dataset in names:
         for method in wanted:
             cell = cells.get(paper_name(dataset), {}).get(method)
             if not cell or (cell.get("value") is None and not cell.get("reason")):
@@ -62,14 +69,14 @@ def published_summary(metric: str, datasets: Iterable[str], methods: Iterable[st
     return pd.DataFrame(rows)
 
 
-def published_ranks(metric: str, datasets: Iterable[str], methods: list[str], ranking: Ranking) -> pd.DataFrame | None:
+def published_ranks(metric: str, names: Iterable[str], methods: list[str], ranking: Ranking) -> pd.DataFrame | None:
     """Mean ranks of the same methods on the same datasets, of the paper's printed values; None if it lacks one of them.
 
     Over the datasets and methods of its Table 1, and with its ranking, these are that table's.
     """
     if len(set(methods)) < len(methods):
         return None
-    summary = published_summary(metric, datasets, methods)
+    summary = published_summary(metric, names, methods)
     if summary is None:
         return None
     return mean_ranks(rank_methods(summary, higher_is_better=METRICS[metric].higher_is_better, ranking=ranking))
@@ -110,7 +117,7 @@ def beside_published(study: pd.DataFrame, choices: Choices) -> Tabulated:
         for metric in metrics_of(task, choices.metrics[task]):
             for row in summarise(study, task, metric).to_dict("records"):
                 theirs = published_result(row["dataset"], row["method"], metric)
-                if theirs:
+                if theirs and row["variant"] in WHOLE:
                     own = (row["mean"], row["standard_error"])
                     more = {"published": theirs[0], "published_error": theirs[1], "difference": own[0] - theirs[0]}
                     rows.append({**row, **more, "standard_errors": standard_errors(*own, *theirs)})

@@ -25,7 +25,8 @@ class RankTests:
     """Ranks (datasets × methods) with Friedman's and Nemenyi's tests of them (Demšar 2006), or in `refusal` why there are none.
 
     `p_value` is Friedman's, by permutation of the ranks within datasets, since its chi-squared form needs more of them than
-    there are; `pairs` are Nemenyi's for every two methods; `low` and `high` end the bootstrap intervals of the mean ranks.
+    there are; `pairs` are Nemenyi's for every two methods, 1 where Friedman's test does not reject; `low` and `high` end the
+    bootstrap intervals of the mean ranks.
     """
 
     ranks: pd.DataFrame
@@ -55,19 +56,28 @@ def rank_tests(study: pd.DataFrame, choices: Choices) -> RankTests:
     """Test the hypothesis that all methods rank alike; refused for fewer than five datasets or three methods."""
     ranks = rank_matrix(study, choices)
     names, (datasets, methods) = ranks.columns, ranks.shape
-    unknown = pd.DataFrame(np.nan, index=names, columns=names)
+    unknown, no_interval = (
+        pd.DataFrame(np.nan, index=names, columns=names),
+        (np.full(methods, np.nan), np.full(methods, np.nan)),
+    )
     for count, noun, fewest in ((datasets, "dataset", FEWEST_DATASETS), (methods, "method", FEWEST_METHODS)):
         if count < fewest:
             refusal = f"{counted(count, noun)}: too few for a test over datasets, at least {fewest} are needed"
-            return RankTests(ranks, refusal, np.nan, unknown, np.full(methods, np.nan), np.full(methods, np.nan))
-    from scikit_posthocs import posthoc_nemenyi_friedman
-    from scipy.stats import bootstrap, permutation_test
+            return RankTests(ranks, refusal, np.nan, unknown, *no_interval)
+    if ranks.isna().any(axis=None):
+        dataset, method = ranks.isna().stack(["method", "variant"]).loc[lambda hole: hole].index[0][:2]
+        return RankTests(ranks, f"{method} has no rank on {dataset}", np.nan, unknown, *no_interval)
+    from scipy.stats import bootstrap, permutation_test, studentized_range
 
     columns = [ranks[name].to_numpy() for name in names]
     found = permutation_test(columns, _spread, permutation_type="samples", alternative="greater", n_resamples=DRAWS, rng=0)
     sampled = bootstrap(columns, _means, paired=True, n_resamples=DRAWS, method="percentile", rng=0)
     low, high = sampled.confidence_interval
-    pairs = posthoc_nemenyi_friedman(ranks.to_numpy()).to_numpy()
+    means = ranks.mean().to_numpy()
+    distances = np.abs(means[:, None] - means) / np.sqrt(methods * (methods + 1) / (6 * datasets))
+    pairs = (
+        studentized_range.sf(np.sqrt(2) * distances, methods, np.inf) if found.pvalue < LEVEL else np.ones((methods, methods))
+    )
     return RankTests(ranks, "", float(found.pvalue), pd.DataFrame(pairs, index=names, columns=names), low, high)
 
 
@@ -103,7 +113,7 @@ def _tidy(tests: RankTests) -> pd.DataFrame:
     rows += [
         {"test": "nemenyi", "method": first[0], "variant": first[1], "against": f"{second[0]}/{second[1]}", "reason": reason,
          "p_value": tests.pairs.iloc[place, place + 1 + further]}
-        for place, first in enumerate(names) for further, second in enumerate(names[place + 1 :])
+        for place, first in enumerate(names) for further, second in enumerate(names[place + 1 :]) if tests.p_value < LEVEL
     ]  # fmt: skip
     return tabulated(rows, COLUMNS)[COLUMNS]
 

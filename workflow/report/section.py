@@ -34,7 +34,8 @@ class Section:
 
     def markdown(self) -> str:
         """The cells as a Markdown table."""
-        return self.cells.to_markdown(index=False, disable_numparse=True)
+        cells = self.cells.map(lambda cell: " ".join(str(cell).split()).replace("|", "\\|"))
+        return cells.to_markdown(index=False, disable_numparse=True)
 
 
 def noted(sections: Sequence[Section], *texts: str) -> tuple[Section, ...]:
@@ -56,7 +57,7 @@ class Tabulated:
         parts = [f"Configuration: {preset}\n"]
         for section in self.sections:
             parts.append(f"### {section.title}\n\n{section.markdown()}\n")
-            parts += [f"{note}\n" for note in section.notes]
+            parts += [f"{' '.join(note.split())}\n" for note in section.notes]
         return "\n".join(parts)
 
 

@@ -14,17 +14,34 @@ from npt.datasets import datasets
 from npt.interface import Task
 from npt.metrics import METRICS
 
+TEXT = ("study", "dataset", "task", "method", "variant", "status", "reason", "preset", "fingerprint", "revision", "source")
 SUMMARY_COLUMNS = ["task", "dataset", "method", "variant", "metric", "mean", "standard_error", "folds", "reason"]
 
 
 def read_study(path: Path) -> pd.DataFrame:
-    """A collected study; only an empty cell is missing, so that a reason such as "NA" stays text."""
-    return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    """A collected study; names stay text, and only an empty cell is missing, so that a reason such as "NA" is one."""
+    names = [name for name in pd.read_csv(path, nrows=0) if name in TEXT]
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=dict.fromkeys(names, str))
+
+
+def alike(values: pd.Series | np.ndarray) -> bool:
+    """Whether values differ by no more than rounding."""
+    return bool(np.ptp(values) <= 1e-9 * np.abs(values).max())
 
 
 def standard_error(values: pd.Series) -> float:
-    """Sample standard deviation (ddof 1) over the square root of the count; NaN for fewer than two values."""
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+    """Sample standard deviation (ddof 1) over the square root of the count; NaN for fewer than two values.
+
+    Values that differ by rounding alone have none, so that nothing is large beside it.
+    """
+    if len(values) < 2:
+        return float("nan")
+    return 0.0 if values.notna().all() and alike(values) else float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def with_columns(study: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """A study with columns that its rows may lack, since none of them has such a number."""
+    return study.reindex(columns=list(dict.fromkeys([*study.columns, *names])))
 
 
 def method_title(method: str, variant: str) -> str:
@@ -102,7 +119,7 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     A method with a failed fold has no mean, since a mean over the other folds would be another quantity.
     """
     rows = []
-    frame = study[study["task"] == task]
+    frame = with_columns(study[study["task"] == task], [f"test_{metric}"])
     for (dataset, method, variant), group in frame.groupby(["dataset", "method", "variant"], sort=False):
         reason = _why_not(group, metric)
         values = pd.Series(dtype=float) if reason else group[f"test_{metric}"]

@@ -17,7 +17,7 @@ from workflow.report.deletion import deletion
 from workflow.report.dose import dose_response
 from workflow.report.fold_tests import over_folds
 from workflow.report.lookup import lookup
-from workflow.report.published import DIFFERENCE, beside_published, marked, published_ranks, standard_errors
+from workflow.report.published import DIFFERENCE, WHOLE, beside_published, marked, published_ranks, standard_errors
 from workflow.report.rank_tests import over_datasets
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.section import (
@@ -100,7 +100,7 @@ TABLES: dict[str, Callable[[pd.DataFrame, Choices], Tabulated]] = {
 def _beside_the_paper(means: pd.DataFrame, metric: str, datasets: list[str], ranking: Ranking) -> pd.DataFrame:
     """Mean ranks with the paper's of the same methods on the same datasets, NaN where it does not have them."""
     theirs = published_ranks(metric, datasets, list(means["method"]), ranking)
-    if theirs is None:
+    if theirs is None or not set(means["variant"]) <= set(WHOLE):
         return means.assign(published=np.nan, published_error=np.nan, standard_errors=np.nan)
     same = theirs.set_index("method").loc[means["method"]]
     means = means.assign(published=same["mean_rank"].to_numpy(), published_error=same["standard_error"].to_numpy())

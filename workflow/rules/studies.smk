@@ -43,4 +43,4 @@ rule collect:
         also=plan.also,
     shell:
         "python -m workflow.steps.collect --study {wildcards.study} --expected {params.expected:q}"
-        " {params.also:q} --output {output} --data {input.data} --files {input.rows} --log {log}"
+        " {params.also:q} --output {output} --data {input.data:q} --files {input.rows:q} --log {log}"

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from baselines import methods
 from npt.files import replacing
 from npt.interface import UserError, unknown
 from workflow.config import parse_seeds
-from workflow.merging import Expected, foreign, remedy, require_reason, require_same_data, with_source
+from workflow.merging import Expected, foreign, remedy, require_reason, require_sound, with_source
 from workflow.steps.command import execute, parser
+from workflow.steps.rows import revision
+from workflow.studies import KINDS
 
 REQUIRED = ("dataset", "task", "method", "variant", "seed", "status", "reason", "preset", "fingerprint", "revision")
 
@@ -41,8 +45,10 @@ def main() -> None:
         _plan(given)
     expected: Expected = given.expected or {}
     rows = with_source(read_rows(given.files), given.also)
-    require_same_data(rows, given.data)
-    chosen = check(rows, expected, mixed=given.allow_mixed_revisions) + foreign(rows, expected)
+    require_sound(rows, given.data)
+    chosen = check(rows, expected, mixed=given.allow_mixed_revisions) + foreign(
+        rows, expected, mixed=given.allow_mixed_revisions
+    )
     write(select(chosen, expected), given.study, given.output or Path("results/studies") / f"{given.study}.csv")
 
 
@@ -64,6 +70,8 @@ def _plan(given: argparse.Namespace) -> None:
     known = {study.name: study for study in config.studies}
     if given.study not in known:
         raise UserError(f"{given.configfile}: study {unknown(given.study, known)}")
+    if given.also and KINDS[known[given.study].kind].probe:
+        raise UserError(f"--also: is for studies that show runs; {given.study} asks trained models")
     study = replace(known[given.study], also=(*known[given.study].also, *given.also))
     plan, wildcards = Plan(replace(config, studies=(study,))), argparse.Namespace(study=given.study)
     given.also, given.data = study.also, [Path(path) for path in plan.collect_data(wildcards)]
@@ -79,11 +87,17 @@ def read_rows(files: Iterable[Path]) -> list[dict[str, Any]]:
     """
     rows = []
     for path in files:
-        for number, line in enumerate(path.read_text().splitlines(), 1):
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            raise UserError(f"{path}: not text in UTF-8; remove the file and run again") from None
+        for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
             except json.JSONDecodeError as error:
                 raise UserError(f"{path}:{number}: not JSON ({error.msg}); remove the file and run again") from None
+            if not isinstance(row, dict):
+                raise UserError(f"{path}:{number}: not an object with columns; remove the file and run again")
             missing = [column for column in REQUIRED if column not in row]
             if missing:
                 raise UserError(f"{path}:{number}: lacks {', '.join(missing)}; remove the file and run again")
@@ -97,18 +111,18 @@ def check(rows: list[dict[str, Any]], expected: Expected, *, mixed: bool) -> lis
     Raises:
         UserError: a row is missing, double, made otherwise, or failed without a reason.
     """
-    by_key = defaultdict(list)
+    by_key: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        by_key[f"{row['dataset']}/{row['method']}/{row['variant']}", row["seed"]].append(row)
+        by_key[f"{row['dataset']}/{row['method']}/{row['variant']}", json.dumps(row["seed"])].append(row)
     chosen = []
     for run, facts in expected.items():
         for seed in parse_seeds(facts["seeds"], run) or ():
-            found = by_key[run, seed]
+            found = by_key[run, str(seed)]
             if len(found) != 1:
                 files = ", ".join(row["file"] for row in found) or "no file"
                 raise UserError(
                     f"{run} fold {seed}: {len(found)} rows in {files}; exactly one is allowed; remove the run's .jsonl file "
-                    "under results/runs or results/probes and run again"
+                    "under results/runs or results/probes (or take it out of the folder of `also`) and run again"
                 )
             row = found[0]
             if row["fingerprint"] != facts["fingerprint"]:
@@ -139,7 +153,7 @@ def select(rows: list[dict[str, Any]], expected: Expected) -> list[dict[str, Any
 
 def _best(trials: list[dict[str, Any]], name: str) -> dict[str, Any]:
     finished = [row for row in trials if row["status"] == "ok"]
-    winner = min(finished, key=lambda row: row["validation_loss"]) if finished else trials[0]
+    winner = min(finished, key=_loss) if finished else trials[0]
     total: dict[str, float] = {
         name: round(sum(row[name] for row in trials if row.get(name) is not None), 3) for name in ("fit_seconds", "fits")
     }
@@ -148,10 +162,20 @@ def _best(trials: list[dict[str, Any]], name: str) -> dict[str, Any]:
     return {**winner, **total, "variant": name.rpartition("/")[2], "chosen": chosen}
 
 
+def _loss(row: Mapping[str, Any]) -> float:
+    loss = row["validation_loss"]
+    return math.inf if loss is None or math.isnan(loss) else loss
+
+
 def _refuse_mixed_revisions(rows: Iterable[Mapping[str, Any]]) -> None:
     revisions: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         revisions[row["method"]][row["revision"]] += 1
+        if row.get("source") and row["revision"] != (here := revision(methods()[row["method"]])):
+            raise UserError(
+                f"{row['file']}: made by another revision of the code ({row['revision']}, here {here}); "
+                "make it anew there, or collect by hand with --allow-mixed-revisions"
+            )
     for method, counts in revisions.items():
         if len(counts) > 1:
             found = ", ".join(f"{revision} ({n} rows)" for revision, n in counts.items())
