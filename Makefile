@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 HARDWARE := $(if $(shell command -v nvidia-smi 2>/dev/null),gpu,cpu)
 PROFILE := workflow/profiles/$(if $(filter gpu,$(HARDWARE)),gpu,default)
-SNAKEMAKE := $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) --no-hooks
+CARDS := $(if $(filter gpu,$(HARDWARE)),--resources gpu=$(shell nvidia-smi -L | wc -l))
+SNAKEMAKE := $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) $(CARDS) --no-hooks
 SOURCES := npt baselines workflow benchmarks tests
 
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: run test check format smoke paper clean-env
+.PHONY: run test test-cluster test-faults check format smoke paper clean-env
 
 run: $(VENV)/.installed
 	@$(SNAKEMAKE)
@@ -25,6 +26,16 @@ paper: $(VENV)/.installed
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
+
+# A Slurm of one node on this machine, from Debian's packages (as root), and the workflow through it.
+test-cluster: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet $(PIP_ARGS) -c constraints.txt -e '.[$(HARDWARE),data,test,slurm,generic]'
+	command -v slurmctld munged >/dev/null || (apt-get update && apt-get install -y --no-install-recommends munge slurmctld slurmd slurm-client)
+	NPT_TEST_CLUSTER=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest tests/cluster
+
+# Kills, full disks and damaged files, for some minutes.
+test-faults: $(VENV)/.installed-test
+	NPT_TEST_FAULTS=1 $(BIN)/python -m pytest tests/faults
 
 check: $(VENV)/.installed-test
 	$(BIN)/ruff format --check $(SOURCES)

@@ -14,6 +14,7 @@ from typing import Any
 from baselines import methods
 from npt.datasets.own import OwnTable
 from npt.interface import UserError
+from workflow import demand
 from workflow.config import TUNED, Config, Study, as_json
 from workflow.elsewhere import Model, run_files
 from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
@@ -184,6 +185,25 @@ class Plan:
     def _fingerprints(self) -> dict[str, str]:
         """Fingerprints of the datasets that are wanted."""
         return {dataset: self.config.datasets[dataset].fingerprint() for dataset, _, _ in self._wanted}
+
+    def prepare_memory(self, wildcards: Any, attempt: int) -> int:
+        """Megabytes for preparing a dataset."""
+        return demand.asked(demand.preparing_memory(demand.shape_of(self.config.datasets[wildcards.dataset], {})), attempt)
+
+    def memory(self, wildcards: Any, attempt: int) -> int:
+        """Megabytes for a run or a probe of it."""
+        run = self.run_at(wildcards)
+        shape = demand.shape_of(self.config.datasets[run.dataset], run.settings)
+        trained = methods()[run.method].saves_weights
+        return demand.asked(demand.training_memory(shape, run.settings) if trained else demand.fitting_memory(shape), attempt)
+
+    def minutes(self, wildcards: Any, attempt: int) -> int:
+        """A time limit for a run in minutes: of a training by its operations, two days for searches of large tables."""
+        run = self.run_at(wildcards)
+        shape = demand.shape_of(self.config.datasets[run.dataset], run.settings)
+        if methods()[run.method].saves_weights:
+            return demand.minutes(len(run.seeds) * demand.training_flop(shape, run.settings), True, attempt)
+        return min(demand.MOST_MINUTES, (240 + len(run.seeds) * shape.cells // 5_000) * attempt)
 
     def probe(self, wildcards: Any) -> str:
         """The question that a study asks of trained models."""

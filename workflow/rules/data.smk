@@ -6,7 +6,7 @@ rule prepare:
     log:
         "results/logs/prepare/{dataset}.log",
     resources:
-        mem_mb=2000,
+        mem_mb=plan.prepare_memory,
     params:
         fingerprint=plan.dataset_fingerprint,
         table=plan.own_table,

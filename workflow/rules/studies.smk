@@ -12,7 +12,8 @@ rule probe:
     threads: 1
     resources:
         gpu=plan.probe_gpus,
-        mem_mb=4000,
+        mem_mb=plan.memory,
+        runtime=1440,
     params:
         settings=plan.settings,
         fingerprint=plan.fingerprint,

@@ -15,7 +15,8 @@ rule train:
     threads: 1
     resources:
         gpu=1,
-        mem_mb=4000,
+        mem_mb=plan.memory,
+        runtime=plan.minutes,
     params:
         settings=plan.settings,
         fingerprint=plan.fingerprint,
@@ -42,7 +43,8 @@ rule fit:
         method=plan.pattern("fitted"),
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=plan.memory,
+        runtime=plan.minutes,
         gpu=0,
         device="cpu",
     params:

@@ -13,6 +13,7 @@ import numpy as np
 from baselines import methods
 from npt.datasets import store
 from npt.interface import Method, Resources, Savable, Table, UserError
+from workflow import cards
 from workflow.checks import typed
 from workflow.config import typed_settings
 from workflow.steps.command import execute, run_parser
@@ -33,6 +34,7 @@ def main() -> None:
     options.add_argument("--cap", default="all", help="probe at most so many test rows of a fold, drawn by seed")
     given = options.parse_args()
     method, prepared = methods()[given.method], store.load(given.data)
+    given.device = cards.device(given.device) if method.saves_weights else given.device
     chosen = typed(KINDS[given.probe].options, given.options, "--options")
     rows: list[dict[str, Any]] = []
     arrays: dict[str, np.ndarray] = {}

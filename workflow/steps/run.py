@@ -14,6 +14,7 @@ from npt.datasets import store
 from npt.evaluation import Evaluation, evaluate
 from npt.files import partial_of, replacing
 from npt.interface import Resources, Savable, Split, Trial
+from workflow import cards
 from workflow.steps.command import CHIEF, PROCESSES, execute, run_parser
 from workflow.steps.rows import folds, write_predictions, write_rows, write_scores
 
@@ -62,9 +63,10 @@ def _resources(given: argparse.Namespace) -> Resources:
     """What a fit may use; one that keeps weights trains for long, and keeps its state and its metrics beside the rows."""
     if not given.weights:
         return Resources(given.threads, given.device)
+    device = given.device if PROCESSES > 1 else cards.device(given.device)
     stem = given.rows.with_suffix("")
     state, metrics = stem.with_name(f"{stem.name}.checkpoint"), stem.with_name(f"{stem.name}.metrics.csv")
-    return Resources(given.threads, given.device, state, given.checkpoint_minutes, metrics)
+    return Resources(given.threads, device, state, given.checkpoint_minutes, metrics)
 
 
 def _refused(reason: str) -> Evaluation:

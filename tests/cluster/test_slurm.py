@@ -1,0 +1,133 @@
+"""The workflow through a real Slurm of one node: the same results as without, jobs that are cancelled or killed come again.
+
+`make test-cluster` installs Debian's packages and runs this; elsewhere it is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.smoke.running import ROOT, SMOKE, command, run, short, tables
+
+HERE = Path(__file__).parent
+pytestmark = [
+    pytest.mark.skipif(
+        os.environ.get("NPT_TEST_CLUSTER") != "1", reason="asked for with NPT_TEST_CLUSTER=1 (make test-cluster)"
+    ),
+    pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed (make test-cluster installs it)"),
+]
+QUICK = ["--slurm-no-account", "--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "2"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def slurm() -> Iterator[None]:
+    subprocess.run([HERE / "slurm_up.sh"], check=True)
+    yield
+    subprocess.run(["scancel", "--user", "root"], check=False)
+    subprocess.run([HERE / "slurm_down.sh"], check=True)
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("local")
+    done = run(folder, config=short(folder))
+    assert done.returncode == 0, done.stderr
+    return tables(folder)
+
+
+def through(profile: str, folder: Path, *options: str, config: Path = SMOKE) -> list[str]:
+    words = command(folder, *options, "--latency-wait", "20", config=config)
+    return [word.replace("workflow/profiles/default", f"workflow/profiles/{profile}") for word in words]
+
+
+def during(words: list[str], act: Callable[[], bool], log: Path) -> int:
+    """Run a command and meanwhile `act` every half second until it says that it has; the exit status."""
+    with log.open("w") as stream:
+        process = subprocess.Popen(words, stdout=stream, stderr=subprocess.STDOUT, cwd=ROOT)
+        done, started = False, time.monotonic()
+        while process.poll() is None:
+            done = done or act()
+            time.sleep(0.5)
+            if time.monotonic() - started > 900:
+                process.kill()
+    assert done, log.read_text()
+    return process.returncode
+
+
+def jobs() -> dict[str, dict[str, str]]:
+    """What Slurm knows of all jobs, finished ones included, by id."""
+    text = subprocess.run(["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True).stdout
+    lines = [dict(re.findall(r"(\w+)=(\S*)", line)) | {"line": line} for line in text.splitlines() if "JobId=" in line]
+    return {line["JobId"]: line for line in lines}
+
+
+def running(rule: str, known: set[str]) -> str | None:
+    """A running job of a rule that was not there before."""
+    for number, job in jobs().items():
+        if number not in known and job["JobState"] == "RUNNING" and f"rule_{rule}" in job["line"]:
+            return number
+    return None
+
+
+def test_the_same_results_as_without_and_a_gpu_for_trainings_alone(local: dict[str, bytes], tmp_path: Path) -> None:
+    known = set(jobs())
+    done = subprocess.run(
+        through("slurm", tmp_path, *QUICK, config=short(tmp_path)), capture_output=True, text=True, timeout=900
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert tables(tmp_path) == local
+    asked = [job for number, job in jobs().items() if number not in known]
+    with_gpu = [job for job in asked if "gres/gpu=1" in job["line"] or "gpu:1" in job["line"]]
+    assert with_gpu and len(with_gpu) < len(asked)
+    assert all("rule_train" in job["line"] or "rule_probe" in job["line"] for job in with_gpu)
+
+
+def trainings(folder: Path) -> list[int]:
+    """Processes that train in a folder."""
+    found = subprocess.run(["pgrep", "-f", "python -m workflow.steps.run"], capture_output=True, text=True).stdout.split()
+    return [int(process) for process in found if Path(f"/proc/{process}/cwd").resolve() == folder.resolve()]
+
+
+@pytest.mark.parametrize("how", ["cancelled", "killed"])
+def test_a_job_that_is_lost_comes_again_with_more_memory(how: str, local: dict[str, bytes], tmp_path: Path) -> None:
+    known, lost = set(jobs()), []
+
+    def lose() -> bool:
+        number = running("train", known)
+        if number is None:
+            return False
+        if how == "cancelled":
+            subprocess.run(["scancel", number], check=True)
+        else:
+            processes = trainings(tmp_path)
+            for process in processes:
+                os.kill(process, signal.SIGKILL)
+            if not processes:
+                return False
+        lost.append(number)
+        return True
+
+    status = during(through("slurm", tmp_path, *QUICK, config=short(tmp_path)), lose, tmp_path / "log.txt")
+    assert status == 0, (tmp_path / "log.txt").read_text()
+    assert tables(tmp_path) == local
+    after = {number: job for number, job in jobs().items() if number not in known and "rule_train" in job["line"]}
+    first = int(re.findall(r"mem=(\d+)M", after[lost[0]]["line"])[0])
+    most = max(int(amount) for job in after.values() for amount in re.findall(r"mem=(\d+)M", job["line"]))
+    assert most == 2 * first
+
+
+def test_any_scheduler_through_its_submit_command(local: dict[str, bytes], tmp_path: Path) -> None:
+    (tmp_path / "results/logs/cluster").mkdir(parents=True)
+    words = through("generic", tmp_path, "--seconds-between-status-checks", "2", config=short(tmp_path))
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert tables(tmp_path) == local
