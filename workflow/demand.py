@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npt.datasets.declaration import Dataset
 from npt.datasets.own import OwnTable
+
+if TYPE_CHECKING:
+    from workflow.config import Config
+    from workflow.plan import Run
 
 UNKNOWN_ROWS, UNKNOWN_COLUMNS = 10_000, 30  # of a table of the user's own, which is read later
 LIBRARIES_MB = 500  # what Python holds after importing torch and the like
 FLOAT = 4  # bytes
 SLOWEST_GPU = 5e12  # floating-point operations a second that any GPU of a cluster does; for time limits alone
 SLOWEST_CPU = 1e10
+CPU_RATE = 6e10  # what a core does of the larger updates, as measured (docs/performance.md)
 FEWEST_MINUTES, MOST_MINUTES = 30, 2_880
 MARGIN = 1.5
 
@@ -58,6 +63,11 @@ def training_flop(shape: Shape, settings: Mapping[str, Any]) -> float:
     epochs = settings["updates"] / shape.batches
     evaluations = epochs / settings["evaluate_every"]
     return forward_flop(shape, settings) * (3 * settings["updates"] + shape.batches * evaluations)
+
+
+def run_flop(config: Config, run: Run) -> float:
+    """Floating-point operations of the trainings of a run."""
+    return len(run.seeds) * training_flop(shape_of(config.datasets[run.dataset], run.settings), run.settings)
 
 
 def training_memory(shape: Shape, settings: Mapping[str, Any]) -> float:

@@ -51,8 +51,8 @@ def estimate(plan: Plan) -> list[Cost]:
         new = [run for run in asked if run.stem not in counted]
         counted |= {run.stem for run in new}
         trained = [run for run in new if methods()[run.method].saves_weights]
-        flop = sum(_training_flop(plan.config, run) for run in trained)
-        cpu = sum(seconds_of_training(_training_flop(plan.config, run), _update_flop(plan.config, run)) for run in trained)
+        flop = sum(demand.run_flop(plan.config, run) for run in trained)
+        cpu = sum(seconds_of_training(demand.run_flop(plan.config, run), _update_flop(plan.config, run)) for run in trained)
         searches = {
             run.stem: (run, seconds_of_search(plan.config, run)) for run in new if not methods()[run.method].saves_weights
         }
@@ -107,7 +107,7 @@ def measured_cpu() -> tuple[list[float], list[float]]:
     found = {}
     for (dataset, _), part in rows[rows["method"] == "npt"].groupby(["dataset", "variant"]):
         run = Run(str(dataset), "npt", "base", (0,), demand_settings(config, str(dataset)), "")
-        found[_update_flop(config, run)] = _training_flop(config, run) / part["fit_seconds"].median()
+        found[_update_flop(config, run)] = demand.run_flop(config, run) / part["fit_seconds"].median()
     steps = json.loads((MEASURED / "npt_step.cpu.json").read_text())
     for row in steps["rows"]:
         if row["implementation"] == "npt, float32":
@@ -178,10 +178,6 @@ def _configurations(config: Config, run: Run) -> int:
     train_rows = int(0.7 * demand.shape_of(dataset, {}).rows)
     number = sum(1 for _ in baseline.configurations(settings, dataset.expected_task, train_rows))
     return min(number, settings.budget or number)
-
-
-def _training_flop(config: Config, run: Run) -> float:
-    return len(run.seeds) * demand.training_flop(demand.shape_of(config.datasets[run.dataset], run.settings), run.settings)
 
 
 def _update_flop(config: Config, run: Run) -> float:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from baselines import methods
 from npt.interface import UserError
+from workflow import demand
 from workflow.config import read
 from workflow.lock import claim
 from workflow.plan import Plan
+
+LARGE = 5e15  # floating-point operations: a day of a CPU core
 
 
 def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
@@ -24,8 +29,22 @@ def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
         plan = Plan(read(config))
         if snakemake.is_main_process and not snakemake.output_settings.dryrun:
             claim(Path.cwd())
+        if snakemake.is_main_process:
+            _warn(plan)
     except UserError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
         sys.exit(f"error: {error.filename}: {error.strerror}")
     return plan
+
+
+def _warn(plan: Plan) -> None:
+    """Say what trainings would take that are out of a CPU's reach, where this machine has no GPU."""
+    flop = sum(demand.run_flop(plan.config, run) for run in plan.runs.values() if methods()[run.method].saves_weights)
+    if flop > LARGE and not shutil.which("nvidia-smi"):
+        hours = flop / demand.CPU_RATE / 3600
+        print(
+            f"note: the trainings of this plan are {flop / 1e15:,.0f} PFLOP, about {hours:,.0f} hours of a CPU core; they are "
+            "for GPUs, of which this machine has none (python -m workflow.steps.estimate tells more; docs/cluster.md)",
+            file=sys.stderr,
+        )

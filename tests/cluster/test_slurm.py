@@ -126,7 +126,6 @@ def test_a_job_that_is_lost_comes_again_with_more_memory(how: str, local: dict[s
 
 
 def test_any_scheduler_through_its_submit_command(local: dict[str, bytes], tmp_path: Path) -> None:
-    (tmp_path / "results/logs/cluster").mkdir(parents=True)
     words = through("generic", tmp_path, "--seconds-between-status-checks", "2", config=short(tmp_path))
     done = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from npt.interface import UserError
+from workflow.report.summary import read_study
 from workflow.steps.collect import check, read_rows, select, write
+from workflow.steps.rows import write_rows
 
 EXPECTED = {"yacht/knn/base": {"seeds": "0-1", "fingerprint": "f"}}
 
@@ -60,6 +62,21 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match=r"0\.jsonl: not text in UTF-8"):
         read_rows([path])
+
+
+def test_a_row_or_a_study_that_is_not_what_its_checksum_says_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "0.jsonl"
+    write_rows(path, [{name: value for name, value in row(0).items() if name != "file"}])
+    assert read_rows([path])[0] == row(0, file=str(path))
+    path.write_text(path.read_text().replace('"test_rmse": 1.0', '"test_rmse": 1.2'))
+    with pytest.raises(UserError, match=r"0\.jsonl:1: damaged"):
+        read_rows([path])
+    study = tmp_path / "main.csv"
+    write([row(0), row(1)], "main", study)
+    assert len(read_study(study)) == 2
+    study.write_text(study.read_text().rsplit("\n", 2)[0] + "\n")
+    with pytest.raises(UserError, match=r"main\.csv: damaged \(it is not what main\.csv\.sha256 says\); remove it"):
+        read_study(study)
 
 
 def test_the_csv_holds_every_row(tmp_path: Path) -> None:

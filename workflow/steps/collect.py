@@ -9,6 +9,7 @@ that results of other machines can be taken in:
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
 from collections import Counter, defaultdict
@@ -23,7 +24,7 @@ from npt.interface import UserError, unknown
 from workflow.config import parse_seeds
 from workflow.merging import Expected, foreign, remedy, require_reason, require_sound, with_source
 from workflow.steps.command import execute, parser
-from workflow.steps.rows import revision
+from workflow.steps.rows import CHECKSUM, checksum, revision
 from workflow.studies import KINDS
 
 REQUIRED = ("dataset", "task", "method", "variant", "seed", "status", "reason", "preset", "fingerprint", "revision")
@@ -98,6 +99,9 @@ def read_rows(files: Iterable[Path]) -> list[dict[str, Any]]:
                 raise UserError(f"{path}:{number}: not JSON ({error.msg}); remove the file and run again") from None
             if not isinstance(row, dict):
                 raise UserError(f"{path}:{number}: not an object with columns; remove the file and run again")
+            found = row.pop(CHECKSUM, None)
+            if found is not None and found != checksum(row):
+                raise UserError(f"{path}:{number}: damaged (it is not what its checksum says); remove the file and run again")
             missing = [column for column in REQUIRED if column not in row]
             if missing:
                 raise UserError(f"{path}:{number}: lacks {', '.join(missing)}; remove the file and run again")
@@ -189,6 +193,8 @@ def write(rows: list[dict[str, Any]], study: str, output: Path) -> None:
     """One CSV, nested values as JSON."""
     import pandas as pd
 
+    from workflow.report.summary import beside
+
     flat = [
         {key: json.dumps(value, sort_keys=True) if isinstance(value, dict) else value for key, value in row.items()}
         for row in rows
@@ -198,6 +204,9 @@ def write(rows: list[dict[str, Any]], study: str, output: Path) -> None:
     frame.insert(0, "study", study)
     with replacing(output) as partial:
         frame.to_csv(partial, index=False)
+        digest = hashlib.sha256(partial.read_bytes()).hexdigest()
+    with replacing(beside(output)) as partial:
+        partial.write_text(f"{digest}  {output.name}\n")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from npt.interface import Method, Resources, Savable, Table, UserError
 from workflow import cards
 from workflow.checks import typed
 from workflow.config import typed_settings
+from workflow.steps.collect import read_rows
 from workflow.steps.command import execute, run_parser
 from workflow.steps.questions import QUESTIONS, Question, drawn
 from workflow.steps.rows import Fold, folds, write_predictions, write_rows
@@ -76,7 +77,7 @@ def _model(fold: Fold, method: Method, path: Path, table: Table, settings: dict[
         if getattr(learner.settings, "lookup", "off") != "off":
             learner.attach(table, fold.split)  # what is to be looked up is on the duplicates of test rows
         return learner
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = read_rows([path])
     found = [line for line in lines if line["seed"] == fold.seed]
     if len(found) != 1:
         raise UserError(f"{path}: {len(found)} rows of fold {fold.seed}; exactly one is allowed; remove it and run again")

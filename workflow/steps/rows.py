@@ -7,6 +7,7 @@ import hashlib
 import importlib.metadata
 import json
 import platform
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from workflow.config import typed_settings
 from workflow.steps.command import limit_threads
 
 SCORE_COLUMNS = ("validation_loss", "reason", "fit", "seconds")
+CHECKSUM = "checksum"
 LIBRARIES = (
     "torch",
     "scikit-learn",
@@ -106,9 +108,14 @@ def split_of(prepared: store.Prepared, seed: int) -> Split:
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """One JSON object a line."""
+    """One JSON object a line, with a checksum of its other columns last."""
     with replacing(path) as partial:
-        partial.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        partial.write_text("".join(json.dumps({**row, CHECKSUM: checksum(row)}) + "\n" for row in rows))
+
+
+def checksum(row: Mapping[str, Any]) -> str:
+    """Eight hex digits over what a row says."""
+    return f"{zlib.crc32(json.dumps(row).encode()):08x}"
 
 
 def write_predictions(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
