@@ -3,6 +3,8 @@
 FROM python:3.11-slim
 ARG HARDWARE=cpu
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# Versions of Debian packages vanish from its mirrors, so they are not pinned.
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends libgomp1 make \
     && rm -rf /var/lib/apt/lists/*
