@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any, cast, get_args
 
 from baselines import methods
@@ -122,6 +123,21 @@ def read(raw: Mapping[str, Any]) -> Config:
     )
     _check_tuning(found)
     return found
+
+
+def read_file(path: Path) -> Config:
+    """Check the configuration in a YAML file.
+
+    Raises:
+        UserError: the file is not YAML, or as of `read`.
+    """
+    import yaml
+
+    try:
+        raw = yaml.safe_load(path.read_text())
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
+    return read(raw if isinstance(raw, dict) else {})
 
 
 def typed_settings(method: str, changes: Settings, where: str) -> Any:

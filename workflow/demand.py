@@ -17,7 +17,6 @@ UNKNOWN_ROWS, UNKNOWN_COLUMNS = 10_000, 30  # of a table of the user's own, whic
 LIBRARIES_MB = 500  # what Python holds after importing torch and the like
 FLOAT = 4  # bytes
 SLOWEST_GPU = 5e12  # floating-point operations a second that any GPU of a cluster does; for time limits alone
-SLOWEST_CPU = 1e10
 CPU_RATE = 6e10  # what a core does of the larger updates, as measured (docs/performance.md)
 FEWEST_MINUTES, MOST_MINUTES = 30, 2_880
 MARGIN = 1.5
@@ -95,7 +94,6 @@ def asked(megabytes: float, attempt: int) -> int:
     return -(-int(MARGIN * megabytes) // 500) * 500 * 2 ** (attempt - 1)
 
 
-def minutes(flop: float, gpu: bool, attempt: int) -> int:
-    """A time limit for a training, on the slowest machine that it may meet; beyond two days it goes on at the next attempt."""
-    rate = SLOWEST_GPU if gpu else SLOWEST_CPU
-    return int(min(MOST_MINUTES, max(FEWEST_MINUTES, MARGIN * flop / rate / 60) * attempt))
+def minutes(flop: float, attempt: int) -> int:
+    """A time limit for a training, on the slowest GPU that it may meet; beyond two days it goes on at the next attempt."""
+    return int(min(MOST_MINUTES, max(FEWEST_MINUTES, MARGIN * flop / SLOWEST_GPU / 60) * attempt))

@@ -11,19 +11,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from baselines import methods
 from npt.interface import Resources
 from workflow import demand
-from workflow.config import Config, Study, read, typed_settings
+from workflow.config import Config, Study, as_json, read_file, typed_settings
 from workflow.plan import Plan, Run
 from workflow.studies import KINDS
 
 ROOT = Path(__file__).parents[1]
 MEASURED, REFERENCE = ROOT / "benchmarks" / "results", ROOT / "results" / "reference"
 JOB_SECONDS = 2.0  # of a core, for starting Python and its libraries
-SMALL = "config.yaml"  # the configuration of results/reference/quick
 
 
 @dataclass(frozen=True)
@@ -102,11 +100,11 @@ def seconds_of_training(flop: float, update_flop: float) -> float:
 @cache
 def measured_cpu() -> tuple[list[float], list[float]]:
     """Operations of an update and operations a second of one core, in ascending order: default run, and paper's sizes."""
-    config = read(yaml.safe_load((ROOT / SMALL).read_text()))
+    config = _default_run()
     rows = pd.read_csv(REFERENCE / "quick" / "main.csv")
     found = {}
-    for (dataset, _), part in rows[rows["method"] == "npt"].groupby(["dataset", "variant"]):
-        run = Run(str(dataset), "npt", "base", (0,), demand_settings(config, str(dataset)), "")
+    for dataset, part in rows[rows["method"] == "npt"].groupby("dataset"):
+        run = Run(str(dataset), "npt", "base", (0,), _npt_settings(config, str(dataset)), "")
         found[_update_flop(config, run)] = demand.run_flop(config, run) / part["fit_seconds"].median()
     steps = json.loads((MEASURED / "npt_step.cpu.json").read_text())
     for row in steps["rows"]:
@@ -143,7 +141,7 @@ def seconds_of_search(config: Config, run: Run) -> float | None:
 @cache
 def measured_searches() -> pd.DataFrame:
     """Method, cells of the table, configurations and mean seconds a fold of the searches under results/reference."""
-    config, frames = read(yaml.safe_load((ROOT / SMALL).read_text())), []
+    config, frames = _default_run(), []
     for path in sorted(REFERENCE.glob("*/main.csv")):
         rows = pd.read_csv(path)
         rows = rows[(rows["status"] == "ok") & rows["configurations"].notna()]
@@ -157,17 +155,20 @@ def measured_searches() -> pd.DataFrame:
 @cache
 def measured_deletion() -> float:
     """Passes over a whole batch that the deletion of one row's context took the time of; its batches shrink."""
-    config, rows = read(yaml.safe_load((ROOT / SMALL).read_text())), pd.read_csv(REFERENCE / "quick" / "deletion.csv")
+    config, rows = _default_run(), pd.read_csv(REFERENCE / "quick" / "deletion.csv")
     dataset = str(rows["dataset"].iloc[0])
-    settings = demand_settings(config, dataset)
+    settings = _npt_settings(config, dataset)
     forward = demand.forward_flop(demand.shape_of(config.datasets[dataset], settings), settings)
     return float(rows["probe_seconds"].sum() / rows["rows"].sum() / seconds_of_training(forward, 3 * forward))
 
 
-def demand_settings(config: Config, dataset: str) -> dict[str, Any]:
-    """NPT's settings on a dataset of a configuration."""
-    from workflow.config import as_json
+@cache
+def _default_run() -> Config:
+    """The configuration of results/reference/quick."""
+    return read_file(ROOT / "config.yaml")
 
+
+def _npt_settings(config: Config, dataset: str) -> dict[str, Any]:
     return as_json(config.resolve(dataset, "npt", {}))
 
 

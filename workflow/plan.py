@@ -200,9 +200,9 @@ class Plan:
     def minutes(self, wildcards: Any, attempt: int) -> int:
         """A time limit for a run in minutes: of a training by its operations, two days for searches of large tables."""
         run = self.run_at(wildcards)
-        shape = demand.shape_of(self.config.datasets[run.dataset], run.settings)
         if methods()[run.method].saves_weights:
-            return demand.minutes(len(run.seeds) * demand.training_flop(shape, run.settings), True, attempt)
+            return demand.minutes(demand.run_flop(self.config, run), attempt)
+        shape = demand.shape_of(self.config.datasets[run.dataset], run.settings)
         return min(demand.MOST_MINUTES, (240 + len(run.seeds) * shape.cells // 5_000) * attempt)
 
     def probe(self, wildcards: Any) -> str:

@@ -14,7 +14,7 @@ from workflow.report.corruption import corruption_changes
 from workflow.report.deletion import deletion as deletion_table
 from workflow.report.dose import skill_from_others
 from workflow.report.section import TASK_TITLES, counted, number, tasks_of
-from workflow.report.summary import dataset_title, method_title, method_titles, standard_error, without_failures
+from workflow.report.summary import LEVEL, dataset_title, method_title, method_titles, standard_error, without_failures
 from workflow.report.tables import ranks
 
 
@@ -105,7 +105,7 @@ def _deletion(study: pd.DataFrame, choices: Choices) -> str:
     for row in deletion_table(study, choices).tidy.to_dict("records"):
         if row["reason"]:
             continue
-        verdict = f"those left are {'' if row['p_random'] < 0.05 else 'not shown to be '}nearer than random ones"
+        verdict = f"those left are {'' if row['p_random'] < LEVEL else 'not shown to be '}nearer than random ones"
         verdict = "too few to test" if pd.isna(row["p_random"]) else f"{verdict} (p = {row['p_random']:.2g})"
         parts.append(
             f"on {dataset_title(row['dataset'])} a prediction of {method_title(row['method'], row['variant'])} needs "

@@ -14,9 +14,9 @@ from workflow.report.ablation import changes
 from workflow.report.cost import cost as cost_table
 from workflow.report.drawing import COLORS, PAGE, method_styles, panels, points, pyplot, zero_line
 from workflow.report.probe_figures import attention, corruption, deletion, dose_response, intervention
-from workflow.report.rank_tests import LEVEL, rank_tests
+from workflow.report.rank_tests import rank_tests
 from workflow.report.section import TASK_TITLES, counted, probability, tasks_of
-from workflow.report.summary import dataset_title, method_title, method_titles
+from workflow.report.summary import LEVEL, dataset_title, method_title, method_titles
 from workflow.report.tables import metrics as metrics_table
 from workflow.report.tables import ranks as ranks_table
 

@@ -23,9 +23,9 @@ from workflow.report.section import (
     probability,
     tasks_of,
 )
-from workflow.report.summary import MODEL, alike, dataset_title, method_title, method_titles, tabulated, with_columns
+from workflow.report.summary import LEVEL, MODEL, alike, dataset_title, method_title, method_titles, tabulated, with_columns
 
-FEWEST_FOLDS, LEVEL = 3, 0.05
+FEWEST_FOLDS = 3
 COLUMNS = [
     "task", "dataset", "metric", "reference", "method", "variant", "folds", "difference", "standard_error", "low", "high",
     "p_value", "p_holm", "reason",

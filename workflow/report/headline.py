@@ -11,11 +11,10 @@ import pandas as pd
 from workflow.choices import Choices
 from workflow.report.corruption import corruption
 from workflow.report.dose import skill_from_others
-from workflow.report.rank_tests import LEVEL, rank_tests
+from workflow.report.published import FAR
+from workflow.report.rank_tests import rank_tests
 from workflow.report.section import counted, number, probability
-from workflow.report.summary import MODEL, method_title, without_failures
-
-FAR = 2.0  # standard errors
+from workflow.report.summary import LEVEL, MODEL, method_title, without_failures
 
 
 def headline(studies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], choices: Choices) -> str:

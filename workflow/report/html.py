@@ -9,7 +9,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from workflow.report.section import DASH, Tabulated, is_number, sort_key
+from workflow.report.section import DASH, Tabulated, is_number, sort_key, unbolded
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -62,6 +62,5 @@ def _row(cells: list[str], numeric: list[bool]) -> Markup:
 
 
 def _bold(text: str) -> Markup:
-    if text.startswith("**") and text.endswith("**") and len(text) > 4:
-        return Markup("<strong>{}</strong>").format(text[2:-2])
-    return escape(text)
+    plain, marked = unbolded(text)
+    return Markup("<strong>{}</strong>").format(plain) if marked else escape(plain)

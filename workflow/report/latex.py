@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from workflow.report.section import DASH, Section, Tabulated, is_number
+from workflow.report.section import DASH, Section, Tabulated, is_number, unbolded
 
 PREAMBLE = "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}; a table wider than the line is made smaller.\n"
 SPECIAL = str.maketrans(
@@ -28,8 +28,9 @@ def latex(table: Tabulated, name: str, preset: str) -> str:
 def escaped(text: str) -> str:
     """Text for LaTeX; what stands between ** is bold and between ` typewriter."""
     text = " ".join(text.replace("\\*", "*").split())
-    if text.startswith("**") and text.endswith("**") and len(text) > 4:
-        return rf"\textbf{{{escaped(text[2:-2])}}}"
+    text, marked = unbolded(text)
+    if marked:
+        return rf"\textbf{{{escaped(text)}}}"
     parts = [_readable(part).translate(SPECIAL) for part in text.split("`")]
     if parts[0].startswith(("[", "*")):
         parts[0] = "{}" + parts[0]  # after the end of a row LaTeX would take it for an option

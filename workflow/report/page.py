@@ -13,13 +13,12 @@ from typing import Any
 import pandas as pd
 
 from npt.datasets import store
-from npt.metrics import METRICS
 from workflow.choices import Choices
 from workflow.report.answer import answer
 from workflow.report.headline import headline
 from workflow.report.html import rendered
 from workflow.report.section import Section
-from workflow.report.summary import dataset_title, method_title
+from workflow.report.summary import dataset_title, method_title, why_no_result
 from workflow.report.tables import TABLES
 from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 
@@ -175,9 +174,6 @@ def _failures(studies: Mapping[str, pd.DataFrame], choices: Choices) -> list[str
     found = []
     for name, frame in studies.items():
         for row in frame.to_dict("records"):
-            metric = choices.metrics[row["task"]]
-            undefined = f"test_{metric}" in frame and pd.isna(row[f"test_{metric}"])
-            if row["status"] != "ok" or undefined:
-                reason = row["reason"] if row["status"] != "ok" else f"{METRICS[metric].title} is undefined on its test rows"
+            if reason := why_no_result(row, choices.metrics[row["task"]]):
                 found.append(f"{name}: {row['method']} ({row['variant']}) on {row['dataset']}, fold {row['seed']}: {reason}")
     return found

@@ -12,9 +12,9 @@ from npt.metrics import METRICS
 from workflow.choices import Choices
 from workflow.report.ranks import rank_methods
 from workflow.report.section import DASH, Section, Tabulated, bold, counted, number, probability, tasks_of
-from workflow.report.summary import method_title, summarise, tabulated
+from workflow.report.summary import LEVEL, method_title, summarise, tabulated
 
-FEWEST_DATASETS, FEWEST_METHODS, LEVEL, DRAWS = 5, 3, 0.05, 9_999
+FEWEST_DATASETS, FEWEST_METHODS, DRAWS = 5, 3, 9_999
 COLUMNS = ["test", "method", "variant", "value", "low", "high", "against", "p_value", "reason"]
 NOTE = "Ranks by each task's metric, over all tasks."
 INTERVAL_NOTE = f"The interval has {1 - LEVEL:.0%} of the mean ranks of {DRAWS:,} bootstrap samples of the datasets."

@@ -107,6 +107,12 @@ def bold(text: str, on: bool = True) -> str:
     return f"**{text}**" if on else text
 
 
+def unbolded(text: str) -> tuple[str, bool]:
+    """Text without its **, and whether it had them."""
+    marked = text.startswith("**") and text.endswith("**") and len(text) > 4
+    return (text[2:-2] if marked else text), marked
+
+
 def decimals(value: float) -> int:
     """How many decimals a metric is shown with."""
     return 3 if np.isnan(value) or abs(value) < 10 else 2

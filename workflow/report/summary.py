@@ -73,6 +73,7 @@ def dataset_title(name: str) -> str:
     return f"{name}*" if declared is None else declared.title + ("" if declared.in_paper else "*")
 
 
+LEVEL = 0.05  # of every test, where nothing else is said
 MODEL = ["dataset", "method", "variant"]
 
 
@@ -156,6 +157,12 @@ def _why_not(group: pd.DataFrame, metric: str) -> str:
     wrong = (group["status"] != "ok") | group[f"test_{metric}"].isna()
     if not wrong.any():
         return ""
-    first = group[wrong].iloc[0]
-    why = first["reason"] if first["status"] != "ok" else f"{METRICS[metric].title} is undefined on its test rows"
-    return f"fold {first['seed']}: {why}"
+    first = group[wrong].iloc[0].to_dict()
+    return f"fold {first['seed']}: {why_no_result(first, metric)}"
+
+
+def why_no_result(row: Mapping[Any, Any], metric: str) -> str:
+    """Why a fold has no value of a metric: it failed, or the metric is undefined; empty if it has one or is not scored."""
+    if row["status"] != "ok":
+        return str(row["reason"])
+    return f"{METRICS[metric].title} is undefined on its test rows" if pd.isna(row.get(f"test_{metric}", 0.0)) else ""

@@ -21,7 +21,7 @@ from typing import Any
 from baselines import methods
 from npt.files import replacing
 from npt.interface import UserError, unknown
-from workflow.config import parse_seeds
+from workflow.config import parse_seeds, read_file
 from workflow.merging import Expected, foreign, remedy, require_reason, require_sound, with_source
 from workflow.steps.command import execute, parser
 from workflow.steps.rows import CHECKSUM, checksum, revision
@@ -47,9 +47,8 @@ def main() -> None:
     expected: Expected = given.expected or {}
     rows = with_source(read_rows(given.files), given.also)
     require_sound(rows, given.data)
-    chosen = check(rows, expected, mixed=given.allow_mixed_revisions) + foreign(
-        rows, expected, mixed=given.allow_mixed_revisions
-    )
+    mixed = given.allow_mixed_revisions
+    chosen = check(rows, expected, mixed=mixed) + foreign(rows, expected, mixed=mixed)
     write(select(chosen, expected), given.study, given.output or Path("results/studies") / f"{given.study}.csv")
 
 
@@ -58,16 +57,9 @@ def _plan(given: argparse.Namespace) -> None:
 
     Run files that are not there are holes, which are refused later.
     """
-    import yaml
-
-    from workflow.config import read
     from workflow.plan import Plan
 
-    try:
-        raw = yaml.safe_load(given.configfile.read_text())
-    except yaml.YAMLError as error:
-        raise UserError(f"{given.configfile}: not YAML ({' '.join(str(error).split())})") from None
-    config = read(raw if isinstance(raw, dict) else {})
+    config = read_file(given.configfile)
     known = {study.name: study for study in config.studies}
     if given.study not in known:
         raise UserError(f"{given.configfile}: study {unknown(given.study, known)}")

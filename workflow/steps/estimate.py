@@ -15,9 +15,7 @@ from workflow.steps.command import execute, parser
 
 def main() -> None:
     """Command line of the step."""
-    import yaml
-
-    from workflow.config import read
+    from workflow.config import read_file
     from workflow.estimate import estimate, shown
     from workflow.plan import Plan
 
@@ -27,11 +25,7 @@ def main() -> None:
     given = options.parse_args()
     if given.gpu_teraflops is not None and given.gpu_teraflops <= 0:
         raise UserError(f"--gpu-teraflops: {given.gpu_teraflops} is not above 0")
-    try:
-        raw = yaml.safe_load(given.configfile.read_text())
-    except yaml.YAMLError as error:
-        raise UserError(f"{given.configfile}: not YAML ({' '.join(str(error).split())})") from None
-    print(shown(estimate(Plan(read(raw if isinstance(raw, dict) else {}))), given.gpu_teraflops))
+    print(shown(estimate(Plan(read_file(given.configfile))), given.gpu_teraflops))
 
 
 if __name__ == "__main__":
