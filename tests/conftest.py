@@ -45,6 +45,11 @@ def small_npt() -> NPTSettings:
     return SMALL_NPT
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name cases of bytes by their argument: packed content may hold the time, and workers must collect equal names."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread() -> None:
     import torch

@@ -28,7 +28,7 @@ PACKED = gzip.compress(CONTENT, mtime=0)
 def tarred(*members: tuple[str, bytes | str]) -> bytes:
     """A .tar.gz of files with their content, or links to a name."""
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+    with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, content in members:
             info = tarfile.TarInfo(name)
             if isinstance(content, str):
@@ -37,7 +37,7 @@ def tarred(*members: tuple[str, bytes | str]) -> bytes:
             else:
                 info.size = len(content)
                 archive.addfile(info, io.BytesIO(content))
-    return packed.getvalue()
+    return gzip.compress(packed.getvalue(), mtime=0)
 
 
 ARCHIVE = tarred(("../../evil.csv", b"evil"), ("toy/file.csv", CONTENT))
