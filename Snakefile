@@ -11,7 +11,7 @@ if not workflow.overwrite_configfiles:
     configfile: "config.yaml"
 
 
-from workflow.announce import announce
+from workflow.announce import failed, finished
 from workflow.start import planned
 
 plan = planned(config, workflow)
@@ -47,4 +47,8 @@ include: "workflow/rules/report.smk"
 
 
 onsuccess:
-    announce(Path.cwd())
+    finished(Path.cwd())
+
+
+onerror:
+    failed(config)

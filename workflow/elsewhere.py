@@ -9,7 +9,7 @@ from npt.interface import UserError
 from workflow.config import parse_seeds
 
 Model = tuple[str, str, str]  # dataset, method and variant
-ENDING, RESULTS = ".jsonl", "results"
+RESULTS, ROWS = "results", ".jsonl"  # folder of all results, and the ending of files of rows
 
 
 def run_files(folders: Iterable[str], where: str) -> dict[Model, dict[int, str]]:
@@ -22,13 +22,13 @@ def run_files(folders: Iterable[str], where: str) -> dict[Model, dict[int, str]]
     for folder in folders:
         if Path(folder).expanduser().resolve() == Path(RESULTS).resolve():
             raise UserError(f"{where}: {folder} are the results of this run itself; name those of another")
-        paths = sorted(Path(folder).expanduser().glob(f"runs/*/*/*/*{ENDING}"))
+        paths = sorted(Path(folder).expanduser().glob(f"runs/*/*/*/*{ROWS}"))
         if not paths:
-            raise UserError(f"{where}: {folder} has no runs/DATASET/METHOD/VARIANT/SEEDS{ENDING}")
+            raise UserError(f"{where}: {folder} has no runs/DATASET/METHOD/VARIANT/SEEDS{ROWS}")
         for path in paths:
             dataset, method, variant = path.parts[-4:-1]
             seeds = found.setdefault((dataset, method, variant), {})
-            for seed in parse_seeds(path.name.removesuffix(ENDING), str(path)) or ():
+            for seed in parse_seeds(path.name.removesuffix(ROWS), str(path)) or ():
                 if seed in seeds:
                     raise UserError(f"{where}: seed {seed} of {dataset}/{method}/{variant} is in {seeds[seed]} and in {path}")
                 seeds[seed] = str(path)

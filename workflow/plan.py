@@ -13,15 +13,13 @@ from typing import Any
 
 from baselines import methods
 from npt.datasets.own import OwnTable
-from npt.interface import UserError
 from workflow import demand
-from workflow.config import TUNED, Config, Study, as_json
-from workflow.elsewhere import Model, run_files
+from workflow.config import TUNED, Config, Study
+from workflow.elsewhere import RESULTS, ROWS, run_files
+from workflow.selection import selection, trials, wanted_seeds
 from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 
-RESULTS = "results"
 NOTHING = "(?!)"
-Selected = tuple[str, str, str, dict[str, Any]]  # dataset, method, variant and resolved settings
 
 
 @dataclass(frozen=True)
@@ -63,9 +61,9 @@ class Plan:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.studies = {study.name: study for study in config.studies}
-        self._selected = {study.name: list(_selection(study, config)) for study in config.studies}
+        self._selected = {study.name: list(selection(study, config)) for study in config.studies}
         self._elsewhere = {study.name: run_files(study.also, f"studies.{study.name}.also") for study in config.studies}
-        self._wanted = _wanted_seeds(config, self._selected, self._elsewhere)
+        self._wanted = wanted_seeds(config, self._selected, self._elsewhere)
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -82,14 +80,13 @@ class Plan:
         """The runs a study looks at."""
         names = {(dataset, method, variant) for dataset, method, variant, _ in self._selected[study.name]}
         return [
-            run
-            for run in self.runs.values()
-            if (run.dataset, run.method, run.variant) in names and self._missing(study, run) & set(run.seeds)
+            run for run in self.runs.values() if (run.dataset, run.method, run.variant) in names and self.seeds_of(study, run)
         ]
 
-    def _missing(self, study: Study, run: Run) -> set[int]:
-        """Seeds of a study that no other machine's files have."""
-        return set(study.seeds[run.dataset]) - set(self._elsewhere[study.name].get((run.dataset, run.method, run.variant), ()))
+    def seeds_of(self, study: Study, run: Run) -> list[int]:
+        """Those of a run's seeds that a study shows, less those that other machines' files have."""
+        elsewhere = self._elsewhere[study.name].get((run.dataset, run.method, run.variant), ())
+        return sorted(set(run.seeds) & set(study.seeds[run.dataset]) - set(elsewhere))
 
     @property
     def datasets(self) -> list[str]:
@@ -103,10 +100,11 @@ class Plan:
         for study in self.config.studies:
             paths += self.shown(study.name, study.kind)
             if KINDS[study.kind].probe:
-                paths += [f"{stem}{ending}" for stem in self._stems(study) for ending in (".jsonl", ".predictions.npz")]
+                stems = [self.rows_of(study, run).removesuffix(ROWS) for run in self.runs_of(study)]
+                paths += [f"{stem}{ending}" for stem in stems for ending in (ROWS, ".predictions.npz")]
         for run in self.runs.values():
             method = methods()[run.method]
-            endings = [".jsonl", ".predictions.npz"]
+            endings = [ROWS, ".predictions.npz"]
             endings += [".pt"] * method.saves_weights + [".scores.parquet"] * method.searches
             paths += [f"{RESULTS}/runs/{run.stem}{ending}" for ending in endings]
         return paths
@@ -135,10 +133,10 @@ class Plan:
         labels = {"shows": name.replace("_", " "), "as": what}
         return {"caption": caption, "category": KINDS[kind].title, "subcategory": "{study}", "labels": labels}
 
-    def _stems(self, study: Study) -> list[str]:
-        """Paths, less their endings, of the run or probe files that a study collects."""
+    def rows_of(self, study: Study, run: Run) -> str:
+        """The file of a run's rows, or of the rows of the study's probe of it."""
         folder = f"probes/{study.name}" if KINDS[study.kind].probe else "runs"
-        return [f"{RESULTS}/{folder}/{run.stem}" for run in self.runs_of(study)]
+        return f"{RESULTS}/{folder}/{run.stem}{ROWS}"
 
     def pattern(self, what: str) -> str:
         """Regular expression of a wildcard's values: methods, those `trained`, `fitted`, `accelerated`, or studies: those
@@ -225,14 +223,14 @@ class Plan:
     def probed_model(self, wildcards: Any) -> str:
         """What a probe makes its model of: weights, or the rows of a run, which tell the configuration that was chosen."""
         stem = self.run_at(wildcards).stem
-        return f"{RESULTS}/runs/{stem}{'.pt' if methods()[wildcards.method].saves_weights else '.jsonl'}"
+        return f"{RESULTS}/runs/{stem}{'.pt' if methods()[wildcards.method].saves_weights else ROWS}"
 
     def collect_inputs(self, wildcards: Any) -> list[str]:
         """Run or probe files of a study, exactly those planned, and those of other machines."""
         study = self.studies[wildcards.study]
-        return [*(f"{stem}.jsonl" for stem in self._stems(study)), *self._files_elsewhere(study)]
+        return [*(self.rows_of(study, run) for run in self.runs_of(study)), *self.files_elsewhere(study)]
 
-    def _files_elsewhere(self, study: Study) -> list[str]:
+    def files_elsewhere(self, study: Study) -> list[str]:
         """Other machines' files of what the study shows, and of methods that are not known here."""
         shown = {(dataset, method, variant) for dataset, method, variant, _ in self._selected[study.name]}
         files = [
@@ -260,7 +258,7 @@ class Plan:
         """
         study = self.studies[wildcards.study]
         found: dict[str, dict[str, str]] = {}
-        tried = {(d, m): _trials(study, self.config, d, m) for d in study.datasets for m in study.methods}
+        tried = {(d, m): trials(study, self.config, d, m) for d in study.datasets for m in study.methods}
         for dataset, method, variant, settings in self._selected[study.name]:
             seeds = study.seeds[dataset]
             run = Run(dataset, method, variant, seeds, settings, self._fingerprints[dataset])
@@ -294,57 +292,3 @@ class Plan:
     def data_inputs(self, wildcards: Any) -> list[str]:
         """Prepared datasets of the plan."""
         return [f"{RESULTS}/data/{dataset}.arrow" for dataset in self.datasets]
-
-
-def _selection(study: Study, config: Config) -> Iterable[Selected]:
-    """Everything that a study names."""
-    for dataset in study.datasets:
-        for method in study.methods:
-            base: Mapping[str, Any] = {"base": {}} if study.base else {}
-            trials = _trials(study, config, dataset, method)
-            if both := sorted(set(trials) & set(study.variants.get(method, {}))):
-                raise UserError(f"studies.{study.name}.variants.{method}.{both[0]}: is a trial of this tuned study already")
-            for variant, changes in {**base, **trials, **study.variants.get(method, {})}.items():
-                place = _place(study, dataset, method, variant)
-                settings = as_json(config.resolve(dataset, method, changes, place))
-                if study.kind == "lookup" and settings.get("lookup") == "off":
-                    raise UserError(
-                        f"studies.{study.name}: {method} ({variant}) is not trained for it; give it a variant with `lookup`"
-                    )
-                yield dataset, method, variant, settings
-
-
-def _place(study: Study, dataset: str, method: str, variant: str) -> str:
-    """The key under which a configuration names a variant: one of the study's own, or a trial."""
-    own = variant in study.variants.get(method, {})
-    return f"studies.{study.name}.variants.{method}.{variant}" if own else f"configurations.{dataset}.{method}.{variant}"
-
-
-def _trials(study: Study, config: Config, dataset: str, method: str) -> Mapping[str, Mapping[str, Any]]:
-    """The configurations of which a tuned study shows the best of each fold; empty for methods that tune themselves."""
-    return config.trials(dataset, method) if study.tuned and methods()[method].draw else {}
-
-
-def _wanted_seeds(
-    config: Config, selected: Mapping[str, Iterable[Selected]], elsewhere: Mapping[str, Mapping[Model, Mapping[int, str]]]
-) -> dict[Model, tuple[dict[str, Any], tuple[int, ...]]]:
-    """Settings and all seeds of every run that some study needs and no other machine's files have.
-
-    Raises:
-        UserError: two studies give one variant different settings.
-    """
-    wanted: dict[Model, tuple[dict[str, Any], tuple[int, ...]]] = {}
-    owner: dict[Model, str] = {}
-    for study in config.studies:
-        for dataset, method, variant, settings in selected[study.name]:
-            key = (dataset, method, variant)
-            earlier, seeds = wanted.get(key, (settings, ()))
-            if earlier != settings:
-                raise UserError(
-                    f"{_place(study, dataset, method, variant)}: differs from studies.{owner[key]}; "
-                    "one variant has one meaning, so rename one of them"
-                )
-            missing = set(study.seeds[dataset]) - set(elsewhere[study.name].get(key, ()))
-            wanted[key] = (settings, tuple(sorted({*seeds, *missing})))
-            owner.setdefault(key, study.name)
-    return wanted

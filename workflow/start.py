@@ -16,6 +16,7 @@ from workflow import demand
 from workflow.config import read
 from workflow.lock import claim
 from workflow.plan import Plan
+from workflow.revision import outdated
 
 LARGE = 5e15  # floating-point operations: a day of a CPU core
 
@@ -39,7 +40,12 @@ def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
 
 
 def _warn(plan: Plan) -> None:
-    """Say what trainings would take that are out of a CPU's reach, where this machine has no GPU."""
+    """Say which results other code made, and what trainings would take that are out of a CPU's reach without a GPU here."""
+    if folders := outdated(plan):
+        print(
+            f"note: made by another revision of the code, and kept: {', '.join(folders)} (remove these to make them anew)",
+            file=sys.stderr,
+        )
     flop = sum(demand.run_flop(plan.config, run) for run in plan.runs.values() if methods()[run.method].saves_weights)
     if flop > LARGE and not shutil.which("nvidia-smi"):
         hours = flop / demand.CPU_RATE / 3600

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tests.smoke.running import ROOT, SMOKE, command, run, tables
+from tests.smoke.running import ROOT, SMOKE, command, run, short, tables
 
 
 @pytest.fixture(scope="module")
@@ -145,16 +145,24 @@ def test_damaged_weights_are_named_and_what_is_lost_is_made_anew(finished: Path,
     shutil.copytree(finished, folder)
     weights = folder / "results/runs/synthetic/npt/base/0.pt"
     weights.write_bytes(weights.read_bytes()[:100])
-    damaged = run(folder)
+    config = short(tmp_path)
+    damaged = run(folder, config=config)
     assert damaged.returncode != 0
     assert "error: results/runs/synthetic/npt/base/0.pt: not this model's weights" in damaged.stderr
     assert "Traceback" not in damaged.stderr
+    interim = folder / "results/interim/report/index.html"
+    assert f"a page of the others, with the reasons: {interim}" in damaged.stdout
+    page = interim.read_text()
+    assert "corruption: npt (base) on synthetic, fold 0: results/runs/synthetic/npt/base/0.pt: not this model" in page
+    for link in re.findall(r'href="([^"#]+)"', page):
+        assert link.startswith(("data:", "https://arxiv.org/")) or (interim.parent / link).exists(), link
     weights.unlink()
     (folder / "results/tables/main.ranks.md").unlink()
     (folder / "results/runs/synthetic/knn/base/0-1.jsonl").unlink()
-    assert run(folder).returncode == 0
+    assert run(folder, config=config).returncode == 0
     assert tables(folder) == tables(finished)
-    planned = run(folder, "-n")
+    assert not interim.exists()
+    planned = run(folder, "-n", config=config)
     assert "Nothing to be done" in planned.stdout + planned.stderr
 
 

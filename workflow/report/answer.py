@@ -28,6 +28,9 @@ def _benchmark(study: pd.DataFrame, choices: Choices) -> str:
     sentences = []
     for task in tasks_of(study):
         part = tidy[tidy["task"] == task]
+        if part["mean_rank"].isna().all():
+            sentences.append(f"{TASK_TITLES[task]}: no dataset has all its results yet.")
+            continue
         if not (study.loc[study["task"] == task, "status"] == "ok").any():
             sentences.append(f"{TASK_TITLES[task]}: no method has a result.")
             continue
@@ -139,13 +142,13 @@ def _attention(study: pd.DataFrame, choices: Choices) -> str:
 
 def _lookup(study: pd.DataFrame, choices: Choices) -> str:
     study = without_failures(study)
+    if study.empty:
+        return "No trained model could be questioned."
     parts = [
         f"{dataset_title(str(dataset))} ({str(task).replace('_', ' ')}) {group['correlation'].mean():.3f}, "
         f"and an RMSE of {group['rmse'].mean():.2f} where the nearest neighbour has {group['nearest_rmse'].mean():.2f}"
         for (dataset, task), group in study.groupby(["dataset", "lookup"], sort=False)
     ]
-    if not parts:
-        return "No trained model could be questioned."
     return (
         "With every row's target to be read off a duplicate, predictions of NPT and true targets of test rows correlate by: "
         f"{'; '.join(parts)}. One means that it looks rows up."

@@ -59,6 +59,8 @@ def points(axis: Axes, labels: list[str], means: pd.Series, errors: pd.Series, h
         color, marker = (NPT_COLOR, "D") if special else (OTHER_COLOR, "o")
         width = 0 if pd.isna(error) else error
         axis.errorbar(mean, height, xerr=width or None, fmt=marker, color=color, capsize=2)
+    if means.isna().any():
+        axis.set_ylim(-0.6, len(labels) - 0.4)
     axis.set_yticks(range(len(labels)), reversed(labels))
     axis.grid(axis="y", visible=False)
 

@@ -88,6 +88,11 @@ def critical_difference(study: pd.DataFrame, choices: Choices) -> Figure:
 
     tests = rank_tests(study, choices)
     names = [method_title(*name) for name in tests.order]
+    if tests.ranks.empty:
+        figure, axis = pyplot().subplots(figsize=(PAGE, 0.5), layout="constrained")
+        axis.set_axis_off()
+        axis.set_title("No dataset has all its results yet")
+        return figure
     ranks = pd.Series(tests.ranks.mean()[tests.order].to_numpy(), names)
     pairs = tests.pairs.loc[tests.order, tests.order].to_numpy() if not tests.refusal else np.zeros((len(names), len(names)))
     figure, axis = pyplot().subplots(figsize=(PAGE, 0.9 + 0.16 * len(names)), layout="constrained")
@@ -124,6 +129,7 @@ def cost(study: pd.DataFrame, choices: Choices) -> Figure:
         part = both[both["dataset"] == name]
         if part.empty:
             axis.set_title(f"{dataset_title(name)}: no result")
+            axis.set_axis_off()
             continue
         for row in part.dropna(subset="standard_error").to_dict("records"):
             axis.errorbar(row["seconds"], row["mean"], yerr=row["standard_error"], color=styles[row["title"]][0], capsize=2)

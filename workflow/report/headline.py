@@ -63,6 +63,9 @@ def _looked_up(study: pd.DataFrame, choices: Choices) -> str:
 def _ranked(study: pd.DataFrame, choices: Choices) -> str:
     """The place of NPT among all methods over all datasets, and whether a test tells them apart."""
     tests = rank_tests(study, choices)
+    if tests.ranks.empty:
+        return ""
+    study = study[study["dataset"].isin(tests.ranks.index)]
     means = tests.ranks.mean()
     failed = study[study["status"] != "ok"].groupby(MODEL[1:])["dataset"].nunique().to_dict()
     ranked = [name for name in tests.order if failed.get(name, 0) < len(tests.ranks)]

@@ -14,6 +14,7 @@ import pandas as pd
 
 from npt.datasets import store
 from workflow.choices import Choices
+from workflow.plan import format_seeds
 from workflow.report.answer import answer
 from workflow.report.headline import headline
 from workflow.report.html import rendered
@@ -58,12 +59,17 @@ class ShownStudy:
 
 def render(
     studies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], choices: Choices, preset: str, results: Path,
-    prepared: Sequence[store.Prepared],
+    prepared: Sequence[store.Prepared], missing: int | None = None,
 ) -> str:  # fmt: skip
-    """HTML of the page from the collected studies, the figures drawn and the prepared datasets."""
+    """HTML of the page from the collected studies, the figures drawn and the prepared datasets.
+
+    A page that is made before the end says how many results are `missing`; it lies one folder deeper.
+    """
     return rendered(
         "page.html.j2",
         preset=preset,
+        missing=missing,
+        raw=".." if missing is None else "../..",
         headline=headline(studies, kinds, choices),
         studies=[_shown(name, frame, kinds, choices, results) for name, frame in studies.items()],
         endings={"figures": FIGURE_ENDINGS, "tables": TABLE_ENDINGS},
@@ -163,17 +169,22 @@ def _versions(studies: Mapping[str, pd.DataFrame]) -> list[str]:
     made = [json.loads(versions) for versions in rows["versions"].dropna().unique()]
     lines = [f"Made with {', '.join(f'{name} {version}' for name, version in one.items())}." for one in made]
     lines.append(f"On {', '.join(sorted(set(rows['device'].dropna().astype(str)))) or 'an unknown device'}.")
-    code = {method: ", ".join(part["revision"].astype(str).unique()) for method, part in rows.groupby("method", sort=False)}
+    known = rows.dropna(subset="revision").groupby("method", sort=False)["revision"]
+    code = {method: ", ".join(part.astype(str).unique()) for method, part in known}
     for source, part in rows.dropna(subset="source").groupby("source", sort=False):
         lines.append(f"Rows of {', '.join(part['method'].unique())} were made elsewhere and come from {source}.")
     return [*lines, f"Code of the methods, as hashes: {'; '.join(f'{method} {known}' for method, known in code.items())}."]
 
 
 def _failures(studies: Mapping[str, pd.DataFrame], choices: Choices) -> list[str]:
-    """Rows without a result, and results whose metric is undefined, with the reason."""
-    found = []
+    """Rows without a result, and results whose metric is undefined, with the reason: a line for the folds that share one."""
+    found: dict[tuple[str, str], list[int]] = {}
     for name, frame in studies.items():
         for row in frame.to_dict("records"):
             if reason := why_no_result(row, choices.metrics[row["task"]]):
-                found.append(f"{name}: {row['method']} ({row['variant']}) on {row['dataset']}, fold {row['seed']}: {reason}")
-    return found
+                which = f"{name}: {row['method']} ({row['variant']}) on {row['dataset']}"
+                found.setdefault((which, reason), []).append(row["seed"])
+    return [
+        f"{which}, fold{'' if len(seeds) == 1 else 's'} {format_seeds(seeds).replace('_', ', ')}: {reason}"
+        for (which, reason), seeds in found.items()
+    ]

@@ -57,7 +57,10 @@ def published_result(dataset: str, method: str, metric: str) -> tuple[float, flo
 
 
 def published_summary(metric: str, names: Iterable[str], methods: Iterable[str]) -> pd.DataFrame | None:
-    """The paper's means of methods on datasets, as `rank_methods` takes them; None if one is not printed and has no reason."""
+    """The paper's means of methods on datasets, as `rank_methods` takes them.
+
+    None if there are none, or if one is not printed and has no reason.
+    """
     cells, wanted, rows = published().get(TABLES.get(metric, ""), {"cells": {}})["cells"], list(methods), []
     for dataset in names:
         for method in wanted:
@@ -66,7 +69,7 @@ def published_summary(metric: str, names: Iterable[str], methods: Iterable[str])
                 return None
             found = {"mean": np.nan if cell["value"] is None else cell["value"], "reason": cell.get("reason", "")}
             rows.append({"dataset": dataset, "method": method, "variant": "base", **found})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows) if rows else None
 
 
 def published_ranks(metric: str, names: Iterable[str], methods: list[str], ranking: Ranking) -> pd.DataFrame | None:

@@ -12,7 +12,7 @@ from npt.metrics import METRICS
 from workflow.choices import Choices
 from workflow.report.ranks import rank_methods
 from workflow.report.section import DASH, Section, Tabulated, bold, counted, number, probability, tasks_of
-from workflow.report.summary import LEVEL, method_title, summarise, tabulated
+from workflow.report.summary import LEVEL, method_title, summarise, tabulated, unfinished
 
 FEWEST_DATASETS, FEWEST_METHODS, DRAWS = 5, 3, 9_999
 COLUMNS = ["test", "method", "variant", "value", "low", "high", "against", "p_value", "reason"]
@@ -43,13 +43,14 @@ class RankTests:
 
 
 def rank_matrix(study: pd.DataFrame, choices: Choices) -> pd.DataFrame:
-    """Ranks by the metric of each dataset's task: a row for each dataset, a column for each (method, variant)."""
-    frames = []
+    """Ranks by the metric of each dataset's task: a row for each finished dataset, a column for each (method, variant)."""
+    frames, later = [], unfinished(study)
     for task in tasks_of(study):
         metric = METRICS[choices.metrics[task]]
         summary = summarise(study, task, metric.name)
-        frames.append(rank_methods(summary, higher_is_better=metric.higher_is_better, ranking=choices.ranking))
-    return pd.concat(frames).pivot(index="dataset", columns=["method", "variant"], values="rank")
+        better, how = metric.higher_is_better, choices.ranking
+        frames.append(rank_methods(summary, higher_is_better=better, ranking=how, unranked=later))
+    return pd.concat(frames).pivot(index="dataset", columns=["method", "variant"], values="rank").drop(index=later)
 
 
 def rank_tests(study: pd.DataFrame, choices: Choices) -> RankTests:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pandas as pd
 
 from npt.interface import UserError
@@ -14,12 +16,14 @@ ORDER_OF_EQUALS = (
 )  # fmt: skip
 
 
-def rank_methods(summary: pd.DataFrame, *, higher_is_better: bool, ranking: Ranking = "shared") -> pd.DataFrame:
+def rank_methods(
+    summary: pd.DataFrame, *, higher_is_better: bool, ranking: Ranking = "shared", unranked: Collection[str] = ()
+) -> pd.DataFrame:
     """Add `rank` to a frame of dataset, method, variant, mean and reason: 1 is best.
 
     With `shared` equal means share the average of their ranks. With `paper` no ranks are shared, as in its Table 1: equal means
     are ranked in `ORDER_OF_EQUALS`, methods that it does not have after those. In both a method without a mean takes the last
-    rank if its row has a reason, as one that ran out of memory does in the paper.
+    rank if its row has a reason, as one that ran out of memory does in the paper. `unranked` datasets have no ranks.
 
     Raises:
         UserError: a method has no result on a dataset and no reason for it.
@@ -39,7 +43,7 @@ def rank_methods(summary: pd.DataFrame, *, higher_is_better: bool, ranking: Rank
         ]
     by_dataset = means.groupby(ranked["dataset"])
     ranks = by_dataset.rank(ascending=not higher_is_better, method="first" if ranking == "paper" else "average")
-    return ranked.assign(rank=ranks.fillna(len(methods)))
+    return ranked.assign(rank=ranks.fillna(len(methods)).mask(ranked["dataset"].isin(list(unranked))))
 
 
 def mean_ranks(ranked: pd.DataFrame) -> pd.DataFrame:

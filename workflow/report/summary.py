@@ -74,6 +74,7 @@ def dataset_title(name: str) -> str:
 
 
 LEVEL = 0.05  # of every test, where nothing else is said
+UNFINISHED = "unfinished"  # status of a row that stands for a result that is still to come
 MODEL = ["dataset", "method", "variant"]
 
 
@@ -90,6 +91,11 @@ def by_model(study: pd.DataFrame) -> list[tuple[dict[str, Any], pd.DataFrame]]:
         found.append((row, group if failed.empty else group.iloc[:0]))
     order = list(dict.fromkeys(study["dataset"]))
     return sorted(found, key=lambda one: order.index(one[0]["dataset"]))
+
+
+def unfinished(study: pd.DataFrame) -> list[str]:
+    """Datasets of which some result is still to come."""
+    return list(study.loc[study["status"] == UNFINISHED, "dataset"].unique())
 
 
 def without_failures(study: pd.DataFrame) -> pd.DataFrame:

@@ -33,7 +33,7 @@ from workflow.report.section import (
     plus_minus,
     tasks_of,
 )
-from workflow.report.summary import dataset_title, method_titles, metrics_of, summarise
+from workflow.report.summary import dataset_title, method_titles, metrics_of, summarise, unfinished
 
 RANKS_NOTE = (
     "The paper's ranks are those of the values it prints in Tables 8, 10 and 11, of these methods on these datasets; the "
@@ -47,30 +47,32 @@ RANKINGS: dict[Ranking, str] = {
 
 def ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Rank-order tables, one for each task that occurs."""
-    frames, sections = [], []
+    frames, sections, later, how = [], [], unfinished(study), choices.ranking
     for task in tasks_of(study):
         metric = METRICS[choices.metrics[task]]
         summary = summarise(study, task, metric.name)
-        ranked = rank_methods(summary, higher_is_better=metric.higher_is_better, ranking=choices.ranking)
-        means = _beside_the_paper(mean_ranks(ranked), metric.name, list(dict.fromkeys(summary["dataset"])), choices.ranking)
+        ranked = rank_methods(summary, higher_is_better=metric.higher_is_better, ranking=how, unranked=later)
+        names = [name for name in dict.fromkeys(summary["dataset"]) if name not in later]
+        means = _beside_the_paper(mean_ranks(ranked), metric.name, names, how)
         frames.append(means.assign(task=task, metric=metric.name)[["task", "metric", *means.columns]])
         count = int(means["datasets"].max())
         title = f"{TASK_TITLES[task]}: mean rank by {metric.title} over {counted(count, 'dataset')}"
         remarks = ("One dataset: a rank, with no standard error.",) if count == 1 else ()
         sections.append(Section(title, _rank_cells(means), remarks))
     tidy = pd.concat(frames, ignore_index=True)
-    remarks = (RANKINGS[choices.ranking], *((RANKS_NOTE,) if tidy["published"].notna().any() else ()))
+    remarks = [RANKINGS[how], *([RANKS_NOTE] if tidy["published"].notna().any() else [])]
+    remarks += [f"Not ranked yet, for want of results: {', '.join(map(dataset_title, later))}."] if later else []
     return Tabulated(tidy, noted(sections, *remarks))
 
 
 def metrics(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Per-dataset tables, one for each task and metric: mean ± standard error over folds."""
-    frames, sections = [], []
+    frames, sections, later = [], [], unfinished(study)
     for task in tasks_of(study):
         for name in metrics_of(task, choices.metrics[task]):
-            metric = METRICS[name]
+            metric, how = METRICS[name], choices.ranking
             own = summarise(study, task, name)
-            summary = rank_methods(own, higher_is_better=metric.higher_is_better, ranking=choices.ranking)
+            summary = rank_methods(own, higher_is_better=metric.higher_is_better, ranking=how, unranked=later)
             frames.append(summary)
             arrow = "higher" if metric.higher_is_better else "lower"
             title = f"{TASK_TITLES[task]}: test {metric.title} ({arrow} is better)"

@@ -23,8 +23,9 @@ from npt.files import replacing
 from npt.interface import UserError, unknown
 from workflow.config import parse_seeds, read_file
 from workflow.merging import Expected, foreign, remedy, require_reason, require_sound, with_source
+from workflow.revision import revision
 from workflow.steps.command import execute, parser
-from workflow.steps.rows import CHECKSUM, checksum, revision
+from workflow.steps.rows import CHECKSUM, checksum
 from workflow.studies import KINDS
 
 REQUIRED = ("dataset", "task", "method", "variant", "seed", "status", "reason", "preset", "fingerprint", "revision")

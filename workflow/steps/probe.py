@@ -16,13 +16,13 @@ from npt.interface import Method, Resources, Savable, Table, UserError
 from workflow import cards
 from workflow.checks import typed
 from workflow.config import typed_settings
+from workflow.revision import PROBE_SOURCES
 from workflow.steps.collect import read_rows
 from workflow.steps.command import execute, run_parser
 from workflow.steps.questions import QUESTIONS, Question, drawn
 from workflow.steps.rows import Fold, folds, write_predictions, write_rows
 from workflow.studies import KINDS
 
-SOURCES = ("npt/probes", "workflow/steps/questions.py")  # what determines an answer beside the method
 NOT_SHOWN = ("versions", "sweep", "doses", "distances", "heads", "maps")
 
 
@@ -39,7 +39,7 @@ def main() -> None:
     chosen = typed(KINDS[given.probe].options, given.options, "--options")
     rows: list[dict[str, Any]] = []
     arrays: dict[str, np.ndarray] = {}
-    for fold in folds(given, method, prepared, sources=SOURCES):
+    for fold in folds(given, method, prepared, sources=PROBE_SOURCES):
         row = {**fold.identity, "status": "ok", "reason": "", "options": asdict(chosen)}
         try:
             learner = _model(fold, method, given.model, prepared.table, given.settings, given.threads)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import importlib.metadata
 import json
 import platform
@@ -20,6 +19,7 @@ from npt.datasets import store
 from npt.files import replacing
 from npt.interface import Learner, Method, Resources, Split, Trial, UserError
 from workflow.config import typed_settings
+from workflow.revision import revision
 from workflow.steps.command import limit_threads
 
 SCORE_COLUMNS = ("validation_loss", "reason", "fit", "seconds")
@@ -55,18 +55,6 @@ def identity(
         "revision": revision(method, sources),
         "versions": {"python": platform.python_version(), "npt": npt.__version__, **_versions()},
     }
-
-
-def revision(method: Method, sources: Sequence[str] = ()) -> str:
-    """Sixteen hex digits over the code that determines results: the method's and further `sources`, but no dataset's."""
-    root = Path(npt.__file__).parents[1]
-    digest = hashlib.sha256()
-    for source in dict.fromkeys((*method.sources, *sources)):
-        path = root / source
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            if file.parent.name != "datasets":
-                digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True)

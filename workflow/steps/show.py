@@ -5,19 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from npt.files import replacing
+from workflow.choices import Choices
 from workflow.steps.command import add_choices, execute, parser
-from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
+from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS, Kind
 
 
 def main() -> None:
     """Command line of the step."""
-    from workflow.report.drawing import UNDATED
-    from workflow.report.figures import FIGURES
-    from workflow.report.html import html
-    from workflow.report.latex import latex
-    from workflow.report.summary import read_study
-    from workflow.report.tables import TABLES
-
     options = parser(__doc__)
     options.add_argument("--study", type=Path, required=True, help="collected study (.csv), whose name the files take")
     options.add_argument("--kind", choices=KINDS, required=True)
@@ -25,25 +19,37 @@ def main() -> None:
     options.add_argument("--tables", type=Path, required=True, help="folder for the tables")
     options.add_argument("--figures", type=Path, required=True, help="folder for the figures")
     given = options.parse_args()
-    study, kind = read_study(given.study), KINDS[given.kind]
+    show(given.study, given.kind, given.choices, given.tables, given.figures)
+
+
+def show(collected: Path, of_kind: Kind, choices: Choices, tables: Path, figures: Path) -> None:
+    """Write the tables and figures of a collected study into two folders."""
+    from workflow.report.drawing import UNDATED
+    from workflow.report.figures import FIGURES
+    from workflow.report.html import html
+    from workflow.report.latex import latex
+    from workflow.report.summary import read_study
+    from workflow.report.tables import TABLES
+
+    study, kind = read_study(collected), KINDS[of_kind]
     preset = str(study["preset"].iloc[0])
     for name in kind.tables:
-        table, stem = TABLES[name](study, given.choices), f"{given.study.stem}.{name}"
+        table, stem = TABLES[name](study, choices), f"{collected.stem}.{name}"
         contents = {
             "csv": table.tidy.to_csv(index=False),
             "md": table.markdown(preset),
             "tex": latex(table, stem.replace("_", "-").replace(".", "-"), preset),
-            "html": html(table, f"{kind.title} Study {given.study.stem}, {name.replace('_', ' ')}", preset),
+            "html": html(table, f"{kind.title} Study {collected.stem}, {name.replace('_', ' ')}", preset),
         }
         for ending in TABLE_ENDINGS:
-            with replacing(given.tables / f"{stem}.{ending}") as partial:
+            with replacing(tables / f"{stem}.{ending}") as partial:
                 partial.write_text(contents[ending])
     for name in kind.figures:
-        figure, stem = FIGURES[name](study, given.choices), f"{given.study.stem}.{name}"
+        figure, stem = FIGURES[name](study, choices), f"{collected.stem}.{name}"
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once for all formats
         for ending in FIGURE_ENDINGS:
-            with replacing(given.figures / f"{stem}.{ending}") as partial:
+            with replacing(figures / f"{stem}.{ending}") as partial:
                 figure.savefig(partial, format=ending, metadata=UNDATED[ending])
 
 

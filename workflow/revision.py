@@ -1,0 +1,61 @@
+"""Which code made a result: a hash of the files that determine it, and the results that other code made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import npt
+from baselines import methods
+from npt.interface import Method
+from workflow.plan import Plan
+from workflow.studies import KINDS
+
+PROBE_SOURCES = ("npt/probes", "workflow/steps/questions.py")  # what determines a probe's answer beside the method
+
+
+def revision(method: Method, sources: Sequence[str] = ()) -> str:
+    """Sixteen hex digits over the code that determines results: the method's and further `sources`, but no dataset's."""
+    return _hashed((*method.sources, *sources))
+
+
+@cache
+def _hashed(sources: Sequence[str]) -> str:
+    root = Path(npt.__file__).parents[1]
+    digest = hashlib.sha256()
+    for source in dict.fromkeys(sources):
+        path = root / source
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            if file.parent.name != "datasets":
+                digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def outdated(plan: Plan) -> list[str]:
+    """Folders with results of a plan that another revision of the code made, with * for any dataset.
+
+    A file that cannot be read is passed over; the step that needs it says why.
+    """
+    found = {}
+    for study in plan.config.studies:
+        probed = bool(KINDS[study.kind].probe)
+        for run in plan.runs_of(study):
+            path = Path(plan.rows_of(study, run))
+            made = _revision_of(path)
+            if made and made != revision(methods()[run.method], PROBE_SOURCES if probed else ()):
+                folder = path.parents[1]
+                found[str(folder.parents[1] / "*" / folder.name)] = None
+    return list(found)
+
+
+def _revision_of(path: Path) -> str:
+    """The revision that the first row of a file names; empty if there is none."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            row = json.loads(next(lines, "{}"))
+        return str(row.get("revision", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
