@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 HARDWARE := $(if $(shell command -v nvidia-smi 2>/dev/null),gpu,cpu)
 PROFILE := workflow/profiles/$(if $(filter gpu,$(HARDWARE)),gpu,default)
 CARDS := $(if $(filter gpu,$(HARDWARE)),--resources gpu=$(shell nvidia-smi -L | wc -l))
-SNAKEMAKE := $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) $(CARDS) --no-hooks
+SNAKEMAKE := NPT_ANNOUNCE_LATER=1 $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) $(CARDS)
 SOURCES := npt baselines workflow benchmarks tests
 
 export OMP_WAIT_POLICY ?= PASSIVE

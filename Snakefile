@@ -1,7 +1,5 @@
 """Non-Parametric Transformers, benchmarked: from raw tables to one page of results."""
 
-from pathlib import Path
-
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -12,6 +10,7 @@ if not workflow.overwrite_configfiles:
 
 
 from workflow.announce import failed, finished
+from workflow.paths import CONFIG
 from workflow.start import planned
 
 plan = planned(config, workflow)
@@ -47,8 +46,8 @@ include: "workflow/rules/report.smk"
 
 
 onsuccess:
-    finished(Path.cwd())
+    finished()
 
 
 onerror:
-    failed(config)
+    failed()

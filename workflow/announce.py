@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from workflow.paths import CONFIG, INTERIM
+
+LATER = "NPT_ANNOUNCE_LATER"  # set by the Makefile, which says where the results are also where there was nothing to do
 
 
 def announce(folder: Path) -> None:
@@ -20,19 +21,16 @@ def announce(folder: Path) -> None:
         print(f"\nResults\n  page     {page}\n  tables   {results / 'tables'}\n  figures  {results / 'figures'}")
 
 
-def finished(folder: Path) -> None:
-    """After a run: no interim page any more, and where the results are."""
-    shutil.rmtree(folder / "results" / "interim", ignore_errors=True)
-    announce(folder)
+def finished() -> None:
+    """After a run in this folder: no interim page any more, and where the results are, unless `make` says so."""
+    shutil.rmtree(INTERIM, ignore_errors=True)
+    if LATER not in os.environ:
+        announce(Path.cwd())
 
 
-def failed(config: Mapping[str, Any]) -> None:
-    """After a run in which jobs failed: a page of what there is in this folder, with the reasons for what there is not."""
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as resolved:
-        json.dump(config, resolved)
-        resolved.flush()
-        step = [sys.executable, "-m", "workflow.steps.interim", "--configfile", resolved.name]
-        subprocess.run(step, check=False)
+def failed() -> None:
+    """After a run in this folder in which jobs failed: a page of what there is, with the reasons for what there is not."""
+    subprocess.run([sys.executable, "-m", "workflow.steps.interim", "--configfile", CONFIG], check=False)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from npt.interface import UserError
-from workflow.config import parse_seeds
+from workflow.paths import RESULTS, ROWS
+from workflow.seeds import parse_seeds
 
 Model = tuple[str, str, str]  # dataset, method and variant
-RESULTS, ROWS = "results", ".jsonl"  # folder of all results, and the ending of files of rows
 
 
 def run_files(folders: Iterable[str], where: str) -> dict[Model, dict[int, str]]:

@@ -15,9 +15,11 @@ import pandas as pd
 from baselines import methods
 from npt.interface import Resources
 from workflow import demand
-from workflow.config import Config, Study, as_json, read_file, typed_settings
+from workflow.config import Config, read_file
+from workflow.kinds import KINDS
 from workflow.plan import Plan, Run
-from workflow.studies import KINDS
+from workflow.settings import as_json, typed_settings
+from workflow.study import Study
 
 ROOT = Path(__file__).parents[1]
 MEASURED, REFERENCE = ROOT / "benchmarks" / "results", ROOT / "results" / "reference"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 from baselines import methods
 from npt.interface import UserError
-from workflow.config import Study
-from workflow.elsewhere import RESULTS, ROWS
+from workflow.kinds import KINDS
 from workflow.merging import Row, foreign, require_sound, with_source
-from workflow.plan import Plan, Run, format_seeds
+from workflow.paths import RESULTS, ROWS
+from workflow.plan import Plan, Run
 from workflow.report.summary import UNFINISHED
+from workflow.seeds import format_seeds
 from workflow.steps.collect import check, read_rows, select
-from workflow.studies import KINDS
+from workflow.study import Study
 
 
 def gathered(plan: Plan, study: Study) -> tuple[list[Row], int]:
@@ -28,7 +28,7 @@ def gathered(plan: Plan, study: Study) -> tuple[list[Row], int]:
         UserError: rows of other machines are not what they should be.
     """
     wildcards = Namespace(study=study.name)
-    expected: dict[str, dict[str, str]] = json.loads(plan.expected(wildcards))
+    expected = plan.expected(study)
     prepared = [path for path in map(Path, plan.collect_data(wildcards)) if path.exists()]
     theirs = with_source(read_rows(map(Path, plan.files_elsewhere(study))), study.also)
     require_sound(theirs, prepared)

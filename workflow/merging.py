@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from baselines import methods
 from npt.interface import Task, UserError
 from npt.metrics import METRICS
-from workflow.config import parse_seeds
+from workflow.seeds import parse_seeds
 
 Expected = Mapping[str, Mapping[str, str]]  # runs, as dataset/method/variant, to their seeds and fingerprint
 Row = dict[str, Any]

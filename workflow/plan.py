@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from baselines import methods
 from npt.datasets.own import OwnTable
 from workflow import demand
-from workflow.config import TUNED, Config, Study
-from workflow.elsewhere import RESULTS, ROWS, run_files
+from workflow.config import Config
+from workflow.elsewhere import run_files
+from workflow.kinds import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
+from workflow.paths import RESULTS, ROWS
+from workflow.seeds import format_seeds
 from workflow.selection import selection, trials, wanted_seeds
-from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
+from workflow.study import TUNED, Study
 
 NOTHING = "(?!)"
 
@@ -44,15 +46,6 @@ class Run:
         """Sixteen hex digits over everything in the configuration that determines the run's rows."""
         facts = [self.dataset, self.data, self.method, self.settings]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def format_seeds(seeds: Iterable[int]) -> str:
-    """Seeds as ranges: (0, 1, 2, 5) is `0-2_5`."""
-    ranges = []
-    for _, members in groupby(enumerate(sorted(seeds)), key=lambda pair: pair[1] - pair[0]):
-        block = [seed for _, seed in members]
-        ranges.append(str(block[0]) if len(block) == 1 else f"{block[0]}-{block[-1]}")
-    return "_".join(ranges)
 
 
 class Plan:
@@ -247,16 +240,16 @@ class Plan:
         study = self.studies[wildcards.study]
         return [f"{RESULTS}/data/{dataset}.arrow" for dataset in study.datasets] if study.also else []
 
-    def also(self, wildcards: Any) -> list[str]:
-        """Options of the collecting step that name other machines' results."""
-        return [word for folder in self.studies[wildcards.study].also for word in ("--also", folder)]
+    def contents(self, wildcards: Any) -> str:
+        """Sixteen hex digits over what a study is made of, so that it is collected anew when that changes."""
+        study = self.studies[wildcards.study]
+        return hashlib.sha256(json.dumps([self.expected(study), study.also]).encode()).hexdigest()[:16]
 
-    def expected(self, wildcards: Any) -> str:
-        """What a study's files must hold, as JSON in the configuration's order: run to seeds and fingerprint.
+    def expected(self, study: Study) -> dict[str, dict[str, str]]:
+        """What a study's files must hold, in the configuration's order: run to seeds and fingerprint.
 
         A run that is a trial of a tuned study names what the best trial of a fold is called, and what it changes.
         """
-        study = self.studies[wildcards.study]
         found: dict[str, dict[str, str]] = {}
         tried = {(d, m): trials(study, self.config, d, m) for d in study.datasets for m in study.methods}
         for dataset, method, variant, settings in self._selected[study.name]:
@@ -267,7 +260,7 @@ class Plan:
             if variant in tried[dataset, method]:
                 found[key]["trial_of"] = f"{dataset}/{method}/{TUNED}"
                 found[key]["changes"] = json.dumps(tried[dataset, method][variant])
-        return json.dumps(found)
+        return found
 
     def choices(self, wildcards: Any) -> str:
         """What the configuration chooses about tables, as JSON."""

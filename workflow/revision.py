@@ -11,8 +11,8 @@ from pathlib import Path
 import npt
 from baselines import methods
 from npt.interface import Method
+from workflow.kinds import KINDS
 from workflow.plan import Plan
-from workflow.studies import KINDS
 
 PROBE_SOURCES = ("npt/probes", "workflow/steps/questions.py")  # what determines a probe's answer beside the method
 

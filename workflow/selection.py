@@ -7,8 +7,10 @@ from typing import Any
 
 from baselines import methods
 from npt.interface import UserError
-from workflow.config import Config, Study, as_json
+from workflow.config import Config
 from workflow.elsewhere import Model
+from workflow.settings import as_json
+from workflow.study import Study
 
 Selected = tuple[str, str, str, dict[str, Any]]  # dataset, method, variant and resolved settings
 

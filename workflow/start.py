@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import shutil
@@ -11,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from baselines import methods
+from npt.files import replacing
 from npt.interface import UserError
 from workflow import demand
-from workflow.config import read
+from workflow.config import parse, read
 from workflow.lock import claim
+from workflow.paths import CONFIG
 from workflow.plan import Plan
 from workflow.revision import outdated
 
@@ -27,9 +30,12 @@ def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
     logging.raiseExceptions = False  # a log file on a full disk must not bury the error under its own tracebacks
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     try:
+        for path in snakemake.configfiles:
+            parse(Path(path))  # Snakemake does not mind a key that stands twice
         plan = Plan(read(config))
         if snakemake.is_main_process and not snakemake.output_settings.dryrun:
             claim(Path.cwd())
+            _keep(config)
         if snakemake.is_main_process:
             _warn(plan)
     except UserError as error:
@@ -37,6 +43,17 @@ def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
     except OSError as error:
         sys.exit(f"error: {error.filename}: {error.strerror}")
     return plan
+
+
+def _keep(config: Mapping[str, Any]) -> None:
+    """Write down the configuration, `--config` and all, for the steps that need the whole of it."""
+    import yaml
+
+    text = yaml.safe_dump(json.loads(json.dumps(config, default=str)), sort_keys=False)
+    path = Path(CONFIG)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        with replacing(path) as partial:
+            partial.write_text(text, encoding="utf-8")
 
 
 def _warn(plan: Plan) -> None:

@@ -19,12 +19,12 @@ import pytest
 from npt.metrics import PAPER_METRICS
 from tests.workflow.test_report import lookup_study, study
 from workflow.choices import Choices
+from workflow.kinds import KINDS
 from workflow.report.drawing import UNDATED
 from workflow.report.figures import FIGURES
 from workflow.report.html import html
 from workflow.report.page import render
 from workflow.report.tables import TABLES
-from workflow.studies import KINDS
 
 CHROMIUM = os.environ.get("NPT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed (apt-get install chromium)")

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-import workflow.config as config_module
+import workflow.study as study_module
 from baselines import methods
 from npt.interface import UserError
-from workflow.config import parse_seeds, read
+from workflow.config import read, read_file
+from workflow.seeds import parse_seeds
 
 ROOT = Path(__file__).parents[2]
 
@@ -151,7 +152,7 @@ def test_a_method_that_supports_no_dataset_of_a_study_is_refused_and_one_that_la
     from dataclasses import replace
 
     picky = replace(methods()["knn"], supports=lambda task: None if task == "binary" else f"no {task}")
-    monkeypatch.setattr(config_module, "methods", lambda: {**methods(), "knn": picky})
+    monkeypatch.setattr(study_module, "methods", lambda: {**methods(), "knn": picky})
     assert "studies.main.methods: knn supports none of yacht: no regression" in message(raw())
     assert read(raw(datasets=["yacht", "breast_cancer"])).studies[0].methods == ("npt", "knn")
 
@@ -196,3 +197,15 @@ def test_settings_come_in_layers() -> None:
 )
 def test_the_configurations_that_come_with_it_are_valid(path: str) -> None:
     assert plan_of(yaml.safe_load((ROOT / path).read_text())).runs
+
+
+def test_a_key_that_stands_twice_is_named_with_its_line_and_merged_blocks_are_not_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("seeds: 0\ndatasets: [yacht]\nmethods: [knn]\nstudies:\n  main: {}\n  main: {seeds: 1}\n")
+    with pytest.raises(UserError, match=r"config\.yaml: not YAML \(key 'main' stands twice .*line 6"):
+        read_file(path)
+    path.write_text(
+        "seeds: 0\ndatasets: [yacht]\nmethods: [knn]\nstudies:\n"
+        "  main: &main {seeds: 1}\n  more: &more {<<: *main, seeds: 2}\n  most: {<<: *more, seeds: 3}\n"
+    )
+    assert [study.seeds["yacht"] for study in read_file(path).studies] == [(1,), (2,), (3,)]

@@ -12,6 +12,7 @@ from npt.metrics import PAPER_METRICS
 from workflow.choices import Choices
 from workflow.config import read
 from workflow.interim import gathered
+from workflow.kinds import KINDS
 from workflow.plan import Plan, Run
 from workflow.report.answer import answer
 from workflow.report.figures import FIGURES
@@ -21,7 +22,6 @@ from workflow.report.summary import UNFINISHED
 from workflow.report.tables import TABLES
 from workflow.revision import outdated, revision
 from workflow.steps.rows import write_rows
-from workflow.studies import KINDS
 
 CHOICES = Choices(PAPER_METRICS)
 STUDIES = {"main": {}, "corruption": {"kind": "corruption"}}

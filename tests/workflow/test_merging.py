@@ -17,9 +17,11 @@ from tests.workflow.test_collect import EXPECTED, row
 from workflow.config import read
 from workflow.merging import _require_metrics, foreign, require_sound, with_source
 from workflow.plan import Plan
+from workflow.report.summary import read_study
+from workflow.revision import revision
 from workflow.steps import collect
 from workflow.steps.collect import check
-from workflow.steps.rows import revision
+from workflow.steps.rows import write_rows
 
 
 def config(also: Path | None, **more: Any) -> dict[str, Any]:
@@ -41,11 +43,11 @@ def test_what_others_made_is_not_made_again(tmp_path: Path) -> None:
     assert list(plan.runs) == ["yacht/npt/base/1"]
     assert plan.collect_inputs(main) == ["results/runs/yacht/npt/base/1.jsonl", *map(str, (files[0], files[1], files[2]))]
     assert plan.collect_data(main) == ["results/data/yacht.arrow"]
-    assert plan.also(main) == ["--also", str(tmp_path)]
     alone = Plan(read(config(None)))
-    assert plan.expected(main) == alone.expected(main)  # the same settings are asked of both
+    assert plan.expected(plan.studies["main"]) == alone.expected(alone.studies["main"])  # the same is asked of both
+    assert plan.contents(main) != alone.contents(main)
     assert plan.datasets == ["yacht"]
-    assert alone.collect_data(main) == alone.also(main) == []
+    assert alone.collect_data(main) == []
 
 
 def test_a_run_that_another_study_needs_is_made_here_too(tmp_path: Path) -> None:
@@ -165,6 +167,26 @@ def test_a_run_is_not_merged_with_itself_and_a_probe_by_hand_with_nothing(
         collect.main()
 
 
+def test_a_study_is_collected_by_hand_from_files_that_hold_the_folds_of_others_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = config(None, studies={"main": {"methods": ["knn"]}, "more": {"methods": ["knn"], "seeds": "1-3"}})
+    (tmp_path / "config.yaml").write_text(json.dumps(content))
+    plan = Plan(read(content))
+    (run,) = plan.runs.values()
+    path = Path(plan.rows_of(plan.studies["main"], run))
+    assert path.name == "0-3.jsonl"
+    path.parent.mkdir(parents=True)
+    write_rows(
+        path,
+        [{key: value for key, value in row(seed, fingerprint=run.fingerprint).items() if key != "file"} for seed in range(4)],
+    )
+    monkeypatch.setattr("sys.argv", ["collect", "--study", "main"])
+    collect.main()
+    assert list(read_study(tmp_path / "results/studies/main.csv")["seed"]) == [0, 1]
+
+
 def prepared(content: str, splits: str) -> store.Prepared:
     columns = (Column("x", "continuous", ()), Column("y", "continuous", ()))
     cells = (np.arange(4.0), np.arange(4.0))
@@ -188,5 +210,5 @@ def test_methods_of_others_stand_beside_ours_if_they_have_all_of_it() -> None:
 
 
 def test_expected_runs_keep_their_order_with_rows_of_others() -> None:
-    wanted = json.loads(Plan(read(config(None))).expected(argparse.Namespace(study="main")))
-    assert list(wanted) == ["yacht/knn/base", "yacht/npt/base"]
+    plan = Plan(read(config(None)))
+    assert list(plan.expected(plan.studies["main"])) == ["yacht/knn/base", "yacht/npt/base"]

@@ -13,8 +13,9 @@ import yaml
 from baselines import methods
 from npt.interface import UserError
 from workflow.config import read
-from workflow.plan import Plan, format_seeds
-from workflow.studies import KINDS
+from workflow.kinds import KINDS
+from workflow.plan import Plan
+from workflow.seeds import format_seeds
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,12 +55,20 @@ def test_every_method_has_one_rule() -> None:
     assert rules[2] == {"xgboost", "catboost", "tabnet", "deep_kernel_learning"}
 
 
+def test_a_study_is_collected_anew_when_what_it_is_made_of_changes() -> None:
+    main = SimpleNamespace(study="main")
+    others = {"seeds": "0-1"}, {"methods": ["knn", "npt"]}, {"settings": {"knn": {"grid": "quick"}}}
+    found = [plan(**changes).contents(main) for changes in ({}, *others)]
+    assert len(set(found)) == len(found)
+    assert plan(preset="other", metrics={"regression": "mse"}).contents(main) == found[0]
+
+
 def test_a_run_that_two_studies_need_is_made_once_with_all_their_seeds() -> None:
     made = plan(studies={"main": {}, "more": {"methods": ["knn"], "datasets": ["wine"], "seeds": "2-4"}})
     assert "wine/knn/base/0-4" in made.runs
     assert "wine/knn/base/0-2" not in made.runs
     assert [run.stem for run in made.runs_of(made.studies["more"])] == ["wine/knn/base/0-4"]
-    assert '"seeds": "2-4"' in made.expected(SimpleNamespace(study="more"))
+    assert made.expected(made.studies["more"])["wine/knn/base"]["seeds"] == "2-4"
 
 
 def test_two_meanings_of_one_variant_are_refused() -> None:
@@ -103,7 +112,7 @@ def test_a_tuned_study_runs_named_and_drawn_configurations_in_the_place_of_one()
     assert variants["wine"] == {"base", "trial_01", "trial_02", "trial_03", "trial_04"}
     assert {run.variant for run in made.runs_of(made.studies["probe"])} == {"base"}
     assert {run.settings["budget"] for run in made.runs.values() if run.method == "knn"} == {7}
-    expected = json.loads(made.expected(SimpleNamespace(study="main")))
+    expected = made.expected(made.studies["main"])
     assert {facts.get("trial_of") for key, facts in expected.items() if "yacht/npt" in key} == {"yacht/npt/tuned"}
     assert json.loads(expected["yacht/npt/deep"]["changes"]) == {"layers": 16}
     assert "trial_of" not in expected["yacht/knn/base"]
@@ -114,7 +123,7 @@ def test_a_tuned_study_runs_named_and_drawn_configurations_in_the_place_of_one()
 def test_with_nothing_to_choose_from_a_tuned_study_runs_the_base_and_calls_it_tuned() -> None:
     made = plan(studies={"main": {"tuned": True}})
     assert set(made.runs) == set(plan().runs)
-    expected = json.loads(made.expected(SimpleNamespace(study="main")))
+    expected = made.expected(made.studies["main"])
     assert expected["yacht/npt/base"]["trial_of"] == "yacht/npt/tuned"
 
 

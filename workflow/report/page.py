@@ -14,14 +14,14 @@ import pandas as pd
 
 from npt.datasets import store
 from workflow.choices import Choices
-from workflow.plan import format_seeds
+from workflow.kinds import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 from workflow.report.answer import answer
 from workflow.report.headline import headline
 from workflow.report.html import rendered
 from workflow.report.section import Section
 from workflow.report.summary import dataset_title, method_title, why_no_result
 from workflow.report.tables import TABLES
-from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
+from workflow.seeds import format_seeds
 
 CAPTIONS = Path(__file__).with_name("captions")
 

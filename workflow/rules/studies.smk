@@ -40,8 +40,7 @@ rule collect:
     resources:
         mem_mb=1000,
     params:
-        expected=plan.expected,
-        also=plan.also,
+        contents=plan.contents,
+        config=CONFIG,
     shell:
-        "python -m workflow.steps.collect --study {wildcards.study} --expected {params.expected:q}"
-        " {params.also:q} --output {output} --data {input.data:q} --files {input.rows:q} --log {log}"
+        "python -m workflow.steps.collect --study {wildcards.study} --configfile {params.config} --output {output} --log {log}"

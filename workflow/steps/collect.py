@@ -1,7 +1,6 @@
 """Gather the run or probe files of a study into one tidy table, refusing holes, duplicates and mixtures.
 
-In the workflow `--expected` and `--files` say what a study is made of. By hand both are planned anew from the configuration, so
-that results of other machines can be taken in:
+What a study is made of is planned anew from the configuration. By hand, results of other machines can be taken in:
 
     python -m workflow.steps.collect --study main --also ../their/results
 """
@@ -21,12 +20,16 @@ from typing import Any
 from baselines import methods
 from npt.files import replacing
 from npt.interface import UserError, unknown
-from workflow.config import parse_seeds, read_file
+from workflow.config import read_file
+from workflow.kinds import KINDS
 from workflow.merging import Expected, foreign, remedy, require_reason, require_sound, with_source
+from workflow.paths import RESULTS
+from workflow.plan import Plan
 from workflow.revision import revision
+from workflow.seeds import parse_seeds
 from workflow.steps.command import execute, parser
 from workflow.steps.rows import CHECKSUM, checksum
-from workflow.studies import KINDS
+from workflow.study import Study
 
 REQUIRED = ("dataset", "task", "method", "variant", "seed", "status", "reason", "preset", "fingerprint", "revision")
 
@@ -37,29 +40,21 @@ def main() -> None:
     options.add_argument("--study", required=True)
     options.add_argument("--also", action="append", default=[], metavar="DIR", help="results of another machine (repeatable)")
     options.add_argument("--allow-mixed-revisions", action="store_true", help="take rows of different revisions of the code")
-    options.add_argument("--configfile", type=Path, default=Path("config.yaml"), help="by hand: the configuration")
-    options.add_argument("--expected", type=json.loads, help="in the workflow: runs, their seeds and fingerprints, as JSON")
+    options.add_argument("--configfile", type=Path, default=Path("config.yaml"))
     options.add_argument("--output", type=Path, help="where the table goes (default: results/studies/STUDY.csv)")
-    options.add_argument("--data", nargs="*", default=[], type=Path, help="prepared datasets that rows must be of")
-    options.add_argument("--files", nargs="*", default=[], type=Path, help="the run or probe files")
     given = options.parse_args()
-    if given.expected is None:
-        _plan(given)
-    expected: Expected = given.expected or {}
-    rows = with_source(read_rows(given.files), given.also)
-    require_sound(rows, given.data)
+    plan, study = _planned(given)
+    wildcards, expected = argparse.Namespace(study=study.name), plan.expected(study)
+    files = [path for path in map(Path, plan.collect_inputs(wildcards)) if path.exists()]  # what lacks is refused as a hole
+    rows = with_source(read_rows(files), study.also)
+    require_sound(rows, map(Path, plan.collect_data(wildcards)))
     mixed = given.allow_mixed_revisions
     chosen = check(rows, expected, mixed=mixed) + foreign(rows, expected, mixed=mixed)
-    write(select(chosen, expected), given.study, given.output or Path("results/studies") / f"{given.study}.csv")
+    write(select(chosen, expected), study.name, given.output or Path(RESULTS) / "studies" / f"{study.name}.csv")
 
 
-def _plan(given: argparse.Namespace) -> None:
-    """Fill in what the workflow would have passed: expected runs, files, prepared data and other machines' folders.
-
-    Run files that are not there are holes, which are refused later.
-    """
-    from workflow.plan import Plan
-
+def _planned(given: argparse.Namespace) -> tuple[Plan, Study]:
+    """The study that is asked for, with other machines' folders of the command line, and the plan of all studies."""
     config = read_file(given.configfile)
     known = {study.name: study for study in config.studies}
     if given.study not in known:
@@ -67,10 +62,7 @@ def _plan(given: argparse.Namespace) -> None:
     if given.also and KINDS[known[given.study].kind].probe:
         raise UserError(f"--also: is for studies that show runs; {given.study} asks trained models")
     study = replace(known[given.study], also=(*known[given.study].also, *given.also))
-    plan, wildcards = Plan(replace(config, studies=(study,))), argparse.Namespace(study=given.study)
-    given.also, given.data = study.also, [Path(path) for path in plan.collect_data(wildcards)]
-    given.files = [path for path in map(Path, plan.collect_inputs(wildcards)) if path.exists()]
-    given.expected = json.loads(plan.expected(wildcards))
+    return Plan(replace(config, studies=tuple(study if one.name == study.name else one for one in config.studies))), study
 
 
 def read_rows(files: Iterable[Path]) -> list[dict[str, Any]]:

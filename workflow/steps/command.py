@@ -16,7 +16,7 @@ from baselines import methods
 from npt.interface import UserError
 from npt.metrics import PAPER_METRICS
 from workflow.choices import Choices
-from workflow.config import parse_seeds
+from workflow.seeds import parse_seeds
 
 LOG = "--log"
 # Under torchrun several processes train one model: one of them begins the log that all write into, and writes the results.

@@ -11,10 +11,8 @@ from pathlib import Path
 
 from npt.files import replacing
 from npt.interface import UserError
-from workflow.elsewhere import RESULTS
+from workflow.paths import INTERIM, RESULTS
 from workflow.steps.command import execute, parser
-
-INTERIM = Path(RESULTS) / "interim"
 
 
 def main() -> None:
@@ -32,23 +30,23 @@ def main() -> None:
     options.add_argument("--configfile", type=Path, default=Path("config.yaml"))
     given = options.parse_args()
     plan = Plan(read_file(given.configfile))
-    shutil.rmtree(INTERIM, ignore_errors=True)
-    missing, studies = 0, {}
+    interim, missing, studies = Path(INTERIM), 0, {}
+    shutil.rmtree(interim, ignore_errors=True)
     for study in plan.config.studies:
         rows, without = gathered(plan, study)
         missing += without
         if without and not any(row["status"] == "ok" for row in rows):
             continue
-        collected = INTERIM / "studies" / f"{study.name}.csv"
+        collected = interim / "studies" / f"{study.name}.csv"
         write(rows, study.name, collected)
-        show(collected, study.kind, plan.config.choices, INTERIM / "tables", INTERIM / "figures")
+        show(collected, study.kind, plan.config.choices, interim / "tables", interim / "figures")
         studies[study.name] = read_study(collected)
     if not studies:
         raise UserError(f"{RESULTS}: no study has a result yet")
     kinds = {study.name: study.kind for study in plan.config.studies}
     prepared = [store.load(path, check=False) for path in map(Path, plan.data_inputs(None)) if path.exists()]
-    page = INTERIM / "report" / "index.html"
-    text = render(studies, kinds, plan.config.choices, plan.config.preset, INTERIM, prepared, missing)
+    page = interim / "report" / "index.html"
+    text = render(studies, kinds, plan.config.choices, plan.config.preset, interim, prepared, missing)
     with replacing(page) as partial:
         partial.write_text(text)
     print(f"{missing} results are missing; a page of the others, with the reasons: {page.resolve()}")

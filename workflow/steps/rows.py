@@ -18,8 +18,8 @@ import npt
 from npt.datasets import store
 from npt.files import replacing
 from npt.interface import Learner, Method, Resources, Split, Trial, UserError
-from workflow.config import typed_settings
 from workflow.revision import revision
+from workflow.settings import typed_settings
 from workflow.steps.command import limit_threads
 
 SCORE_COLUMNS = ("validation_loss", "reason", "fit", "seconds")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from npt.files import replacing
 from workflow.choices import Choices
+from workflow.kinds import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS, Kind
 from workflow.steps.command import add_choices, execute, parser
-from workflow.studies import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS, Kind
 
 
 def main() -> None:
