@@ -50,4 +50,4 @@ onsuccess:
 
 
 onerror:
-    failed()
+    failed(log)

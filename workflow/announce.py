@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.paths import CONFIG, INTERIM
@@ -28,8 +29,13 @@ def finished() -> None:
         announce(Path.cwd())
 
 
-def failed() -> None:
-    """After a run in this folder in which jobs failed: a page of what there is, with the reasons for what there is not."""
+def failed(logs: Iterable[str]) -> None:
+    """After a run in this folder in which jobs failed: a page of what there is, with the reasons for what there is not.
+
+    After Ctrl-C, which Snakemake's logs tell, nothing is made.
+    """
+    if any("Terminating processes on user request" in Path(log).read_text(errors="replace") for log in logs):
+        return
     subprocess.run([sys.executable, "-m", "workflow.steps.interim", "--configfile", CONFIG], check=False)
 
 

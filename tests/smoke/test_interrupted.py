@@ -64,3 +64,5 @@ def test_ctrl_c_in_the_middle_of_training_is_a_clean_stop(tmp_path: Path) -> Non
     assert process.returncode != 0
     assert "Traceback" not in text + "".join(path.read_text() for path in logs.rglob("*.log"))
     assert not list((tmp_path / "results" / "runs").rglob("*.jsonl*"))
+    assert "announce" not in text
+    assert "no study has a result yet" not in text  # nobody who stops a run waits for a page of it
