@@ -11,7 +11,7 @@ from npt.datasets.own import OwnTable
 
 if TYPE_CHECKING:
     from workflow.config import Config
-    from workflow.plan import Run
+    from workflow.run import Run
 
 UNKNOWN_ROWS, UNKNOWN_COLUMNS = 10_000, 30  # of a table of the user's own, which is read later
 LIBRARIES_MB = 500  # what Python holds after importing torch and the like

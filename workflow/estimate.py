@@ -17,7 +17,8 @@ from npt.interface import Resources
 from workflow import demand
 from workflow.config import Config, read_file
 from workflow.kinds import KINDS
-from workflow.plan import Plan, Run
+from workflow.plan import Plan
+from workflow.run import Run
 from workflow.settings import as_json, typed_settings
 from workflow.study import Study
 

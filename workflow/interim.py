@@ -8,13 +8,14 @@ from typing import Any
 
 from baselines import methods
 from npt.interface import UserError
+from workflow.collection import check, read_rows, select
 from workflow.kinds import KINDS
 from workflow.merging import Row, foreign, require_sound, with_source
 from workflow.paths import RESULTS, ROWS
-from workflow.plan import Plan, Run
+from workflow.plan import Plan
 from workflow.report.summary import UNFINISHED
+from workflow.run import Run
 from workflow.seeds import format_seeds
-from workflow.steps.collect import check, read_rows, select
 from workflow.study import Study
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,35 +16,12 @@ from workflow.config import Config
 from workflow.elsewhere import run_files
 from workflow.kinds import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 from workflow.paths import RESULTS, ROWS
+from workflow.run import Run
 from workflow.seeds import format_seeds
 from workflow.selection import selection, trials, wanted_seeds
 from workflow.study import TUNED, Study
 
 NOTHING = "(?!)"
-
-
-@dataclass(frozen=True)
-class Run:
-    """One job: a method's variant on a block of seeds of a dataset. `settings` are resolved, `data` is the fingerprint of the
-    dataset."""
-
-    dataset: str
-    method: str
-    variant: str
-    seeds: tuple[int, ...]
-    settings: Mapping[str, Any]
-    data: str
-
-    @property
-    def stem(self) -> str:
-        """dataset/method/variant/seeds, the run's identity in paths."""
-        return f"{self.dataset}/{self.method}/{self.variant}/{format_seeds(self.seeds)}"
-
-    @property
-    def fingerprint(self) -> str:
-        """Sixteen hex digits over everything in the configuration that determines the run's rows."""
-        facts = [self.dataset, self.data, self.method, self.settings]
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 class Plan:

@@ -13,7 +13,7 @@ from workflow.choices import Choices
 from workflow.config import read
 from workflow.interim import gathered
 from workflow.kinds import KINDS
-from workflow.plan import Plan, Run
+from workflow.plan import Plan
 from workflow.report.answer import answer
 from workflow.report.figures import FIGURES
 from workflow.report.headline import headline
@@ -21,6 +21,7 @@ from workflow.report.rank_tests import rank_tests
 from workflow.report.summary import UNFINISHED
 from workflow.report.tables import TABLES
 from workflow.revision import outdated, revision
+from workflow.run import Run
 from workflow.steps.rows import write_rows
 
 CHOICES = Choices(PAPER_METRICS)

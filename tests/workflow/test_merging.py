@@ -13,14 +13,14 @@ import pytest
 from baselines import methods
 from npt.datasets import store
 from npt.interface import Column, Split, Table, UserError
-from tests.workflow.test_collect import EXPECTED, row
+from tests.workflow.test_collection import EXPECTED, row
+from workflow.collection import check
 from workflow.config import read
 from workflow.merging import _require_metrics, foreign, require_sound, with_source
 from workflow.plan import Plan
 from workflow.report.summary import read_study
 from workflow.revision import revision
 from workflow.steps import collect
-from workflow.steps.collect import check
 from workflow.steps.rows import write_rows
 
 

@@ -18,12 +18,12 @@ from workflow.steps.command import execute, parser
 def main() -> None:
     """Command line of the step."""
     from npt.datasets import store
+    from workflow.collection import write
     from workflow.config import read_file
     from workflow.interim import gathered
     from workflow.plan import Plan
     from workflow.report.page import render
     from workflow.report.summary import read_study
-    from workflow.steps.collect import write
     from workflow.steps.show import show
 
     options = parser(__doc__)

@@ -15,10 +15,10 @@ from npt.datasets import store
 from npt.interface import Method, Resources, Savable, Table, UserError
 from workflow import cards
 from workflow.checks import typed
+from workflow.collection import read_rows
 from workflow.kinds import KINDS
 from workflow.revision import PROBE_SOURCES
 from workflow.settings import typed_settings
-from workflow.steps.collect import read_rows
 from workflow.steps.command import execute, run_parser
 from workflow.steps.questions import QUESTIONS, Question, drawn
 from workflow.steps.rows import Fold, folds, write_predictions, write_rows

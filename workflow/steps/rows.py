@@ -6,7 +6,6 @@ import argparse
 import importlib.metadata
 import json
 import platform
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +17,12 @@ import npt
 from npt.datasets import store
 from npt.files import replacing
 from npt.interface import Learner, Method, Resources, Split, Trial, UserError
+from workflow.collection import CHECKSUM, checksum
 from workflow.revision import revision
 from workflow.settings import typed_settings
 from workflow.steps.command import limit_threads
 
 SCORE_COLUMNS = ("validation_loss", "reason", "fit", "seconds")
-CHECKSUM = "checksum"
 LIBRARIES = (
     "torch",
     "scikit-learn",
@@ -99,11 +98,6 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """One JSON object a line, with a checksum of its other columns last."""
     with replacing(path) as partial:
         partial.write_text("".join(json.dumps({**row, CHECKSUM: checksum(row)}) + "\n" for row in rows))
-
-
-def checksum(row: Mapping[str, Any]) -> str:
-    """Eight hex digits over what a row says."""
-    return f"{zlib.crc32(json.dumps(row).encode()):08x}"
 
 
 def write_predictions(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from npt.interface import UserError
+from workflow.collection import check, read_rows, select, write
 from workflow.report.summary import read_study
-from workflow.steps.collect import check, read_rows, select, write
 from workflow.steps.rows import write_rows
 
 EXPECTED = {"yacht/knn/base": {"seeds": "0-1", "fingerprint": "f"}}

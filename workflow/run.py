@@ -1,0 +1,35 @@
+"""A run: what one job of the workflow trains or fits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workflow.seeds import format_seeds
+
+
+@dataclass(frozen=True)
+class Run:
+    """One job: a method's variant on a block of seeds of a dataset. `settings` are resolved, `data` is the fingerprint of the
+    dataset."""
+
+    dataset: str
+    method: str
+    variant: str
+    seeds: tuple[int, ...]
+    settings: Mapping[str, Any]
+    data: str
+
+    @property
+    def stem(self) -> str:
+        """dataset/method/variant/seeds, the run's identity in paths."""
+        return f"{self.dataset}/{self.method}/{self.variant}/{format_seeds(self.seeds)}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hex digits over everything in the configuration that determines the run's rows."""
+        facts = [self.dataset, self.data, self.method, self.settings]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
