@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from workflow.paths import CONFIG, INTERIM
+from workflow.paths import CONFIG, INTERIM, RESULTS
 
 LATER = "NPT_ANNOUNCE_LATER"  # set by the Makefile, which says where the results are also where there was nothing to do
 
@@ -23,8 +23,11 @@ def announce(folder: Path) -> None:
 
 
 def finished() -> None:
-    """After a run in this folder: no interim page any more, and where the results are, unless `make` says so."""
-    shutil.rmtree(INTERIM, ignore_errors=True)
+    """After a run in this folder: no interim page any more once there is a newer one of all, and where the results are,
+    unless `make` says so."""
+    page, interim = (Path(folder) / "report" / "index.html" for folder in (RESULTS, INTERIM))
+    if page.exists() and interim.exists() and page.stat().st_mtime > interim.stat().st_mtime:
+        shutil.rmtree(INTERIM, ignore_errors=True)
     if LATER not in os.environ:
         announce(Path.cwd())
 

@@ -16,6 +16,7 @@ from npt.files import replacing
 from npt.interface import UserError
 from workflow.merging import Expected, remedy, require_reason
 from workflow.revision import revision
+from workflow.run import UNFINISHED
 from workflow.seeds import parse_seeds
 
 CHECKSUM = "checksum"  # last column of a row in a file
@@ -82,7 +83,7 @@ def check(rows: list[dict[str, Any]], expected: Expected, *, mixed: bool) -> lis
             require_reason(row)
             chosen.append(row)
     if not mixed:
-        _refuse_mixed_revisions(chosen)
+        refuse_mixed_revisions(chosen)
     return chosen
 
 
@@ -90,7 +91,7 @@ def select(rows: list[dict[str, Any]], expected: Expected) -> list[dict[str, Any
     """One row for all trials of a run on a fold: the one with the lowest validation loss (paper Appendix E.1).
 
     It says which configuration won, what that changes and out of how many, and carries the seconds of all. A trial that
-    failed is passed over, unless all did.
+    failed is passed over, unless all did; while one is unfinished, so is the fold.
     """
     trials: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in rows:
@@ -103,6 +104,8 @@ def select(rows: list[dict[str, Any]], expected: Expected) -> list[dict[str, Any
 
 
 def _best(trials: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    if waiting := [row for row in trials if row["status"] == UNFINISHED]:
+        return {**{key: value for key, value in waiting[0].items() if key != "changes"}, "variant": name.rpartition("/")[2]}
     finished = [row for row in trials if row["status"] == "ok"]
     winner = min(finished, key=_loss) if finished else trials[0]
     total: dict[str, float] = {
@@ -118,7 +121,8 @@ def _loss(row: Mapping[str, Any]) -> float:
     return math.inf if loss is None or math.isnan(loss) else loss
 
 
-def _refuse_mixed_revisions(rows: Iterable[Mapping[str, Any]]) -> None:
+def refuse_mixed_revisions(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Raise `UserError` where rows of a method were made by different code, or those of another machine by other than here."""
     revisions: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         revisions[row["method"]][row["revision"]] += 1

@@ -2,85 +2,177 @@
 
 from __future__ import annotations
 
+import json
+import os
 from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from baselines import methods
+from npt.datasets import store
 from npt.interface import UserError
-from workflow.collection import check, read_rows, select
+from workflow.collection import check, read_rows, refuse_mixed_revisions, select
 from workflow.kinds import KINDS
 from workflow.merging import Row, foreign, require_sound, with_source
 from workflow.paths import RESULTS, ROWS
 from workflow.plan import Plan
-from workflow.report.summary import UNFINISHED
-from workflow.run import Run
-from workflow.seeds import format_seeds
+from workflow.run import UNFINISHED, Run
+from workflow.seeds import format_seeds, parse_seeds
 from workflow.study import Study
 
+TAIL = 100_000  # bytes of a log in which its last error is looked for
 
-def gathered(plan: Plan, study: Study) -> tuple[list[Row], int]:
-    """Rows of a study in the configuration's order, and how many of them stand for results that are not there.
 
-    Such a row is unfinished, with the error that ends the job's log as the reason. Rows of different revisions of the code may
-    meet here.
+@dataclass
+class Gathered:
+    """Rows of a study in the configuration's order, of which some stand for results that are `missing`.
 
-    Raises:
-        UserError: rows of other machines are not what they should be.
+    Such a row is unfinished, with the error that ends the job's log as the reason. `remarks` tell what else is amiss.
     """
-    wildcards = Namespace(study=study.name)
-    expected = plan.expected(study)
-    prepared = [path for path in map(Path, plan.collect_data(wildcards)) if path.exists()]
-    theirs = with_source(read_rows(map(Path, plan.files_elsewhere(study))), study.also)
-    require_sound(theirs, prepared)
-    found = {(_key(row), row["seed"]): row for row in theirs}
-    missing = 0
-    for run in plan.runs_of(study):
-        key, seeds = run.stem.rpartition("/")[0], plan.seeds_of(study, run)
-        own = {key: {**expected[key], "seeds": format_seeds(seeds)}}
+
+    rows: list[Row] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def missing(self) -> int:
+        """How many results are still to come."""
+        return sum(row["status"] == UNFINISHED for row in self.rows)
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a result to show, if only that of a method that failed."""
+        return self.missing < len(self.rows)
+
+
+class Interim:
+    """A plan and the prepared tables that are there; `broken` says of others what is wrong with them."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.prepared: dict[str, store.Prepared] = {}
+        self.broken: dict[str, str] = {}
+        for path in map(Path, plan.data_inputs(None)):
+            try:
+                self.prepared[path.stem] = store.load(path, check=False)
+            except FileNotFoundError:
+                self.broken[path.stem] = _told(f"{RESULTS}/logs/prepare/{path.stem}.log") or f"{path} is not there"
+            except (UserError, OSError) as error:
+                self.broken[path.stem] = str(error)
+
+    def gathered(self, study: Study) -> Gathered:
+        """What there is of a study. Rows of different revisions of the code may meet here, with a remark."""
+        expected, found, wildcards = self.plan.expected(study), Gathered(), Namespace(study=study.name)
+        theirs, refused = self._elsewhere(study, wildcards)
+        made = {(_key(row), row["seed"]): row for row in theirs}
+        for run in self.plan.runs_of(study):
+            key, seeds = run.stem.rpartition("/")[0], self.plan.seeds_of(study, run)
+            made |= {(key, seed): row for seed, row in self._own(study, run, seeds, expected[key]).items()}
+        for key, facts in expected.items():
+            for seed in parse_seeds(facts["seeds"], key) or ():
+                if (key, seed) not in made:  # only another machine has it
+                    made[key, seed] = self._unfinished(key, facts["fingerprint"], seed, refused)
+        chosen = check(list(made.values()), expected, mixed=True)
         try:
-            rows = with_source(check(read_rows([Path(plan.rows_of(study, run))]), own, mixed=True), ())
-        except (FileNotFoundError, UserError) as error:
-            reason = why_missing(plan, study, run) if isinstance(error, FileNotFoundError) else str(error)
-            rows = [_unfinished(plan, run, seed, reason) for seed in seeds]
-            missing += len(rows)
-        found |= {(key, row["seed"]): row for row in rows}
-    chosen = check(list(found.values()), expected, mixed=True) + foreign(theirs, expected, mixed=True)
-    return select(chosen, expected), missing
+            refuse_mixed_revisions([row for row in chosen if row["status"] != UNFINISHED])
+            chosen += foreign(theirs, expected, mixed=True)
+        except UserError as error:
+            found.remarks.append(str(error))
+        found.remarks += [refused] if refused else []
+        found.remarks += self._not_shown(study)
+        found.rows = select(chosen, expected)
+        return found
+
+    def _elsewhere(self, study: Study, wildcards: Namespace) -> tuple[list[Row], str]:
+        """Rows of other machines, or none and why."""
+        prepared = [path for path in map(Path, self.plan.collect_data(wildcards)) if path.stem in self.prepared]
+        try:
+            theirs = with_source(read_rows(map(Path, self.plan.files_elsewhere(study))), study.also)
+            require_sound(theirs, prepared)
+        except (UserError, OSError) as error:
+            return [], str(error)
+        return theirs, ""
+
+    def _own(self, study: Study, run: Run, seeds: list[int], facts: Mapping[str, str]) -> dict[int, Row]:
+        """The rows of a run, or of the study's probe of it, by seed."""
+        key, path, reason = run.stem.rpartition("/")[0], Path(self.plan.rows_of(study, run)), self.broken.get(run.dataset, "")
+        if not reason:
+            try:
+                own = {key: {**facts, "seeds": format_seeds(seeds)}}
+                rows = with_source(check(read_rows([path]), own, mixed=True), ())
+                old = {row["seed"]: why for row in rows if (why := self._outdated(study, row))}
+                return {row["seed"]: row for row in rows} | {
+                    seed: self._unfinished(key, run.fingerprint, seed, why) for seed, why in old.items()
+                }
+            except FileNotFoundError:
+                reason = self._why(study, run)
+            except (UserError, OSError) as error:
+                reason = str(error)
+        return {seed: self._unfinished(key, run.fingerprint, seed, reason) for seed in seeds}
+
+    def _outdated(self, study: Study, row: Row) -> str:
+        """Why a row is of an earlier table, or an earlier question; empty if it is not."""
+        prepared = self.prepared[row["dataset"]]
+        if [row.get("data"), row.get("splits")] != [prepared.facts[name][:16] for name in ("content", "splits")]:
+            return f"{row['file']} is of an earlier table"
+        if KINDS[study.kind].probe and row["status"] == "ok":
+            test = len(prepared.splits[row["seed"]].test)
+            asked = {"options": _plain(asdict(study.options)), "rows": min(test, study.rows or test)}
+            if any(row.get(name) != value for name, value in asked.items()):
+                return f"{row['file']} answers an earlier question"
+        return ""
+
+    def _why(self, study: Study, run: Run) -> str:
+        """Why a run, or a study's probe of it, has no rows: the error of the first job on the way that has no result."""
+        rule = "train" if methods()[run.method].saves_weights else "fit"
+        made, log = f"{RESULTS}/runs/{run.stem}{ROWS}", f"{RESULTS}/logs/{rule}/{run.stem}.log"
+        if KINDS[study.kind].probe and Path(made).exists():
+            log = f"{RESULTS}/logs/probe/{study.name}/{run.stem}.log"
+        if not Path(log).exists():
+            return "not begun"
+        return _told(log) or f"no result, and no error in {log}: stopped from outside, or not finished yet"
+
+    def _not_shown(self, study: Study) -> list[str]:
+        """Errors of the jobs that collect and show a study, where they made nothing."""
+        shown = self.plan.shown(study.name, study.kind)
+        jobs = {"collect": [f"{RESULTS}/studies/{study.name}.csv"], "show": shown}
+        logs = [f"{RESULTS}/logs/{job}/{study.name}.log" for job, made in jobs.items() if not all(map(os.path.exists, made))]
+        return [told for log in logs if (told := _told(log))]
+
+    def _unfinished(self, key: str, fingerprint: str, seed: int, reason: str) -> Row:
+        dataset, method, variant = key.split("/")
+        prepared = self.prepared.get(dataset)
+        return {
+            "dataset": dataset,
+            "task": prepared.table.task if prepared else self.plan.config.datasets[dataset].expected_task,
+            "method": method,
+            "variant": variant,
+            "seed": seed,
+            "preset": self.plan.config.preset,
+            "fingerprint": fingerprint,
+            "revision": "",
+            "status": UNFINISHED,
+            "reason": reason,
+            "file": "",
+        }
 
 
-def why_missing(plan: Plan, study: Study, run: Run) -> str:
-    """Why a run, or a study's probe of it, has no rows: the error at the end of the first job on the way that has no result."""
-    rule = "train" if methods()[run.method].saves_weights else "fit"
-    way = [
-        (f"{RESULTS}/data/{run.dataset}.arrow", f"{RESULTS}/logs/prepare/{run.dataset}.log"),
-        (f"{RESULTS}/runs/{run.stem}{ROWS}", f"{RESULTS}/logs/{rule}/{run.stem}.log"),
-    ]
-    if KINDS[study.kind].probe:
-        way.append((plan.rows_of(study, run), f"{RESULTS}/logs/probe/{study.name}/{run.stem}.log"))
-    log = next(log for made, log in way if not Path(made).exists())
-    if not Path(log).exists():
-        return "not begun"
-    lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
-    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-    return errors[-1] if errors else f"no result, and no error in {log}: stopped from outside, or not finished yet"
+def _told(log: str) -> str:
+    """The last error that a log tells; empty if there is no such file or error."""
+    try:
+        with Path(log).open("rb") as content:
+            content.seek(max(0, Path(log).stat().st_size - TAIL))
+            text = content.read().decode(errors="replace")
+    except OSError:
+        return ""
+    errors = [line.removeprefix("error: ").strip() for line in text.splitlines() if line.startswith("error: ")]
+    return next((error for error in reversed(errors) if error), "")
 
 
 def _key(row: Row) -> str:
     return f"{row['dataset']}/{row['method']}/{row['variant']}"
 
 
-def _unfinished(plan: Plan, run: Run, seed: int, reason: str) -> dict[str, Any]:
-    return {
-        "dataset": run.dataset,
-        "task": plan.config.datasets[run.dataset].expected_task,
-        "method": run.method,
-        "variant": run.variant,
-        "seed": seed,
-        "preset": plan.config.preset,
-        "fingerprint": run.fingerprint,
-        "revision": "",
-        "status": UNFINISHED,
-        "reason": reason,
-        "file": "",
-    }
+def _plain(value: object) -> object:
+    """A value as it comes back from JSON."""
+    return json.loads(json.dumps(value))

@@ -12,6 +12,7 @@ import npt
 from baselines import methods
 from npt.interface import Method
 from workflow.kinds import KINDS
+from workflow.paths import RESULTS, ROWS
 from workflow.plan import Plan
 
 PROBE_SOURCES = ("npt/probes", "workflow/steps/questions.py")  # what determines a probe's answer beside the method
@@ -39,15 +40,15 @@ def outdated(plan: Plan) -> list[str]:
 
     A file that cannot be read is passed over; the step that needs it says why.
     """
-    found = {}
+    made = [(f"{RESULTS}/runs/{run.stem}{ROWS}", run.method, ()) for run in plan.runs.values()]
     for study in plan.config.studies:
-        probed = bool(KINDS[study.kind].probe)
-        for run in plan.runs_of(study):
-            path = Path(plan.rows_of(study, run))
-            made = _revision_of(path)
-            if made and made != revision(methods()[run.method], PROBE_SOURCES if probed else ()):
-                folder = path.parents[1]
-                found[str(folder.parents[1] / "*" / folder.name)] = None
+        if KINDS[study.kind].probe:
+            made += [(plan.rows_of(study, run), run.method, PROBE_SOURCES) for run in plan.runs_of(study)]
+    found = {}
+    for path, method, sources in made:
+        if (known := _revision_of(Path(path))) and known != revision(methods()[method], sources):
+            folder = Path(path).parents[1]
+            found[str(folder.parents[1] / "*" / folder.name)] = None
     return list(found)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from workflow.seeds import format_seeds
 
+UNFINISHED = "unfinished"  # status of a row that stands for a result that is still to come
+
 
 @dataclass(frozen=True)
 class Run:

@@ -19,7 +19,16 @@ from workflow.report.published import (
     standard_errors,
 )
 from workflow.report.section import DASH, Section, Tabulated, bold, decimals, noted, notes, plus_minus, tasks_of
-from workflow.report.summary import dataset_title, method_title, method_titles, standard_error, summarise, with_columns
+from workflow.report.summary import (
+    dataset_title,
+    method_title,
+    method_titles,
+    standard_error,
+    summarise,
+    unfinished,
+    waiting,
+    with_columns,
+)
 
 BASE = "base"
 TITLES = {"table_4_ablation": "Table 4", "table_5_ablation": "Table 5"}
@@ -67,7 +76,8 @@ def ablation(study: pd.DataFrame, choices: Choices) -> Tabulated:
 
 def validation_ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Mean zero-based rank of every variant by validation loss on each fold (paper Table 13)."""
-    study = with_columns(study.reset_index(drop=True), ["validation_loss"])
+    later = unfinished(study)
+    study = with_columns(study[~study["dataset"].isin(later)].reset_index(drop=True), ["validation_loss"])
     finished = study[study["status"] == "ok"]
     keys = ["dataset", "method", "seed"]
     count = finished.groupby(keys)["variant"].transform("size")
@@ -101,7 +111,7 @@ def validation_ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
         )
         cells = cells if (cells["Paper"] != DASH).any() else cells.drop(columns=["Paper", DIFFERENCE])
         sections.append(Section(f"{dataset_title(str(dataset))}: variants by validation loss", cells))
-    return Tabulated(tidy, noted(sections, RANK_NOTE))
+    return Tabulated(tidy, noted(sections, RANK_NOTE, *waiting(later)))
 
 
 def changes(study: pd.DataFrame, choices: Choices) -> pd.DataFrame:

@@ -23,13 +23,25 @@ from workflow.report.section import (
     probability,
     tasks_of,
 )
-from workflow.report.summary import LEVEL, MODEL, alike, dataset_title, method_title, method_titles, tabulated, with_columns
+from workflow.report.summary import (
+    LEVEL,
+    MODEL,
+    alike,
+    dataset_title,
+    method_title,
+    method_titles,
+    tabulated,
+    unfinished,
+    with_columns,
+)
 
 FEWEST_FOLDS = 3
 COLUMNS = [
     "task", "dataset", "metric", "reference", "method", "variant", "folds", "difference", "standard_error", "low", "high",
     "p_value", "p_holm", "reason",
 ]  # fmt: skip
+TESTED = ("standard_error", "low", "high", "p_value")
+WAITING = "not tested before all results of the dataset are there"
 NOTE = (
     "Difference of each method from {reference} on the same folds, mean and standard error corrected for the rows that the "
     "training sets of the folds share (Nadeau and Bengio 2003: the variance counts 1/folds + test rows/training rows); p is "
@@ -40,12 +52,13 @@ NOTE = (
 def over_folds(study: pd.DataFrame, choices: Choices) -> Tabulated:
     """Every method's difference from NPT (or the first method) on the folds of each dataset, by the corrected resampled t-test.
 
-    Refused for a dataset with fewer than three folds, and for rows that do not tell how many rows a fold trained on.
+    Refused for a dataset with fewer than three folds, for rows that do not tell how many rows a fold trained on, and while
+    results of a dataset are missing, as the correction counts all comparisons.
     """
     study = with_columns(study, ["train_rows", "test_rows"])
     models = list(study[MODEL[1:]].drop_duplicates().itertuples(index=False, name=None))
     reference = next((model for model in models if model[0] == "npt"), models[0])
-    frames, sections = [], []
+    frames, sections, later = [], [], unfinished(study)
     for task in tasks_of(study):
         metric = METRICS[choices.metrics[task]]
         for dataset, part in study[study["task"] == task].groupby("dataset", sort=False):
@@ -55,6 +68,8 @@ def over_folds(study: pd.DataFrame, choices: Choices) -> Tabulated:
                 for model in models
                 if model != reference
             ]
+            if dataset in later:
+                rows = [{**row, **dict.fromkeys(TESTED, np.nan), "reason": row["reason"] or WAITING} for row in rows]
             frame = _corrected(tabulated(rows, COLUMNS))
             frames.append(frame)
             if len(frame):

@@ -39,9 +39,12 @@ def _lost(study: pd.DataFrame, choices: Choices) -> str:
     """The share of skill that each method loses with all other rows shuffled, and with most of them deleted."""
     shuffled, deleted = (skill_from_others(study, kind).dropna(subset="share") for kind in ("shuffle", "delete"))
     gone = {names: 100 * part["share"] for names, part in deleted.groupby(MODEL[1:], sort=False)}
+    parts = dict(iter(shuffled.groupby(MODEL[1:], sort=False)))
+    alike = len({len(part) for part in parts.values()}) == 1
     told = {
         names: f"{_range(100 * part['share'])} % and {_range(gone[names])} %"
-        for names, part in shuffled.groupby(MODEL[1:], sort=False)
+        + ("" if alike else f" (on {counted(len(part), 'dataset')})")
+        for names, part in parts.items()
     }
     start = "Of its skill a model loses, when all other rows are shuffled and when most are deleted"
     return f"{start}: {_listed(told)}." if told else ""

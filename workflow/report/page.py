@@ -21,6 +21,7 @@ from workflow.report.html import rendered
 from workflow.report.section import Section
 from workflow.report.summary import dataset_title, method_title, why_no_result
 from workflow.report.tables import TABLES
+from workflow.run import UNFINISHED
 from workflow.seeds import format_seeds
 
 CAPTIONS = Path(__file__).with_name("captions")
@@ -59,25 +60,26 @@ class ShownStudy:
 
 def render(
     studies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], choices: Choices, preset: str, results: Path,
-    prepared: Sequence[store.Prepared], missing: int | None = None,
+    prepared: Sequence[store.Prepared], remarks: Sequence[str] | None = None,
 ) -> str:  # fmt: skip
     """HTML of the page from the collected studies, the figures drawn and the prepared datasets.
 
-    A page that is made before the end says how many results are `missing`; it lies one folder deeper.
+    A page that is made before the end has `remarks` of what is amiss beside the rows, and lies one folder deeper.
     """
+    shown = {name: frame for name, frame in studies.items() if (frame["status"] != UNFINISHED).any()}
     return rendered(
         "page.html.j2",
         preset=preset,
-        missing=missing,
-        raw=".." if missing is None else "../..",
-        headline=headline(studies, kinds, choices),
-        studies=[_shown(name, frame, kinds, choices, results) for name, frame in studies.items()],
+        missing=None if remarks is None else sum(int((one["status"] == UNFINISHED).sum()) for one in studies.values()),
+        raw=".." if remarks is None else "../..",
+        headline=headline(shown, kinds, choices),
+        studies=[_shown(name, frame, kinds, choices, results) for name, frame in shown.items()],
         endings={"figures": FIGURE_ENDINGS, "tables": TABLE_ENDINGS},
         datasets=_datasets(prepared),
         own_tables=[one.facts["description"] for one in prepared if "description" in one.facts],
-        settings=_settings(studies),
-        versions=_versions(studies),
-        failures=_failures(studies, choices),
+        settings=_settings(shown),
+        versions=_versions(shown),
+        failures=[*(remarks or ()), *_failures(studies, choices)],
         starred=any(dataset_title(name).endswith("*") for frame in studies.values() for name in frame["dataset"].unique()),
     )
 

@@ -14,6 +14,7 @@ from baselines import methods
 from npt.datasets import datasets
 from npt.interface import Task, UserError
 from npt.metrics import METRICS
+from workflow.run import UNFINISHED
 
 TEXT = ("study", "dataset", "task", "method", "variant", "status", "reason", "preset", "fingerprint", "revision", "source")
 SUMMARY_COLUMNS = ["task", "dataset", "method", "variant", "metric", "mean", "standard_error", "folds", "reason"]
@@ -74,7 +75,6 @@ def dataset_title(name: str) -> str:
 
 
 LEVEL = 0.05  # of every test, where nothing else is said
-UNFINISHED = "unfinished"  # status of a row that stands for a result that is still to come
 MODEL = ["dataset", "method", "variant"]
 
 
@@ -96,6 +96,12 @@ def by_model(study: pd.DataFrame) -> list[tuple[dict[str, Any], pd.DataFrame]]:
 def unfinished(study: pd.DataFrame) -> list[str]:
     """Datasets of which some result is still to come."""
     return list(study.loc[study["status"] == UNFINISHED, "dataset"].unique())
+
+
+def waiting(later: Iterable[str]) -> list[str]:
+    """A note on unfinished datasets, if there are any."""
+    names = ", ".join(map(dataset_title, later))
+    return [f"Not ranked yet, for want of results: {names}."] if names else []
 
 
 def without_failures(study: pd.DataFrame) -> pd.DataFrame:

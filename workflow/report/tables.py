@@ -33,7 +33,7 @@ from workflow.report.section import (
     plus_minus,
     tasks_of,
 )
-from workflow.report.summary import dataset_title, method_titles, metrics_of, summarise, unfinished
+from workflow.report.summary import dataset_title, method_titles, metrics_of, summarise, unfinished, waiting
 
 RANKS_NOTE = (
     "The paper's ranks are those of the values it prints in Tables 8, 10 and 11, of these methods on these datasets; the "
@@ -61,8 +61,7 @@ def ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
         sections.append(Section(title, _rank_cells(means), remarks))
     tidy = pd.concat(frames, ignore_index=True)
     remarks = [RANKINGS[how], *([RANKS_NOTE] if tidy["published"].notna().any() else [])]
-    remarks += [f"Not ranked yet, for want of results: {', '.join(map(dataset_title, later))}."] if later else []
-    return Tabulated(tidy, noted(sections, *remarks))
+    return Tabulated(tidy, noted(sections, *remarks, *waiting(later)))
 
 
 def metrics(study: pd.DataFrame, choices: Choices) -> Tabulated:

@@ -7,20 +7,20 @@ results themselves are only read.
 from __future__ import annotations
 
 import shutil
+import tempfile
 from pathlib import Path
 
-from npt.files import replacing
 from npt.interface import UserError
+from workflow.kinds import Kind
 from workflow.paths import INTERIM, RESULTS
 from workflow.steps.command import execute, parser
 
 
 def main() -> None:
     """Command line of the step."""
-    from npt.datasets import store
     from workflow.collection import write
     from workflow.config import read_file
-    from workflow.interim import gathered
+    from workflow.interim import Interim
     from workflow.plan import Plan
     from workflow.report.page import render
     from workflow.report.summary import read_study
@@ -30,26 +30,40 @@ def main() -> None:
     options.add_argument("--configfile", type=Path, default=Path("config.yaml"))
     given = options.parse_args()
     plan = Plan(read_file(given.configfile))
-    interim, missing, studies = Path(INTERIM), 0, {}
-    shutil.rmtree(interim, ignore_errors=True)
-    for study in plan.config.studies:
-        rows, without = gathered(plan, study)
-        missing += without
-        if without and not any(row["status"] == "ok" for row in rows):
-            continue
-        collected = interim / "studies" / f"{study.name}.csv"
-        write(rows, study.name, collected)
-        show(collected, study.kind, plan.config.choices, interim / "tables", interim / "figures")
-        studies[study.name] = read_study(collected)
-    if not studies:
-        raise UserError(f"{RESULTS}: no study has a result yet")
-    kinds = {study.name: study.kind for study in plan.config.studies}
-    prepared = [store.load(path, check=False) for path in map(Path, plan.data_inputs(None)) if path.exists()]
-    page = interim / "report" / "index.html"
-    text = render(studies, kinds, plan.config.choices, plan.config.preset, interim, prepared, missing)
-    with replacing(page) as partial:
-        partial.write_text(text)
-    print(f"{missing} results are missing; a page of the others, with the reasons: {page.resolve()}")
+    interim = Interim(plan)
+    found = {study.name: interim.gathered(study) for study in plan.config.studies}
+    remarks = [f"{name}: {remark}" for name, one in found.items() for remark in one.remarks]
+    if not any(one.begun for one in found.values()):
+        first = next(row for one in found.values() for row in one.rows)
+        which = f"{first['method']} ({first['variant']}) on {first['dataset']}, fold {first['seed']}: {first['reason']}"
+        raise UserError(f"{RESULTS}: no study has a result yet; {'; '.join([*remarks, which])}")
+    place = Path(INTERIM)
+    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as folder:
+        made, studies = Path(folder) / place.name, {}
+        kinds: dict[str, Kind] = {study.name: study.kind for study in plan.config.studies}
+        for name, one in found.items():
+            collected = made / "studies" / f"{name}.csv"
+            write(one.rows, name, collected)
+            studies[name] = read_study(collected)
+            if one.begun:
+                show(collected, kinds[name], plan.config.choices, made / "tables", made / "figures")
+        prepared = list(interim.prepared.values())
+        text = render(studies, kinds, plan.config.choices, plan.config.preset, made, prepared, remarks)
+        (made / "report").mkdir()
+        (made / "report" / "index.html").write_text(text, encoding="utf-8")
+        _replace(place, made)
+    missing = sum(one.missing for one in found.values())
+    count = "1 result is" if missing == 1 else f"{missing} results are"
+    print(f"{count} missing; a page of the others, with the reasons: {(place / 'report' / 'index.html').resolve()}")
+
+
+def _replace(place: Path, made: Path) -> None:
+    """Put a folder where another, or a file, may be."""
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)
+    made.rename(place)
 
 
 if __name__ == "__main__":
