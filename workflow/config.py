@@ -119,6 +119,8 @@ def parse(path: Path) -> Mapping[str, Any]:
         raw = yaml.load(path.read_text(encoding="utf-8"), _loader())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
     return raw if isinstance(raw, dict) else {}
 
 
@@ -132,7 +134,7 @@ def _loader() -> Any:
             node, seen = super().compose_mapping_node(anchor), set()
             for key, _ in node.value:
                 if (name := (key.tag, str(key.value))) in seen:
-                    raise yaml.MarkedYAMLError(problem=f"key {key.value!r} stands twice", problem_mark=key.start_mark)
+                    raise UserError(f"line {key.start_mark.line + 1}: key {key.value!r} stands twice in its block")
                 seen.add(name)
             return node
 

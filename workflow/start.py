@@ -35,7 +35,7 @@ def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
         plan = Plan(read(config))
         if snakemake.is_main_process and not snakemake.output_settings.dryrun:
             claim(Path.cwd())
-            _keep(config)
+            keep(config)
         if snakemake.is_main_process:
             _warn(plan)
     except UserError as error:
@@ -45,7 +45,7 @@ def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
     return plan
 
 
-def _keep(config: Mapping[str, Any]) -> None:
+def keep(config: Mapping[str, Any]) -> None:
     """Write down the configuration, `--config` and all, for the steps that need the whole of it."""
     import yaml
 

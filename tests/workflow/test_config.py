@@ -9,8 +9,10 @@ import yaml
 import workflow.study as study_module
 from baselines import methods
 from npt.interface import UserError
-from workflow.config import read, read_file
+from workflow.config import parse, read, read_file
+from workflow.paths import CONFIG
 from workflow.seeds import parse_seeds
+from workflow.start import keep
 
 ROOT = Path(__file__).parents[2]
 
@@ -202,10 +204,22 @@ def test_the_configurations_that_come_with_it_are_valid(path: str) -> None:
 def test_a_key_that_stands_twice_is_named_with_its_line_and_merged_blocks_are_not_refused(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("seeds: 0\ndatasets: [yacht]\nmethods: [knn]\nstudies:\n  main: {}\n  main: {seeds: 1}\n")
-    with pytest.raises(UserError, match=r"config\.yaml: not YAML \(key 'main' stands twice .*line 6"):
+    with pytest.raises(UserError, match=r"config\.yaml: line 6: key 'main' stands twice in its block"):
         read_file(path)
     path.write_text(
         "seeds: 0\ndatasets: [yacht]\nmethods: [knn]\nstudies:\n"
         "  main: &main {seeds: 1}\n  more: &more {<<: *main, seeds: 2}\n  most: {<<: *more, seeds: 3}\n"
     )
     assert [study.seeds["yacht"] for study in read_file(path).studies] == [(1,), (2,), (3,)]
+
+
+def test_the_configuration_that_a_run_keeps_reads_back_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    mlp = {"tol": 1e-6, "alpha": [0.1, 1e22], "x": None}
+    config = {"preset": "r\N{GRINNING FACE}n: 1e-6", "seeds": 3, "settings": {"mlp": mlp}}
+    keep(config)
+    assert parse(Path(CONFIG)) == config
+    before = Path(CONFIG).stat()
+    keep(config)
+    assert Path(CONFIG).stat() == before
