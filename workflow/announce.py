@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from workflow.paths import CONFIG, INTERIM, RESULTS
 
 LATER = "NPT_ANNOUNCE_LATER"  # set by the Makefile, which says where the results are also where there was nothing to do
+INTERRUPTED = re.compile(r"Terminating processes on user request|Signals\.SIGINT|exit status 130\b")
 
 
 def announce(folder: Path) -> None:
@@ -35,9 +37,9 @@ def finished() -> None:
 def failed(logs: Iterable[str]) -> None:
     """After a run in this folder in which jobs failed: a page of what there is, with the reasons for what there is not.
 
-    After Ctrl-C, which Snakemake's logs tell, nothing is made.
+    After Ctrl-C, which Snakemake's logs tell of itself or of a job, nothing is made.
     """
-    if any("Terminating processes on user request" in Path(log).read_text(errors="replace") for log in logs):
+    if any(INTERRUPTED.search(Path(log).read_text(errors="replace")) for log in logs):
         return
     subprocess.run([sys.executable, "-m", "workflow.steps.interim", "--configfile", CONFIG], check=False)
 
