@@ -11,7 +11,7 @@ if not workflow.overwrite_configfiles:
 
 from workflow.announce import failed, finished
 from workflow.paths import CONFIG
-from workflow.start import planned
+from workflow.start import keep, planned
 
 plan = planned(config, workflow)
 
@@ -43,6 +43,10 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/studies.smk"
 include: "workflow/rules/report.smk"
+
+
+onstart:
+    keep(config)
 
 
 onsuccess:

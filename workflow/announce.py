@@ -13,7 +13,9 @@ from pathlib import Path
 from workflow.paths import CONFIG, INTERIM, RESULTS
 
 LATER = "NPT_ANNOUNCE_LATER"  # set by the Makefile, which says where the results are also where there was nothing to do
-INTERRUPTED = re.compile(r"Terminating processes on user request|Signals\.SIGINT|exit status 130\b")
+INTERRUPTED = re.compile(
+    r"Terminating processes on user request|died with <Signals\.SIGINT|returned non-zero exit status 130\b"
+)
 
 
 def announce(folder: Path) -> None:

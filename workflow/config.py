@@ -133,6 +133,8 @@ def _loader() -> Any:
         def compose_mapping_node(self, anchor: Any) -> Any:
             node, seen = super().compose_mapping_node(anchor), set()
             for key, _ in node.value:
+                if key.tag == "tag:yaml.org,2002:merge":
+                    continue
                 if (name := (key.tag, str(key.value))) in seen:
                     raise UserError(f"line {key.start_mark.line + 1}: key {key.value!r} stands twice in its block")
                 seen.add(name)

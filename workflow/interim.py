@@ -64,21 +64,23 @@ class Interim:
         """What there is of a study. Rows of different revisions of the code may meet here, with a remark."""
         expected, found, wildcards = self.plan.expected(study), Gathered(), Namespace(study=study.name)
         theirs, refused = self._elsewhere(study, wildcards)
-        made = {(_key(row), row["seed"]): row for row in theirs}
+        made: dict[tuple[str, int], Row] = {}
         for run in self.plan.runs_of(study):
             key, seeds = run.stem.rpartition("/")[0], self.plan.seeds_of(study, run)
             made |= {(key, seed): row for seed, row in self._own(study, run, seeds, expected[key]).items()}
         for key, facts in expected.items():
-            for seed in parse_seeds(facts["seeds"], key) or ():
-                if (key, seed) not in made:  # only another machine has it
-                    made[key, seed] = self._unfinished(key, facts["fingerprint"], seed, refused)
+            seeds = [seed for seed in parse_seeds(facts["seeds"], key) or () if (key, seed) not in made]
+            made |= {(key, seed): row for seed, row in self._theirs(theirs, refused, key, seeds, facts).items()}
         chosen = check(list(made.values()), expected, mixed=True)
+        found.remarks += [refused] if refused else []
         try:
             refuse_mixed_revisions([row for row in chosen if row["status"] != UNFINISHED])
+        except UserError as error:
+            found.remarks.append(str(error))
+        try:
             chosen += foreign(theirs, expected, mixed=True)
         except UserError as error:
             found.remarks.append(str(error))
-        found.remarks += [refused] if refused else []
         found.remarks += self._not_shown(study)
         found.rows = select(chosen, expected)
         return found
@@ -92,6 +94,16 @@ class Interim:
         except (UserError, OSError) as error:
             return [], str(error)
         return theirs, ""
+
+    def _theirs(self, rows: list[Row], refused: str, key: str, seeds: list[int], facts: Mapping[str, str]) -> dict[int, Row]:
+        """Other machines' rows of a run by seed: those of seeds that no file of this one has."""
+        reason, own = refused, {key: {**facts, "seeds": format_seeds(seeds)}}
+        if seeds and not reason:
+            try:
+                return {row["seed"]: row for row in check([row for row in rows if _key(row) == key], own, mixed=True)}
+            except UserError as error:
+                reason = str(error)
+        return {seed: self._unfinished(key, facts["fingerprint"], seed, reason) for seed in seeds}
 
     def _own(self, study: Study, run: Run, seeds: list[int], facts: Mapping[str, str]) -> dict[int, Row]:
         """The rows of a run, or of the study's probe of it, by seed."""

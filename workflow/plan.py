@@ -219,7 +219,8 @@ class Plan:
     def contents(self, wildcards: Any) -> str:
         """Sixteen hex digits over what a study is made of, so that it is collected anew when that changes."""
         study = self.studies[wildcards.study]
-        return hashlib.sha256(json.dumps([self.expected(study), study.also]).encode()).hexdigest()[:16]
+        facts = [self.expected(study), study.also, self.collect_inputs(wildcards)]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
     def expected(self, study: Study) -> dict[str, dict[str, str]]:
         """What a study's files must hold, in the configuration's order: run to seeds and fingerprint.

@@ -30,12 +30,14 @@ def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
     logging.raiseExceptions = False  # a log file on a full disk must not bury the error under its own tracebacks
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     try:
-        for path in snakemake.configfiles:
-            parse(Path(path))  # Snakemake does not mind a key that stands twice
+        for path in map(Path, snakemake.configfiles):
+            if path.suffix != ".json":
+                parse(path)  # Snakemake does not mind a key that stands twice
         plan = Plan(read(config))
         if snakemake.is_main_process and not snakemake.output_settings.dryrun:
             claim(Path.cwd())
-            keep(config)
+            if "--no-hooks" in sys.argv:
+                keep(config)  # there will be no `onstart`
         if snakemake.is_main_process:
             _warn(plan)
     except UserError as error:
@@ -46,14 +48,20 @@ def planned(config: Mapping[str, Any], snakemake: Any) -> Plan:
 
 
 def keep(config: Mapping[str, Any]) -> None:
-    """Write down the configuration, `--config` and all, for the steps that need the whole of it."""
+    """Write down the configuration, `--config` and all, for the steps that need the whole of it.
+
+    A disk that does not take it ends the program with one line.
+    """
     import yaml
 
-    text = yaml.safe_dump(json.loads(json.dumps(config, default=str)), sort_keys=False)
+    content = yaml.safe_dump(json.loads(json.dumps(config, default=str)), sort_keys=False).encode()
     path = Path(CONFIG)
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        with replacing(path) as partial:
-            partial.write_text(text, encoding="utf-8")
+    try:
+        if not path.exists() or path.read_bytes() != content:
+            with replacing(path) as partial:
+                partial.write_bytes(content)
+    except OSError as error:
+        sys.exit(f"error: {error.filename or path}: {error.strerror}")
 
 
 def _warn(plan: Plan) -> None:

@@ -225,6 +225,11 @@ def test_a_mistake_in_the_configuration_is_one_line(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "did you mean 'width'?" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+    (tmp_path / "wrong.yaml").write_text(SMOKE.read_text() + "\nseeds: 3\n")
+    twice = run(tmp_path, "-n", config=tmp_path / "wrong.yaml")
+    assert twice.returncode != 0
+    assert "key 'seeds' stands twice in its block" in twice.stderr
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path: Path, finished: Path) -> None:

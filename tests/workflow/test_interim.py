@@ -154,9 +154,25 @@ def test_a_damaged_table_and_refused_rows_of_others_cost_only_what_needs_them(pl
     theirs = tmp_path / "theirs/runs/yacht/mlp/base/0-2.jsonl"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("{}\n")
-    merged = gathered(planned(studies={"main": {"also": str(tmp_path / "theirs")}}))
+    merging = planned(studies={"main": {"also": str(tmp_path / "theirs")}})
+    merged = gathered(merging)
     assert merged.missing == 9 + 3
     assert any("0-2.jsonl:1: lacks dataset" in remark for remark in merged.remarks)
+    mine = Path("results/runs/yacht/mlp/base")
+    rows = [json.loads(line) for path in sorted(mine.iterdir()) for line in path.read_text().splitlines()]
+    rows = [{key: value for key, value in row.items() if key != "checksum"} for row in rows]
+    for others, reason, missing in (
+        (rows, "", 9),
+        ([{**row, "fingerprint": "theirs"} for row in rows], "made with other settings or data (theirs", 12),
+        ([{**row, "status": "failed"} for row in rows], "failed without a reason", 12),
+        (rows[:2], "fold 2: 0 rows in no file", 12),
+        ([*rows, rows[0]], "fold 0: 2 rows in", 12),
+    ):
+        write_rows(theirs, others)
+        merged = gathered(merging)
+        told = [row["reason"] for row in merged.rows if row["method"] == "mlp" and row["dataset"] == "yacht"]
+        assert merged.missing == missing, reason
+        assert all(reason in one for one in told) and any(told) == bool(reason), told
 
 
 def test_a_tuned_fold_waits_for_all_its_trials(plan: Plan) -> None:
@@ -164,7 +180,9 @@ def test_a_tuned_fold_waits_for_all_its_trials(plan: Plan) -> None:
     finish_all(tuned, "wine/npt/trial_01/1")
     found = gathered(tuned)
     assert [(row["seed"], row["variant"]) for row in found.rows if row["status"] == UNFINISHED] == [(1, "tuned")]
-    assert "chosen" not in next(row for row in found.rows if row["status"] == UNFINISHED)
+    waiting = next(row for row in found.rows if row["status"] == UNFINISHED)
+    assert not {"chosen", "changes"} & set(waiting)
+    assert found.remarks == []
 
 
 def test_a_class_count_that_the_configuration_leaves_open_is_that_of_the_table(plan: Plan) -> None:
@@ -179,6 +197,7 @@ def test_what_went_wrong_beside_the_rows_is_told(plan: Plan) -> None:
     finish(plan, plan.runs["yacht/npt/base/0"], revision="older")
     log("collect/main", "error: rows of different revisions\n")
     log("show/main", "error: no room\n")
+    Path("results/runs/yacht/mlp/base/0.jsonl").unlink()  # has no revision of its own
     remarks = gathered(plan).remarks
     assert any(remark.startswith("npt: rows of different code revisions: older (1 rows), r") for remark in remarks)
     assert remarks[1:] == ["rows of different revisions", "no room"]

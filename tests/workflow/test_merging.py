@@ -167,6 +167,36 @@ def test_a_run_is_not_merged_with_itself_and_a_probe_by_hand_with_nothing(
         collect.main()
 
 
+def test_by_hand_rows_of_others_take_the_place_of_those_that_are_not_here_and_a_changed_plan_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = config(None, datasets=["wine"], studies={"main": {"methods": ["knn"]}})
+    (tmp_path / "config.yaml").write_text(json.dumps(content))
+    (run,) = Plan(read(content)).runs.values()
+    facts = {"dataset": "wine", "task": "multiclass", "fingerprint": run.fingerprint, "data": "c", "splits": "s"}
+    made = [row(seed, **facts, test_accuracy=0.5) for seed in (0, 1)]
+    made = [{k: v for k, v in one.items() if k not in ("file", "test_rmse")} for one in made]
+    theirs = tmp_path / "theirs/runs/wine/knn/base"
+    theirs.mkdir(parents=True)
+    write_rows(theirs / "0-1.jsonl", made)
+    store.save(tmp_path / "results/data/wine.arrow", wine())
+    by_hand = ["collect", "--study", "main", "--also", "theirs", "--allow-mixed-revisions"]
+    monkeypatch.setattr("sys.argv", by_hand)
+    collect.main()
+    found = read_study(tmp_path / "results/studies/main.csv")
+    assert list(found["source"]) == ["theirs", "theirs"]
+    monkeypatch.setattr("sys.argv", [*by_hand, "--contents", "0" * 16])
+    with pytest.raises(UserError, match=r"main: config\.yaml, or a folder of `also`, is not what it was"):
+        collect.main()
+
+
+def wine() -> store.Prepared:
+    table = Table((Column("y", "categorical", ("a", "b", "c")),), (np.array([0, 1, 2, 1], np.int32),), 0)
+    split = Split(0, np.array([0, 1]), np.array([2]), np.array([3]))
+    return store.Prepared(table, {0: split}, {"content": "c", "splits": "s", "name": "wine"})
+
+
 def test_a_study_is_collected_by_hand_from_files_that_hold_the_folds_of_others_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

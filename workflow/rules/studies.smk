@@ -43,4 +43,5 @@ rule collect:
         contents=plan.contents,
         config=CONFIG,
     shell:
-        "python -m workflow.steps.collect --study {wildcards.study} --configfile {params.config} --output {output} --log {log}"
+        "python -m workflow.steps.collect --study {wildcards.study} --configfile {params.config}"
+        " --contents {params.contents} --output {output} --log {log}"

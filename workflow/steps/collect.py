@@ -29,10 +29,15 @@ def main() -> None:
     options.add_argument("--also", action="append", default=[], metavar="DIR", help="results of another machine (repeatable)")
     options.add_argument("--allow-mixed-revisions", action="store_true", help="take rows of different revisions of the code")
     options.add_argument("--configfile", type=Path, default=Path("config.yaml"))
+    options.add_argument("--contents", help="in the workflow: a hash of what the study is to be made of")
     options.add_argument("--output", type=Path, help="where the table goes (default: results/studies/STUDY.csv)")
     given = options.parse_args()
     plan, study = _planned(given)
     wildcards, expected = argparse.Namespace(study=study.name), plan.expected(study)
+    if given.contents not in (None, plan.contents(wildcards)):
+        raise UserError(
+            f"{study.name}: {given.configfile}, or a folder of `also`, is not what it was when this run was planned; run again"
+        )
     files = [path for path in map(Path, plan.collect_inputs(wildcards)) if path.exists()]  # what lacks is refused as a hole
     rows = with_source(read_rows(files), study.also)
     require_sound(rows, map(Path, plan.collect_data(wildcards)))

@@ -59,7 +59,7 @@ def main() -> None:
 
 def _replace(place: Path, made: Path) -> None:
     """Put a folder where another, or a file, may be."""
-    if place.is_dir():
+    if place.is_dir() and not place.is_symlink():
         shutil.rmtree(place, ignore_errors=True)
     else:
         place.unlink(missing_ok=True)
