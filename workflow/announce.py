@@ -20,7 +20,7 @@ INTERRUPTED = re.compile(
 
 def announce(folder: Path) -> None:
     """Print the paths of the page, the tables and the figures under `folder`, if the page has been made."""
-    page = (folder / "results" / "report" / "index.html").resolve()
+    page = (folder / RESULTS / "report" / "index.html").resolve()
     if page.is_file():
         results = page.parents[1]
         print(f"\nResults\n  page     {page}\n  tables   {results / 'tables'}\n  figures  {results / 'figures'}")

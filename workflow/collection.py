@@ -57,6 +57,11 @@ def read_rows(files: Iterable[Path]) -> list[dict[str, Any]]:
     return rows
 
 
+def name_of(row: Mapping[str, Any]) -> str:
+    """dataset/method/variant of a row, as `Run.name`."""
+    return f"{row['dataset']}/{row['method']}/{row['variant']}"
+
+
 def check(rows: list[dict[str, Any]], expected: Expected, *, mixed: bool) -> list[dict[str, Any]]:
     """The expected rows in order, each present once, made with the planned settings and one revision of the code.
 
@@ -65,7 +70,7 @@ def check(rows: list[dict[str, Any]], expected: Expected, *, mixed: bool) -> lis
     """
     by_key: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        by_key[f"{row['dataset']}/{row['method']}/{row['variant']}", json.dumps(row["seed"])].append(row)
+        by_key[name_of(row), json.dumps(row["seed"])].append(row)
     chosen = []
     for run, facts in expected.items():
         for seed in parse_seeds(facts["seeds"], run) or ():
@@ -95,7 +100,7 @@ def select(rows: list[dict[str, Any]], expected: Expected) -> list[dict[str, Any
     """
     trials: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in rows:
-        key = f"{row['dataset']}/{row['method']}/{row['variant']}"
+        key = name_of(row)
         facts = expected.get(key, {})
         name = facts.get("trial_of", key)
         tried = {"changes": json.loads(facts["changes"])} if name != key else {}

@@ -6,13 +6,13 @@ import json
 import os
 from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from baselines import methods
 from npt.datasets import store
 from npt.interface import UserError
-from workflow.collection import check, read_rows, refuse_mixed_revisions, select
+from workflow.collection import check, name_of, read_rows, refuse_mixed_revisions, select
 from workflow.kinds import KINDS
 from workflow.merging import Row, foreign, require_sound, with_source
 from workflow.paths import RESULTS, ROWS
@@ -66,8 +66,8 @@ class Interim:
         theirs, refused = self._elsewhere(study, wildcards)
         made: dict[tuple[str, int], Row] = {}
         for run in self.plan.runs_of(study):
-            key, seeds = run.stem.rpartition("/")[0], self.plan.seeds_of(study, run)
-            made |= {(key, seed): row for seed, row in self._own(study, run, seeds, expected[key]).items()}
+            own = self._own(study, run, self.plan.seeds_of(study, run), expected[run.name])
+            made |= {(run.name, seed): row for seed, row in own.items()}
         for key, facts in expected.items():
             seeds = [seed for seed in parse_seeds(facts["seeds"], key) or () if (key, seed) not in made]
             made |= {(key, seed): row for seed, row in self._theirs(theirs, refused, key, seeds, facts).items()}
@@ -100,14 +100,14 @@ class Interim:
         reason, own = refused, {key: {**facts, "seeds": format_seeds(seeds)}}
         if seeds and not reason:
             try:
-                return {row["seed"]: row for row in check([row for row in rows if _key(row) == key], own, mixed=True)}
+                return {row["seed"]: row for row in check([row for row in rows if name_of(row) == key], own, mixed=True)}
             except UserError as error:
                 reason = str(error)
         return {seed: self._unfinished(key, facts["fingerprint"], seed, reason) for seed in seeds}
 
     def _own(self, study: Study, run: Run, seeds: list[int], facts: Mapping[str, str]) -> dict[int, Row]:
         """The rows of a run, or of the study's probe of it, by seed."""
-        key, path, reason = run.stem.rpartition("/")[0], Path(self.plan.rows_of(study, run)), self.broken.get(run.dataset, "")
+        key, path, reason = run.name, Path(self.plan.rows_of(study, run)), self.broken.get(run.dataset, "")
         if not reason:
             try:
                 own = {key: {**facts, "seeds": format_seeds(seeds)}}
@@ -129,7 +129,8 @@ class Interim:
             return f"{row['file']} is of an earlier table"
         if KINDS[study.kind].probe and row["status"] == "ok":
             test = len(prepared.splits[row["seed"]].test)
-            asked = {"options": _plain(asdict(study.options)), "rows": min(test, study.rows or test)}
+            options = json.loads(self.plan.probe_options(Namespace(study=study.name)))
+            asked = {"options": options, "rows": min(test, study.rows or test)}
             if any(row.get(name) != value for name, value in asked.items()):
                 return f"{row['file']} answers an earlier question"
         return ""
@@ -179,12 +180,3 @@ def _told(log: str) -> str:
         return ""
     errors = [line.removeprefix("error: ").strip() for line in text.splitlines() if line.startswith("error: ")]
     return next((error for error in reversed(errors) if error), "")
-
-
-def _key(row: Row) -> str:
-    return f"{row['dataset']}/{row['method']}/{row['variant']}"
-
-
-def _plain(value: object) -> object:
-    """A value as it comes back from JSON."""
-    return json.loads(json.dumps(value))

@@ -232,11 +232,10 @@ class Plan:
         for dataset, method, variant, settings in self._selected[study.name]:
             seeds = study.seeds[dataset]
             run = Run(dataset, method, variant, seeds, settings, self._fingerprints[dataset])
-            key = f"{dataset}/{method}/{variant}"
-            found[key] = {"seeds": format_seeds(seeds), "fingerprint": run.fingerprint}
+            found[run.name] = {"seeds": format_seeds(seeds), "fingerprint": run.fingerprint}
             if variant in tried[dataset, method]:
-                found[key]["trial_of"] = f"{dataset}/{method}/{TUNED}"
-                found[key]["changes"] = json.dumps(tried[dataset, method][variant])
+                found[run.name]["trial_of"] = f"{dataset}/{method}/{TUNED}"
+                found[run.name]["changes"] = json.dumps(tried[dataset, method][variant])
         return found
 
     def choices(self, wildcards: Any) -> str:

@@ -26,9 +26,14 @@ class Run:
     data: str
 
     @property
+    def name(self) -> str:
+        """dataset/method/variant, under which its rows are expected."""
+        return f"{self.dataset}/{self.method}/{self.variant}"
+
+    @property
     def stem(self) -> str:
         """dataset/method/variant/seeds, the run's identity in paths."""
-        return f"{self.dataset}/{self.method}/{self.variant}/{format_seeds(self.seeds)}"
+        return f"{self.name}/{format_seeds(self.seeds)}"
 
     @property
     def fingerprint(self) -> str:

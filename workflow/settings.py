@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
 from baselines import methods
 from baselines.declaration import BaselineSettings
 from npt.interface import TASKS, Resources
-from workflow.checks import require_keys, typed
-
-Settings = Mapping[str, Any]
+from workflow.checks import Settings, require_keys, typed
 
 
 def typed_settings(method: str, changes: Settings, where: str) -> Any:

@@ -24,7 +24,9 @@ def main() -> None:
 
 def show(collected: Path, of_kind: Kind, choices: Choices, tables: Path, figures: Path) -> None:
     """Write the tables and figures of a collected study into two folders."""
-    from workflow.report.drawing import UNDATED, pyplot
+    from matplotlib.pyplot import close
+
+    from workflow.report.drawing import UNDATED
     from workflow.report.figures import FIGURES
     from workflow.report.html import html
     from workflow.report.latex import latex
@@ -51,7 +53,7 @@ def show(collected: Path, of_kind: Kind, choices: Choices, tables: Path, figures
         for ending in FIGURE_ENDINGS:
             with replacing(figures / f"{stem}.{ending}") as partial:
                 figure.savefig(partial, format=ending, metadata=UNDATED[ending])
-        pyplot().close(figure)
+        close(figure)
 
 
 if __name__ == "__main__":
