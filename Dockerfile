@@ -13,5 +13,5 @@ COPY . .
 RUN if [ "$HARDWARE" = gpu ]; then index=https://pypi.org/simple; else index="$TORCH_INDEX"; fi \
     && pip install --no-cache-dir --extra-index-url "$index" -c constraints.txt -e ".[$HARDWARE,data]"
 ENV OMP_WAIT_POLICY=PASSIVE
-ENTRYPOINT ["snakemake", "--workflow-profile", "workflow/profiles/default"]
+ENTRYPOINT ["snakemake", "--workflow-profile", "profiles/default"]
 CMD ["--cores", "all"]

@@ -9,9 +9,9 @@ if not workflow.overwrite_configfiles:
     configfile: "config.yaml"
 
 
-from workflow.announce import failed, finished
-from workflow.paths import CONFIG
-from workflow.start import keep, planned
+from workflow.runtime.announce import failed, finished
+from workflow.planning.paths import CONFIG
+from workflow.runtime.start import keep, planned
 
 plan = planned(config, workflow)
 
@@ -26,7 +26,7 @@ wildcard_constraints:
     dataset="|".join(plan.datasets),
     method=plan.pattern("method"),
     variant=r"[A-Za-z0-9_.]+",
-    seeds=r"[0-9_-]+",
+    folds=r"[0-9_-]+",
     study="|".join(plan.studies),
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from baselines.declaration import Baseline
 from npt.interface import Method
-from npt.learner import METHOD as NPT
+from npt.nn.learner import METHOD as NPT
 from npt.registry import declarations
 
 

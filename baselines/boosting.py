@@ -11,7 +11,14 @@ from npt.interface import Task
 SOURCES = ("baselines/boosting.py",)
 # Parameters under which m rounds are the first m of any longer fit. Others, such as sampling or stopping early, may tie a round
 # to their number, and so does CatBoost's learning rate if none is given.
-INDEPENDENT_OF_ROUNDS = {"learning_rate", "max_depth", "n_estimators", "min_child_samples", "min_child_weight", "reg_lambda"}
+INDEPENDENT_OF_ROUNDS = {
+    "learning_rate",
+    "max_depth",
+    "n_estimators",
+    "min_child_samples",
+    "min_child_weight",
+    "reg_lambda",
+}
 
 
 def paper(task: Task, size: Size) -> Grid:
@@ -30,7 +37,11 @@ def quick(task: Task) -> Grid:
 
 def rounds(parameters: Parameters) -> tuple[str, ...]:
     """The number of rounds is shared, where nothing else depends on it."""
-    plain = "learning_rate" in parameters and "n_estimators" in parameters and set(parameters) <= INDEPENDENT_OF_ROUNDS
+    plain = (
+        "learning_rate" in parameters
+        and "n_estimators" in parameters
+        and set(parameters) <= INDEPENDENT_OF_ROUNDS
+    )
     return ("n_estimators",) if plain else ()
 
 

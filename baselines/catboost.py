@@ -11,29 +11,55 @@ from typing import Any
 import numpy as np
 
 from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, prediction_function, prior, train_labels
+from baselines.declaration import (
+    Baseline,
+    Fitted,
+    Parameters,
+    TrainingData,
+    build,
+    prediction_function,
+    prior,
+    train_labels,
+)
 from npt.interface import Resources
 
 COMBINING_ROUNDS = 200
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Fit the longest ensemble, leaving no files behind; shorter ones are its first rounds."""
     if not _vary(data.features[data.train].astype(np.float32)):
         return prior(data)
     from catboost import CatBoostClassifier, CatBoostRegressor, Pool
 
     booster = CatBoostRegressor if data.is_regression else CatBoostClassifier
-    fixed: dict[str, Any] = {"allow_writing_files": False, "verbose": False, "thread_count": resources.threads}
+    fixed: dict[str, Any] = {
+        "allow_writing_files": False,
+        "verbose": False,
+        "thread_count": resources.threads,
+    }
     fixed |= {"random_seed": seed, **_where(resources.device)}
     ensemble = build(booster, boosting.longest(configurations), **fixed)
-    categorical = list(data.categorical)  # goes into the pool: a constructor with it cannot be cloned
-    ensemble.fit(Pool(_typed(data.features[data.train], categorical), train_labels(data), cat_features=categorical))
+    categorical = list(
+        data.categorical
+    )  # goes into the pool: a constructor with it cannot be cloned
+    ensemble.fit(
+        Pool(
+            _typed(data.features[data.train], categorical),
+            train_labels(data),
+            cat_features=categorical,
+        )
+    )
 
     def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
         predict = prediction_function(ensemble, data)
         rows = Pool(_typed(features, categorical), cat_features=categorical)
-        return [predict(rows, ntree_end=one.get("n_estimators", 0), thread_count=resources.threads) for one in wanted]
+        return [
+            predict(rows, ntree_end=one.get("n_estimators", 0), thread_count=resources.threads)
+            for one in wanted
+        ]
 
     return first_rounds
 
@@ -57,7 +83,11 @@ def _where(device: str) -> dict[str, Any]:
     """Where to compute; the kind of boosting is the CPU's, as a GPU's own choice depends on the number of rounds."""
     if device == "cpu":
         return {}
-    return {"task_type": "GPU", "devices": device.partition(":")[2] or "0", "boosting_type": "Plain"}
+    return {
+        "task_type": "GPU",
+        "devices": device.partition(":")[2] or "0",
+        "boosting_type": "Plain",
+    }
 
 
 def model(parameters: Parameters, data: TrainingData) -> Parameters:

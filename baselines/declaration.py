@@ -10,8 +10,18 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from npt.encoding import coded_features, one_hot_features, statistics
-from npt.interface import TASKS, Duplicates, Resources, Split, Table, Task, UserError, supports_every_task, unknown
+from npt.data.encoding import coded_features, one_hot_features, statistics
+from npt.interface import (
+    TASKS,
+    Duplicates,
+    Resources,
+    Split,
+    Table,
+    Task,
+    UserError,
+    supports_every_task,
+    unknown,
+)
 
 Grid = Mapping[str, Sequence[Any]]
 Parameters = Mapping[str, Any]
@@ -118,9 +128,13 @@ class Baseline:
     supports: Callable[[Task], str | None] = supports_every_task
     sources: tuple[str, ...] = ()
     stored: Callable[[TrainingData, Parameters, Resources], Fitted] | None = None
-    recall: Callable[[TrainingData, Parameters, int, Resources, Duplicates], np.ndarray] | None = None
+    recall: Callable[[TrainingData, Parameters, int, Resources, Duplicates], np.ndarray] | None = (
+        None
+    )
 
-    def configurations(self, settings: BaselineSettings, task: Task, train_rows: int) -> Iterator[dict[str, Any]]:
+    def configurations(
+        self, settings: BaselineSettings, task: Task, train_rows: int
+    ) -> Iterator[dict[str, Any]]:
         """Every configuration of the grid in scikit-learn's order: parameters by name, the last one changes fastest.
 
         Raises:
@@ -140,16 +154,22 @@ class Baseline:
         paper = self._paper(task, size_of(train_rows))
         tuned = set(paper[0]) if isinstance(settings.grid, str) else set(settings.grid)
         if both := sorted(tuned & set(settings.fixed)):
-            raise UserError(f"{self.name}.fixed.{both[0]}: is tuned by the grid; give the values to try in a grid of your own")
+            raise UserError(
+                f"{self.name}.fixed.{both[0]}: is tuned by the grid; give the values to try in a grid of your own"
+            )
         if settings.grid == "paper":
             return paper
         if settings.grid == "quick":
             return [self.quick(task)]
         if isinstance(settings.grid, str):
-            raise UserError(f"{self.name}.grid: {settings.grid!r} is not known; allowed: paper, quick, or a mapping of lists")
+            raise UserError(
+                f"{self.name}.grid: {settings.grid!r} is not known; allowed: paper, quick, or a mapping of lists"
+            )
         tunable = self._tunable()
         if not settings.grid:
-            raise UserError(f"{self.name}.grid: is empty; allowed: paper, quick, or lists for {', '.join(tunable)}")
+            raise UserError(
+                f"{self.name}.grid: is empty; allowed: paper, quick, or lists for {', '.join(tunable)}"
+            )
         for name, values in settings.grid.items():
             where = f"{self.name}.grid.{name}"
             if name not in tunable:
@@ -158,7 +178,9 @@ class Baseline:
                 raise UserError(f"{where}: has no values")
             text = [value for value in values if isinstance(value, str)]
             if text and all(isinstance(value, int | float) for value in tunable[name]):
-                raise UserError(f"{where}: {text[0]!r} is text, not a number; YAML reads 1e-3 as text and 1.0e-3 as a number")
+                raise UserError(
+                    f"{where}: {text[0]!r} is text, not a number; YAML reads 1e-3 as text and 1.0e-3 as a number"
+                )
         return [settings.grid]
 
     def _paper(self, task: Task, size: Size) -> list[Grid]:
@@ -204,7 +226,9 @@ def build(kind: type, parameters: Parameters, **own: Any) -> Any:
     Raises:
         UserError: it has no such parameter; some libraries would ignore it in silence.
     """
-    known = {name for base in kind.__mro__ for name in inspect.signature(base.__init__).parameters} - {"self", "args", "kwargs"}
+    known = {
+        name for base in kind.__mro__ for name in inspect.signature(base.__init__).parameters
+    } - {"self", "args", "kwargs"}
     require_known(parameters, sorted(known), kind.__name__)
     return kind(**{**own, **parameters})
 
@@ -229,7 +253,9 @@ def prior(data: TrainingData) -> Fitted:
     """Predicts the mean, or the shares of the classes, of the train rows."""
     labels = train_labels(data)
     constant = labels.mean() if data.is_regression else np.bincount(labels) / len(labels)
-    return lambda features, configurations: [np.repeat(constant[None], len(features), 0) for _ in configurations]
+    return lambda features, configurations: [
+        np.repeat(constant[None], len(features), 0) for _ in configurations
+    ]
 
 
 def training_data(table: Table, split: Split, *, codes: bool, missing: float = 0.0) -> TrainingData:
@@ -237,13 +263,20 @@ def training_data(table: Table, split: Split, *, codes: bool, missing: float = 0
     known = statistics(table, split)
     target = (table.truth - known.centre[table.target]) / known.scale[table.target]
     labelled = ~np.isnan(target)
-    train, validation = split.train[labelled[split.train]], split.validation[labelled[split.validation]]
+    train, validation = (
+        split.train[labelled[split.train]],
+        split.validation[labelled[split.validation]],
+    )
     common = {"target": target, "train": train, "validation": validation, "task": table.task}
     common["classes"] = table.columns[table.target].size
     if not codes:
         sizes = [column.size for j, column in enumerate(table.columns) if j != table.target]
         columns = tuple(place for place, size in enumerate(sizes) for _ in range(size))
-        return TrainingData(one_hot_features(table, known, missing=missing), columns=columns, **common)
+        return TrainingData(
+            one_hot_features(table, known, missing=missing), columns=columns, **common
+        )
     coded = coded_features(table, known, missing=missing)
     kinds = {"categorical": tuple(coded.categorical), "sizes": tuple(coded.sizes)}
-    return TrainingData(coded.values, columns=tuple(range(coded.values.shape[1])), **kinds, **common)
+    return TrainingData(
+        coded.values, columns=tuple(range(coded.values.shape[1])), **kinds, **common
+    )

@@ -57,7 +57,9 @@ def quick(task: Task) -> Grid:
     }
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Train one model; its weights are those of the best epoch on the validation rows.
 
     Raises:
@@ -69,12 +71,18 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     model = _trained(data, given, seed, resources)
 
     def predict(rows: np.ndarray) -> np.ndarray:
-        return model.mean(torch.as_tensor(rows, dtype=torch.float32, device=model.device)).cpu().numpy()
+        return (
+            model.mean(torch.as_tensor(rows, dtype=torch.float32, device=model.device))
+            .cpu()
+            .numpy()
+        )
 
     return serving_one(predict)
 
 
-def recall(data: TrainingData, given: Parameters, seed: int, resources: Resources, task: Duplicates) -> np.ndarray:
+def recall(
+    data: TrainingData, given: Parameters, seed: int, resources: Resources, task: Duplicates
+) -> np.ndarray:
     """The lookup task: an exact process on the embedded duplicates, with the kernel learnt on the train rows (section B.1).
 
     It takes what they show as free of noise, but for what a factorisation needs.
@@ -97,12 +105,19 @@ def _trained(data: TrainingData, given: Parameters, seed: int, resources: Resour
     parameters = {**defaults, **given}
     torch.set_num_threads(resources.threads)
     device = torch.device(resources.device)
-    features, target = (torch.as_tensor(each, dtype=torch.float32, device=device) for each in (data.features, data.target))
-    train, validation = (torch.as_tensor(rows, device=device) for rows in (data.train, data.validation))
+    features, target = (
+        torch.as_tensor(each, dtype=torch.float32, device=device)
+        for each in (data.features, data.target)
+    )
+    train, validation = (
+        torch.as_tensor(rows, device=device) for rows in (data.train, data.validation)
+    )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = DeepKernel(features[train], parameters, device)
-        model.train((features[train], target[train]), (features[validation], target[validation]), parameters)
+        model.train(
+            (features[train], target[train]), (features[validation], target[validation]), parameters
+        )
     return model
 
 
@@ -115,13 +130,23 @@ class DeepKernel:
 
         self.device = device
         widths = [rows.shape[1], *parameters["hidden_layer_sizes"]]
-        hidden = [layer for pair in itertools.pairwise(widths) for layer in (torch.nn.Linear(*pair), torch.nn.ReLU())]
-        network = torch.nn.Sequential(*hidden, torch.nn.Linear(widths[-1], parameters["features"])).to(device)
+        hidden = [
+            layer
+            for pair in itertools.pairwise(widths)
+            for layer in (torch.nn.Linear(*pair), torch.nn.ReLU())
+        ]
+        network = torch.nn.Sequential(
+            *hidden, torch.nn.Linear(widths[-1], parameters["features"])
+        ).to(device)
         chosen = torch.randperm(len(rows))[: parameters["inducing_points"]].to(device)
         with torch.no_grad():
             inducing = network(rows[chosen])
         self.parts: Any = torch.nn.ModuleDict(
-            {"network": network, "process": _process(inducing).to(device), "likelihood": GaussianLikelihood().to(device)}
+            {
+                "network": network,
+                "process": _process(inducing).to(device),
+                "likelihood": GaussianLikelihood().to(device),
+            }
         )
 
     def train(self, train: Rows, validation: Rows, parameters: Parameters) -> None:
@@ -130,14 +155,20 @@ class DeepKernel:
         from gpytorch.mlls import VariationalELBO
 
         features, target = train
-        bound: Any = VariationalELBO(self.parts["likelihood"], self.parts["process"], num_data=len(target))
+        bound: Any = VariationalELBO(
+            self.parts["likelihood"], self.parts["process"], num_data=len(target)
+        )
         optimiser = torch.optim.Adam(self.parts.parameters(), lr=parameters["learning_rate"])
         best, state, waited = float("inf"), copy.deepcopy(self.parts.state_dict()), 0
         for _ in range(parameters["max_epochs"]):
             self.parts.train()
-            for rows in torch.randperm(len(target)).to(target.device).split(parameters["batch_size"]):
+            for rows in (
+                torch.randperm(len(target)).to(target.device).split(parameters["batch_size"])
+            ):
                 optimiser.zero_grad()
-                loss = -bound(self.parts["process"](self.parts["network"](features[rows])), target[rows])
+                loss = -bound(
+                    self.parts["process"](self.parts["network"](features[rows])), target[rows]
+                )
                 loss.backward()
                 optimiser.step()
             error = float(((self.mean(validation[0]) - validation[1]) ** 2).mean())
@@ -154,9 +185,16 @@ class DeepKernel:
 
         self.parts.eval()
         with torch.no_grad():
-            return torch.cat([self.parts["process"](self.parts["network"](part)).mean for part in rows.split(CHUNK)])
+            return torch.cat(
+                [
+                    self.parts["process"](self.parts["network"](part)).mean
+                    for part in rows.split(CHUNK)
+                ]
+            )
 
-    def exact_mean(self, rows: torch.Tensor, stored: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
+    def exact_mean(
+        self, rows: torch.Tensor, stored: torch.Tensor, shown: torch.Tensor
+    ) -> torch.Tensor:
         """Posterior mean (m,) at rows (m, F) of an exact process that has seen `shown` (n,) at the rows `stored` (n, F)."""
         import torch
 
@@ -164,10 +202,14 @@ class DeepKernel:
         process = self.parts["process"]
         with torch.no_grad():
             at, seen = (self.parts["network"](part) for part in (rows, stored))
-            kernel, across = (process.covariance(one, seen).to_dense().double() for one in (seen, at))
+            kernel, across = (
+                process.covariance(one, seen).to_dense().double() for one in (seen, at)
+            )
             mean = process.mean_module(seen[:1]).double()
             kernel.diagonal().add_(JITTER * kernel.diagonal().mean())
-            weights = torch.cholesky_solve((shown.double() - mean)[:, None], torch.linalg.cholesky(kernel))[:, 0]
+            weights = torch.cholesky_solve(
+                (shown.double() - mean)[:, None], torch.linalg.cholesky(kernel)
+            )[:, 0]
             return across @ weights + mean
 
 
@@ -182,8 +224,13 @@ def _process(inducing: torch.Tensor) -> Any:
     class Process(ApproximateGP):
         def __init__(self) -> None:
             distribution = CholeskyVariationalDistribution(len(inducing))
-            super().__init__(VariationalStrategy(self, inducing, distribution, learn_inducing_locations=True))
-            self.mean_module, self.covariance = ConstantMean(), ScaleKernel(RBFKernel(ard_num_dims=inducing.shape[1]))
+            super().__init__(
+                VariationalStrategy(self, inducing, distribution, learn_inducing_locations=True)
+            )
+            self.mean_module, self.covariance = (
+                ConstantMean(),
+                ScaleKernel(RBFKernel(ard_num_dims=inducing.shape[1])),
+            )
 
         def forward(self, x: torch.Tensor) -> Any:
             return MultivariateNormal(self.mean_module(x), self.covariance(x))  # type: ignore[arg-type]

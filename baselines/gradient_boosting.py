@@ -12,7 +12,9 @@ from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, bu
 from npt.interface import Resources
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Fit the longest ensemble, whose stages are the shorter ones; the library uses one thread."""
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 

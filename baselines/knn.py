@@ -13,12 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, require_known, train_labels
+from baselines.declaration import (
+    Baseline,
+    Fitted,
+    Grid,
+    Parameters,
+    Size,
+    TrainingData,
+    require_known,
+    train_labels,
+)
 from npt.interface import Infeasible, Resources, Task, UserError
 
 DEFAULT = {"n_neighbors": 5, "weights": "uniform", "p": 2, "algorithm": "brute", "leaf_size": 30}
 SPARE = 64  # candidates beyond the largest k, among which those at equal distance are put in order
-ROWS, CELLS = 1024, 4_000_000  # rows that are looked up together, and numbers that a comparison of them holds in memory
+ROWS, CELLS = (
+    1024,
+    4_000_000,
+)  # rows that are looked up together, and numbers that a comparison of them holds in memory
 NEAR = 1e-6  # how much farther a candidate must be so that rounding cannot have hidden a nearer row
 
 
@@ -34,7 +46,12 @@ def paper(task: Task, size: Size) -> Grid:
         }
     medium, large = [2, 5, 7, 10, 25, 50, 100, 250, 500, 1000], [2, 3, 4, 5, 7, 10, 12, 15, 20, 25]
     neighbors = medium if size == "medium" else large
-    return {"n_neighbors": neighbors, "weights": ["distance"], "leaf_size": [10, 30, 50, 100], "p": [2]}
+    return {
+        "n_neighbors": neighbors,
+        "weights": ["distance"],
+        "leaf_size": [10, 30, 50, 100],
+        "p": [2],
+    }
 
 
 def quick(task: Task) -> Grid:
@@ -48,7 +65,9 @@ def quick(task: Task) -> Grid:
     }
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Store the train rows; every configuration has the same `p`.
 
     Raises:
@@ -73,7 +92,9 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
             distances, nearest = search.nearest(features[rows], most)
             for one, values in zip(wanted, found, strict=True):
                 k = _value(one, "n_neighbors")
-                values[rows] = _vote(votes, nearest[:, :k], distances[:, :k], _value(one, "weights"))
+                values[rows] = _vote(
+                    votes, nearest[:, :k], distances[:, :k], _value(one, "weights")
+                )
         return found
 
     return predict
@@ -130,10 +151,16 @@ class NeighbourSearch:
         differences = np.abs(wanted[:, None] - rows)
         if self.p == 1:
             return differences.sum(-1)
-        return np.sqrt((differences**2).sum(-1)) if self.p == 2 else (differences**self.p).sum(-1) ** (1 / self.p)
+        return (
+            np.sqrt((differences**2).sum(-1))
+            if self.p == 2
+            else (differences**self.p).sum(-1) ** (1 / self.p)
+        )
 
 
-def _vote(votes: np.ndarray, nearest: np.ndarray, distances: np.ndarray, weights: str) -> np.ndarray:
+def _vote(
+    votes: np.ndarray, nearest: np.ndarray, distances: np.ndarray, weights: str
+) -> np.ndarray:
     """Mean of the neighbours' votes (m, V), by inverse distance if asked; rows at distance zero then have all weight."""
     if weights == "uniform":
         return votes[nearest].mean(1)

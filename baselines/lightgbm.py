@@ -12,15 +12,29 @@ from typing import Any
 import numpy as np
 
 from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, prediction_function, train_labels
+from baselines.declaration import (
+    Baseline,
+    Fitted,
+    Parameters,
+    TrainingData,
+    build,
+    prediction_function,
+    train_labels,
+)
 from npt.interface import Resources
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Fit the longest ensemble; shorter ones are its first rounds."""
     from lightgbm import LGBMClassifier, LGBMRegressor
 
-    fixed: dict[str, Any] = {"n_jobs": resources.threads, "deterministic": True, "force_row_wise": True}
+    fixed: dict[str, Any] = {
+        "n_jobs": resources.threads,
+        "deterministic": True,
+        "force_row_wise": True,
+    }
     fixed |= {"random_state": seed, "verbosity": -1}
     booster = LGBMRegressor if data.is_regression else LGBMClassifier
     ensemble = build(booster, boosting.longest(configurations), **fixed)

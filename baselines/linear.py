@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baselines.declaration import Baseline, Fitted, Grid, Parameters, Size, TrainingData, build, fit_estimator, serving_one
+from baselines.declaration import (
+    Baseline,
+    Fitted,
+    Grid,
+    Parameters,
+    Size,
+    TrainingData,
+    build,
+    fit_estimator,
+    serving_one,
+)
 from npt.interface import Resources, Task
 
 PENALTIES = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
@@ -12,7 +22,11 @@ PENALTIES = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
 
 def quick(task: Task) -> Grid:
     """Six strengths of the penalty on the squared weights; logistic regression has its inverse."""
-    return {"alpha": PENALTIES} if task == "regression" else {"C": [1 / penalty for penalty in PENALTIES]}
+    return (
+        {"alpha": PENALTIES}
+        if task == "regression"
+        else {"C": [1 / penalty for penalty in PENALTIES]}
+    )
 
 
 def paper(task: Task, size: Size) -> Grid:
@@ -20,7 +34,9 @@ def paper(task: Task, size: Size) -> Grid:
     return quick(task)
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Fit one model."""
     from sklearn.linear_model import LogisticRegression, Ridge
 

@@ -29,7 +29,11 @@ from baselines.declaration import (
 from npt.interface import Resources, Task
 
 SCHEDULES = ["constant", "invscaling", "adaptive"]
-LAYOUTS = [layers for depth in (1, 2, 3) for layers in ([width] * depth for width in (25, 50, 100, 250, 500))]
+LAYOUTS = [
+    layers
+    for depth in (1, 2, 3)
+    for layers in ([width] * depth for width in (25, 50, 100, 250, 500))
+]
 
 
 def paper(task: Task, size: Size) -> Grid:
@@ -40,7 +44,8 @@ def paper(task: Task, size: Size) -> Grid:
             "alpha": [0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1],
             "batch_size": [32, 64, 128, 256],
             "learning_rate": SCHEDULES,
-            "learning_rate_init": [x * 10**-y for y, x in itertools.product((5, 4, 3, 2), (1, 5))] + [0.1],
+            "learning_rate_init": [x * 10**-y for y, x in itertools.product((5, 4, 3, 2), (1, 5))]
+            + [0.1],
         }
     return {
         "hidden_layer_sizes": [[width] * 3 for width in (25, 100, 500)],
@@ -62,7 +67,9 @@ def quick(task: Task) -> Grid:
     }
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Fit one network; stopping at the epoch limit is not a fault."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier, MLPRegressor
@@ -87,7 +94,13 @@ def _can_hold_out(data: TrainingData, share: float) -> bool:
 def model(parameters: Parameters, data: TrainingData) -> Parameters:
     """Without the schedule, which only plain gradient descent follows."""
     plain = parameters.get("solver", "adam") == "sgd"
-    return parameters if plain else {name: value for name, value in parameters.items() if name != "learning_rate"}
+    return (
+        parameters
+        if plain
+        else {name: value for name, value in parameters.items() if name != "learning_rate"}
+    )
 
 
-BASELINE = Baseline("mlp", "MLP", fit, quick, paper, fixed={"early_stopping": True}, model=model, slow=True)
+BASELINE = Baseline(
+    "mlp", "MLP", fit, quick, paper, fixed={"early_stopping": True}, model=model, slow=True
+)

@@ -22,7 +22,14 @@ from baselines.declaration import (
 from npt.interface import Resources, Task
 
 # Parameters under which the first m trees of a forest are the forest of m trees with the same seed.
-INDEPENDENT_OF_TREES = {"criterion", "max_features", "n_estimators", "max_depth", "min_samples_leaf", "min_samples_split"}
+INDEPENDENT_OF_TREES = {
+    "criterion",
+    "max_features",
+    "n_estimators",
+    "max_depth",
+    "min_samples_leaf",
+    "min_samples_split",
+}
 TREES = 100  # the library's default
 
 
@@ -37,11 +44,17 @@ def paper(task: Task, size: Size) -> Grid:
 def quick(task: Task) -> Grid:
     """Without absolute error, which is slow."""
     if task == "regression":
-        return {"criterion": ["squared_error"], "n_estimators": [100], "max_features": [1.0, "sqrt"]}
+        return {
+            "criterion": ["squared_error"],
+            "n_estimators": [100],
+            "max_features": [1.0, "sqrt"],
+        }
     return {"criterion": ["gini", "entropy"], "n_estimators": [100], "max_features": ["sqrt"]}
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Fit the largest forest; smaller ones are its first trees, added up in order so that threads change nothing."""
     from joblib import Parallel, delayed
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -56,7 +69,9 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
         counts = [one.get("n_estimators", TREES) for one in wanted]
         features = features.astype(np.float32)
         jobs = Parallel(resources.threads, prefer="threads", return_as="generator")
-        each: Any = jobs(delayed(vote)(features, check_input=False) for vote in votes[: max(counts)])
+        each: Any = jobs(
+            delayed(vote)(features, check_input=False) for vote in votes[: max(counts)]
+        )
         total, found = np.zeros(1), {}
         for number, values in enumerate(each, 1):
             total = total + values

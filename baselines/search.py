@@ -28,20 +28,25 @@ from baselines.declaration import (
     seen_classes,
     training_data,
 )
-from npt.disturbance import Disturbance
-from npt.encoding import statistics
-from npt.interface import Duplicates, Fit, Infeasible, Method, Prediction, Resources, Split, Table, Trial, UserError, all_seeds
-from npt.metrics import negative_log_likelihood
-
-SHARED_SOURCES = (
-    "npt/disturbance.py",
-    "npt/interface.py",
-    "npt/encoding.py",
-    "npt/metrics.py",
-    "npt/evaluation.py",
-    "baselines/declaration.py",
-    "baselines/search.py",
+from npt.data.encoding import statistics
+from npt.interface import (
+    DATA_SOURCES,
+    Duplicates,
+    Fit,
+    Infeasible,
+    Method,
+    Prediction,
+    Resources,
+    Split,
+    Table,
+    Trial,
+    UserError,
+    all_folds,
 )
+from npt.metrics import negative_log_likelihood
+from npt.perturbation import Perturbation
+
+SHARED_SOURCES = (*DATA_SOURCES, "baselines/declaration.py", "baselines/search.py")
 
 
 def method(baseline: Baseline) -> Method:
@@ -52,7 +57,7 @@ def method(baseline: Baseline) -> Method:
         settings=BaselineSettings,
         build=lambda settings, resources: SearchLearner(baseline, settings, resources),
         supports=baseline.supports,
-        seeds_per_job=_one_unless_quick if baseline.slow else all_seeds,
+        folds_per_job=_one_unless_quick if baseline.slow else all_folds,
         accelerated=baseline.accelerated,
         searches=True,
         sources=(*SHARED_SOURCES, *baseline.sources, f"baselines/{baseline.name}.py"),
@@ -66,13 +71,21 @@ def _one_unless_quick(settings: Mapping[str, Any]) -> int | None:
 class SearchLearner:
     """A baseline tuned on the validation rows."""
 
-    def __init__(self, baseline: Baseline, settings: BaselineSettings, resources: Resources) -> None:
+    def __init__(
+        self, baseline: Baseline, settings: BaselineSettings, resources: Resources
+    ) -> None:
         if settings.native_categories and not baseline.native:
-            raise UserError(f"{baseline.name}.native_categories: true is not allowed, the method takes numbers alone")
+            raise UserError(
+                f"{baseline.name}.native_categories: true is not allowed, the method takes numbers alone"
+            )
         if settings.native_missing and not baseline.takes_missing:
-            raise UserError(f"{baseline.name}.native_missing: true is not allowed, the method takes no missing numbers")
+            raise UserError(
+                f"{baseline.name}.native_missing: true is not allowed, the method takes no missing numbers"
+            )
         self.baseline, self.settings, self.resources = baseline, settings, resources
-        self.device = resources.device if baseline.accelerated and resources.device != "auto" else "cpu"
+        self.device = (
+            resources.device if baseline.accelerated and resources.device != "auto" else "cpu"
+        )
 
     def fit(self, table: Table, split: Split, seed: int) -> Fit:
         """Search the grid with random state 42 + fold and keep the first of the best.
@@ -81,7 +94,9 @@ class SearchLearner:
             Infeasible: the train rows have one target value, or no configuration could be fitted and scored.
         """
         native = self.baseline.codes or self.settings.native_categories
-        self.data = training_data(table, split, codes=native, missing=np.nan if self.settings.native_missing else 0.0)
+        self.data = training_data(
+            table, split, codes=native, missing=np.nan if self.settings.native_missing else 0.0
+        )
         if len(np.unique(self.data.target[self.data.train])) < 2:
             raise Infeasible("the train rows have a single target value")
         if not len(self.data.validation):
@@ -89,7 +104,7 @@ class SearchLearner:
         known = statistics(table, split)
         self.centre, self.scale = known.centre[table.target], known.scale[table.target]
         if self.device != "cpu":
-            from npt.execution import device_of
+            from npt.nn.device import device_of
 
             device_of(self.device)
         grid = list(self.baseline.configurations(self.settings, self.data.task, len(split.train)))
@@ -99,9 +114,19 @@ class SearchLearner:
             trials = search.run(grid)
         if search.best is None:
             reason = next((trial.reason for trial in trials if trial.reason), "the grid is empty")
-            raise Infeasible(f"none of the {len(trials)} configurations could be fitted and scored: {reason}", trials)
+            raise Infeasible(
+                f"none of the {len(trials)} configurations could be fitted and scored: {reason}",
+                trials,
+            )
         self.best = search.best
-        return Fit(grid[self.best.place], self.best.loss, search.fits, trials=trials, grid=len(grid), models=search.models)
+        return Fit(
+            grid[self.best.place],
+            self.best.loss,
+            search.fits,
+            trials=trials,
+            grid=len(grid),
+            models=search.models,
+        )
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Probabilities over all classes, or values in original units."""
@@ -109,7 +134,9 @@ class SearchLearner:
             (predicted,) = self.best.fitted(self.data.features[rows], [self.best.parameters])
         return self._decoded(over_all_classes(self.data, predicted))
 
-    def predict_disturbed(self, rows: np.ndarray, disturbance: Disturbance, seed: int) -> Prediction:
+    def predict_perturbed(
+        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+    ) -> Prediction:
         """Predict rows that are not among the train rows, while the train rows are disturbed for each of them.
 
         Only a method that predicts from its train rows can tell the difference.
@@ -119,7 +146,7 @@ class SearchLearner:
         values = []
         with threadpool_limits(self.resources.threads):
             for row in rows:
-                others = _disturbed(self.data, disturbance, seed, int(row))
+                others = _disturbed(self.data, perturbation, seed, int(row))
                 fitted = self.baseline.stored(others, self.best.parameters, self.resources)
                 (predicted,) = fitted(self.data.features[[row]], [self.best.parameters])
                 values.append(over_all_classes(others, predicted))
@@ -129,17 +156,21 @@ class SearchLearner:
         return Prediction(values * self.scale + self.centre if self.data.is_regression else values)
 
 
-def _disturbed(data: TrainingData, disturbance: Disturbance, seed: int, row: int) -> TrainingData:
+def _disturbed(data: TrainingData, perturbation: Perturbation, seed: int, row: int) -> TrainingData:
     """The train rows (as all there are) when they are disturbed for a row that is predicted."""
     columns = np.array([*data.columns, max(data.columns) + 1])  # of the features, and the target
     shape = len(data.train) + 1, columns[-1] + 1
-    sources = data.train[disturbance.sources(seed, row, 0, shape)[1:] - 1]  # (m, d), without the predicted row
+    sources = data.train[
+        perturbation.sources(seed, row, 0, shape)[1:] - 1
+    ]  # (m, d), without the predicted row
     features = np.take_along_axis(data.features, sources[:, columns[:-1]], 0)
     target, every = data.target[sources[:, -1]], np.arange(len(sources))
     return replace(data, features=features, target=target, train=every, validation=every[:0])
 
 
-def looked_up(baseline: Baseline, data: TrainingData, task: Duplicates, seed: int, resources: Resources) -> np.ndarray:
+def looked_up(
+    baseline: Baseline, data: TrainingData, task: Duplicates, seed: int, resources: Resources
+) -> np.ndarray:
     """Standardised values (n,) of the originals of the lookup task by the quick grid's best.
 
     A baseline with `recall` learns from the train rows of `data`, others from the duplicates, by which they also choose.
@@ -201,9 +232,20 @@ class Search:
     """One search on one fold; `best` is the winner, `models` how many different ones were tried, in `fits` fits."""
 
     def __init__(
-        self, baseline: Baseline, data: TrainingData, settings: BaselineSettings, seed: int, resources: Resources
+        self,
+        baseline: Baseline,
+        data: TrainingData,
+        settings: BaselineSettings,
+        seed: int,
+        resources: Resources,
     ) -> None:
-        self.baseline, self.data, self.settings, self.seed, self.resources = baseline, data, settings, seed, resources
+        self.baseline, self.data, self.settings, self.seed, self.resources = (
+            baseline,
+            data,
+            settings,
+            seed,
+            resources,
+        )
         self.best: Winner | None = None
         self.fits = self.models = 0
         self.printed: set[str] = set()
@@ -219,7 +261,9 @@ class Search:
         for family in self._families(wanted):
             for candidate, outcome, fitted in self._try(family):
                 outcomes[candidate.key] = outcome
-                self._keep_if_best(Winner(outcome.loss, candidate.place, candidate.parameters, fitted))
+                self._keep_if_best(
+                    Winner(outcome.loss, candidate.place, candidate.parameters, fitted)
+                )
         self.models = len(outcomes)
         shown = wanted if len(wanted) < len(first) else every
         return [_trial(grid[one.place], outcomes[one.key]) for one in shown if one.key in outcomes]
@@ -261,10 +305,15 @@ class Search:
         try:
             fitted = self.baseline.fit(self.data, wanted, self.seed, self.resources)
             predicted = fitted(self.data.features[self.data.validation], wanted)
-            losses = [validation_loss(self.data, over_all_classes(self.data, values)) for values in predicted]
+            losses = [
+                validation_loss(self.data, over_all_classes(self.data, values))
+                for values in predicted
+            ]
         except (UserError, ImportError):
             raise
-        except Exception as error:  # a library may fail in any way; what it says is the configuration's result
+        except (
+            Exception
+        ) as error:  # a library may fail in any way; what it says is the configuration's result
             if len(family) > 1:
                 for candidate in family:
                     yield from self._try([candidate])

@@ -48,10 +48,20 @@ TABNET_PAPER = {
 def paper(task: Task, size: Size) -> Grid | list[Grid]:
     """48 configurations for small tables; for others the TabNet paper's six and the default."""
     if size == "small":
-        tuned = {"n_d": [8, 16], "n_a": [8, 16], "batch_size": [16, 32, 64, 128], "virtual_batch_size": [4, 8, 16]}
+        tuned = {
+            "n_d": [8, 16],
+            "n_a": [8, 16],
+            "batch_size": [16, 32, 64, 128],
+            "virtual_batch_size": [4, 8, 16],
+        }
         return {**{key: [value] for key, value in DEFAULT.items()}, **tuned}
     known = [dict(zip(DEFAULT, values, strict=True)) for values in TABNET_PAPER.values()]
-    library_default = {**DEFAULT, "batch_size": 1024, "virtual_batch_size": 128, "lambda_sparse": 1e-3}
+    library_default = {
+        **DEFAULT,
+        "batch_size": 1024,
+        "virtual_batch_size": 128,
+        "lambda_sparse": 1e-3,
+    }
     return [{key: [value] for key, value in one.items()} for one in (*known, library_default)]
 
 
@@ -60,7 +70,9 @@ def quick(task: Task) -> Grid:
     return {key: [value] for key, value in DEFAULT.items()}
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Train one network; its weights are those of the best epoch on the validation rows.
 
     Raises:
@@ -78,7 +90,10 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     parameters = {**DEFAULT, **given}
     virtual = parameters["virtual_batch_size"]
     batch = _batch_size(parameters["batch_size"], len(data.train), virtual)
-    settings = {key: parameters[key] for key in ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")}
+    settings = {
+        key: parameters[key]
+        for key in ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")
+    }
     with warnings.catch_warnings(), torch.random.fork_rng([]):
         warnings.simplefilter("ignore")
         network: Any = (TabNetRegressor if data.is_regression else TabNetClassifier)(
@@ -101,9 +116,13 @@ def _fit(network: Any, features: np.ndarray, labels: np.ndarray, **options: Any)
     try:
         network.fit(features, labels, **options)
     except (RuntimeError, IndexError) as error:
-        if "index -1 is out of bounds" not in str(error):  # what sparsemax makes of weights that are not finite
+        if "index -1 is out of bounds" not in str(
+            error
+        ):  # what sparsemax makes of weights that are not finite
             raise
-        raise Infeasible("TabNet diverged: its weights are not finite (many rows are equal in a virtual batch)") from error
+        raise Infeasible(
+            "TabNet diverged: its weights are not finite (many rows are equal in a virtual batch)"
+        ) from error
 
 
 def _batch_size(wanted: int, rows: int, virtual: int) -> int:

@@ -13,7 +13,9 @@ from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, bu
 from npt.interface import Resources, UserError
 
 
-def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources) -> Fitted:
+def fit(
+    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
+) -> Fitted:
     """Fit the longest ensemble; shorter ones are its first rounds.
 
     Raises:
@@ -22,17 +24,25 @@ def fit(data: TrainingData, configurations: Sequence[Parameters], seed: int, res
     from xgboost import XGBClassifier, XGBRegressor, build_info
 
     if resources.device != "cpu" and not build_info()["USE_CUDA"]:
-        raise UserError(f"device: {resources.device} is not for xgboost-cpu; install xgboost in its place")
+        raise UserError(
+            f"device: {resources.device} is not for xgboost-cpu; install xgboost in its place"
+        )
     booster = XGBRegressor if data.is_regression else XGBClassifier
     data = replace(data, features=data.features.astype(np.float32))
-    fixed: dict[str, Any] = {"n_jobs": resources.threads, "device": resources.device, "random_state": seed}
+    fixed: dict[str, Any] = {
+        "n_jobs": resources.threads,
+        "device": resources.device,
+        "random_state": seed,
+    }
     if data.categorical:
         fixed |= {"enable_categorical": True, "feature_types": _feature_types(data)}
     predict = fit_estimator(build(booster, boosting.longest(configurations), **fixed), data)
 
     def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
         features = features.astype(np.float32)
-        return [predict(features, iteration_range=(0, one.get("n_estimators", 0))) for one in wanted]
+        return [
+            predict(features, iteration_range=(0, one.get("n_estimators", 0))) for one in wanted
+        ]
 
     return first_rounds
 

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from npt.datasets.inference import kind_of
+from npt.data.inference import kind_of
 from npt.interface import Column, Resources, Split, Table, UserError
-from npt.learner import NPTLearner
-from npt.settings import NPTSettings
+from npt.nn.learner import NPTLearner
+from npt.nn.settings import NPTSettings
 
 TARGET = "target"
 
@@ -49,14 +49,19 @@ class NPTEstimator(BaseEstimator):
         self.threads = threads
         self.device = device
 
-    def _fit(self, features: Any, target_column: Column, target: np.ndarray, stratify: np.ndarray | None) -> Self:
+    def _fit(
+        self, features: Any, target_column: Column, target: np.ndarray, stratify: np.ndarray | None
+    ) -> Self:
         frame = _frame(features)
         if len(frame) != len(target):
             raise ValueError(f"X has {len(frame)} rows, y has {len(target)}")
         columns = (*(_column(frame[name]) for name in frame.columns), target_column)
         table = _table(frame, target, columns)
         train, validation = train_test_split(
-            np.arange(len(frame)), test_size=self.validation_share, random_state=self.seed, stratify=stratify
+            np.arange(len(frame)),
+            test_size=self.validation_share,
+            random_state=self.seed,
+            stratify=stratify,
         )
         split = Split(0, np.sort(train), np.sort(validation), np.array([], dtype=int))
         learner = NPTLearner(_settings(self.settings or {}), Resources(self.threads, self.device))
@@ -71,9 +76,13 @@ class NPTEstimator(BaseEstimator):
         check_is_fitted(self, "learner_")
         frame = _frame(features)
         if frame.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {frame.shape[1]} features, {type(self).__name__} was fitted with {self.n_features_in_}")
+            raise ValueError(
+                f"X has {frame.shape[1]} features, {type(self).__name__} was fitted with {self.n_features_in_}"
+            )
         if set(frame.columns) != set(self.feature_names_in_):
-            raise ValueError(f"X has columns {list(frame.columns)}, fit had {list(self.feature_names_in_)}")
+            raise ValueError(
+                f"X has columns {list(frame.columns)}, fit had {list(self.feature_names_in_)}"
+            )
         frame = frame[list(self.feature_names_in_)]
         new = _table(frame, np.full(len(frame), np.nan), self.table_.columns)
         table = self.table_.followed_by(new)
@@ -130,7 +139,9 @@ CPU_SIZE: dict[str, Any] = {
 
 def _table(frame: pd.DataFrame, target: np.ndarray, columns: tuple[Column, ...]) -> Table:
     """Features and target as a table of `columns`, of which the last is the target."""
-    cells = [_codes(frame[name], column) for name, column in zip(frame.columns, columns, strict=False)]
+    cells = [
+        _codes(frame[name], column) for name, column in zip(frame.columns, columns, strict=False)
+    ]
     return Table.of(columns, np.column_stack([*cells, target]), len(cells))
 
 
@@ -148,11 +159,17 @@ def _settings(changes: dict[str, Any]) -> NPTSettings:
 def _frame(features: Any) -> pd.DataFrame:
     if issparse(features):
         raise ValueError("X is sparse; give an array or a frame")
-    frame = features if isinstance(features, pd.DataFrame) else pd.DataFrame(np.asarray(features)).infer_objects()
+    frame = (
+        features
+        if isinstance(features, pd.DataFrame)
+        else pd.DataFrame(np.asarray(features)).infer_objects()
+    )
     if frame.empty:
         raise ValueError(f"X has shape {frame.shape}; at least one row and one feature are needed")
     if frame.columns.has_duplicates:
-        raise ValueError(f"X has two columns named {frame.columns[frame.columns.duplicated()][0]!r}")
+        raise ValueError(
+            f"X has two columns named {frame.columns[frame.columns.duplicated()][0]!r}"
+        )
     return frame
 
 
@@ -168,17 +185,25 @@ def _target(y: Any) -> np.ndarray:
 
 def _column(series: pd.Series) -> Column:
     if pd.api.types.is_datetime64_any_dtype(series):
-        raise ValueError(f"X: column {series.name!r} holds dates; turn them into numbers or text first")
+        raise ValueError(
+            f"X: column {series.name!r} holds dates; turn them into numbers or text first"
+        )
     if kind_of(series) == "continuous":
         return Column(str(series.name), "continuous")
-    return Column(str(series.name), "categorical", tuple(sorted({str(value) for value in series.dropna()})))
+    return Column(
+        str(series.name), "categorical", tuple(sorted({str(value) for value in series.dropna()}))
+    )
 
 
 def _codes(series: pd.Series, column: Column) -> np.ndarray:
     if column.kind == "continuous":
         numbers = pd.to_numeric(series).to_numpy(np.float64, na_value=np.nan)
         if np.isinf(numbers).any():
-            raise ValueError(f"X: column {column.name!r} holds infinite values; a missing cell is NaN")
+            raise ValueError(
+                f"X: column {column.name!r} holds infinite values; a missing cell is NaN"
+            )
         return numbers
     known = {level: code for code, level in enumerate(column.levels)}
-    return np.array([np.nan if pd.isna(value) else known.get(str(value), np.nan) for value in series])
+    return np.array(
+        [np.nan if pd.isna(value) else known.get(str(value), np.nan) for value in series]
+    )

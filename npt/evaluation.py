@@ -45,12 +45,16 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
     try:
         fit = learner.fit(table.blind(split.test), split, seed)
         fitted, trials = time.perf_counter(), fit.trials
-        predictions = {part: learner.predict(getattr(split, part)) for part in ("validation", "test")}
+        predictions = {
+            part: learner.predict(getattr(split, part)) for part in ("validation", "test")
+        }
     except (Infeasible, MemoryError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         took = time.perf_counter() - started
         tried = trials or getattr(error, "trials", ())
-        return Evaluation("failed", reason, {}, None, {}, took, 0.0, peak_memory_mb(), peak_gpu_memory_mb(), tried)
+        return Evaluation(
+            "failed", reason, {}, None, {}, took, 0.0, peak_memory_mb(), peak_gpu_memory_mb(), tried
+        )
     predicted = time.perf_counter()
     metrics = {}
     for part, prediction in predictions.items():
@@ -60,7 +64,9 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
             metrics[f"{part}_{name}"] = value
     fit_seconds, predict_seconds = fitted - started + fit.earlier_seconds, predicted - fitted
     memory = peak_memory_mb(), peak_gpu_memory_mb()
-    return Evaluation("ok", "", metrics, fit, predictions, fit_seconds, predict_seconds, *memory, trials)
+    return Evaluation(
+        "ok", "", metrics, fit, predictions, fit_seconds, predict_seconds, *memory, trials
+    )
 
 
 def forget_peak_memory() -> bool:
@@ -89,7 +95,9 @@ def peak_memory_mb() -> float:
     """Peak resident memory in MiB of this process since `forget_peak_memory`."""
     status = Path("/proc/self/status")
     if status.exists():
-        (peak,) = [line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+        (peak,) = [
+            line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")
+        ]
         return int(peak) / 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024**2 if sys.platform == "darwin" else 1024)
@@ -97,4 +105,6 @@ def peak_memory_mb() -> float:
 
 def _require_finite(prediction: Prediction, part: str) -> None:
     if not np.isfinite(prediction.values).all():
-        raise ArithmeticError(f"{np.sum(~np.isfinite(prediction.values))} of the {part} predictions are not finite")
+        raise ArithmeticError(
+            f"{np.sum(~np.isfinite(prediction.values))} of the {part} predictions are not finite"
+        )

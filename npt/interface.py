@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from npt.compact import code_type, smallest
+from npt.data.dtypes import code_type, smallest
 
 Kind = Literal["categorical", "continuous"]
 Task = Literal["binary", "multiclass", "regression"]
@@ -78,9 +78,16 @@ class Table:
     image: Image | None = None
 
     @classmethod
-    def of(cls, columns: Sequence[Column], values: np.ndarray, target: int, image: Image | None = None) -> Table:
+    def of(
+        cls, columns: Sequence[Column], values: np.ndarray, target: int, image: Image | None = None
+    ) -> Table:
         """A table of cells (N, d) float64 as `values` gives them."""
-        return cls(tuple(columns), tuple(_compact(values[:, j], column) for j, column in enumerate(columns)), target, image)
+        return cls(
+            tuple(columns),
+            tuple(_compact(values[:, j], column) for j, column in enumerate(columns)),
+            target,
+            image,
+        )
 
     @property
     def rows(self) -> int:
@@ -88,7 +95,7 @@ class Table:
         return len(self.cells[self.target])
 
     def numbers(self, j: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """Cells of column `j` in `rows` as float64 (n,): numbers or class codes, NaN where missing."""
+        """ModelInput of column `j` in `rows` as float64 (n,): numbers or class codes, NaN where missing."""
         cells = self.cells[j][rows]
         numbers = cells.astype(np.float64)
         if self.columns[j].kind == "categorical":
@@ -125,7 +132,10 @@ class Table:
 
     def followed_by(self, other: Table) -> Table:
         """The rows of this table, then those of another with the same columns."""
-        return replace(self, cells=tuple(np.concatenate(pair) for pair in zip(self.cells, other.cells, strict=True)))
+        return replace(
+            self,
+            cells=tuple(np.concatenate(pair) for pair in zip(self.cells, other.cells, strict=True)),
+        )
 
     def blind(self, rows: np.ndarray) -> Table:
         """The same table with the targets of `rows` removed."""
@@ -268,13 +278,13 @@ class Resources:
             raise UserError(f"threads: {self.threads} is not a positive number")
 
 
-def all_seeds(settings: Mapping[str, Any]) -> int | None:
-    """The `seeds_per_job` of a method whose fits are short."""
+def all_folds(settings: Mapping[str, Any]) -> int | None:
+    """The `folds_per_job` of a method whose fits are short."""
     return None
 
 
-def one_seed(settings: Mapping[str, Any]) -> int | None:
-    """The `seeds_per_job` of a method whose fits are long, or leave weights."""
+def one_fold(settings: Mapping[str, Any]) -> int | None:
+    """The `folds_per_job` of a method whose fits are long, or leave weights."""
     return 1
 
 
@@ -283,13 +293,25 @@ def supports_every_task(task: Task) -> str | None:
     return None
 
 
+# What the results of every method depend on: how a table becomes arrays, and how predictions are scored.
+DATA_SOURCES = (
+    "npt/interface.py",
+    "npt/data/encoding.py",
+    "npt/data/dtypes.py",
+    "npt/perturbation.py",
+    "npt/seeding.py",
+    "npt/evaluation.py",
+    "npt/metrics.py",
+)
+
+
 @dataclass(frozen=True)
 class Method:
     """Declaration of a method.
 
     `settings` is a frozen dataclass type whose defaults are the paper's; `build` makes a learner from an instance of it.
     `supports` returns the reason for refusing a task, or None. `draw` gives changes of settings for a tuning trial, by seed;
-    a method without it tunes itself inside its fit, within the `budget` of its settings. `seeds_per_job` tells by the resolved
+    a method without it tunes itself inside its fit, within the `budget` of its settings. `folds_per_job` tells by the resolved
     settings how many seeds share a process at most; None puts all into one. One that is `accelerated` computes on a GPU where
     a profile says so; one that `searches` tells all its trials. `sources` are the files of the package whose text determines
     the results.
@@ -301,11 +323,13 @@ class Method:
     build: Callable[[Any, Resources], Learner]
     supports: Callable[[Task], str | None] = supports_every_task
     draw: Callable[[Any, str], dict[str, Any]] | None = None
-    seeds_per_job: Callable[[Mapping[str, Any]], int | None] = all_seeds
+    folds_per_job: Callable[[Mapping[str, Any]], int | None] = all_folds
     saves_weights: bool = False
     accelerated: bool = False
     searches: bool = False
     sources: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        assert not self.saves_weights or self.seeds_per_job is one_seed, "a file of weights holds those of one seed"
+        assert not self.saves_weights or self.folds_per_job is one_fold, (
+            "a file of weights holds those of one seed"
+        )

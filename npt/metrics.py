@@ -73,4 +73,8 @@ def score(task: Task, truth: np.ndarray, predicted: np.ndarray) -> dict[str, flo
     if not known.any():
         return {}
     truth, predicted = truth[known], predicted[known]
-    return {name: metric.compute(truth, predicted) for name, metric in METRICS.items() if task in metric.tasks}
+    return {
+        name: metric.compute(truth, predicted)
+        for name, metric in METRICS.items()
+        if task in metric.tasks
+    }

@@ -18,10 +18,14 @@ def declarations(package: ModuleType, attribute: str) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
-        declaration = getattr(importlib.import_module(f"{package.__name__}.{info.name}"), attribute, None)
+        declaration = getattr(
+            importlib.import_module(f"{package.__name__}.{info.name}"), attribute, None
+        )
         if declaration is None:
             continue
         if declaration.name != info.name:
-            raise UserError(f"{package.__name__}/{info.name}.py declares {declaration.name!r}; the name must be the file's")
+            raise UserError(
+                f"{package.__name__}/{info.name}.py declares {declaration.name!r}; the name must be the file's"
+            )
         found[declaration.name] = declaration
     return found

@@ -12,22 +12,31 @@ from dataclasses import replace
 
 import pytest
 
-from npt.datasets import synthetic
-from npt.datasets.assembly import assemble
-from npt.datasets.declaration import SplitRule
-from npt.datasets.splits import splits
+from npt.data.assembly import assemble
+from npt.data.datasets import synthetic
+from npt.data.declaration import SplitRule
+from npt.data.splits import splits
 from npt.interface import Split, Table, Task
-from npt.settings import NPTSettings
+from npt.nn.settings import NPTSettings
 
 SMALL_NPT = NPTSettings(
-    width=8, layers=2, heads=2, updates=10, evaluate_every=5, learning_rate=0.01, target_mask=0.5, schedule_share=0.5
+    width=8,
+    layers=2,
+    heads=2,
+    updates=10,
+    evaluate_every=5,
+    learning_rate=0.01,
+    target_mask=0.5,
+    schedule_share=0.5,
 )
 
 
 def make_table(task: Task, rows: int = 60, seed: int = 0) -> Table:
     frame = synthetic.frame(task, rows, seed)
     categorical = ("color", "shape") if task == "regression" else ("color", "shape", "y")
-    declared = replace(synthetic.DATASET, task=task, rows=rows, categorical=categorical, class_counts=())
+    declared = replace(
+        synthetic.DATASET, task=task, rows=rows, categorical=categorical, class_counts=()
+    )
     return assemble(frame, declared)
 
 

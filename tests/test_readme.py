@@ -9,14 +9,14 @@ import pytest
 
 from npt.interface import TASKS
 from npt.metrics import METRICS, PAPER_METRICS
-from workflow.choices import Choices
+from workflow.config.scoring import Scoring
 from workflow.report.corruption import corruption_changes
 from workflow.report.dose import skill_from_others
 from workflow.report.section import TASK_TITLES, Section
 from workflow.report.summary import read_study
 from workflow.report.tables import TABLES
 
-CHOICES = Choices(PAPER_METRICS)
+SCORING = Scoring(PAPER_METRICS)
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference" / "quick"
@@ -39,12 +39,22 @@ def readme_tables() -> list[str]:
     """Primary metrics of all methods, then what the questions to the trained models gave, as Markdown."""
     columns = []
     for task in TASKS:
-        metric = METRICS[CHOICES.metrics[task]].title
-        sections = TABLES["metrics"](study("main"), CHOICES).sections
-        (section,) = [s for s in sections if s.title.startswith(f"{TASK_TITLES[task]}: test {metric} ")]
-        columns.append(section.cells.set_index("Method").rename(columns=lambda name, metric=metric: f"{name}, {metric}"))
+        metric = METRICS[SCORING.metrics[task]].title
+        sections = TABLES["metrics"](study("main"), SCORING).sections
+        (section,) = [
+            s for s in sections if s.title.startswith(f"{TASK_TITLES[task]}: test {metric} ")
+        ]
+        columns.append(
+            section.cells.set_index("Method").rename(
+                columns=lambda name, metric=metric: f"{name}, {metric}"
+            )
+        )
     main = pd.concat(columns, axis=1).reset_index()
-    probes = [section for name, kind in PROBES.items() for section in TABLES[kind](study(name), CHOICES).sections]
+    probes = [
+        section
+        for name, kind in PROBES.items()
+        for section in TABLES[kind](study(name), SCORING).sections
+    ]
     return [Section("main", main).markdown(), *(section.markdown() for section in probes)]
 
 
@@ -55,7 +65,8 @@ def test_the_readme_shows_the_reference_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dataset", "metric", "least"), [("breast_cancer", "test_auroc", 0.98), ("wine", "test_accuracy", 0.95)]
+    ("dataset", "metric", "least"),
+    [("breast_cancer", "test_auroc", 0.98), ("wine", "test_accuracy", 0.95)],
 )
 def test_the_reference_npt_classifies(dataset: str, metric: str, least: float) -> None:
     rows = study("main").query("dataset == @dataset and method == 'npt'")
@@ -72,7 +83,9 @@ def test_the_reference_npt_looks_rows_up_and_follows_an_intervention() -> None:
 
 
 def test_in_the_reference_run_knn_lives_off_its_rows_and_a_linear_model_needs_none() -> None:
-    lost = skill_from_others(study("dose_response"), "shuffle").set_index(["dataset", "method"])["share"]
+    lost = skill_from_others(study("dose_response"), "shuffle").set_index(["dataset", "method"])[
+        "share"
+    ]
     for dataset in ("concrete", "yacht"):
         assert lost[dataset, "knn"] > 0.7
         assert lost[dataset, "linear"] == 0
@@ -81,10 +94,12 @@ def test_in_the_reference_run_knn_lives_off_its_rows_and_a_linear_model_needs_no
 
 
 def test_the_reference_probes_find_the_duplicate_that_holds_the_answer() -> None:
-    table = TABLES["deletion"](study("deletion_lookup"), CHOICES).tidy
+    table = TABLES["deletion"](study("deletion_lookup"), SCORING).tidy
     assert (table["p_random"] < 0.05).all()
-    heads = TABLES["attention"](study("attention_lookup"), CHOICES).tidy
-    assert (heads["partner"] > 5 / 63).all()  # of 63 others, five times what a head that looks at all alike gives it
+    heads = TABLES["attention"](study("attention_lookup"), SCORING).tidy
+    assert (
+        heads["partner"] > 5 / 63
+    ).all()  # of 63 others, five times what a head that looks at all alike gives it
 
 
 @pytest.mark.parametrize("dataset", ["yacht", "concrete"])

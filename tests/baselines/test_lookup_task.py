@@ -26,7 +26,13 @@ def error(name: str, given: Duplicates, truth: np.ndarray, fixed: bool = False) 
     table = make_table("regression", 200)
     split = first_split(table)
     data = training_data(table.blind(split.test), split, codes=False)
-    return float(np.sqrt(np.mean((looked_up(baselines()[name], data, given, 0, Resources(1, "cpu")) - truth) ** 2)))
+    return float(
+        np.sqrt(
+            np.mean(
+                (looked_up(baselines()[name], data, given, 0, Resources(1, "cpu")) - truth) ** 2
+            )
+        )
+    )
 
 
 @pytest.mark.parametrize("name", ["mlp", "random_forest", "xgboost"])

@@ -49,7 +49,12 @@ print(most - before - 1)
 
 
 def fitted(
-    name: str, task: Task, threads: int = 1, device: str = "auto", table: Table | None = None, **more: Any
+    name: str,
+    task: Task,
+    threads: int = 1,
+    device: str = "auto",
+    table: Table | None = None,
+    **more: Any,
 ) -> np.ndarray:
     """Test predictions of a baseline with its quick grid."""
     table = table or make_table(task, 150)
@@ -64,7 +69,11 @@ def fitted(
 @pytest.mark.parametrize(("name", "task"), TASKS_OF)
 def test_the_number_of_threads_changes_no_prediction(name: str, task: Task) -> None:
     one, two = fitted(name, task, 1), fitted(name, task, 2)
-    if name in ("mlp", "tabnet", "deep_kernel_learning"):  # sums of the linear algebra libraries depend on their threads
+    if name in (
+        "mlp",
+        "tabnet",
+        "deep_kernel_learning",
+    ):  # sums of the linear algebra libraries depend on their threads
         assert one == pytest.approx(two, rel=1e-3, abs=1e-3)
     else:
         assert np.array_equal(one, two)
@@ -73,8 +82,16 @@ def test_the_number_of_threads_changes_no_prediction(name: str, task: Task) -> N
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads under /proc")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_fit_starts_no_more_threads_than_it_is_given(name: str) -> None:
-    done = subprocess.run([sys.executable, "-c", MEASURE, name, "1"], capture_output=True, text=True, check=True, env=_free())
-    own = 1 if name == "catboost" else 0  # CatBoost computes on a thread of its own while the caller waits
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, name, "1"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=_free(),
+    )
+    own = (
+        1 if name == "catboost" else 0
+    )  # CatBoost computes on a thread of its own while the caller waits
     assert int(done.stdout.split()[-1]) <= own
 
 
@@ -97,9 +114,14 @@ def test_libraries_that_know_no_threads_are_held_to_them() -> None:
 @pytest.mark.parametrize("task", ["binary", "regression"])
 def test_categories_are_given_as_such_only_on_demand(name: str, task: Task) -> None:
     table = make_table(task, 800)
-    holes = table.hide(slice(None, None, 7), [column.name for column in table.columns].index("color"))
+    holes = table.hide(
+        slice(None, None, 7), [column.name for column in table.columns].index("color")
+    )
     for one in (table, holes):
-        plain, native = fitted(name, task, table=one), fitted(name, task, table=one, native_categories=True)
+        plain, native = (
+            fitted(name, task, table=one),
+            fitted(name, task, table=one, native_categories=True),
+        )
         assert np.isfinite(native).all()
         assert not np.array_equal(plain, native)
 
@@ -108,11 +130,17 @@ def test_categories_are_given_as_such_only_on_demand(name: str, task: Task) -> N
 def test_missing_numbers_are_given_as_such_only_on_demand(name: str) -> None:
     table = make_table("regression", 800)
     holes = table.hide(slice(None, None, 3), 0)
-    default, native = fitted(name, "regression", table=holes), fitted(name, "regression", table=holes, native_missing=True)
+    default, native = (
+        fitted(name, "regression", table=holes),
+        fitted(name, "regression", table=holes, native_missing=True),
+    )
     assert np.isfinite(native).all()
     assert not np.array_equal(default, native)
     whole = table.with_numbers(2, np.nan_to_num(table.numbers(2)))
-    assert np.array_equal(fitted(name, "regression", table=whole), fitted(name, "regression", table=whole, native_missing=True))
+    assert np.array_equal(
+        fitted(name, "regression", table=whole),
+        fitted(name, "regression", table=whole, native_missing=True),
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in NATIVE])
@@ -142,25 +170,33 @@ def test_a_gpu_is_used_where_asked_and_never_by_default(name: str) -> None:
     assert np.isfinite(fitted("knn", "regression", device="cuda")).all()  # has no use for one
 
 
-@pytest.mark.parametrize(("name", "argument"), [("xgboost", ("device", "cuda:1")), ("catboost", ("devices", "1"))])
-def test_the_library_is_told_which_gpu(name: str, argument: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "argument"), [("xgboost", ("device", "cuda:1")), ("catboost", ("devices", "1"))]
+)
+def test_the_library_is_told_which_gpu(
+    name: str, argument: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     library: Any = importlib.import_module(name)
     kind = {"xgboost": "XGBRegressor", "catboost": "CatBoostRegressor"}[name]
 
     class Refusing:
-        def __init__(self, learning_rate: float, max_depth: int, n_estimators: int, **given: Any) -> None:
+        def __init__(
+            self, learning_rate: float, max_depth: int, n_estimators: int, **given: Any
+        ) -> None:
             raise Infeasible(f"asked for {given[argument[0]]}")
 
     monkeypatch.setattr(library, kind, Refusing)
     monkeypatch.setattr(library, "build_info", lambda: {"USE_CUDA": True}, raising=False)
-    monkeypatch.setattr("npt.execution.device_of", lambda device: device)
+    monkeypatch.setattr("npt.nn.device.device_of", lambda device: device)
     with pytest.raises(Infeasible, match=f"asked for {argument[1]}"):
         fitted(name, "regression", device="cuda:1")
 
 
-def test_a_build_of_xgboost_without_cuda_is_not_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_of_xgboost_without_cuda_is_not_asked_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("xgboost.build_info", lambda: {"USE_CUDA": False})
-    monkeypatch.setattr("npt.execution.device_of", lambda device: device)
+    monkeypatch.setattr("npt.nn.device.device_of", lambda device: device)
     with pytest.raises(UserError, match="device: cuda is not for xgboost-cpu"):
         fitted("xgboost", "regression", device="cuda")
 

@@ -33,17 +33,27 @@ def test_the_paper_s_grids_have_the_paper_s_sizes_and_hold_the_quick_ones(name: 
     for task in TASKS:
         if BASELINES[name].supports(task):
             continue
-        paper, quick = points(BASELINES[name], "paper", task), points(BASELINES[name], "quick", task)
+        paper, quick = (
+            points(BASELINES[name], "paper", task),
+            points(BASELINES[name], "quick", task),
+        )
         assert len(paper) == COUNTS[name]
         assert 0 < len(quick) <= 20
         assert all(point in paper for point in quick)
 
 
-@pytest.mark.parametrize(("name", "medium", "large"), [("knn", 40, 40), ("mlp", 270, 270), ("tabnet", 7, 7)])
+@pytest.mark.parametrize(
+    ("name", "medium", "large"), [("knn", 40, 40), ("mlp", 270, 270), ("tabnet", 7, 7)]
+)
 def test_grids_of_larger_tables(name: str, medium: int, large: int) -> None:
     assert len(points(BASELINES[name], "paper", "binary", 50_000)) == medium
     assert len(points(BASELINES[name], "paper", "binary", 500_000)) == large
-    assert [size_of(rows) for rows in (720, 21_883, 174_582, 406_707)] == ["small", "medium", "medium", "large"]
+    assert [size_of(rows) for rows in (720, 21_883, 174_582, 406_707)] == [
+        "small",
+        "medium",
+        "medium",
+        "large",
+    ]
 
 
 Answer = float | Exception
@@ -58,16 +68,22 @@ def counted(answers: list[Answer], serves_all: bool = False) -> tuple[Baseline, 
         for one in configurations:
             if isinstance(answer := answers[one["i"]], Exception):
                 raise answer
-        return lambda features, wanted: [np.full(len(features), answers[one["i"]]) for one in wanted]
+        return lambda features, wanted: [
+            np.full(len(features), answers[one["i"]]) for one in wanted
+        ]
 
     grid = {"i": list(range(len(answers)))}
     shared = (lambda parameters: ("i",)) if serves_all else shares_nothing
-    return Baseline("toy", "Toy", fit, lambda task: grid, lambda task, size: grid, shared=shared), fitted
+    return Baseline(
+        "toy", "Toy", fit, lambda task: grid, lambda task, size: grid, shared=shared
+    ), fitted
 
 
 def searched(baseline: Baseline, settings: BaselineSettings | None = None) -> Fit:
     table = make_table("regression")
-    return SearchLearner(baseline, settings or BaselineSettings(), Resources()).fit(table, first_split(table), 0)
+    return SearchLearner(baseline, settings or BaselineSettings(), Resources()).fit(
+        table, first_split(table), 0
+    )
 
 
 def test_ties_go_to_the_first_configuration_and_each_is_fitted_once() -> None:
@@ -107,10 +123,14 @@ def test_a_configuration_that_fails_has_a_reason_and_takes_no_other_with_it(
 def test_if_all_configurations_fail_so_does_the_method() -> None:
     baseline, _ = counted([float("nan"), ValueError("no luck")])
     with pytest.raises(
-        Infeasible, match="none of the 2 configurations could be fitted and scored: the validation loss is nan"
+        Infeasible,
+        match="none of the 2 configurations could be fitted and scored: the validation loss is nan",
     ) as raised:
         searched(baseline)
-    assert [trial.reason for trial in raised.value.trials] == ["the validation loss is nan", "ValueError: no luck"]
+    assert [trial.reason for trial in raised.value.trials] == [
+        "the validation loss is nan",
+        "ValueError: no luck",
+    ]
 
 
 def test_a_mistake_of_the_user_is_no_failed_configuration() -> None:
@@ -122,7 +142,9 @@ def test_a_mistake_of_the_user_is_no_failed_configuration() -> None:
             searched(baseline, BaselineSettings("quick", {tuned: 3}))
 
 
-@pytest.mark.parametrize("grid", [{"weights": ["distanc"]}, {"p": [math.inf]}, {"p": [0]}, {"n_neighbors": [0]}])
+@pytest.mark.parametrize(
+    "grid", [{"weights": ["distanc"]}, {"p": [math.inf]}, {"p": [0]}, {"n_neighbors": [0]}]
+)
 def test_k_nn_refuses_values_without_a_meaning(grid: dict[str, list[object]]) -> None:
     with pytest.raises(UserError, match="knn: "):
         searched(BASELINES["knn"], BaselineSettings(grid))
@@ -157,7 +179,9 @@ def test_a_limit_of_time_draws_another_order_on_every_fold() -> None:
     baseline, fitted = counted([1.0] * 30)
     table = make_table("regression")
     for seed in range(8):
-        SearchLearner(baseline, BaselineSettings(minutes=1e-9), Resources()).fit(table, first_split(table), seed)
+        SearchLearner(baseline, BaselineSettings(minutes=1e-9), Resources()).fit(
+            table, first_split(table), seed
+        )
     assert len({first for (first,) in fitted}) > 3
 
 
@@ -167,7 +191,9 @@ def test_a_budget_is_of_different_models_the_same_on_every_fold(budget: int) -> 
     drawn = []
     for seed in (0, 1):
         settings = BaselineSettings("paper", budget=budget)
-        fit = SearchLearner(BASELINES["knn"], settings, Resources()).fit(table, first_split(table), seed)
+        fit = SearchLearner(BASELINES["knn"], settings, Resources()).fit(
+            table, first_split(table), seed
+        )
         drawn.append([dict(trial.parameters) for trial in fit.trials])
         assert fit.grid == 480
     models = {tuple(one[name] for name in ("n_neighbors", "weights", "p")) for one in drawn[0]}
@@ -193,10 +219,14 @@ def test_a_budget_is_of_different_models_the_same_on_every_fold(budget: int) -> 
         ("deep_kernel_learning", "regression", 16, 16),
     ],
 )
-def test_the_paper_s_grids_hold_so_many_models_and_need_so_many_fits(name: str, task: Task, different: int, fits: int) -> None:
+def test_the_paper_s_grids_hold_so_many_models_and_need_so_many_fits(
+    name: str, task: Task, different: int, fits: int
+) -> None:
     baseline = BASELINES[name]
     table = make_table(task)
-    data = replace(training_data(table, first_split(table), codes=baseline.codes), features=np.zeros((60, 8)))
+    data = replace(
+        training_data(table, first_split(table), codes=baseline.codes), features=np.zeros((60, 8))
+    )
     models, families = set(), set()
     for point in points(baseline, "paper", task):
         model = baseline.model({**baseline.fixed, **point}, data)
@@ -211,11 +241,16 @@ def test_splits_over_equally_many_features_are_one_forest() -> None:
     data = training_data(table, first_split(table), codes=False)
     for features, fits in ((8, 3), (22, 2), (1, 1)):
         wide = replace(data, features=np.zeros((60, features)))
-        found = [BASELINES["random_forest"].model({"max_features": name}, wide) for name in (1.0, "sqrt", "log2")]
+        found = [
+            BASELINES["random_forest"].model({"max_features": name}, wide)
+            for name in (1.0, "sqrt", "log2")
+        ]
         assert len({one["max_features"] for one in found}) == fits
 
 
-@pytest.mark.parametrize("name", sorted(name for name in BASELINES if not BASELINES[name].supports("multiclass")))
+@pytest.mark.parametrize(
+    "name", sorted(name for name in BASELINES if not BASELINES[name].supports("multiclass"))
+)
 def test_a_class_without_train_rows_keeps_its_place(name: str) -> None:
     table = make_table("multiclass")
     split = first_split(table)
@@ -233,12 +268,17 @@ def test_a_class_without_train_rows_keeps_its_place(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("train_rows", "batch", "virtual"), [(33, 32, 16), (34, 32, 16), (20, 32, 16), (33, 32, 4), (41, 64, 4), (45, 32, 4)]
+    ("train_rows", "batch", "virtual"),
+    [(33, 32, 16), (34, 32, 16), (20, 32, 16), (33, 32, 4), (41, 64, 4), (45, 32, 4)],
 )
-def test_tabnet_trains_whatever_its_batches_leave_over(train_rows: int, batch: int, virtual: int) -> None:
+def test_tabnet_trains_whatever_its_batches_leave_over(
+    train_rows: int, batch: int, virtual: int
+) -> None:
     table = make_table("regression")
     changed = {**tabnet.DEFAULT, "batch_size": batch, "virtual_batch_size": virtual}
-    settings = BaselineSettings({key: [value] for key, value in changed.items()}, {"max_epochs": 30, "patience": 30})
+    settings = BaselineSettings(
+        {key: [value] for key, value in changed.items()}, {"max_epochs": 30, "patience": 30}
+    )
     learner = SearchLearner(BASELINES["tabnet"], settings, Resources())
     split = Split(0, np.arange(train_rows), np.arange(train_rows, 50), np.arange(50, 60))
     learner.fit(table, split, 0)
@@ -250,7 +290,9 @@ def test_tabnet_is_stopped_early_also_where_the_validation_rows_lack_a_class() -
     split = first_split(table)
     lacking = split.validation[table.truth[split.validation] != 2]
     rest = np.setdiff1d(np.arange(table.rows), np.concatenate([lacking, split.test]))
-    learner = SearchLearner(BASELINES["tabnet"], BaselineSettings("quick", {"max_epochs": 3}), Resources())
+    learner = SearchLearner(
+        BASELINES["tabnet"], BaselineSettings("quick", {"max_epochs": 3}), Resources()
+    )
     assert np.isfinite(learner.fit(table, Split(0, rest, lacking, split.test), 0).validation_loss)
 
 
@@ -259,17 +301,23 @@ def test_a_single_target_value_is_a_reason(task: str) -> None:
     table = make_table(task)  # type: ignore[arg-type]
     table = table.with_numbers(table.target, np.ones(table.rows))
     with pytest.raises(Infeasible, match="single target value"):
-        SearchLearner(BASELINES["mlp"], BaselineSettings("quick"), Resources()).fit(table, first_split(table), 0)
+        SearchLearner(BASELINES["mlp"], BaselineSettings("quick"), Resources()).fit(
+            table, first_split(table), 0
+        )
 
 
 def test_too_few_rows_for_the_neighbours_is_a_reason() -> None:
     table = make_table("binary", 20)
     split = first_split(table)
     fit = SearchLearner(knn.BASELINE, BaselineSettings("quick"), Resources()).fit(table, split, 0)
-    failed = {trial.parameters["n_neighbors"] for trial in fit.trials if "more than the" in trial.reason}
+    failed = {
+        trial.parameters["n_neighbors"] for trial in fit.trials if "more than the" in trial.reason
+    }
     assert failed == {k for k in (2, 5, 10, 20, 40) if k > len(split.train)}
     with pytest.raises(Infeasible, match="n_neighbors 40 is more than the"):
-        SearchLearner(knn.BASELINE, BaselineSettings({"n_neighbors": [40]}), Resources()).fit(table, split, 0)
+        SearchLearner(knn.BASELINE, BaselineSettings({"n_neighbors": [40]}), Resources()).fit(
+            table, split, 0
+        )
 
 
 @pytest.mark.parametrize(
@@ -301,7 +349,9 @@ def test_missing_targets_are_left_out_of_training() -> None:
     table = make_table("regression")
     split = first_split(table)
     holes: Table = table.hide(np.concatenate([split.train[:3], split.validation[:3]]), table.target)
-    learner = SearchLearner(BASELINES["gradient_boosting"], BaselineSettings({"n_estimators": [5]}), Resources())
+    learner = SearchLearner(
+        BASELINES["gradient_boosting"], BaselineSettings({"n_estimators": [5]}), Resources()
+    )
     assert np.isfinite(learner.fit(holes, split, 0).validation_loss)
 
 

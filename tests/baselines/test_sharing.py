@@ -12,15 +12,23 @@ import pytest
 from baselines import methods
 from baselines.declaration import BaselineSettings
 from baselines.search import SearchLearner
-from benchmarks.naive_search import naive_search
 from npt.interface import Fit, Resources, Split, Table
+from performance.naive_search import naive_search
 from tests.conftest import first_split, make_table
 from workflow.steps.prepare import prepare
 
 PAPER = "paper"
 SHORT = {"learning_rate": [0.01, 0.3], "max_depth": [3], "n_estimators": [50, 100, 200]}
-TREES = {"criterion": ["squared_error", "absolute_error"], "n_estimators": [50, 100], "max_features": [1.0, "sqrt", "log2"]}
-VOTES = {"criterion": ["gini", "entropy"], "n_estimators": [50, 100, 200], "max_features": ["sqrt", "log2"]}
+TREES = {
+    "criterion": ["squared_error", "absolute_error"],
+    "n_estimators": [50, 100],
+    "max_features": [1.0, "sqrt", "log2"],
+}
+VOTES = {
+    "criterion": ["gini", "entropy"],
+    "n_estimators": [50, 100, 200],
+    "max_features": ["sqrt", "log2"],
+}
 NETWORKS = {
     "hidden_layer_sizes": [[25], [50, 50]], "alpha": [0, 0.1], "batch_size": [64], "learning_rate_init": [1e-3, 0.1],
     "learning_rate": ["constant", "invscaling", "adaptive"],
@@ -34,7 +42,9 @@ def real(name: str) -> tuple[Table, Split]:
     return prepared.table.blind(prepared.splits[0].test), prepared.splits[0]
 
 
-def search(name: str, table: Table, split: Split, grid: Any, **more: Any) -> tuple[SearchLearner, Fit]:
+def search(
+    name: str, table: Table, split: Split, grid: Any, **more: Any
+) -> tuple[SearchLearner, Fit]:
     learner: Any = methods()[name].build(BaselineSettings(grid, **more), Resources())
     return learner, learner.fit(table, split, 0)
 
@@ -57,7 +67,9 @@ def search(name: str, table: Table, split: Split, grid: Any, **more: Any) -> tup
         ("mlp", "yacht", NETWORKS),
     ],
 )
-def test_every_score_is_that_of_scikit_learn_s_search_and_the_same_configuration_wins(name: str, table: str, grid: Any) -> None:
+def test_every_score_is_that_of_scikit_learn_s_search_and_the_same_configuration_wins(
+    name: str, table: str, grid: Any
+) -> None:
     learner, fit = search(name, *real(table), grid)
     theirs = naive_search(learner)
     assert [dict(trial.parameters) for trial in fit.trials] == theirs.cv_results_["params"]
@@ -76,12 +88,17 @@ def test_neighbours_at_equal_distance_are_the_exception_and_have_a_rule() -> Non
         assert 1e-6 < np.max(np.abs(ours / theirs - 1)) < largest
         data = learner.data
         distances = np.abs(data.features[data.validation][:, None] - data.features[data.train])
-        nearest = {1: distances.sum(-1).argsort(1, kind="stable"), 2: (distances**2).sum(-1).argsort(1, kind="stable")}
+        nearest = {
+            1: distances.sum(-1).argsort(1, kind="stable"),
+            2: (distances**2).sum(-1).argsort(1, kind="stable"),
+        }
         for trial in fit.trials:
             if trial.parameters["weights"] == "uniform":
                 k, p = trial.parameters["n_neighbors"], trial.parameters["p"]
                 predicted = data.target[data.train][nearest[p][:, :k]].mean(1)
-                assert trial.validation_loss == pytest.approx(np.mean((predicted - data.target[data.validation]) ** 2))
+                assert trial.validation_loss == pytest.approx(
+                    np.mean((predicted - data.target[data.validation]) ** 2)
+                )
 
 
 @pytest.mark.parametrize("p", [1, 2])
@@ -89,7 +106,10 @@ def test_nearest_rows_are_found_exactly_among_many_at_equal_distance(p: int) -> 
     from baselines.knn import NeighbourSearch
 
     generator = np.random.default_rng(0)
-    rows, wanted = generator.integers(0, 3, (2000, 4)).astype(float), generator.integers(0, 3, (50, 4)).astype(float)
+    rows, wanted = (
+        generator.integers(0, 3, (2000, 4)).astype(float),
+        generator.integers(0, 3, (50, 4)).astype(float),
+    )
     every = (np.abs(wanted[:, None] - rows) ** p).sum(-1) ** (1 / p)
     order = every.argsort(1, kind="stable")[:, :7]
     distances, found = NeighbourSearch(rows, p, 1).nearest(wanted, 7)
@@ -105,21 +125,33 @@ def test_nearest_rows_are_found_exactly_among_many_at_equal_distance(p: int) -> 
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
-def test_the_first_part_of_a_long_fit_is_the_short_fit_to_the_last_bit(name: str, native: bool, task: Any) -> None:
+def test_the_first_part_of_a_long_fit_is_the_short_fit_to_the_last_bit(
+    name: str, native: bool, task: Any
+) -> None:
     table = make_table(task, 300)
     split = first_split(table)
     blind = table.blind(split.test)
     grid: dict[str, list[Any]] = (
-        {"max_features": ["sqrt"]} if name == "random_forest" else {"learning_rate": [0.1], "max_depth": [3]}
+        {"max_features": ["sqrt"]}
+        if name == "random_forest"
+        else {"learning_rate": [0.1], "max_depth": [3]}
     )
     counts = [20, 60, 250]
-    learner, fit = search(name, blind, split, {**grid, "n_estimators": counts}, native_categories=native)
-    assert fit.fits == (2 if native and name == "catboost" else 1)  # CatBoost combines categories from 200 rounds on
+    learner, fit = search(
+        name, blind, split, {**grid, "n_estimators": counts}, native_categories=native
+    )
+    assert fit.fits == (
+        2 if native and name == "catboost" else 1
+    )  # CatBoost combines categories from 200 rounds on
     for count, trial in zip(counts, fit.trials, strict=True):
-        alone, own = search(name, blind, split, {**grid, "n_estimators": [count]}, native_categories=native)
+        alone, own = search(
+            name, blind, split, {**grid, "n_estimators": [count]}, native_categories=native
+        )
         assert own.validation_loss == trial.validation_loss
         if learner.best.parameters["n_estimators"] == count:
-            assert np.array_equal(alone.predict(split.test).values, learner.predict(split.test).values)
+            assert np.array_equal(
+                alone.predict(split.test).values, learner.predict(split.test).values
+            )
 
 
 def test_nothing_is_shared_where_the_rounds_depend_on_their_number() -> None:
@@ -127,8 +159,16 @@ def test_nothing_is_shared_where_the_rounds_depend_on_their_number() -> None:
     split = first_split(table)
     grid = {"learning_rate": [0.1], "max_depth": [3], "n_estimators": [20, 50]}
     assert search("xgboost", table.blind(split.test), split, grid)[1].fits == 1
-    assert search("xgboost", table.blind(split.test), split, grid, fixed={"subsample": 0.5})[1].fits == 2
-    assert search("lightgbm", table.blind(split.test), split, grid, fixed={"min_child_samples": 5})[1].fits == 1
+    assert (
+        search("xgboost", table.blind(split.test), split, grid, fixed={"subsample": 0.5})[1].fits
+        == 2
+    )
+    assert (
+        search("lightgbm", table.blind(split.test), split, grid, fixed={"min_child_samples": 5})[
+            1
+        ].fits
+        == 1
+    )
     del grid["learning_rate"]  # CatBoost then takes one that depends on the number of rounds
     assert search("catboost", table.blind(split.test), split, grid)[1].fits == 2
 
@@ -138,7 +178,9 @@ def test_schedules_are_followed_by_plain_gradient_descent() -> None:
     split = first_split(table)
     grid = {"learning_rate": ["constant", "invscaling"], "learning_rate_init": [0.01]}
     assert search("mlp", table.blind(split.test), split, grid)[1].fits == 1
-    _, fit = search("mlp", table.blind(split.test), split, grid, fixed={"solver": "sgd", "early_stopping": True})
+    _, fit = search(
+        "mlp", table.blind(split.test), split, grid, fixed={"solver": "sgd", "early_stopping": True}
+    )
     assert fit.fits == 2
     assert fit.trials[0].validation_loss != fit.trials[1].validation_loss
 
@@ -147,6 +189,8 @@ def test_a_forest_s_or_ensemble_s_early_stop_serves_every_larger_number() -> Non
     table = make_table("regression", 150)
     split = first_split(table)
     grid = {"learning_rate": [0.3], "max_depth": [3], "n_estimators": [5, 400]}
-    _, fit = search("gradient_boosting", table.blind(split.test), split, grid, fixed={"n_iter_no_change": 2})
+    _, fit = search(
+        "gradient_boosting", table.blind(split.test), split, grid, fixed={"n_iter_no_change": 2}
+    )
     assert fit.fits == 2
     assert all(np.isfinite(trial.validation_loss) for trial in fit.trials)

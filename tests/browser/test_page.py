@@ -17,18 +17,22 @@ import pandas as pd
 import pytest
 
 from npt.metrics import PAPER_METRICS
-from tests.workflow.test_report import lookup_study, study
-from workflow.choices import Choices
-from workflow.kinds import KINDS
+from tests.workflow.report.test_report import lookup_study, study
+from workflow.config.scoring import Scoring
 from workflow.report.drawing import UNDATED
 from workflow.report.figures import FIGURES
 from workflow.report.html import html
 from workflow.report.page import render
 from workflow.report.tables import TABLES
+from workflow.studies.kinds import KINDS
 
-CHROMIUM = os.environ.get("NPT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed (apt-get install chromium)")
-CHOICES = Choices(PAPER_METRICS)
+CHROMIUM = (
+    os.environ.get("NPT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium is installed (apt-get install chromium)"
+)
+SCORING = Scoring(PAPER_METRICS)
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
@@ -37,7 +41,12 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of three toy studies, one of them with a failure."""
     results = tmp_path_factory.mktemp("page") / "results"
     kinds = {"main": "benchmark", "corruption": "corruption", "lookup": "lookup"}
-    facts = {"preset": "toy", "revision": "r", "versions": json.dumps({"python": "3"}), "chosen": json.dumps({"k": 3})}
+    facts = {
+        "preset": "toy",
+        "revision": "r",
+        "versions": json.dumps({"python": "3"}),
+        "chosen": json.dumps({"k": 3}),
+    }
     frames = {"main": study(), "corruption": study(), "lookup": lookup_study()}
     third = study().query("method == 'knn'").assign(method="mlp")
     third[["test_rmse", "test_auroc"]] *= 100
@@ -46,13 +55,15 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (results / "figures").mkdir(parents=True)
     for name, kind in kinds.items():
         for figure in KINDS[kind].figures:
-            drawn = FIGURES[figure](frames[name], CHOICES)
+            drawn = FIGURES[figure](frames[name], SCORING)
             drawn.savefig(results / f"figures/{name}.{figure}.png", metadata=UNDATED["png"])
             plt.close(drawn)
     path = results / "report" / "index.html"
     path.parent.mkdir()
-    path.write_text(render(frames, kinds, CHOICES, "toy", results, []))
-    (path.parent / "table.html").write_text(html(TABLES["metrics"](frames["main"], CHOICES), "Metrics", "toy"))
+    path.write_text(render(frames, kinds, SCORING, "toy", results, []))
+    (path.parent / "table.html").write_text(
+        html(TABLES["metrics"](frames["main"], SCORING), "Metrics", "toy")
+    )
     return path
 
 
@@ -151,7 +162,9 @@ def test_it_is_dark_where_the_reader_wants_it_dark(browser: Any, page_file: Path
     for scheme in ("light", "dark"):
         opened = browser.new_page(color_scheme=scheme)
         opened.goto(page_file.as_uri())
-        shades[scheme] = opened.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+        shades[scheme] = opened.evaluate(
+            "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
+        )
         ink = opened.evaluate("getComputedStyle(document.body).color.match(/\\d+/g).map(Number)")
         assert abs(sum(ink) - sum(shades[scheme])) > 450
         opened.close()

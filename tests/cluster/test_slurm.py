@@ -21,11 +21,21 @@ from tests.smoke.running import ROOT, SMOKE, command, run, short, tables
 HERE = Path(__file__).parent
 pytestmark = [
     pytest.mark.skipif(
-        os.environ.get("NPT_TEST_CLUSTER") != "1", reason="asked for with NPT_TEST_CLUSTER=1 (make test-cluster)"
+        os.environ.get("NPT_TEST_CLUSTER") != "1",
+        reason="asked for with NPT_TEST_CLUSTER=1 (make test-cluster)",
     ),
-    pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed (make test-cluster installs it)"),
+    pytest.mark.skipif(
+        shutil.which("slurmctld") is None,
+        reason="Slurm is not installed (make test-cluster installs it)",
+    ),
 ]
-QUICK = ["--slurm-no-account", "--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "2"]
+QUICK = [
+    "--slurm-no-account",
+    "--slurm-init-seconds-before-status-checks",
+    "2",
+    "--seconds-between-status-checks",
+    "2",
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,7 +56,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 def through(profile: str, folder: Path, *options: str, config: Path = SMOKE) -> list[str]:
     words = command(folder, *options, "--latency-wait", "20", config=config)
-    return [word.replace("workflow/profiles/default", f"workflow/profiles/{profile}") for word in words]
+    return [word.replace("profiles/default", f"profiles/{profile}") for word in words]
 
 
 def during(words: list[str], act: Callable[[], bool], log: Path) -> int:
@@ -65,8 +75,14 @@ def during(words: list[str], act: Callable[[], bool], log: Path) -> int:
 
 def jobs() -> dict[str, dict[str, str]]:
     """What Slurm knows of all jobs, finished ones included, by id."""
-    text = subprocess.run(["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True).stdout
-    lines = [dict(re.findall(r"(\w+)=(\S*)", line)) | {"line": line} for line in text.splitlines() if "JobId=" in line]
+    text = subprocess.run(
+        ["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True
+    ).stdout
+    lines = [
+        dict(re.findall(r"(\w+)=(\S*)", line)) | {"line": line}
+        for line in text.splitlines()
+        if "JobId=" in line
+    ]
     return {line["JobId"]: line for line in lines}
 
 
@@ -78,10 +94,15 @@ def running(rule: str, known: set[str]) -> str | None:
     return None
 
 
-def test_the_same_results_as_without_and_a_gpu_for_trainings_alone(local: dict[str, bytes], tmp_path: Path) -> None:
+def test_the_same_results_as_without_and_a_gpu_for_trainings_alone(
+    local: dict[str, bytes], tmp_path: Path
+) -> None:
     known = set(jobs())
     done = subprocess.run(
-        through("slurm", tmp_path, *QUICK, config=short(tmp_path)), capture_output=True, text=True, timeout=900
+        through("slurm", tmp_path, *QUICK, config=short(tmp_path)),
+        capture_output=True,
+        text=True,
+        timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert tables(tmp_path) == local
@@ -93,12 +114,20 @@ def test_the_same_results_as_without_and_a_gpu_for_trainings_alone(local: dict[s
 
 def trainings(folder: Path) -> list[int]:
     """Processes that train in a folder."""
-    found = subprocess.run(["pgrep", "-f", "python -m workflow.steps.run"], capture_output=True, text=True).stdout.split()
-    return [int(process) for process in found if Path(f"/proc/{process}/cwd").resolve() == folder.resolve()]
+    found = subprocess.run(
+        ["pgrep", "-f", "python -m workflow.steps.run"], capture_output=True, text=True
+    ).stdout.split()
+    return [
+        int(process)
+        for process in found
+        if Path(f"/proc/{process}/cwd").resolve() == folder.resolve()
+    ]
 
 
 @pytest.mark.parametrize("how", ["cancelled", "killed"])
-def test_a_job_that_is_lost_comes_again_with_more_memory(how: str, local: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_job_that_is_lost_comes_again_with_more_memory(
+    how: str, local: dict[str, bytes], tmp_path: Path
+) -> None:
     known, lost = set(jobs()), []
 
     def lose() -> bool:
@@ -116,17 +145,27 @@ def test_a_job_that_is_lost_comes_again_with_more_memory(how: str, local: dict[s
         lost.append(number)
         return True
 
-    status = during(through("slurm", tmp_path, *QUICK, config=short(tmp_path)), lose, tmp_path / "log.txt")
+    status = during(
+        through("slurm", tmp_path, *QUICK, config=short(tmp_path)), lose, tmp_path / "log.txt"
+    )
     assert status == 0, (tmp_path / "log.txt").read_text()
     assert tables(tmp_path) == local
-    after = {number: job for number, job in jobs().items() if number not in known and "rule_train" in job["line"]}
+    after = {
+        number: job
+        for number, job in jobs().items()
+        if number not in known and "rule_train" in job["line"]
+    }
     first = int(re.findall(r"mem=(\d+)M", after[lost[0]]["line"])[0])
-    most = max(int(amount) for job in after.values() for amount in re.findall(r"mem=(\d+)M", job["line"]))
+    most = max(
+        int(amount) for job in after.values() for amount in re.findall(r"mem=(\d+)M", job["line"])
+    )
     assert most == 2 * first
 
 
 def test_any_scheduler_through_its_submit_command(local: dict[str, bytes], tmp_path: Path) -> None:
-    words = through("generic", tmp_path, "--seconds-between-status-checks", "2", config=short(tmp_path))
+    words = through(
+        "generic", tmp_path, "--seconds-between-status-checks", "2", config=short(tmp_path)
+    )
     done = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert tables(tmp_path) == local

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from baselines import methods
 from baselines.declaration import BaselineSettings
-from npt.datasets.declaration import SplitRule
-from npt.datasets.splits import splits
+from npt.data.declaration import SplitRule
+from npt.data.splits import splits
 from npt.evaluation import evaluate
 from npt.interface import TASKS, Column, Resources, Table, Task
-from npt.settings import NPTSettings
+from npt.nn.settings import NPTSettings
 
 NPT = NPTSettings(width=4, layers=2, heads=2, updates=2, evaluate_every=1, target_mask=0.5)
 SMALL: dict[str, Any] = {
@@ -28,14 +28,20 @@ SMALL: dict[str, Any] = {
     "knn": BaselineSettings({"n_neighbors": [2]}),
     "mlp": BaselineSettings({"hidden_layer_sizes": [[4]], "batch_size": [16]}, {"max_iter": 3}),
     "tabnet": BaselineSettings(
-        {"n_d": [2], "n_a": [2], "batch_size": [8], "virtual_batch_size": [4]}, {"max_epochs": 1, "patience": 1}
+        {"n_d": [2], "n_a": [2], "batch_size": [8], "virtual_batch_size": [4]},
+        {"max_epochs": 1, "patience": 1},
     ),
     "deep_kernel_learning": BaselineSettings("quick", {"max_epochs": 1}),
     "linear": BaselineSettings("quick"),
     "npt": NPT,
 }
 QUICK = settings(
-    max_examples=15, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck), print_blob=False
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    print_blob=False,
 )
 NATIVE = ("xgboost", "lightgbm", "catboost")
 
@@ -53,9 +59,9 @@ def tables(draw: st.DrawFn, task: Task) -> Table:
             values = generator.integers(0, levels, rows).astype(float)
         else:
             columns.append(Column(f"n{j}", "continuous"))
-            values = generator.normal(size=rows) * draw(st.sampled_from([0.0, 1e-12, 1.0, 1e9])) + draw(
-                st.sampled_from([0.0, -1e6, 0.5])
-            )
+            values = generator.normal(size=rows) * draw(
+                st.sampled_from([0.0, 1e-12, 1.0, 1e9])
+            ) + draw(st.sampled_from([0.0, -1e6, 0.5]))
         values[generator.random(rows) < draw(st.sampled_from([0.0, 0.2, 1.0]))] = np.nan
         cells.append(values)
     if task == "regression":
@@ -72,7 +78,12 @@ def tables(draw: st.DrawFn, task: Task) -> Table:
 
 @pytest.mark.parametrize(
     ("name", "task"),
-    [(name, task) for name in sorted(methods()) for task in TASKS if not methods()[name].supports(task)],
+    [
+        (name, task)
+        for name in sorted(methods())
+        for task in TASKS
+        if not methods()[name].supports(task)
+    ],
 )
 def test_any_mixture_of_columns_is_learnt_and_predicted(name: str, task: Task) -> None:
     @QUICK
@@ -80,7 +91,10 @@ def test_any_mixture_of_columns_is_learnt_and_predicted(name: str, task: Task) -
     def check(table: Table, native: bool) -> None:
         split = splits(table, SplitRule(folds=4, used=1))[0]
         known = table.truth[split.train]
-        assume(len(np.unique(known[~np.isnan(known)])) > 1 and not np.isnan(table.truth[split.validation]).all())
+        assume(
+            len(np.unique(known[~np.isnan(known)])) > 1
+            and not np.isnan(table.truth[split.validation]).all()
+        )
         if name == "tabnet":
             # Rows that repeat have no variance within a virtual batch, and TabNet diverges, which is a reason in the results.
             features = np.nan_to_num(np.delete(table.values, table.target, axis=1), nan=-1)
@@ -94,7 +108,9 @@ def test_any_mixture_of_columns_is_learnt_and_predicted(name: str, task: Task) -
         assert result.status == "ok", result.reason
         for part, prediction in result.predictions.items():
             rows = len(getattr(split, part))
-            assert prediction.values.shape == ((rows,) if task == "regression" else (rows, table.columns[table.target].size))
+            assert prediction.values.shape == (
+                (rows,) if task == "regression" else (rows, table.columns[table.target].size)
+            )
             assert np.isfinite(prediction.values).all()
             if task != "regression":
                 assert prediction.values.sum(1) == pytest.approx(np.ones(rows), abs=1e-5)

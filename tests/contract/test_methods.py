@@ -26,13 +26,26 @@ def small(method: Method) -> Any:
         return SMALL_NPT
     if method.name == "knn":
         return BaselineSettings({"n_neighbors": [2, 5]})
-    return BaselineSettings("quick", {"max_epochs": 3} if method.name in ("tabnet", "deep_kernel_learning") else {})
+    return BaselineSettings(
+        "quick", {"max_epochs": 3} if method.name in ("tabnet", "deep_kernel_learning") else {}
+    )
 
 
-def predictions(method: Method, table: Any, seed: int = 1) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
-    result = evaluate(method.build(small(method), Resources()), table, first_split(make_table(table.task, 120)), seed)
+def predictions(
+    method: Method, table: Any, seed: int = 1
+) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
+    result = evaluate(
+        method.build(small(method), Resources()),
+        table,
+        first_split(make_table(table.task, 120)),
+        seed,
+    )
     assert result.status == "ok", result.reason
-    return result.predictions["validation"].values, result.predictions["test"].values, dict(result.metrics)
+    return (
+        result.predictions["validation"].values,
+        result.predictions["test"].values,
+        dict(result.metrics),
+    )
 
 
 @pytest.mark.parametrize(("method", "task"), CASES)
@@ -51,15 +64,21 @@ def test_shapes_determinism_and_blindness(method: Method, task: Task) -> None:
     # Other test targets: the same predictions to the last bit, other metrics.
     changed = make_table(task, 120)
     truth = changed.truth
-    truth[split.test] = truth[split.test] + 100 if task == "regression" else (truth[split.test] + 1) % classes
+    truth[split.test] = (
+        truth[split.test] + 100 if task == "regression" else (truth[split.test] + 1) % classes
+    )
     changed = changed.with_numbers(changed.target, truth)
     validation_again, test_again, metrics_again = predictions(method, changed)
     assert np.array_equal(validation, validation_again)
     assert np.array_equal(test, test_again)
-    assert {k: v for k, v in metrics.items() if "test" in k} != {k: v for k, v in metrics_again.items() if "test" in k}
+    assert {k: v for k, v in metrics.items() if "test" in k} != {
+        k: v for k, v in metrics_again.items() if "test" in k
+    }
 
 
-@pytest.mark.parametrize("method", [m for m in methods().values() if m.name in ("npt", "mlp", "tabnet", "random_forest")])
+@pytest.mark.parametrize(
+    "method", [m for m in methods().values() if m.name in ("npt", "mlp", "tabnet", "random_forest")]
+)
 def test_a_seed_matters(method: Method) -> None:
     table = make_table("regression", 120)
     assert not np.array_equal(predictions(method, table, 1)[1], predictions(method, table, 2)[1])

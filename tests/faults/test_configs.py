@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npt.interface import UserError
-from workflow.config import read
-from workflow.plan import Plan
+from workflow.config.reading import read
+from workflow.planning.plan import Plan
 
-CONFIGS = [yaml.safe_load(path.read_text()) for path in sorted(Path("workflow/configs").glob("*.yaml"))]
+CONFIGS = [
+    yaml.safe_load(path.read_text()) for path in sorted(Path("workflow/configs").glob("*.yaml"))
+]
 CONFIGS.append(yaml.safe_load(Path("config.yaml").read_text()))
 ODD = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 10**12), st.floats(), st.text(max_size=8), st.just([]), st.just({}),
@@ -26,7 +28,13 @@ ODD = st.one_of(
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place of a nested value, keys and all."""
     found = [path] if path else []
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in items:
         found += places(inner, (*path, key))
     return found
@@ -52,7 +60,12 @@ def test_five_hundred_mutated_configurations(data: st.DataObject) -> None:
     config = copy.deepcopy(data.draw(st.sampled_from(CONFIGS)))
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from(places(config)))
-        mutate(config, path, data.draw(st.sampled_from(["replace", "remove", "rename"])), data.draw(ODD))
+        mutate(
+            config,
+            path,
+            data.draw(st.sampled_from(["replace", "remove", "rename"])),
+            data.draw(ODD),
+        )
     try:
         plan = Plan(read(config))
         assert plan.targets

@@ -19,7 +19,8 @@ import pytest
 from tests.smoke.running import command, run, short, tables
 
 pytestmark = pytest.mark.skipif(
-    os.environ.get("NPT_TEST_FAULTS") != "1", reason="asked for with NPT_TEST_FAULTS=1 (make test-faults)"
+    os.environ.get("NPT_TEST_FAULTS") != "1",
+    reason="asked for with NPT_TEST_FAULTS=1 (make test-faults)",
 )
 KILLS = 20
 
@@ -42,7 +43,10 @@ def test_killed_twenty_times_at_random_moments(finished: Path, tmp_path: Path) -
     config = short(tmp_path)
     for _ in range(KILLS):
         process = subprocess.Popen(
-            command(tmp_path, config=config), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command(tmp_path, config=config),
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         time.sleep(draws.uniform(0.5, 7))
         os.killpg(process.pid, signal.SIGKILL)
@@ -56,14 +60,21 @@ def test_killed_twenty_times_at_random_moments(finished: Path, tmp_path: Path) -
 def disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "disk"
     place.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40k", "tmpfs", str(place)], capture_output=True).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=40k", "tmpfs", str(place)], capture_output=True
+    ).returncode:
         pytest.skip("mounting a small disk is not allowed here")
     yield place
     subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
-def test_a_disk_that_is_full_at_one_step_after_the_other(finished: Path, disk: Path, tmp_path: Path) -> None:
-    config, sizes = short(tmp_path), ["100k", "300k", "500k", "800k", "1200k", "1800k", "2600k", "100m"]
+def test_a_disk_that_is_full_at_one_step_after_the_other(
+    finished: Path, disk: Path, tmp_path: Path
+) -> None:
+    config, sizes = (
+        short(tmp_path),
+        ["100k", "300k", "500k", "800k", "1200k", "1800k", "2600k", "100m"],
+    )
     ends = []
     for size in sizes:
         subprocess.run(["mount", "-o", f"remount,size={size}", str(disk)], check=True)
@@ -87,7 +98,9 @@ DAMAGED = [
 
 @pytest.mark.parametrize("how", ["cut", "flipped"])
 @pytest.mark.parametrize("name", DAMAGED)
-def test_a_damaged_file_is_told_or_makes_no_difference(name: str, how: str, finished: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_is_told_or_makes_no_difference(
+    name: str, how: str, finished: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(finished, folder)
     path, draws = folder / name, random.Random(name)

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
-from npt.datasets import synthetic
+from npt.data.datasets import synthetic
 from npt.estimator import NPTClassifier, NPTRegressor
 
 FAST = {"width": 8, "layers": 2, "heads": 2, "updates": 60, "learning_rate": 0.02}
@@ -40,7 +40,9 @@ def test_a_new_row_is_predicted_in_the_light_of_the_fitted_rows() -> None:
     target = frame.pop("y")
     model = NPTRegressor(FAST).fit(frame, target)
     alone = model.predict(frame[:1])
-    model.table_ = type(model.table_).of(model.table_.columns, model.table_.values[::-1] * 0.5, model.table_.target)
+    model.table_ = type(model.table_).of(
+        model.table_.columns, model.table_.values[::-1] * 0.5, model.table_.target
+    )
     assert not np.allclose(model.predict(frame[:1]), alone)
 
 
@@ -51,8 +53,16 @@ def test_a_new_row_is_predicted_in_the_light_of_the_fitted_rows() -> None:
         (np.ones((5, 2)), np.arange(4), "5 rows, y has 4"),
         (np.array([[1.0], [np.inf]]), np.array([0, 1]), "infinite"),
         (np.ones((3, 2)), np.array([0, 1, np.nan]), "one known value a row"),
-        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])}), np.array([0, 1]), "holds dates"),
-        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), np.array([0, 1]), "two columns named 'a'"),
+        (
+            pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])}),
+            np.array([0, 1]),
+            "holds dates",
+        ),
+        (
+            pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),
+            np.array([0, 1]),
+            "two columns named 'a'",
+        ),
         (csr_array(np.eye(2)), np.array([0, 1]), "sparse"),
         (np.ones((0, 2)), np.array([0, 1]), "at least one row"),
     ],

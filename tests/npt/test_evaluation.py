@@ -47,7 +47,9 @@ def test_the_learner_never_sees_a_test_target() -> None:
     assert not np.isnan(spy.table.truth[split.train]).any()
     assert not np.isnan(table.truth).any()
     seen = np.delete(table.truth, split.test).mean()
-    assert result.metrics["test_rmse"] == pytest.approx(np.sqrt(np.mean((table.truth[split.test] - seen) ** 2)))
+    assert result.metrics["test_rmse"] == pytest.approx(
+        np.sqrt(np.mean((table.truth[split.test] - seen) ** 2))
+    )
 
 
 def test_infeasible_is_a_result_with_a_reason_and_nan_is_an_error() -> None:
@@ -71,17 +73,24 @@ def test_metrics_of_hand_examples() -> None:
     assert found["accuracy"] == 0.75
     assert found["auroc"] == 0.75
     assert found["nll"] == pytest.approx(-np.log([0.9, 0.8, 0.4, 0.5]).mean())
-    assert score("regression", np.array([1.0, 2.0]), np.array([1.0, 4.0])) == {"rmse": pytest.approx(2**0.5), "mse": 2.0}
+    assert score("regression", np.array([1.0, 2.0]), np.array([1.0, 4.0])) == {
+        "rmse": pytest.approx(2**0.5),
+        "mse": 2.0,
+    }
     assert score("multiclass", np.array([2.0]), np.array([[0.1, 0.2, 0.7]])) == {
         "accuracy": 1.0,
         "nll": pytest.approx(-np.log(0.7)),
     }
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks cannot be forgotten here")
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="peaks cannot be forgotten here"
+)
 def test_the_peak_of_memory_is_that_of_the_fold() -> None:
     table = make_table("regression")
-    first, second = (evaluate(Wasteful(), table, first_split(table), seed).peak_memory_mb for seed in (0, 1))
+    first, second = (
+        evaluate(Wasteful(), table, first_split(table), seed).peak_memory_mb for seed in (0, 1)
+    )
     assert first > second + 60
 
 
@@ -104,4 +113,6 @@ def test_the_negative_log_likelihood_is_scikit_learn_s_log_loss(classes: int) ->
     predicted[:3] = np.eye(classes)[[0, 1, 1]]
     truth = generator.integers(0, classes, 200).astype(float)
     truth[:3] = [0, 0, 1]
-    assert negative_log_likelihood(truth, predicted) == log_loss(truth, predicted, labels=np.arange(classes))
+    assert negative_log_likelihood(truth, predicted) == log_loss(
+        truth, predicted, labels=np.arange(classes)
+    )

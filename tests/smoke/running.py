@@ -14,12 +14,29 @@ SMOKE = ROOT / "workflow" / "configs" / "smoke.yaml"
 
 def command(folder: Path, *options: str, config: Path = SMOKE) -> list[str]:
     snakemake = str(Path(sys.executable).parent / "snakemake")
-    place = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder), "--configfile", str(config)]
-    return [snakemake, *place, "--workflow-profile", str(ROOT / "workflow/profiles/default"), "--cores", "2", *options]
+    place = [
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+        "--directory",
+        str(folder),
+        "--configfile",
+        str(config),
+    ]
+    return [
+        snakemake,
+        *place,
+        "--workflow-profile",
+        str(ROOT / "profiles/default"),
+        "--cores",
+        "2",
+        *options,
+    ]
 
 
 def run(folder: Path, *options: str, config: Path = SMOKE) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(folder, *options, config=config), capture_output=True, text=True, timeout=600)
+    return subprocess.run(
+        command(folder, *options, config=config), capture_output=True, text=True, timeout=600
+    )
 
 
 def short(folder: Path) -> Path:
@@ -31,5 +48,11 @@ def short(folder: Path) -> Path:
 
 
 def tables(folder: Path) -> dict[str, bytes]:
-    paths = [path for kind in ("tables", "figures") for path in sorted((folder / "results" / kind).iterdir())]
-    return {path.name: path.read_bytes() for path in paths if ".cost." not in path.name}  # seconds are never the same
+    paths = [
+        path
+        for kind in ("tables", "figures")
+        for path in sorted((folder / "results" / kind).iterdir())
+    ]
+    return {
+        path.name: path.read_bytes() for path in paths if ".cost." not in path.name
+    }  # seconds are never the same

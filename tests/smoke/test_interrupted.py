@@ -25,7 +25,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_killed_in_the_middle_it_goes_on_to_the_same_tables(finished: Path, tmp_path: Path) -> None:
     begun = command(tmp_path, config=short(tmp_path))
-    process = subprocess.Popen(begun, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        begun, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     time.sleep(8)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -36,7 +38,9 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_tables(finished: Path, tmp_
 
 def test_killing_snakemake_alone_leaves_no_lock_behind(finished: Path, tmp_path: Path) -> None:
     begun = command(tmp_path, config=short(tmp_path))
-    process = subprocess.Popen(begun, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        begun, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     time.sleep(6)
     process.kill()
     process.wait()

@@ -45,10 +45,20 @@ def test_it_ends_with_tables_figures_and_one_page(finished: Path) -> None:
         "smoke",
     ):
         assert text in page
-    assert re.findall(r'(?:src|href)="((?:https?:)?//[^"]*)"', page) == ["https://arxiv.org/abs/2106.02584"]  # to click on
-    assert {"main.ranks.csv", "main.metrics.md", "corruption.corruption.csv", "main.ranks.svg"} <= set(tables(finished))
+    assert re.findall(r'(?:src|href)="((?:https?:)?//[^"]*)"', page) == [
+        "https://arxiv.org/abs/2106.02584"
+    ]  # to click on
+    assert {
+        "main.ranks.csv",
+        "main.metrics.md",
+        "corruption.corruption.csv",
+        "main.ranks.svg",
+    } <= set(tables(finished))
     for link in re.findall(r'href="([^"#]+)"', page):
-        assert link.startswith(("data:", "https://arxiv.org/")) or (finished / "results/report" / link).exists(), link
+        assert (
+            link.startswith(("data:", "https://arxiv.org/"))
+            or (finished / "results/report" / link).exists()
+        ), link
 
 
 def test_every_table_and_figure_has_all_its_formats(finished: Path) -> None:
@@ -73,10 +83,14 @@ def test_made_again_from_the_same_rows_every_table_figure_and_the_page_have_the_
     assert run(folder).returncode == 0
     for kind in ("tables", "figures", "report"):
         for path in (finished / "results" / kind).iterdir():
-            assert path.read_bytes() == (folder / "results" / kind / path.name).read_bytes(), path.name
+            assert path.read_bytes() == (folder / "results" / kind / path.name).read_bytes(), (
+                path.name
+            )
 
 
-def test_snakemake_s_own_report_has_every_question_with_captions(finished: Path, tmp_path: Path) -> None:
+def test_snakemake_s_own_report_has_every_question_with_captions(
+    finished: Path, tmp_path: Path
+) -> None:
     made = run(finished, "--report", str(tmp_path / "report.html"))
     assert made.returncode == 0, made.stderr
     text = (tmp_path / "report.html").read_text()
@@ -91,34 +105,50 @@ def test_snakemake_s_own_report_has_every_question_with_captions(finished: Path,
 
 def test_every_score_of_a_search_is_kept_and_its_cost_is_shown(finished: Path) -> None:
     scores = pd.read_parquet(finished / "results/runs/synthetic/knn/base/0-1.scores.parquet")
-    rows = pd.read_csv(finished / "results/studies/main.csv").query("method == 'knn'").set_index("seed")
-    assert list(scores.groupby("seed").size()) == [20, 20]
-    for seed, tried in scores.groupby("seed"):
+    rows = (
+        pd.read_csv(finished / "results/studies/main.csv")
+        .query("method == 'knn'")
+        .set_index("fold")
+    )
+    assert list(scores.groupby("fold").size()) == [20, 20]
+    for fold, tried in scores.groupby("fold"):
         best = tried.loc[tried["validation_loss"].idxmin()]
-        assert best["validation_loss"] == pytest.approx(rows.loc[seed, "validation_loss"])
-        assert json.loads(rows.loc[seed, "chosen"])["n_neighbors"] == best["n_neighbors"]
+        assert best["validation_loss"] == pytest.approx(rows.loc[fold, "validation_loss"])
+        assert json.loads(rows.loc[fold, "chosen"])["n_neighbors"] == best["n_neighbors"]
         assert set(tried["fit"]) == {1, 2}
     cost = pd.read_csv(finished / "results/tables/main.cost.csv").set_index("method")
-    assert list(cost.loc["knn", ["grid", "configurations", "models", "fits", "refit_seconds"]]) == [20, 20, 20, 2, 0]
+    assert list(cost.loc["knn", ["grid", "configurations", "models", "fits", "refit_seconds"]]) == [
+        20,
+        20,
+        20,
+        2,
+        0,
+    ]
     assert list(cost.loc["random_forest", ["configurations", "fits"]]) == [1, 1]
     assert list(cost.loc["npt", ["configurations", "fits"]]) == [2, 2]
     assert (cost[["search_seconds", "predict_seconds", "peak_memory_mb"]] > 0).all(axis=None)
     assert "20 of 20" in (finished / "results/tables/main.cost.md").read_text()
 
 
-def test_tuning_shows_the_better_of_two_configurations_and_leaves_metrics_but_no_state(finished: Path) -> None:
+def test_tuning_shows_the_better_of_two_configurations_and_leaves_metrics_but_no_state(
+    finished: Path,
+) -> None:
     rows = pd.read_csv(finished / "results/studies/main.csv").query("method == 'npt'")
     losses = {}
     for variant in ("base", "trial_01"):
-        for seed in (0, 1):
-            run = finished / f"results/runs/synthetic/npt/{variant}/{seed}.jsonl"
-            losses[seed, variant] = json.loads(run.read_text())["validation_loss"]
+        for fold in (0, 1):
+            run = finished / f"results/runs/synthetic/npt/{variant}/{fold}.jsonl"
+            losses[fold, variant] = json.loads(run.read_text())["validation_loss"]
             assert len((run.with_suffix(".metrics.csv")).read_text().splitlines()) == 1 + 20 / 5
             assert not run.with_suffix(".checkpoint").exists()
     assert list(rows["variant"]) == ["tuned", "tuned"]
     for row in rows.itertuples():
         chosen = json.loads(row.chosen)["configuration"]
-        assert row.validation_loss == losses[row.seed, chosen] == min(losses[row.seed, v] for v in ("base", "trial_01"))
+        assert (
+            row.validation_loss
+            == losses[row.fold, chosen]
+            == min(losses[row.fold, v] for v in ("base", "trial_01"))
+        )
         assert row.fits == 2
 
 
@@ -130,7 +160,9 @@ def test_a_second_run_has_nothing_to_do(finished: Path) -> None:
     assert time.monotonic() - started < 60
 
 
-def test_a_change_of_one_setting_reruns_only_what_it_affects(finished: Path, tmp_path: Path) -> None:
+def test_a_change_of_one_setting_reruns_only_what_it_affects(
+    finished: Path, tmp_path: Path
+) -> None:
     changed = yaml.safe_load(SMOKE.read_text())
     changed["settings"]["knn"] = {"grid": {"n_neighbors": [3]}}
     (tmp_path / "changed.yaml").write_text(yaml.safe_dump(changed))
@@ -140,7 +172,9 @@ def test_a_change_of_one_setting_reruns_only_what_it_affects(finished: Path, tmp
     assert not re.search(r"^train +\d", text, re.MULTILINE)
 
 
-def test_damaged_weights_are_named_and_what_is_lost_is_made_anew(finished: Path, tmp_path: Path) -> None:
+def test_damaged_weights_are_named_and_what_is_lost_is_made_anew(
+    finished: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(finished, folder)
     weights = folder / "results/runs/synthetic/npt/base/0.pt"
@@ -153,9 +187,14 @@ def test_damaged_weights_are_named_and_what_is_lost_is_made_anew(finished: Path,
     interim = folder / "results/interim/report/index.html"
     assert f"a page of the others, with the reasons: {interim}" in damaged.stdout
     page = interim.read_text()
-    assert "corruption: npt (base) on synthetic, fold 0: results/runs/synthetic/npt/base/0.pt: not this model" in page
+    assert (
+        "corruption: npt (base) on synthetic, fold 0: results/runs/synthetic/npt/base/0.pt: not this model"
+        in page
+    )
     for link in re.findall(r'href="([^"#]+)"', page):
-        assert link.startswith(("data:", "https://arxiv.org/")) or (interim.parent / link).exists(), link
+        assert (
+            link.startswith(("data:", "https://arxiv.org/")) or (interim.parent / link).exists()
+        ), link
     weights.unlink()
     (folder / "results/tables/main.ranks.md").unlink()
     (folder / "results/runs/synthetic/knn/base/0-1.jsonl").unlink()
@@ -166,15 +205,43 @@ def test_damaged_weights_are_named_and_what_is_lost_is_made_anew(finished: Path,
     assert "Nothing to be done" in planned.stdout + planned.stderr
 
 
-def test_a_training_killed_in_the_middle_goes_on_where_it_was(finished: Path, tmp_path: Path) -> None:
+def test_a_training_killed_in_the_middle_goes_on_where_it_was(
+    finished: Path, tmp_path: Path
+) -> None:
     settings = {**yaml.safe_load(SMOKE.read_text())["settings"]["npt"], "updates": 300}
     data = finished / "results/data/synthetic.arrow"
 
     def step(place: Path) -> list[str]:
-        outputs = {"rows": "0.jsonl", "predictions": "0.predictions.npz", "weights": "0.pt", "log": "0.log"}
-        options = [part for name, file in outputs.items() for part in (f"--{name}", str(place / file))]
-        run = ["--dataset", "synthetic", "--method", "npt", "--seeds", "0", "--fingerprint", "f", "--data", str(data)]
-        return [sys.executable, "-m", "workflow.steps.run", *run, "--settings", json.dumps(settings), *options]
+        outputs = {
+            "rows": "0.jsonl",
+            "predictions": "0.predictions.npz",
+            "weights": "0.pt",
+            "log": "0.log",
+        }
+        options = [
+            part for name, file in outputs.items() for part in (f"--{name}", str(place / file))
+        ]
+        run = [
+            "--dataset",
+            "synthetic",
+            "--method",
+            "npt",
+            "--folds",
+            "0",
+            "--fingerprint",
+            "f",
+            "--data",
+            str(data),
+        ]
+        return [
+            sys.executable,
+            "-m",
+            "workflow.steps.run",
+            *run,
+            "--settings",
+            json.dumps(settings),
+            *options,
+        ]
 
     subprocess.run(step(tmp_path / "whole"), check=True, timeout=120, cwd=ROOT)
     often = [*step(tmp_path / "killed"), "--checkpoint-minutes", "0"]
@@ -195,16 +262,19 @@ def test_a_training_killed_in_the_middle_goes_on_where_it_was(finished: Path, tm
 
 
 def test_ctrl_c_while_a_step_is_loading_prints_nothing() -> None:
-    code = (
-        "import sys; sys.argv[0] = '-m'; import workflow.steps, os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
-    )
+    code = "import sys; sys.argv[0] = '-m'; import workflow.steps, os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == -signal.SIGINT
     assert done.stdout + done.stderr == ""
 
 
 def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
-    process = subprocess.Popen(command(tmp_path), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command(tmp_path),
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     lock = tmp_path / ".snakemake" / "npt.lock"
     while not (lock.exists() and lock.read_text()):
         time.sleep(0.1)
@@ -228,7 +298,7 @@ def test_a_mistake_in_the_configuration_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text(SMOKE.read_text() + "\nseeds: 3\n")
     twice = run(tmp_path, "-n", config=tmp_path / "wrong.yaml")
     assert twice.returncode != 0
-    assert "key 'seeds' stands twice in its block" in twice.stderr
+    assert "key 'folds' stands twice in its block" in twice.stderr
     assert not (tmp_path / "results").exists()
 
 
@@ -237,11 +307,21 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path: Path, finishe
         pytest.skip("mounting a small disk needs root")
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True
+    ).returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:
         (disk / "filler").write_bytes(b"0" * (15 * 4096))
-        step = [sys.executable, "-m", "workflow.steps.prepare", "--dataset", "synthetic", "--downloads", str(disk / "raw")]
+        step = [
+            sys.executable,
+            "-m",
+            "workflow.steps.prepare",
+            "--dataset",
+            "synthetic",
+            "--downloads",
+            str(disk / "raw"),
+        ]
         done = subprocess.run(
             [*step, "--output", str(disk / "data.arrow")],
             capture_output=True,
@@ -256,11 +336,37 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path: Path, finishe
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_seed_that_is_no_fold_is_named_on_the_terminal_and_in_the_log(finished: Path, tmp_path: Path) -> None:
+def test_a_seed_that_is_no_fold_is_named_on_the_terminal_and_in_the_log(
+    finished: Path, tmp_path: Path
+) -> None:
     data, log = finished / "results" / "data" / "synthetic.arrow", tmp_path / "logs" / "log"
-    step = [sys.executable, "-m", "workflow.steps.run", "--dataset", "synthetic", "--method", "knn", "--seeds", "11"]
-    paths = ["--data", str(data), "--rows", str(tmp_path / "r"), "--predictions", str(tmp_path / "p"), "--log", str(log)]
-    done = subprocess.run([*step, "--fingerprint", "x", *paths], capture_output=True, text=True, cwd=ROOT)
+    step = [
+        sys.executable,
+        "-m",
+        "workflow.steps.run",
+        "--dataset",
+        "synthetic",
+        "--method",
+        "knn",
+        "--folds",
+        "11",
+    ]
+    paths = [
+        "--data",
+        str(data),
+        "--rows",
+        str(tmp_path / "r"),
+        "--predictions",
+        str(tmp_path / "p"),
+        "--log",
+        str(log),
+    ]
+    done = subprocess.run(
+        [*step, "--fingerprint", "x", *paths], capture_output=True, text=True, cwd=ROOT
+    )
     assert done.returncode == 1
-    assert done.stderr == "error: --seeds: 11 is not a fold of synthetic; allowed: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9\n"
+    assert (
+        done.stderr
+        == "error: --folds: 11 is not a fold of synthetic; allowed: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9\n"
+    )
     assert log.read_text() == done.stderr

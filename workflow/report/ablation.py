@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
-from workflow.choices import Choices
+from workflow.config.scoring import Scoring
 from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
@@ -18,7 +18,17 @@ from workflow.report.published import (
     published,
     standard_errors,
 )
-from workflow.report.section import DASH, Section, Tabulated, bold, decimals, noted, notes, plus_minus, tasks_of
+from workflow.report.section import (
+    DASH,
+    Section,
+    Tabulated,
+    bold,
+    decimals,
+    noted,
+    notes,
+    plus_minus,
+    tasks_of,
+)
 from workflow.report.summary import (
     dataset_title,
     method_title,
@@ -39,14 +49,14 @@ RANK_NOTE = (
 )
 
 
-def ablation(study: pd.DataFrame, choices: Choices) -> Tabulated:
+def ablation(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
     """Every variant's test metric and its change from the base, fold by fold, beside the paper's Table 4 or 5 where it is that.
 
     The base of Table 5 is the paper's main result, on the small tables the best of eight configurations.
     """
     frames, sections = [], []
     for task in tasks_of(study):
-        metric = METRICS[choices.metrics[task]]
+        metric = METRICS[scoring.metrics[task]]
         summary = summarise(study, task, metric.name)
         for dataset, part in summary.groupby("dataset", sort=False):
             part = _beside_base(study, part, metric.name)
@@ -59,13 +69,19 @@ def ablation(study: pd.DataFrame, choices: Choices) -> Tabulated:
                     metric.title: _plus_minus(part, "mean", "standard_error"),
                     "Change": [
                         bold(plus_minus(c, e, decimals(m), sign=True), e > 0 and abs(c) > 2 * e)
-                        for c, e, m in zip(part["change"], part["change_error"], part["mean"], strict=True)
+                        for c, e, m in zip(
+                            part["change"], part["change_error"], part["mean"], strict=True
+                        )
                     ],
-                    f"Paper, {TITLES.get(table)}": _plus_minus(part, "published", "published_error"),
+                    f"Paper, {TITLES.get(table)}": _plus_minus(
+                        part, "published", "published_error"
+                    ),
                     DIFFERENCE: [marked(errors) for errors in part["standard_errors"]],
                 }
             )
-            shown = cells.loc[:, [place < 3 or (cells[name] != DASH).any() for place, name in enumerate(cells)]]
+            shown = cells.loc[
+                :, [place < 3 or (cells[name] != DASH).any() for place, name in enumerate(cells)]
+            ]
             arrow = "higher" if metric.higher_is_better else "lower"
             title = f"{dataset_title(str(dataset))}: test {metric.title} ({arrow} is better) of each variant"
             sections.append(Section(title, shown, notes(part)))
@@ -74,21 +90,32 @@ def ablation(study: pd.DataFrame, choices: Choices) -> Tabulated:
     return Tabulated(tidy, noted(sections, *remarks))
 
 
-def validation_ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
+def validation_ranks(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
     """Mean zero-based rank of every variant by validation loss on each fold (paper Table 13)."""
     later = unfinished(study)
-    study = with_columns(study[~study["dataset"].isin(later)].reset_index(drop=True), ["validation_loss"])
+    study = with_columns(
+        study[~study["dataset"].isin(later)].reset_index(drop=True), ["validation_loss"]
+    )
     finished = study[study["status"] == "ok"]
-    keys = ["dataset", "method", "seed"]
+    keys = ["dataset", "method", "fold"]
     count = finished.groupby(keys)["variant"].transform("size")
-    whole = finished[count == study.groupby(keys[:2])["variant"].transform("nunique").loc[finished.index]]
+    whole = finished[
+        count == study.groupby(keys[:2])["variant"].transform("nunique").loc[finished.index]
+    ]
     ranks = whole.groupby(keys)["validation_loss"].rank(method="average") - 1
-    groups = whole.assign(rank=ranks).groupby(["dataset", "task", "method", "variant"], sort=False)["rank"]
+    groups = whole.assign(rank=ranks).groupby(["dataset", "task", "method", "variant"], sort=False)[
+        "rank"
+    ]
     tidy = groups.agg(mean_rank="mean", standard_error=standard_error, folds="size").reset_index()
     table = published()["table_13_configuration_rank"]["cells"]
-    same = {name: set(part["variant"]) == set(table.get(name, {})) for name, part in tidy.groupby("dataset")}
+    same = {
+        name: set(part["variant"]) == set(table.get(name, {}))
+        for name, part in tidy.groupby("dataset")
+    }
     theirs = [
-        table[row["dataset"]][row["variant"]] if same[row["dataset"]] and row["method"] == "npt" else {}
+        table[row["dataset"]][row["variant"]]
+        if same[row["dataset"]] and row["method"] == "npt"
+        else {}
         for row in tidy.to_dict("records")
     ]
     tidy = tidy.assign(
@@ -101,24 +128,43 @@ def validation_ranks(study: pd.DataFrame, choices: Choices) -> Tabulated:
         cells = pd.DataFrame(
             {
                 "Variant": method_titles(part),
-                "Mean rank": [plus_minus(m, e, 2) for m, e in zip(part["mean_rank"], part["standard_error"], strict=True)],
-                "Paper": [plus_minus(m, e, 2) for m, e in zip(part["published"], part["published_error"], strict=True)],
+                "Mean rank": [
+                    plus_minus(m, e, 2)
+                    for m, e in zip(part["mean_rank"], part["standard_error"], strict=True)
+                ],
+                "Paper": [
+                    plus_minus(m, e, 2)
+                    for m, e in zip(part["published"], part["published_error"], strict=True)
+                ],
                 DIFFERENCE: [
-                    marked(standard_errors(row["mean_rank"], row["standard_error"], row["published"], row["published_error"]))
+                    marked(
+                        standard_errors(
+                            row["mean_rank"],
+                            row["standard_error"],
+                            row["published"],
+                            row["published_error"],
+                        )
+                    )
                     for row in part.to_dict("records")
                 ],
             }
         )
-        cells = cells if (cells["Paper"] != DASH).any() else cells.drop(columns=["Paper", DIFFERENCE])
-        sections.append(Section(f"{dataset_title(str(dataset))}: variants by validation loss", cells))
+        cells = (
+            cells if (cells["Paper"] != DASH).any() else cells.drop(columns=["Paper", DIFFERENCE])
+        )
+        sections.append(
+            Section(f"{dataset_title(str(dataset))}: variants by validation loss", cells)
+        )
     return Tabulated(tidy, noted(sections, RANK_NOTE, *waiting(later)))
 
 
-def changes(study: pd.DataFrame, choices: Choices) -> pd.DataFrame:
+def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     """For every dataset and variant but the base: title, change from it in percent of its mean, and standard error."""
-    tidy, lines = ablation(study, choices).tidy, []
+    tidy, lines = ablation(study, scoring).tidy, []
     for dataset, part in tidy.groupby("dataset", sort=False):
-        base = {row["method"]: row["mean"] for row in part.to_dict("records") if row["variant"] == BASE}
+        base = {
+            row["method"]: row["mean"] for row in part.to_dict("records") if row["variant"] == BASE
+        }
         for row in part[part["variant"] != BASE].to_dict("records"):
             scale = 100 / abs(base.get(row["method"], np.nan))
             lines.append({"dataset": dataset, "metric": row["metric"], "title": method_title(row["method"], row["variant"]),
@@ -129,17 +175,27 @@ def changes(study: pd.DataFrame, choices: Choices) -> pd.DataFrame:
 def _beside_base(study: pd.DataFrame, part: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Variants of a dataset with the mean and standard error over folds of their difference from their base."""
     found = [_change(study, row, f"test_{metric}") for row in part.to_dict("records")]
-    return part.assign(change=[change for change, _ in found], change_error=[error for _, error in found])
+    return part.assign(
+        change=[change for change, _ in found], change_error=[error for _, error in found]
+    )
 
 
 def _change(study: pd.DataFrame, row: dict[Any, Any], column: str) -> tuple[float, float]:
     """Mean and standard error over folds of a variant's difference from its base; NaN for the base and without folds."""
-    own = study[(study["dataset"] == row["dataset"]) & (study["method"] == row["method"])].set_index("seed")
+    own = study[
+        (study["dataset"] == row["dataset"]) & (study["method"] == row["method"])
+    ].set_index("fold")
     own = own[own["variant"].isin([BASE, row["variant"]])]
     if row["variant"] == BASE or column not in own or (own["status"] != "ok").any():
         return np.nan, np.nan
-    difference = (own[own["variant"] == row["variant"]][column] - own[own["variant"] == BASE][column]).dropna()
-    return (float(difference.mean()), standard_error(difference)) if len(difference) else (np.nan, np.nan)
+    difference = (
+        own[own["variant"] == row["variant"]][column] - own[own["variant"] == BASE][column]
+    ).dropna()
+    return (
+        (float(difference.mean()), standard_error(difference))
+        if len(difference)
+        else (np.nan, np.nan)
+    )
 
 
 def _beside_the_paper(part: pd.DataFrame, table: str, metric: str) -> pd.DataFrame:
@@ -158,13 +214,21 @@ def _compared(variants: set[Any]) -> str:
     table_4 = set(published()["table_4_ablation"]["cells"]["protein"])
     if table_4 <= variants:
         return "table_4_ablation"
-    return "table_5_ablation" if {"base", "without_attributes", "no_feature_masking"} <= variants else ""
+    return (
+        "table_5_ablation"
+        if {"base", "without_attributes", "no_feature_masking"} <= variants
+        else ""
+    )
 
 
 def _published(table: str, row: dict[Any, Any], metric: str) -> tuple[float, float]:
     cells = published()[table]["cells"].get(paper_name(row["dataset"]), {}) if table else {}
     printed, cell = cells.get("metric", "rmse"), cells.get(row["variant"])
-    if not cell or row["method"] != "npt" or {"accuracy_percent": "accuracy"}.get(printed, printed) != metric:
+    if (
+        not cell
+        or row["method"] != "npt"
+        or {"accuracy_percent": "accuracy"}.get(printed, printed) != metric
+    ):
         return np.nan, np.nan
     scale = SCALES.get(metric, 1.0)
     return scale * cell["value"], scale * cell.get("standard_error", np.nan)

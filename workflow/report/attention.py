@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workflow.choices import Choices
+from workflow.config.scoring import Scoring
 from workflow.report.section import DASH, Section, Tabulated, notes, number
 from workflow.report.summary import (
     MODEL,
@@ -35,7 +35,16 @@ NOTE = (
     "row's duplicate in the lookup task."
 )
 NO_HEADS = "it has no attention between datapoints"
-HEAD_COLUMNS = ["layer", "head", "nearness", "typical", "untrained", "reach", "partner", "looks_near"]
+HEAD_COLUMNS = [
+    "layer",
+    "head",
+    "nearness",
+    "typical",
+    "untrained",
+    "reach",
+    "partner",
+    "looks_near",
+]
 
 
 def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
@@ -46,13 +55,16 @@ def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
             measured = {name: np.array(head[name] or [np.nan], float) for name in HEAD_COLUMNS[2:7]}
             lines.append(
                 {
-                    **{key: row[key] for key in (*MODEL, "seed")},
+                    **{key: row[key] for key in (*MODEL, "fold")},
                     **{name: head[name] for name in ("layer", "head")},
-                    **{name: np.nan if np.isnan(values).all() else np.nanmean(values) for name, values in measured.items()},
+                    **{
+                        name: np.nan if np.isnan(values).all() else np.nanmean(values)
+                        for name, values in measured.items()
+                    },
                     "looks_near": looks_near(measured["nearness"], measured["typical"]),
                 }
             )
-    return pd.DataFrame(lines, columns=[*MODEL, "seed", *HEAD_COLUMNS])
+    return pd.DataFrame(lines, columns=[*MODEL, "fold", *HEAD_COLUMNS])
 
 
 def looks_near(nearness: np.ndarray, typical: np.ndarray) -> float:
@@ -63,7 +75,7 @@ def looks_near(nearness: np.ndarray, typical: np.ndarray) -> float:
     return float(chance < LEVEL)
 
 
-def attention(study: pd.DataFrame, choices: Choices) -> Tabulated:
+def attention(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
     """How near the heads of every model look, and what share of them does."""
     heads, rows = attention_heads(study), []
     for row, group in by_model(study):
@@ -77,7 +89,7 @@ def attention(study: pd.DataFrame, choices: Choices) -> Tabulated:
                 "share_near": own["looks_near"].mean(),
                 **{name: own[name].mean() for name in HEAD_COLUMNS[2:7]},
                 "best": best["nearness"],
-                "best_place": f"layer {best['layer']}, head {best['head']}, fold {best['seed']}",
+                "best_place": f"layer {best['layer']}, head {best['head']}, fold {best['fold']}",
             }
         rows.append(row)
     columns = ["heads", "share_near", *HEAD_COLUMNS[2:7], "best", "best_place"]
@@ -96,15 +108,21 @@ def attention(study: pd.DataFrame, choices: Choices) -> Tabulated:
                 for x, place in zip(tidy["best"], tidy["best_place"], strict=True)
             ],
             "Reach": [number(x, 2) for x in tidy["reach"]],
-            "On own duplicate": [DASH if np.isnan(x) else f"{100 * x:.1f} %" for x in tidy["partner"]],
+            "On own duplicate": [
+                DASH if np.isnan(x) else f"{100 * x:.1f} %" for x in tidy["partner"]
+            ],
         }
     )
     if (cells["On own duplicate"] == DASH).all():
         cells = cells.drop(columns="On own duplicate")
-    return Tabulated(tidy, (Section("Attention between datapoints, all heads", cells, (NOTE, *notes(tidy))),))
+    return Tabulated(
+        tidy, (Section("Attention between datapoints, all heads", cells, (NOTE, *notes(tidy))),)
+    )
 
 
-def attention_maps(study: pd.DataFrame) -> list[tuple[str, list[tuple[int, int]], list[np.ndarray]]]:
+def attention_maps(
+    study: pd.DataFrame,
+) -> list[tuple[str, list[tuple[int, int]], list[np.ndarray]]]:
     """Title, (layer, head) and relative attention (rows, bins) of every head, of the first fold of every model."""
     found = []
     for (dataset, method, variant), group in without_failures(study).groupby(MODEL, sort=False):

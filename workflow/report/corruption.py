@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workflow.choices import Choices
-from workflow.report.published import DIFFERENCE, DIFFERENCE_NOTE, WHOLE, marked, paper_name, published, standard_errors
+from workflow.config.scoring import Scoring
+from workflow.report.published import (
+    DIFFERENCE,
+    DIFFERENCE_NOTE,
+    WHOLE,
+    marked,
+    paper_name,
+    published,
+    standard_errors,
+)
 from workflow.report.section import DASH, Section, Tabulated, noted, notes, number, plus_minus
 from workflow.report.summary import by_model, dataset_title, method_titles, standard_error
 
@@ -19,13 +27,15 @@ NOTE = (
 )
 
 
-def corruption(study: pd.DataFrame, choices: Choices) -> Tabulated:
+def corruption(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
     """Change of test performance when all other rows are corrupted (paper Table 2): points of accuracy, percent of RMSE."""
     study = study.assign(**corruption_changes(study))
     rows = []
     for row, group in by_model(study):
         regression = row["task"] == "regression"
-        measured = {name: group[name].mean() for name in ("clean", "corrupted", "change", "control")}
+        measured = {
+            name: group[name].mean() for name in ("clean", "corrupted", "change", "control")
+        }
         rows.append(
             {
                 **row,
@@ -41,8 +51,18 @@ def corruption(study: pd.DataFrame, choices: Choices) -> Tabulated:
     sections = [
         Section(title, _cells(part, quantity, digits), notes(part))
         for regression, title, quantity, digits in (
-            (False, "Change of accuracy when all other rows are corrupted, in points", "accuracy, %", 1),
-            (True, "Relative change of RMSE when all other rows are corrupted, in percent", "RMSE", 2),
+            (
+                False,
+                "Change of accuracy when all other rows are corrupted, in points",
+                "accuracy, %",
+                1,
+            ),
+            (
+                True,
+                "Relative change of RMSE when all other rows are corrupted, in percent",
+                "RMSE",
+                2,
+            ),
         )
         if len(part := tidy[(tidy["task"] == "regression") == regression])
     ]
@@ -76,7 +96,9 @@ def _beside(part: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _published(row: Mapping[str, Any], regression: bool) -> float:
-    table = published()["table_2_corruption"]["change_in_rmse_percent_of_rmse" if regression else "change_in_accuracy_points"]
+    table = published()["table_2_corruption"][
+        "change_in_rmse_percent_of_rmse" if regression else "change_in_accuracy_points"
+    ]
     same = row["method"] == "npt" and row["variant"] in WHOLE
     return float(table.get(paper_name(row["dataset"]), np.nan)) if same else np.nan
 
@@ -88,9 +110,14 @@ def _cells(part: pd.DataFrame, quantity: str, digits: int) -> pd.DataFrame:
             "Method": method_titles(part),
             f"Clean {quantity}": [number(x, digits) for x in part["clean"]],
             f"Corrupted {quantity}": [number(x, digits) for x in part["corrupted"]],
-            "Change": [plus_minus(m, e, 1, sign=True) for m, e in zip(part["change"], part["standard_error"], strict=True)],
+            "Change": [
+                plus_minus(m, e, 1, sign=True)
+                for m, e in zip(part["change"], part["standard_error"], strict=True)
+            ],
             "Control": [number(x, 1, sign=True) for x in part["control"]],
-            "Paper": [number(x, 1 if quantity != "RMSE" else 0, sign=True) for x in part["published"]],
+            "Paper": [
+                number(x, 1 if quantity != "RMSE" else 0, sign=True) for x in part["published"]
+            ],
             DIFFERENCE: [marked(errors) for errors in part["standard_errors"]],
         }
     )

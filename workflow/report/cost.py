@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from npt.datasets import datasets
-from workflow.choices import Choices
+from npt.data.datasets import datasets
+from workflow.config.scoring import Scoring
 from workflow.report.published import paper_name, published
 from workflow.report.section import DASH, Section, Tabulated, counted, duration, noted
 from workflow.report.summary import dataset_title, method_titles
@@ -30,13 +30,15 @@ PAPER_NOTE = (
 )
 
 
-def cost(study: pd.DataFrame, choices: Choices) -> Tabulated:
+def cost(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
     """What every method took on every dataset (paper Tables 6 and 7): means over folds, and the largest peak of memory.
 
     The search of a baseline is over its whole grid, that of a tuned NPT over all its configurations. What rows of an earlier
     revision do not tell is left out.
     """
-    study = study.reindex(columns=list(dict.fromkeys([*study.columns, *COST_COLUMNS, "fit_seconds"])))
+    study = study.reindex(
+        columns=list(dict.fromkeys([*study.columns, *COST_COLUMNS, "fit_seconds"]))
+    )
     rows = []
     for (dataset, method, variant), group in study[study["status"] == "ok"].groupby(
         ["dataset", "method", "variant"], sort=False
@@ -67,7 +69,9 @@ def cost(study: pd.DataFrame, choices: Choices) -> Tabulated:
         Section(
             f"Cost on {dataset_title(name)}{_size(name)}, a fold",
             _cost_cells(tidy[tidy["dataset"] == name]),
-            (PAPER_NOTE,) if paper_name(name) in published()["tables_6_and_7_cost"]["cells"] else (),
+            (PAPER_NOTE,)
+            if paper_name(name) in published()["tables_6_and_7_cost"]["cells"]
+            else (),
             fold="Cost",
         )
         for name in names
@@ -98,17 +102,24 @@ def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
             ],
         }
     )
-    return cells if (cells["GPU memory, MB"] != DASH).any() else cells.drop(columns="GPU memory, MB")
+    return (
+        cells if (cells["GPU memory, MB"] != DASH).any() else cells.drop(columns="GPU memory, MB")
+    )
 
 
 def _published_cells(part: pd.DataFrame) -> dict[str, list[str]]:
     """The paper's time and memory, where it tells them of the dataset."""
-    cells = published()["tables_6_and_7_cost"]["cells"].get(paper_name(str(part["dataset"].iloc[0])))
+    cells = published()["tables_6_and_7_cost"]["cells"].get(
+        paper_name(str(part["dataset"].iloc[0]))
+    )
     if cells is None:
         return {}
     theirs = [cells.get(method) for method in part["method"]]
     return {
-        "Paper, time": [f"{duration(one['seconds'])}, {counted(one['cpus'], 'CPU')}" if one else DASH for one in theirs],
+        "Paper, time": [
+            f"{duration(one['seconds'])}, {counted(one['cpus'], 'CPU')}" if one else DASH
+            for one in theirs
+        ],
         "Paper, memory, MB": [f"{1000 * one['memory_gb']:,.0f}" if one else DASH for one in theirs],
     }
 
@@ -121,7 +132,10 @@ def _tried(row: Mapping[Any, Any]) -> str:
     """How many configurations a search scored, of how many; how many of them differ, and how many failed."""
     if pd.isna(row["configurations"]):
         return DASH if pd.isna(row["fits"]) else "1"
-    parts = [f"{row['configurations']:,.0f}" + ("" if pd.isna(row["grid"]) else f" of {row['grid']:,.0f}")]
+    parts = [
+        f"{row['configurations']:,.0f}"
+        + ("" if pd.isna(row["grid"]) else f" of {row['grid']:,.0f}")
+    ]
     if not pd.isna(row["models"]) and row["models"] < row["configurations"]:
         parts.append(f"{row['models']:,.0f} distinct")
     if row["failed_configurations"] > 0:

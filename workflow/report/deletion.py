@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from workflow.choices import Choices
+from workflow.config.scoring import Scoring
 from workflow.report.published import part_of, published
 from workflow.report.section import DASH, Section, Tabulated, notes, number, probability
 from workflow.report.summary import (
@@ -37,12 +37,12 @@ def deletion_rows(study: pd.DataFrame) -> pd.DataFrame:
     frames = []
     for row in without_failures(study).to_dict("records"):
         frame = pd.DataFrame(json.loads(row["distances"]), dtype=float)
-        frames.append(frame.assign(**{key: row[key] for key in MODEL}, seed=row["seed"]))
-    empty = pd.DataFrame(columns=[*MODEL, "seed", "kept", "deleted", "random", "left"])
+        frames.append(frame.assign(**{key: row[key] for key in MODEL}, fold=row["fold"]))
+    empty = pd.DataFrame(columns=[*MODEL, "fold", "kept", "deleted", "random", "left"])
     return pd.concat(frames, ignore_index=True) if frames else empty
 
 
-def deletion(study: pd.DataFrame, choices: Choices) -> Tabulated:
+def deletion(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
     """How far a row's context can be reduced, and whether the rows that are left are near."""
     every, rows = deletion_rows(study), []
     for row, group in by_model(study):
@@ -51,7 +51,9 @@ def deletion(study: pd.DataFrame, choices: Choices) -> Tabulated:
             row |= _measures(own) | {
                 "context_rows": group["context_rows"].mean(),
                 "passes_per_row": group["passes"].sum() / len(own),
-                "partner_kept": np.average(group["partner_kept"].astype(float), weights=group["rows"]),
+                "partner_kept": np.average(
+                    group["partner_kept"].astype(float), weights=group["rows"]
+                ),
             }
         rows.append(row)
     names = [
@@ -84,10 +86,20 @@ def deletion(study: pd.DataFrame, choices: Choices) -> Tabulated:
     )
     if (cells["Own duplicate kept"] == DASH).all():
         cells = cells.drop(columns="Own duplicate kept")
-    own = (PAPER,) if any(part_of(str(name), published()["deletion"]["dataset"]) for name in tidy["dataset"]) else ()
+    own = (
+        (PAPER,)
+        if any(part_of(str(name), published()["deletion"]["dataset"]) for name in tidy["dataset"])
+        else ()
+    )
     return Tabulated(
         tidy,
-        (Section("Rows that a prediction needs, and how far they are", cells, (NOTE, *_constants(study), *own, *notes(tidy))),),
+        (
+            Section(
+                "Rows that a prediction needs, and how far they are",
+                cells,
+                (NOTE, *_constants(study), *own, *notes(tidy)),
+            ),
+        ),
     )
 
 
@@ -97,7 +109,11 @@ def _constants(study: pd.DataFrame) -> tuple[str, ...]:
         return ()
     own = json.loads(study["options"].dropna().iloc[0])
     measured = "of its size, at least a hundredth of the target's standard deviation"
-    unit = measured if (study["task"] == "regression").all() else f"{measured}; of classes in total variation"
+    unit = (
+        measured
+        if (study["task"] == "regression").all()
+        else f"{measured}; of classes in total variation"
+    )
     return (
         f"A change below {own['tolerance']:g} is accepted ({unit}), more after {own['retries']} refusals in succession (the "
         f"paper: 50), up to {own['limit']:g}; the search ends below {100 * own['left']:g} % of the rows.",

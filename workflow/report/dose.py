@@ -7,10 +7,18 @@ import json
 import numpy as np
 import pandas as pd
 
-from npt.disturbance import KINDS
-from workflow.choices import Choices
+from npt.perturbation import KINDS
+from workflow.config.scoring import Scoring
 from workflow.report.section import DASH, Section, Tabulated, counted, notes, number
-from workflow.report.summary import MODEL, by_model, dataset_title, method_title, of_model, standard_error, without_failures
+from workflow.report.summary import (
+    MODEL,
+    by_model,
+    dataset_title,
+    method_title,
+    of_model,
+    standard_error,
+    without_failures,
+)
 
 NOTE = (
     "Error is RMSE, or the share of wrong classes in percent; means over folds. `Lost` is the share of a model's skill that "
@@ -29,8 +37,12 @@ def doses(study: pd.DataFrame) -> pd.DataFrame:
     for row in without_failures(study).to_dict("records"):
         found, regression = json.loads(row["doses"]), row["task"] == "regression"
         for kind in KINDS:
-            for share, error in zip(found[kind]["share"], _errors(found[kind], regression), strict=True):
-                constant = row["constant_rmse"] if regression else 100 * (1 - row["constant_accuracy"])
+            for share, error in zip(
+                found[kind]["share"], _errors(found[kind], regression), strict=True
+            ):
+                constant = (
+                    row["constant_rmse"] if regression else 100 * (1 - row["constant_accuracy"])
+                )
                 lines.append({**{key: row[key] for key in (*MODEL, "task")}, "kind": kind, "share": share, "error": error,
                               "constant": constant})  # fmt: skip
     columns = [*MODEL, "task", "kind", "share", "error", "constant"]
@@ -41,19 +53,29 @@ def doses(study: pd.DataFrame) -> pd.DataFrame:
     return groups.agg(**named).reset_index()
 
 
-def dose_response(study: pd.DataFrame, choices: Choices) -> Tabulated:
+def dose_response(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
     """Error with the other rows intact, all shuffled, and most deleted, and the share of skill that comes from them."""
     every, cells, reasons = doses(study), [], []
     for row, group in by_model(study):
-        line = {"Dataset": dataset_title(row["dataset"]), "Method": method_title(row["method"], row["variant"])}
+        line = {
+            "Dataset": dataset_title(row["dataset"]),
+            "Method": method_title(row["method"], row["variant"]),
+        }
         part = of_model(every, row)
         reasons.append({**row, "kind": "", "share": np.nan})
         cells.append({**line, **_cells(part, row["task"])} if len(group) else line)
     failed = pd.DataFrame([row for row in reasons if row["reason"]], columns=list(reasons[0]))
-    tidy = pd.concat([every.assign(reason=""), failed], ignore_index=True) if len(failed) else every.assign(reason="")
-    folds = counted(int(study.groupby("dataset")["seed"].nunique().max()), "fold")
+    tidy = (
+        pd.concat([every.assign(reason=""), failed], ignore_index=True)
+        if len(failed)
+        else every.assign(reason="")
+    )
+    folds = counted(int(study.groupby("dataset")["fold"].nunique().max()), "fold")
     shown = pd.DataFrame(cells).fillna(DASH)
-    return Tabulated(tidy, (Section(f"Other rows spoilt: {folds}", shown, (NOTE, *notes(pd.DataFrame(reasons)))),))
+    return Tabulated(
+        tidy,
+        (Section(f"Other rows spoilt: {folds}", shown, (NOTE, *notes(pd.DataFrame(reasons)))),),
+    )
 
 
 def _cells(part: pd.DataFrame, task: str) -> dict[str, str]:
@@ -70,14 +92,21 @@ def _cells(part: pd.DataFrame, task: str) -> dict[str, str]:
 def skill_from_others(study: pd.DataFrame, kind: str) -> pd.DataFrame:
     """For each dataset, method and variant the share of skill (`share`) that is lost at the largest dose; NaN without skill."""
     groups = doses(study).groupby(MODEL, sort=False)
-    lines = [{**dict(zip(MODEL, names, strict=True)), "share": _lost(part, kind)} for names, part in groups]
+    lines = [
+        {**dict(zip(MODEL, names, strict=True)), "share": _lost(part, kind)}
+        for names, part in groups
+    ]
     return pd.DataFrame(lines, columns=[*MODEL, "share"])
 
 
 def _lost(part: pd.DataFrame, kind: str) -> float:
     """The share of a model's skill that is lost at the largest dose, of its `doses`; NaN without skill."""
     whole, skill = part["error"].iloc[0], part["constant"].iloc[0] - part["error"].iloc[0]
-    return float((part[part["kind"] == kind]["error"].iloc[-1] - whole) / skill) if skill > 0 else np.nan
+    return (
+        float((part[part["kind"] == kind]["error"].iloc[-1] - whole) / skill)
+        if skill > 0
+        else np.nan
+    )
 
 
 def _errors(found: dict[str, list[float]], regression: bool) -> list[float]:

@@ -9,11 +9,17 @@ import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
-from workflow.choices import Choices
+from workflow.config.scoring import Scoring
 from workflow.report.ablation import changes
 from workflow.report.cost import cost as cost_table
 from workflow.report.drawing import COLORS, PAGE, method_styles, panels, points, pyplot, zero_line
-from workflow.report.probe_figures import attention, corruption, deletion, dose_response, intervention
+from workflow.report.probe_figures import (
+    attention,
+    corruption,
+    deletion,
+    dose_response,
+    intervention,
+)
 from workflow.report.rank_tests import rank_tests
 from workflow.report.section import TASK_TITLES, counted, probability, tasks_of
 from workflow.report.summary import LEVEL, dataset_title, method_title, method_titles
@@ -24,25 +30,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def ranks(study: pd.DataFrame, choices: Choices) -> Figure:
+def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Mean rank of every method with its standard error, a panel for each task."""
-    tidy = ranks_table(study, choices).tidy
+    tidy = ranks_table(study, scoring).tidy
     tasks = tasks_of(study)
     figure, axes = panels(len(tasks), tidy.groupby("task").size().max())
     for task, axis in zip(tasks, axes, strict=True):
         part = tidy[tidy["task"] == task]
         points(axis, method_titles(part), part["mean_rank"], part["standard_error"])
         count = int(part["datasets"].max())
-        metric = METRICS[choices.metrics[task]].title
-        axis.set(title=f"{TASK_TITLES[task]}\n{metric}, {counted(count, 'dataset')}", xlabel="mean rank (1 is best)")
+        metric = METRICS[scoring.metrics[task]].title
+        axis.set(
+            title=f"{TASK_TITLES[task]}\n{metric}, {counted(count, 'dataset')}",
+            xlabel="mean rank (1 is best)",
+        )
         axis.set_xlim(0.5, len(part) + 0.5)
     return figure
 
 
-def metrics(study: pd.DataFrame, choices: Choices) -> Figure:
+def metrics(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """The primary metric of every method on every dataset: each fold, the mean, and its standard error."""
-    tidy = metrics_table(study, choices).tidy
-    tidy = tidy[[choices.metrics[task] == metric for task, metric in zip(tidy["task"], tidy["metric"], strict=True)]]
+    tidy = metrics_table(study, scoring).tidy
+    tidy = tidy[
+        [
+            scoring.metrics[task] == metric
+            for task, metric in zip(tidy["task"], tidy["metric"], strict=True)
+        ]
+    ]
     names = list(dict.fromkeys(tidy["dataset"]))
     figure, axes = panels(len(names), tidy.groupby("dataset").size().max())
     for dataset, axis in zip(names, axes, strict=True):
@@ -66,27 +80,32 @@ def metrics(study: pd.DataFrame, choices: Choices) -> Figure:
     return figure
 
 
-def ablation(study: pd.DataFrame, choices: Choices) -> Figure:
+def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Change of every variant's test metric from its base, in percent of it, a panel for each dataset."""
-    found = changes(study, choices)
+    found = changes(study, scoring)
     names = list(dict.fromkeys(found["dataset"]))
     figure, axes = panels(max(1, len(names)), 3 + max(found.groupby("dataset").size(), default=0))
     for name, axis in zip(names, axes, strict=False):
         part = found[found["dataset"] == name]
         metric = METRICS[part["metric"].iloc[0]]
-        points(axis, list(part["title"]), part["change"], part["error"], highlight=list(part["title"]))
+        points(
+            axis, list(part["title"]), part["change"], part["error"], highlight=list(part["title"])
+        )
         zero_line(axis)
         better = "right" if metric.higher_is_better else "left"
-        axis.set(title=dataset_title(name), xlabel=f"change of test {metric.title}, %\n({better} is better)")
+        axis.set(
+            title=dataset_title(name),
+            xlabel=f"change of test {metric.title}, %\n({better} is better)",
+        )
         axis.set_ylim(-0.6, len(part) - 0.4)
     return figure
 
 
-def critical_difference(study: pd.DataFrame, choices: Choices) -> Figure:
+def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Mean ranks over all datasets on a line; a bar joins methods that Nemenyi's test does not tell apart (Demšar 2006)."""
     from scikit_posthocs import critical_difference_diagram
 
-    tests = rank_tests(study, choices)
+    tests = rank_tests(study, scoring)
     names = [method_title(*name) for name in tests.order]
     if tests.ranks.empty:
         figure, axis = pyplot().subplots(figsize=(PAGE, 0.5), layout="constrained")
@@ -94,7 +113,11 @@ def critical_difference(study: pd.DataFrame, choices: Choices) -> Figure:
         axis.set_title("No dataset has all its results yet")
         return figure
     ranks = pd.Series(tests.ranks.mean()[tests.order].to_numpy(), names)
-    pairs = tests.pairs.loc[tests.order, tests.order].to_numpy() if not tests.refusal else np.zeros((len(names), len(names)))
+    pairs = (
+        tests.pairs.loc[tests.order, tests.order].to_numpy()
+        if not tests.refusal
+        else np.zeros((len(names), len(names)))
+    )
     figure, axis = pyplot().subplots(figsize=(PAGE, 0.9 + 0.16 * len(names)), layout="constrained")
     critical_difference_diagram(
         ranks, pd.DataFrame(pairs, names, names), ax=axis, label_fmt_left="{label} ({rank:.2f})",
@@ -102,22 +125,35 @@ def critical_difference(study: pd.DataFrame, choices: Choices) -> Figure:
         marker_props={"s": 14}, crossbar_props={"color": "0.3", "linewidth": 2.5}, elbow_props={"linewidth": 0.8},
     )  # fmt: skip
     axis.grid(visible=False)
-    apart = "a bar joins methods that Nemenyi's test does not tell apart" if tests.p_value < LEVEL else "no two are told apart"
+    apart = (
+        "a bar joins methods that Nemenyi's test does not tell apart"
+        if tests.p_value < LEVEL
+        else "no two are told apart"
+    )
     bars = f"Friedman's test: p = {probability(tests.p_value)}; {apart}"
-    axis.set_title(f"Mean rank over {counted(len(tests.ranks), 'dataset')} (1 is best)\n{tests.refusal or bars}")
+    axis.set_title(
+        f"Mean rank over {counted(len(tests.ranks), 'dataset')} (1 is best)\n{tests.refusal or bars}"
+    )
     return figure
 
 
-def cost(study: pd.DataFrame, choices: Choices) -> Figure:
+def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """The metric of every method against the seconds that a fold of it took, search and training together."""
     from matplotlib.lines import Line2D
     from seaborn import scatterplot
 
-    spent = cost_table(study, choices).tidy
-    scores = metrics_table(study, choices).tidy
-    scores = scores[[choices.metrics[task] == metric for task, metric in zip(scores["task"], scores["metric"], strict=True)]]
+    spent = cost_table(study, scoring).tidy
+    scores = metrics_table(study, scoring).tidy
+    scores = scores[
+        [
+            scoring.metrics[task] == metric
+            for task, metric in zip(scores["task"], scores["metric"], strict=True)
+        ]
+    ]
     both = scores.merge(spent, on=["dataset", "method", "variant"])
-    both = both.assign(title=method_titles(both), seconds=both["search_seconds"] + both["refit_seconds"].fillna(0))
+    both = both.assign(
+        title=method_titles(both), seconds=both["search_seconds"] + both["refit_seconds"].fillna(0)
+    )
     names = list(dict.fromkeys(scores["dataset"]))
     styles = method_styles(list(both["title"]))
     looks: dict[str, Any] = {
@@ -132,19 +168,33 @@ def cost(study: pd.DataFrame, choices: Choices) -> Figure:
             axis.set_axis_off()
             continue
         for row in part.dropna(subset="standard_error").to_dict("records"):
-            axis.errorbar(row["seconds"], row["mean"], yerr=row["standard_error"], color=styles[row["title"]][0], capsize=2)
+            axis.errorbar(
+                row["seconds"],
+                row["mean"],
+                yerr=row["standard_error"],
+                color=styles[row["title"]][0],
+                capsize=2,
+            )
         scatterplot(part, x="seconds", y="mean", ax=axis, s=26, zorder=3, legend=False, **looks)
         metric = METRICS[scores.loc[scores["dataset"] == name, "metric"].iloc[0]]
         arrow = "higher" if metric.higher_is_better else "lower"
         axis.set(title=dataset_title(name), xlabel="seconds a fold", xscale="log")
         axis.set_ylabel(f"test {metric.title}\n({arrow} is better)")
-    marks = [Line2D([], [], color=color, marker=marker, linestyle="", label=title) for title, (color, marker) in styles.items()]
+    marks = [
+        Line2D([], [], color=color, marker=marker, linestyle="", label=title)
+        for title, (color, marker) in styles.items()
+    ]
     if marks:
-        figure.legend(handles=marks, loc="outside lower center", ncols=5 if len(names) > 1 else 3, frameon=False)
+        figure.legend(
+            handles=marks,
+            loc="outside lower center",
+            ncols=5 if len(names) > 1 else 3,
+            frameon=False,
+        )
     return figure
 
 
-FIGURES: dict[str, Callable[[pd.DataFrame, Choices], Figure]] = {
+FIGURES: dict[str, Callable[[pd.DataFrame, Scoring], Figure]] = {
     "ranks": ranks,
     "critical_difference": critical_difference,
     "metrics": metrics,

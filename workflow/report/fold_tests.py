@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
-from workflow.choices import Choices
+from workflow.config.scoring import Scoring
 from workflow.report.section import (
     DASH,
     Section,
@@ -49,7 +49,7 @@ NOTE = (
 )
 
 
-def over_folds(study: pd.DataFrame, choices: Choices) -> Tabulated:
+def over_folds(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
     """Every method's difference from NPT (or the first method) on the folds of each dataset, by the corrected resampled t-test.
 
     Refused for a dataset with fewer than three folds, for rows that do not tell how many rows a fold trained on, and while
@@ -60,23 +60,44 @@ def over_folds(study: pd.DataFrame, choices: Choices) -> Tabulated:
     reference = next((model for model in models if model[0] == "npt"), models[0])
     frames, sections, later = [], [], unfinished(study)
     for task in tasks_of(study):
-        metric = METRICS[choices.metrics[task]]
+        metric = METRICS[scoring.metrics[task]]
         for dataset, part in study[study["task"] == task].groupby("dataset", sort=False):
-            facts = {"task": task, "dataset": dataset, "metric": metric.name, "reference": "/".join(reference)}
+            facts = {
+                "task": task,
+                "dataset": dataset,
+                "metric": metric.name,
+                "reference": "/".join(reference),
+            }
             rows = [
-                {**facts, "method": model[0], "variant": model[1], **_compared(part, model, reference, f"test_{metric.name}")}
+                {
+                    **facts,
+                    "method": model[0],
+                    "variant": model[1],
+                    **_compared(part, model, reference, f"test_{metric.name}"),
+                }
                 for model in models
                 if model != reference
             ]
             if dataset in later:
-                rows = [{**row, **dict.fromkeys(TESTED, np.nan), "reason": row["reason"] or WAITING} for row in rows]
+                rows = [
+                    {**row, **dict.fromkeys(TESTED, np.nan), "reason": row["reason"] or WAITING}
+                    for row in rows
+                ]
             frame = _corrected(tabulated(rows, COLUMNS))
             frames.append(frame)
             if len(frame):
                 better = "higher" if metric.higher_is_better else "lower"
-                sections.append(_fold_section(frame, method_title(*reference), f"{metric.title} ({better} is better)"))
+                sections.append(
+                    _fold_section(
+                        frame, method_title(*reference), f"{metric.title} ({better} is better)"
+                    )
+                )
     tidy = pd.concat(frames, ignore_index=True)
-    remarks = [NOTE.format(reference=method_title(*reference), level=LEVEL)] if tidy["p_value"].notna().any() else []
+    remarks = (
+        [NOTE.format(reference=method_title(*reference), level=LEVEL)]
+        if tidy["p_value"].notna().any()
+        else []
+    )
     return Tabulated(tidy, noted(sections, *remarks))
 
 
@@ -96,24 +117,45 @@ def corrected_test(differences: np.ndarray, test_share: float) -> dict[str, floa
     error = float(np.sqrt((1 / folds + test_share) * differences.var(ddof=1)))
     low, high = t.interval(1 - LEVEL, folds - 1, loc=mean, scale=error)
     p_value = 2 * float(t.sf(abs(mean) / error, folds - 1))
-    return {"difference": mean, "standard_error": error, "low": float(low), "high": float(high), "p_value": p_value}
+    return {
+        "difference": mean,
+        "standard_error": error,
+        "low": float(low),
+        "high": float(high),
+        "p_value": p_value,
+    }
 
 
-def _compared(part: pd.DataFrame, model: tuple[str, str], reference: tuple[str, str], column: str) -> dict[str, Any]:
-    own, other = (part[(part["method"] == m) & (part["variant"] == v)].set_index("seed") for m, v in (model, reference))
+def _compared(
+    part: pd.DataFrame, model: tuple[str, str], reference: tuple[str, str], column: str
+) -> dict[str, Any]:
+    own, other = (
+        part[(part["method"] == m) & (part["variant"] == v)].set_index("fold")
+        for m, v in (model, reference)
+    )
     for rows, name in ((own, model), (other, reference)):
         if len(rows) and (rows["status"] != "ok").any():
             failed = rows[rows["status"] != "ok"].iloc[0]
-            return {"folds": 0, "reason": f"{method_title(*name)}, fold {failed.name}: {failed['reason']}"}
+            return {
+                "folds": 0,
+                "reason": f"{method_title(*name)}, fold {failed.name}: {failed['reason']}",
+            }
     both = own[column].sub(other[column]).dropna() if column in own else pd.Series(dtype=float)
     found: dict[str, Any] = {"folds": len(both), "difference": both.mean()}
     if len(both) < FEWEST_FOLDS:
-        return {**found, "reason": f"{counted(len(both), 'fold')}: too few for a test, at least {FEWEST_FOLDS} are needed"}
+        return {
+            **found,
+            "reason": f"{counted(len(both), 'fold')}: too few for a test, at least {FEWEST_FOLDS} are needed",
+        }
     if not (own["train_rows"] > 0).all():
         return {**found, "reason": "these rows do not tell how many rows a fold trained on"}
     if alike(both) or both.abs().max() <= 1e-9 * other[column].abs().max():
         return {**found, "reason": "the same difference on every fold"}
-    return {**found, **corrected_test(both.to_numpy(), float((own["test_rows"] / own["train_rows"]).mean())), "reason": ""}
+    return {
+        **found,
+        **corrected_test(both.to_numpy(), float((own["test_rows"] / own["train_rows"]).mean())),
+        "reason": "",
+    }
 
 
 def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
@@ -122,7 +164,9 @@ def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
 
     tested = frame["p_value"].notna()
     if tested.any():
-        frame.loc[tested, "p_holm"] = multipletests(frame.loc[tested, "p_value"].astype(float), method="holm")[1]
+        frame.loc[tested, "p_holm"] = multipletests(
+            frame.loc[tested, "p_value"].astype(float), method="holm"
+        )[1]
     return frame
 
 
@@ -137,10 +181,14 @@ def _fold_section(frame: pd.DataFrame, reference: str, metric: str) -> Section:
             "Folds": [str(count) for count in frame["folds"]],
             "Difference": [
                 plus_minus(d, e, decimals(d), sign=True)
-                for d, e in zip(frame["difference"], frame["standard_error"].astype(float), strict=True)
+                for d, e in zip(
+                    frame["difference"], frame["standard_error"].astype(float), strict=True
+                )
             ],
             "95 % interval": [
-                DASH if pd.isna(low) else f"{number(low, decimals(low))} to {number(high, decimals(high))}"
+                DASH
+                if pd.isna(low)
+                else f"{number(low, decimals(low))} to {number(high, decimals(high))}"
                 for low, high in zip(frame["low"], frame["high"], strict=True)
             ],
             "p, Holm": [bold(probability(p), p < LEVEL) for p in frame["p_holm"].astype(float)],

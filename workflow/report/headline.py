@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workflow.choices import Choices
+from workflow.config.scoring import Scoring
 from workflow.report.corruption import corruption
 from workflow.report.dose import skill_from_others
 from workflow.report.published import FAR
@@ -17,27 +17,47 @@ from workflow.report.section import counted, number, probability
 from workflow.report.summary import LEVEL, MODEL, method_title, without_failures
 
 
-def headline(studies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], choices: Choices) -> str:
+def headline(
+    studies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], scoring: Scoring
+) -> str:
     """Whether NPT uses other rows, can look one up, and how good it is: a sentence from each study that can tell."""
     sentences = []
-    for kind, sentence in (("corruption", _used), ("dose_response", _lost), ("lookup", _looked_up), ("benchmark", _ranked)):
-        sentences += [told for name, frame in studies.items() if kinds[name] == kind and (told := sentence(frame, choices))]
-    return " ".join(sentences).replace(" %", "\N{NO-BREAK SPACE}%") or "The studies of this run do not tell."
+    for kind, sentence in (
+        ("corruption", _used),
+        ("dose_response", _lost),
+        ("lookup", _looked_up),
+        ("benchmark", _ranked),
+    ):
+        sentences += [
+            told
+            for name, frame in studies.items()
+            if kinds[name] == kind and (told := sentence(frame, scoring))
+        ]
+    return (
+        " ".join(sentences).replace(" %", "\N{NO-BREAK SPACE}%")
+        or "The studies of this run do not tell."
+    )
 
 
-def _used(study: pd.DataFrame, choices: Choices) -> str:
+def _used(study: pd.DataFrame, scoring: Scoring) -> str:
     """On how many datasets each method loses more than two standard errors when all other rows are corrupted."""
-    tidy = corruption(study, choices).tidy
+    tidy = corruption(study, scoring).tidy
     told = {}
     for names, part in tidy[tidy["standard_error"].notna()].groupby(MODEL[1:], sort=False):
         worse = int((part["change"] < -FAR * part["standard_error"]).sum())
         told[names] = f"on {worse} of {counted(len(part), 'dataset')}"
-    return f"Corrupting all other rows costs more than two standard errors: {_listed(told)}." if told else ""
+    return (
+        f"Corrupting all other rows costs more than two standard errors: {_listed(told)}."
+        if told
+        else ""
+    )
 
 
-def _lost(study: pd.DataFrame, choices: Choices) -> str:
+def _lost(study: pd.DataFrame, scoring: Scoring) -> str:
     """The share of skill that each method loses with all other rows shuffled, and with most of them deleted."""
-    shuffled, deleted = (skill_from_others(study, kind).dropna(subset="share") for kind in ("shuffle", "delete"))
+    shuffled, deleted = (
+        skill_from_others(study, kind).dropna(subset="share") for kind in ("shuffle", "delete")
+    )
     gone = {names: 100 * part["share"] for names, part in deleted.groupby(MODEL[1:], sort=False)}
     parts = dict(iter(shuffled.groupby(MODEL[1:], sort=False)))
     alike = len({len(part) for part in parts.values()}) == 1
@@ -50,7 +70,7 @@ def _lost(study: pd.DataFrame, choices: Choices) -> str:
     return f"{start}: {_listed(told)}." if told else ""
 
 
-def _looked_up(study: pd.DataFrame, choices: Choices) -> str:
+def _looked_up(study: pd.DataFrame, scoring: Scoring) -> str:
     """How well NPT reads targets off duplicates."""
     found = without_failures(study)
     found = found[found["method"] == "npt"]
@@ -63,9 +83,9 @@ def _looked_up(study: pd.DataFrame, choices: Choices) -> str:
     )
 
 
-def _ranked(study: pd.DataFrame, choices: Choices) -> str:
+def _ranked(study: pd.DataFrame, scoring: Scoring) -> str:
     """The place of NPT among all methods over all datasets, and whether a test tells them apart."""
-    tests = rank_tests(study, choices)
+    tests = rank_tests(study, scoring)
     if tests.ranks.empty:
         return ""
     study = study[study["dataset"].isin(tests.ranks.index)]
@@ -75,7 +95,11 @@ def _ranked(study: pd.DataFrame, choices: Choices) -> str:
     best = means[ranked].min() if ranked else np.nan
     told = {name: number(means[name], 2) for name in tests.order if name[0] == "npt"}
     told |= {name: f"{number(best, 2)} (the best)" for name in ranked if means[name] == best}
-    told |= {name: f"{text}, last for want of a result on {failed[name]}" for name, text in told.items() if name in failed}
+    told |= {
+        name: f"{text}, last for want of a result on {failed[name]}"
+        for name, text in told.items()
+        if name in failed
+    }
     sentence = f"Mean rank among {counted(len(means), 'method')} over {counted(len(tests.ranks), 'dataset')}: {_listed(told)}"
     if tests.refusal:
         return f"{sentence}; too few for a test."

@@ -17,7 +17,9 @@ TEMPLATES = Path(__file__).with_name("templates")
 def rendered(template: str, **values: Any) -> str:
     """A template with its values; everything in them that is not Markup is escaped."""
     loader, escaping = FileSystemLoader(TEMPLATES), select_autoescape(["html", "j2"])
-    environment = Environment(loader=loader, autoescape=escaping, undefined=StrictUndefined, trim_blocks=True)
+    environment = Environment(
+        loader=loader, autoescape=escaping, undefined=StrictUndefined, trim_blocks=True
+    )
     environment.filters |= {"table": html_table, "note": html_note}
     return environment.get_template(template).render(**values)
 
@@ -32,8 +34,12 @@ def html_table(rows: pd.DataFrame | list[dict[str, str]], label: str = "") -> Ma
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     numeric = [all(is_number(str(cell)) or cell == DASH for cell in frame[name]) for name in frame]
     sorts = len(frame) > 2
-    head = Markup("").join(_head(str(name), number, sorts) for name, number in zip(frame.columns, numeric, strict=True))
-    body = Markup("").join(_row([str(cell) for cell in row], numeric) for row in frame.itertuples(index=False))
+    head = Markup("").join(
+        _head(str(name), number, sorts) for name, number in zip(frame.columns, numeric, strict=True)
+    )
+    body = Markup("").join(
+        _row([str(cell) for cell in row], numeric) for row in frame.itertuples(index=False)
+    )
     named = Markup(" role='region' tabindex='0' aria-label='{}'").format(label) if label else ""
     table = Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
     return Markup("<div class='wide'{}>{}</div>").format(named, table)
@@ -42,7 +48,10 @@ def html_table(rows: pd.DataFrame | list[dict[str, str]], label: str = "") -> Ma
 def html_note(text: str) -> Markup:
     """A table's note, in which `names` are set as code."""
     parts = text.replace("\\*", "*").split("`")
-    return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if i % 2 else escape(part)
+        for i, part in enumerate(parts)
+    )
 
 
 def _head(name: str, number: bool, sorts: bool) -> Markup:

@@ -50,10 +50,16 @@ def _plain(character: str) -> str:
 
 def _environment(section: Section, label: str) -> str:
     cells = section.cells
-    kinds = "".join("r" if all(is_number(cell) or cell == DASH for cell in cells[name]) else "l" for name in cells)
+    kinds = "".join(
+        "r" if all(is_number(cell) or cell == DASH for cell in cells[name]) else "l"
+        for name in cells
+    )
     shown = cells.map(lambda cell: escaped(str(cell))).rename(columns=escaped)
     tabular = shown.style.hide(axis="index").to_latex(hrules=True, column_format=kinds).rstrip()
-    notes = "".join(f"\\par\\smallskip\n{{\\raggedright\\footnotesize {escaped(note)}\\par}}\n" for note in section.notes)
+    notes = "".join(
+        f"\\par\\smallskip\n{{\\raggedright\\footnotesize {escaped(note)}\\par}}\n"
+        for note in section.notes
+    )
     return (
         f"\\begin{{table}}[ht]\n\\centering\n\\caption{{{escaped(section.title)}}}\n\\label{{{label}}}\n\\small\n"
         "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"

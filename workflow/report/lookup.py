@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from baselines import methods
-from workflow.choices import Choices
+from workflow.config.scoring import Scoring
 from workflow.report.published import DIFFERENCE, marked, part_of, published, standard_errors
 from workflow.report.section import DASH, Section, Tabulated, notes, number, plus_minus
 from workflow.report.summary import (
@@ -41,14 +41,19 @@ NOTE = (
 )
 
 
-def lookup(study: pd.DataFrame, choices: Choices) -> Tabulated:
+def lookup(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
     """Test RMSE of every lookup model, beside neighbours and the paper's, and how it follows an intervention."""
     study, rows = with_columns(study, ["lookup", "rmse"]), []
     for row, group in by_model(study):
         measures = [*MEASURES, *(f"{name}_rmse" for name in _beside(study))]
         means = {name: group[name].mean() for name in measures if name in group}
         task = group["lookup"].iloc[0] if len(group) else ""
-        row |= {"lookup": task, **means, "standard_error": standard_error(group["rmse"]), **_published(row["dataset"], task)}
+        row |= {
+            "lookup": task,
+            **means,
+            "standard_error": standard_error(group["rmse"]),
+            **_published(row["dataset"], task),
+        }
         rows.append(row)
     tidy = tabulated(rows, MEASURES)
     cells = pd.DataFrame(
@@ -56,12 +61,18 @@ def lookup(study: pd.DataFrame, choices: Choices) -> Tabulated:
             "Dataset": tidy["dataset"].map(dataset_title),
             "Task": tidy["lookup"].str.replace("_", " "),
             "Method": method_titles(tidy),
-            "RMSE": [plus_minus(m, e, 2) for m, e in zip(tidy["rmse"], tidy["standard_error"], strict=True)],
+            "RMSE": [
+                plus_minus(m, e, 2)
+                for m, e in zip(tidy["rmse"], tidy["standard_error"], strict=True)
+            ],
             "r": [number(x, 4) for x in tidy["correlation"]],
             "Alone": [number(x, 2) for x in tidy["alone_rmse"]],
             "1-NN": [number(x, 2) for x in tidy["nearest_rmse"]],
             "k-NN": [number(x, 2) for x in tidy["neighbours_rmse"]],
-            **{methods()[name].title: [number(x, 2) for x in tidy[f"{name}_rmse"]] for name in _beside(tidy)},
+            **{
+                methods()[name].title: [number(x, 2) for x in tidy[f"{name}_rmse"]]
+                for name in _beside(tidy)
+            },
             "Constant": [number(x, 2) for x in tidy["constant_rmse"]],
         }
     )
@@ -79,7 +90,11 @@ def lookup(study: pd.DataFrame, choices: Choices) -> Tabulated:
     return Tabulated(
         tidy,
         (
-            Section("Lookup: test RMSE with each row's target on its duplicate", cells, (NOTE, *_reasons(study), *notes(tidy))),
+            Section(
+                "Lookup: test RMSE with each row's target on its duplicate",
+                cells,
+                (NOTE, *_reasons(study), *notes(tidy)),
+            ),
             *_beside_the_paper(tidy, cells),
             Section("Intervention: the target of one duplicate is swept", sweep),
         ),
@@ -123,7 +138,9 @@ def _beside_the_paper(tidy: pd.DataFrame, cells: pd.DataFrame) -> list[Section]:
     columns = {"NPT": "npt", "1-NN": "one_nn", "k-NN": "knn", "DKL": "dkl"}
     if "published_npt" not in tidy or tidy["published_npt"].isna().all():
         return []
-    theirs = {title: [number(x, 2) for x in tidy[f"published_{name}"]] for title, name in columns.items()}
+    theirs = {
+        title: [number(x, 2) for x in tidy[f"published_{name}"]] for title, name in columns.items()
+    }
     shown = pd.DataFrame({"Task": cells["Task"], "Method": cells["Method"], "RMSE here": cells["RMSE"]} | {
         f"{title}, paper": values for title, values in theirs.items()
     } | {

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import pandas as pd
 
 from npt.interface import UserError
-from workflow.choices import Ranking
+from workflow.config.scoring import Ranking
 from workflow.report.summary import standard_error
 
 # The paper ranked values with more digits than it prints; of all orders of methods that print alike this one gives its Table 1.
@@ -17,7 +17,11 @@ ORDER_OF_EQUALS = (
 
 
 def rank_methods(
-    summary: pd.DataFrame, *, higher_is_better: bool, ranking: Ranking = "shared", unranked: Collection[str] = ()
+    summary: pd.DataFrame,
+    *,
+    higher_is_better: bool,
+    ranking: Ranking = "shared",
+    unranked: Collection[str] = (),
 ) -> pd.DataFrame:
     """Add `rank` to a frame of dataset, method, variant, mean and reason: 1 is best.
 
@@ -34,20 +38,31 @@ def rank_methods(
     holes = ranked[ranked["mean"].isna() & (ranked["reason"].fillna("") == "")]
     if len(holes):
         hole = holes.iloc[0]
-        raise UserError(f"{hole['dataset']}: {hole['method']} ({hole['variant']}) has no result and no reason; not ranked")
+        raise UserError(
+            f"{hole['dataset']}: {hole['method']} ({hole['variant']}) has no result and no reason; not ranked"
+        )
     means = ranked["mean"]
     if ranking == "paper":
         places = {name: place for place, name in enumerate(ORDER_OF_EQUALS)}
         means = means.loc[
-            ranked["method"].map(lambda name: places.get(str(name), len(places))).sort_values(kind="stable").index
+            ranked["method"]
+            .map(lambda name: places.get(str(name), len(places)))
+            .sort_values(kind="stable")
+            .index
         ]
     by_dataset = means.groupby(ranked["dataset"])
-    ranks = by_dataset.rank(ascending=not higher_is_better, method="first" if ranking == "paper" else "average")
-    return ranked.assign(rank=ranks.fillna(len(methods)).mask(ranked["dataset"].isin(list(unranked))))
+    ranks = by_dataset.rank(
+        ascending=not higher_is_better, method="first" if ranking == "paper" else "average"
+    )
+    return ranked.assign(
+        rank=ranks.fillna(len(methods)).mask(ranked["dataset"].isin(list(unranked)))
+    )
 
 
 def mean_ranks(ranked: pd.DataFrame) -> pd.DataFrame:
     """Mean rank over datasets with its standard error (ddof 1 over the root of their number), best first."""
     groups = ranked.groupby(["method", "variant"], sort=False)["rank"]
-    means = groups.agg(mean_rank="mean", standard_error=standard_error, datasets="count").reset_index()
+    means = groups.agg(
+        mean_rank="mean", standard_error=standard_error, datasets="count"
+    ).reset_index()
     return means.sort_values(["mean_rank", "method", "variant"], ignore_index=True)

@@ -11,13 +11,35 @@ import numpy as np
 import pandas as pd
 
 from baselines import methods
-from npt.datasets import datasets
+from npt.data.datasets import datasets
 from npt.interface import Task, UserError
 from npt.metrics import METRICS
-from workflow.run import UNFINISHED
+from workflow.planning.runs import UNFINISHED
 
-TEXT = ("study", "dataset", "task", "method", "variant", "status", "reason", "preset", "fingerprint", "revision", "source")
-SUMMARY_COLUMNS = ["task", "dataset", "method", "variant", "metric", "mean", "standard_error", "folds", "reason"]
+TEXT = (
+    "study",
+    "dataset",
+    "task",
+    "method",
+    "variant",
+    "status",
+    "reason",
+    "preset",
+    "fingerprint",
+    "revision",
+    "source",
+)
+SUMMARY_COLUMNS = [
+    "task",
+    "dataset",
+    "method",
+    "variant",
+    "metric",
+    "mean",
+    "standard_error",
+    "folds",
+    "reason",
+]
 
 
 def beside(study: Path) -> Path:
@@ -31,8 +53,12 @@ def read_study(path: Path) -> pd.DataFrame:
     Raises:
         UserError: it is not what its checksum says, which stands beside it.
     """
-    if beside(path).exists() and beside(path).read_text().split()[:1] != [hashlib.sha256(path.read_bytes()).hexdigest()]:
-        raise UserError(f"{path}: damaged (it is not what {beside(path).name} says); remove it and run again")
+    if beside(path).exists() and beside(path).read_text().split()[:1] != [
+        hashlib.sha256(path.read_bytes()).hexdigest()
+    ]:
+        raise UserError(
+            f"{path}: damaged (it is not what {beside(path).name} says); remove it and run again"
+        )
     names = [name for name in pd.read_csv(path, nrows=0) if name in TEXT]
     return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=dict.fromkeys(names, str))
 
@@ -49,7 +75,11 @@ def standard_error(values: pd.Series) -> float:
     """
     if len(values) < 2:
         return float("nan")
-    return 0.0 if values.notna().all() and alike(values) else float(values.std(ddof=1) / np.sqrt(len(values)))
+    return (
+        0.0
+        if values.notna().all() and alike(values)
+        else float(values.std(ddof=1) / np.sqrt(len(values)))
+    )
 
 
 def with_columns(study: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
@@ -65,7 +95,10 @@ def method_title(method: str, variant: str) -> str:
 
 def method_titles(frame: pd.DataFrame) -> list[str]:
     """The title of every row's method and variant."""
-    return [method_title(method, variant) for method, variant in zip(frame["method"], frame["variant"], strict=True)]
+    return [
+        method_title(method, variant)
+        for method, variant in zip(frame["method"], frame["variant"], strict=True)
+    ]
 
 
 def dataset_title(name: str) -> str:
@@ -86,8 +119,15 @@ def by_model(study: pd.DataFrame) -> list[tuple[dict[str, Any], pd.DataFrame]]:
     found = []
     for names, group in study.groupby(MODEL, sort=False):
         failed = group[group["status"] != "ok"]
-        reason = "" if failed.empty else f"fold {failed['seed'].iloc[0]}: {failed['reason'].iloc[0]}"
-        row = {**dict(zip(MODEL, names, strict=True)), "task": group["task"].iloc[0], "folds": len(group), "reason": reason}
+        reason = (
+            "" if failed.empty else f"fold {failed['fold'].iloc[0]}: {failed['reason'].iloc[0]}"
+        )
+        row = {
+            **dict(zip(MODEL, names, strict=True)),
+            "task": group["task"].iloc[0],
+            "folds": len(group),
+            "reason": reason,
+        }
         found.append((row, group if failed.empty else group.iloc[:0]))
     order = list(dict.fromkeys(study["dataset"]))
     return sorted(found, key=lambda one: order.index(one[0]["dataset"]))
@@ -145,7 +185,9 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     """
     rows = []
     frame = with_columns(study[study["task"] == task], [f"test_{metric}"])
-    for (dataset, method, variant), group in frame.groupby(["dataset", "method", "variant"], sort=False):
+    for (dataset, method, variant), group in frame.groupby(
+        ["dataset", "method", "variant"], sort=False
+    ):
         reason = _why_not(group, metric)
         values = pd.Series(dtype=float) if reason else group[f"test_{metric}"]
         rows.append(
@@ -170,11 +212,15 @@ def _why_not(group: pd.DataFrame, metric: str) -> str:
     if not wrong.any():
         return ""
     first = group[wrong].iloc[0].to_dict()
-    return f"fold {first['seed']}: {why_no_result(first, metric)}"
+    return f"fold {first['fold']}: {why_no_result(first, metric)}"
 
 
 def why_no_result(row: Mapping[Any, Any], metric: str) -> str:
     """Why a fold has no value of a metric: it failed, or the metric is undefined; empty if it has one or is not scored."""
     if row["status"] != "ok":
         return str(row["reason"])
-    return f"{METRICS[metric].title} is undefined on its test rows" if pd.isna(row.get(f"test_{metric}", 0.0)) else ""
+    return (
+        f"{METRICS[metric].title} is undefined on its test rows"
+        if pd.isna(row.get(f"test_{metric}", 0.0))
+        else ""
+    )

@@ -9,7 +9,7 @@ rule prepare:
         mem_mb=plan.prepare_memory,
     params:
         fingerprint=plan.dataset_fingerprint,
-        table=plan.own_table,
+        table=plan.custom_dataset,
     shell:
         "python -m workflow.steps.prepare --dataset {wildcards.dataset} --table {params.table:q}"
         " --downloads results/data/raw --output {output} --log {log}"

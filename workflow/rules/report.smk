@@ -22,10 +22,10 @@ for kind in plan.kinds:
         resources:
             mem_mb=1000,
         params:
-            choices=plan.choices,
+            scoring=plan.scoring,
             kind=kind,
         shell:
-            "python -m workflow.steps.show --study {input} --kind {params.kind} --choices {params.choices:q}"
+            "python -m workflow.steps.show --study {input} --kind {params.kind} --scoring {params.scoring:q}"
             " --tables results/tables --figures results/figures --log {log}"
 
 
@@ -45,8 +45,8 @@ rule report:
         mem_mb=1000,
     params:
         studies=plan.study_order,
-        choices=plan.choices,
+        scoring=plan.scoring,
         preset=plan.preset,
     shell:
-        "python -m workflow.steps.report --studies {params.studies:q} --choices {params.choices:q}"
+        "python -m workflow.steps.report --studies {params.studies:q} --scoring {params.scoring:q}"
         " --preset {params.preset:q} --results results --output {output} {input.data} --log {log}"

@@ -3,10 +3,10 @@ rule probe:
         data="results/data/{dataset}.arrow",
         model=plan.probed_model,
     output:
-        rows="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.jsonl",
-        predictions="results/probes/{study}/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
+        rows="results/probes/{study}/{dataset}/{method}/{variant}/{folds}.jsonl",
+        predictions="results/probes/{study}/{dataset}/{method}/{variant}/{folds}.predictions.npz",
     log:
-        "results/logs/probe/{study}/{dataset}/{method}/{variant}/{seeds}.log",
+        "results/logs/probe/{study}/{dataset}/{method}/{variant}/{folds}.log",
     wildcard_constraints:
         study=plan.pattern("probed"),
     threads: 1
@@ -23,7 +23,7 @@ rule probe:
         options=plan.probe_options,
     shell:
         "python -m workflow.steps.probe --probe {params.probe} --dataset {wildcards.dataset} --method {wildcards.method}"
-        " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
+        " --variant {wildcards.variant} --folds {wildcards.folds} --settings {params.settings:q}"
         " --fingerprint {params.fingerprint} --preset {params.preset:q} --cap {params.cap} --data {input.data}"
         " --model {input.model} --options {params.options:q} --rows {output.rows} --predictions {output.predictions} --threads {threads}"
         " --log {log}"

@@ -2,13 +2,13 @@ rule train:
     input:
         data="results/data/{dataset}.arrow",
     output:
-        rows="results/runs/{dataset}/{method}/{variant}/{seeds}.jsonl",
-        predictions="results/runs/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
-        weights="results/runs/{dataset}/{method}/{variant}/{seeds}.pt",
+        rows="results/runs/{dataset}/{method}/{variant}/{folds}.jsonl",
+        predictions="results/runs/{dataset}/{method}/{variant}/{folds}.predictions.npz",
+        weights="results/runs/{dataset}/{method}/{variant}/{folds}.pt",
     log:
-        "results/logs/train/{dataset}/{method}/{variant}/{seeds}.log",
+        "results/logs/train/{dataset}/{method}/{variant}/{folds}.log",
     benchmark:
-        "results/logs/train/{dataset}/{method}/{variant}/{seeds}.tsv"
+        "results/logs/train/{dataset}/{method}/{variant}/{folds}.tsv"
     wildcard_constraints:
         method=plan.pattern("trained"),
     priority: 10
@@ -23,7 +23,7 @@ rule train:
         preset=plan.preset,
     shell:
         "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
-        " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
+        " --variant {wildcards.variant} --folds {wildcards.folds} --settings {params.settings:q}"
         " --fingerprint {params.fingerprint} --preset {params.preset:q} --data {input.data} --rows {output.rows}"
         " --predictions {output.predictions} --weights {output.weights} --threads {threads} --log {log}"
 
@@ -32,13 +32,13 @@ rule fit:
     input:
         data="results/data/{dataset}.arrow",
     output:
-        rows="results/runs/{dataset}/{method}/{variant}/{seeds}.jsonl",
-        predictions="results/runs/{dataset}/{method}/{variant}/{seeds}.predictions.npz",
-        scores="results/runs/{dataset}/{method}/{variant}/{seeds}.scores.parquet",
+        rows="results/runs/{dataset}/{method}/{variant}/{folds}.jsonl",
+        predictions="results/runs/{dataset}/{method}/{variant}/{folds}.predictions.npz",
+        scores="results/runs/{dataset}/{method}/{variant}/{folds}.scores.parquet",
     log:
-        "results/logs/fit/{dataset}/{method}/{variant}/{seeds}.log",
+        "results/logs/fit/{dataset}/{method}/{variant}/{folds}.log",
     benchmark:
-        "results/logs/fit/{dataset}/{method}/{variant}/{seeds}.tsv"
+        "results/logs/fit/{dataset}/{method}/{variant}/{folds}.tsv"
     wildcard_constraints:
         method=plan.pattern("fitted"),
     threads: 1
@@ -53,7 +53,7 @@ rule fit:
         preset=plan.preset,
     shell:
         "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
-        " --variant {wildcards.variant} --seeds {wildcards.seeds} --settings {params.settings:q}"
+        " --variant {wildcards.variant} --folds {wildcards.folds} --settings {params.settings:q}"
         " --fingerprint {params.fingerprint} --preset {params.preset:q} --data {input.data} --rows {output.rows}"
         " --predictions {output.predictions} --scores {output.scores} --device {resources.device} --threads {threads}"
         " --log {log}"

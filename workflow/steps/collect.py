@@ -12,25 +12,39 @@ from dataclasses import replace
 from pathlib import Path
 
 from npt.interface import UserError, unknown
-from workflow.collection import check, read_rows, select, write
-from workflow.config import read_file
-from workflow.kinds import KINDS
-from workflow.merging import foreign, require_sound, with_source
-from workflow.paths import RESULTS
-from workflow.plan import Plan
-from workflow.steps.command import execute, parser
-from workflow.study import Study
+from workflow.config.reading import read_file
+from workflow.config.study import Study
+from workflow.planning.paths import RESULTS
+from workflow.planning.plan import Plan
+from workflow.results.collection import check, read_rows, select, write
+from workflow.results.external import foreign, require_sound, with_source
+from workflow.runtime.command import execute, parser
+from workflow.studies.kinds import KINDS
 
 
 def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
     options.add_argument("--study", required=True)
-    options.add_argument("--also", action="append", default=[], metavar="DIR", help="results of another machine (repeatable)")
-    options.add_argument("--allow-mixed-revisions", action="store_true", help="take rows of different revisions of the code")
+    options.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="results of another machine (repeatable)",
+    )
+    options.add_argument(
+        "--allow-mixed-revisions",
+        action="store_true",
+        help="take rows of different revisions of the code",
+    )
     options.add_argument("--configfile", type=Path, default=Path("config.yaml"))
-    options.add_argument("--contents", help="in the workflow: a hash of what the study is to be made of")
-    options.add_argument("--output", type=Path, help="where the table goes (default: results/studies/STUDY.csv)")
+    options.add_argument(
+        "--contents", help="in the workflow: a hash of what the study is to be made of"
+    )
+    options.add_argument(
+        "--output", type=Path, help="where the table goes (default: results/studies/STUDY.csv)"
+    )
     given = options.parse_args()
     plan, study = _planned(given)
     wildcards, expected = argparse.Namespace(study=study.name), plan.expected(study)
@@ -38,12 +52,18 @@ def main() -> None:
         raise UserError(
             f"{study.name}: {given.configfile}, or a folder of `also`, is not what it was when this run was planned; run again"
         )
-    files = [path for path in map(Path, plan.collect_inputs(wildcards)) if path.exists()]  # what lacks is refused as a hole
+    files = [
+        path for path in map(Path, plan.collect_inputs(wildcards)) if path.exists()
+    ]  # what lacks is refused as a hole
     rows = with_source(read_rows(files), study.also)
     require_sound(rows, map(Path, plan.collect_data(wildcards)))
     mixed = given.allow_mixed_revisions
     chosen = check(rows, expected, mixed=mixed) + foreign(rows, expected, mixed=mixed)
-    write(select(chosen, expected), study.name, given.output or Path(RESULTS) / "studies" / f"{study.name}.csv")
+    write(
+        select(chosen, expected),
+        study.name,
+        given.output or Path(RESULTS) / "studies" / f"{study.name}.csv",
+    )
 
 
 def _planned(given: argparse.Namespace) -> tuple[Plan, Study]:
@@ -55,7 +75,12 @@ def _planned(given: argparse.Namespace) -> tuple[Plan, Study]:
     if given.also and KINDS[known[given.study].kind].probe:
         raise UserError(f"--also: is for studies that show runs; {given.study} asks trained models")
     study = replace(known[given.study], also=(*known[given.study].also, *given.also))
-    return Plan(replace(config, studies=tuple(study if one.name == study.name else one for one in config.studies))), study
+    return Plan(
+        replace(
+            config,
+            studies=tuple(study if one.name == study.name else one for one in config.studies),
+        )
+    ), study
 
 
 if __name__ == "__main__":

@@ -11,19 +11,19 @@ import tempfile
 from pathlib import Path
 
 from npt.interface import UserError
-from workflow.kinds import Kind
-from workflow.paths import INTERIM, RESULTS
-from workflow.steps.command import execute, parser
+from workflow.planning.paths import INTERIM, RESULTS
+from workflow.runtime.command import execute, parser
+from workflow.studies.kinds import Kind
 
 
 def main() -> None:
     """Command line of the step."""
-    from workflow.collection import write
-    from workflow.config import read_file
-    from workflow.interim import Interim
-    from workflow.plan import Plan
+    from workflow.config.reading import read_file
+    from workflow.planning.plan import Plan
     from workflow.report.page import render
     from workflow.report.summary import read_study
+    from workflow.results.collection import write
+    from workflow.results.partial import Interim
     from workflow.steps.show import show
 
     options = parser(__doc__)
@@ -35,7 +35,7 @@ def main() -> None:
     remarks = [f"{name}: {remark}" for name, one in found.items() for remark in one.remarks]
     if not any(one.begun for one in found.values()):
         first = next(row for one in found.values() for row in one.rows)
-        which = f"{first['method']} ({first['variant']}) on {first['dataset']}, fold {first['seed']}: {first['reason']}"
+        which = f"{first['method']} ({first['variant']}) on {first['dataset']}, fold {first['fold']}: {first['reason']}"
         raise UserError(f"{RESULTS}: no study has a result yet; {'; '.join([*remarks, which])}")
     place = Path(INTERIM)
     with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as folder:
@@ -46,15 +46,19 @@ def main() -> None:
             write(one.rows, name, collected)
             studies[name] = read_study(collected)
             if one.begun:
-                show(collected, kinds[name], plan.config.choices, made / "tables", made / "figures")
+                show(collected, kinds[name], plan.config.scoring, made / "tables", made / "figures")
         prepared = list(interim.prepared.values())
-        text = render(studies, kinds, plan.config.choices, plan.config.preset, made, prepared, remarks)
+        text = render(
+            studies, kinds, plan.config.scoring, plan.config.preset, made, prepared, remarks
+        )
         (made / "report").mkdir()
         (made / "report" / "index.html").write_text(text, encoding="utf-8")
         _replace(place, made)
     missing = sum(one.missing for one in found.values())
     count = "1 result is" if missing == 1 else f"{missing} results are"
-    print(f"{count} missing; a page of the others, with the reasons: {(place / 'report' / 'index.html').resolve()}")
+    print(
+        f"{count} missing; a page of the others, with the reasons: {(place / 'report' / 'index.html').resolve()}"
+    )
 
 
 def _replace(place: Path, made: Path) -> None:

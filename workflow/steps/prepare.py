@@ -7,27 +7,39 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from npt.datasets import datasets, store
-from npt.datasets.assembly import assemble
-from npt.datasets.declaration import Dataset
-from npt.datasets.own import OwnTable, folds_of, read_own
-from npt.datasets.source import acquire
-from npt.datasets.splits import splits
+from npt.data import store
+from npt.data.assembly import assemble
+from npt.data.custom import CustomTable, folds_of, read_custom
+from npt.data.datasets import datasets
+from npt.data.declaration import Dataset
+from npt.data.source import acquire
+from npt.data.splits import splits
 from npt.interface import UserError, unknown
-from workflow.own_tables import own_table
-from workflow.steps.command import execute, parser
+from workflow.config.custom_datasets import custom_dataset
+from workflow.runtime.command import execute, parser
 
 
 def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
-    options.add_argument("--dataset", required=True, help="a declared dataset, or the name of --table")
-    options.add_argument("--table", type=json.loads, default={}, help="a table of your own as in a configuration, as JSON")
-    options.add_argument("--downloads", type=Path, required=True, help="folder for downloaded files")
+    options.add_argument(
+        "--dataset", required=True, help="a declared dataset, or the name of --table"
+    )
+    options.add_argument(
+        "--table",
+        type=json.loads,
+        default={},
+        help="a table of your own as in a configuration, as JSON",
+    )
+    options.add_argument(
+        "--downloads", type=Path, required=True, help="folder for downloaded files"
+    )
     options.add_argument("--output", type=Path, required=True)
     given = options.parse_args()
     if given.table:
-        prepared = prepare_own(own_table(given.dataset, given.table, "--table"), given.downloads)
+        prepared = prepare_custom(
+            custom_dataset(given.dataset, given.table, "--table"), given.downloads
+        )
     else:
         if given.dataset not in datasets():
             raise UserError(f"--dataset: {unknown(given.dataset, datasets())}")
@@ -48,12 +60,14 @@ def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
     table = assemble(acquired.reading.read(acquired.paths), dataset)
     folds = {split.fold: split for split in splits(table, dataset.split_rule)}
     files = {file.name: file.sha256 for file in acquired.reading.files}
-    return store.Prepared(table, folds, _facts(dataset.name, dataset.licence, files, acquired.origins, table, folds))
+    return store.Prepared(
+        table, folds, _facts(dataset.name, dataset.licence, files, acquired.origins, table, folds)
+    )
 
 
-def prepare_own(own: OwnTable, downloads: Path) -> store.Prepared:
+def prepare_custom(own: CustomTable, downloads: Path) -> store.Prepared:
     """The table and folds of a table of the user's own."""
-    content = read_own(own, downloads)
+    content = read_custom(own, downloads)
     folds = folds_of(own, content)
     where = Path(own.path).name if own.path else own.where
     origins = {where: "your own" if own.path else "OpenML"}
@@ -62,7 +76,12 @@ def prepare_own(own: OwnTable, downloads: Path) -> store.Prepared:
 
 
 def _facts(
-    name: str, licence: str, files: Mapping[str, str], origins: Mapping[str, str], table: Any, folds: Mapping[int, Any]
+    name: str,
+    licence: str,
+    files: Mapping[str, str],
+    origins: Mapping[str, str],
+    table: Any,
+    folds: Mapping[int, Any],
 ) -> dict[str, Any]:
     return {
         "name": name,

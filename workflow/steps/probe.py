@@ -11,17 +11,17 @@ from typing import Any, cast
 import numpy as np
 
 from baselines import methods
-from npt.datasets import store
+from npt.data import store
 from npt.interface import Method, Resources, Savable, Table, UserError
-from workflow import cards
-from workflow.checks import typed
-from workflow.collection import read_rows
-from workflow.kinds import KINDS
-from workflow.revision import PROBE_SOURCES
-from workflow.settings import typed_settings
-from workflow.steps.command import execute, run_parser
-from workflow.steps.questions import QUESTIONS, Question, drawn
-from workflow.steps.rows import Fold, folds, write_predictions, write_rows
+from workflow.config.checks import typed
+from workflow.config.settings import typed_settings
+from workflow.planning.revision import PROBE_SOURCES
+from workflow.results.collection import read_rows
+from workflow.results.rows import Fold, folds, write_predictions, write_rows
+from workflow.runtime import gpu_lock
+from workflow.runtime.command import execute, run_parser
+from workflow.studies.kinds import KINDS
+from workflow.studies.questions import QUESTIONS, Question, drawn
 
 NOT_SHOWN = ("versions", "sweep", "doses", "distances", "heads", "maps")
 
@@ -30,32 +30,49 @@ def main() -> None:
     """Command line of the step."""
     options = run_parser(__doc__)
     options.add_argument("--probe", choices=QUESTIONS, required=True)
-    options.add_argument("--model", type=Path, required=True, help="weights (.pt), or the rows of a run of one that has none")
-    options.add_argument("--options", type=json.loads, default={}, help="choices of the probe, as JSON")
-    options.add_argument("--cap", default="all", help="probe at most so many test rows of a fold, drawn by seed")
+    options.add_argument(
+        "--model",
+        type=Path,
+        required=True,
+        help="weights (.pt), or the rows of a run of one that has none",
+    )
+    options.add_argument(
+        "--options", type=json.loads, default={}, help="scoring of the probe, as JSON"
+    )
+    options.add_argument(
+        "--cap", default="all", help="probe at most so many test rows of a fold, drawn by fold"
+    )
     given = options.parse_args()
     method, prepared = methods()[given.method], store.load(given.data)
-    given.device = cards.device(given.device) if method.saves_weights else given.device
+    given.device = gpu_lock.device(given.device) if method.saves_weights else given.device
     chosen = typed(KINDS[given.probe].options, given.options, "--options")
     rows: list[dict[str, Any]] = []
     arrays: dict[str, np.ndarray] = {}
     for fold in folds(given, method, prepared, sources=PROBE_SOURCES):
         row = {**fold.identity, "status": "ok", "reason": "", "options": asdict(chosen)}
         try:
-            learner = _model(fold, method, given.model, prepared.table, given.settings, given.threads)
+            learner = _model(
+                fold, method, given.model, prepared.table, given.settings, given.threads
+            )
         except NoModel as error:
             rows.append({**row, "status": "failed", "reason": str(error)})
             continue
         test = fold.split.test
-        probed = test if given.cap == "all" else drawn(test, int(given.cap), fold.seed)
+        probed = test if given.cap == "all" else drawn(test, int(given.cap), fold.fold)
         started = time.perf_counter()
-        question = Question(learner, prepared.table, fold.split, probed, fold.seed, chosen, given.threads)
+        question = Question(
+            learner, prepared.table, fold.split, probed, fold.fold, chosen, given.threads
+        )
         found, predictions = QUESTIONS[given.probe](question)
         seconds = time.perf_counter() - started
-        row |= {"rows": len(probed), "probe_seconds": round(seconds, 3), "seconds_per_row": round(seconds / len(probed), 5)}
+        row |= {
+            "rows": len(probed),
+            "probe_seconds": round(seconds, 3),
+            "seconds_per_row": round(seconds / len(probed), 5),
+        }
         row |= {"device": str(getattr(learner, "device", "cpu")), **found}
-        arrays |= {f"fold_{fold.seed}_{name}": values for name, values in predictions.items()}
-        arrays[f"fold_{fold.seed}_rows"] = probed
+        arrays |= {f"fold_{fold.fold}_{name}": values for name, values in predictions.items()}
+        arrays[f"fold_{fold.fold}_rows"] = probed
         rows.append(row)
         print({key: value for key, value in row.items() if key not in NOT_SHOWN}, flush=True)
     write_predictions(given.predictions, arrays)
@@ -66,28 +83,36 @@ class NoModel(Exception):
     """There is nothing to question; the message is the reason."""
 
 
-def _model(fold: Fold, method: Method, path: Path, table: Table, settings: dict[str, Any], threads: int) -> Any:
+def _model(
+    fold: Fold, method: Method, path: Path, table: Table, settings: dict[str, Any], threads: int
+) -> Any:
     """The trained model of a fold: with the weights that were kept, or fitted again with the configuration that was chosen."""
     blind = table.blind(fold.split.test)
     if method.saves_weights:
         if path.stat().st_size == 0:
             raise NoModel("there are no weights, as training failed")
         learner: Any = cast(Savable, fold.learner)
-        learner.load(path, blind, fold.split, fold.seed)
+        learner.load(path, blind, fold.split, fold.fold)
         if getattr(learner.settings, "lookup", "off") != "off":
-            learner.attach(table, fold.split)  # what is to be looked up is on the duplicates of test rows
+            learner.attach(
+                table, fold.split
+            )  # what is to be looked up is on the duplicates of test rows
         return learner
     lines = read_rows([path])
-    found = [line for line in lines if line["seed"] == fold.seed]
+    found = [line for line in lines if line["fold"] == fold.fold]
     if len(found) != 1:
-        raise UserError(f"{path}: {len(found)} rows of fold {fold.seed}; exactly one is allowed; remove it and run again")
+        raise UserError(
+            f"{path}: {len(found)} rows of fold {fold.fold}; exactly one is allowed; remove it and run again"
+        )
     if found[0]["status"] != "ok":
         raise NoModel(found[0]["reason"])
     own = typed_settings(method.name, settings, "--settings")
     grid = {name: [value] for name, value in found[0]["chosen"].items()}
     device = found[0].get("device", "cpu")
-    learner = method.build(replace(own, grid=grid, budget=None, minutes=None), Resources(threads, device))
-    learner.fit(blind, fold.split, fold.seed)
+    learner = method.build(
+        replace(own, grid=grid, budget=None, minutes=None), Resources(threads, device)
+    )
+    learner.fit(blind, fold.split, fold.fold)
     return learner
 
 

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from npt.files import replacing
-from workflow.choices import Choices
-from workflow.kinds import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS, Kind
-from workflow.steps.command import add_choices, execute, parser
+from npt.atomic import replacing
+from workflow.config.scoring import Scoring
+from workflow.runtime.command import add_scoring, execute, parser
+from workflow.studies.kinds import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS, Kind
 
 
 def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
-    options.add_argument("--study", type=Path, required=True, help="collected study (.csv), whose name the files take")
+    options.add_argument(
+        "--study",
+        type=Path,
+        required=True,
+        help="collected study (.csv), whose name the files take",
+    )
     options.add_argument("--kind", choices=KINDS, required=True)
-    add_choices(options)
+    add_scoring(options)
     options.add_argument("--tables", type=Path, required=True, help="folder for the tables")
     options.add_argument("--figures", type=Path, required=True, help="folder for the figures")
     given = options.parse_args()
-    show(given.study, given.kind, given.choices, given.tables, given.figures)
+    show(given.study, given.kind, given.scoring, given.tables, given.figures)
 
 
-def show(collected: Path, of_kind: Kind, choices: Choices, tables: Path, figures: Path) -> None:
+def show(collected: Path, of_kind: Kind, scoring: Scoring, tables: Path, figures: Path) -> None:
     """Write the tables and figures of a collected study into two folders."""
     from matplotlib.pyplot import close
 
@@ -36,18 +41,20 @@ def show(collected: Path, of_kind: Kind, choices: Choices, tables: Path, figures
     study, kind = read_study(collected), KINDS[of_kind]
     preset = str(study["preset"].iloc[0])
     for name in kind.tables:
-        table, stem = TABLES[name](study, choices), f"{collected.stem}.{name}"
+        table, stem = TABLES[name](study, scoring), f"{collected.stem}.{name}"
         contents = {
             "csv": table.tidy.to_csv(index=False),
             "md": table.markdown(preset),
             "tex": latex(table, stem.replace("_", "-").replace(".", "-"), preset),
-            "html": html(table, f"{kind.title} Study {collected.stem}, {name.replace('_', ' ')}", preset),
+            "html": html(
+                table, f"{kind.title} Study {collected.stem}, {name.replace('_', ' ')}", preset
+            ),
         }
         for ending in TABLE_ENDINGS:
             with replacing(tables / f"{stem}.{ending}") as partial:
                 partial.write_text(contents[ending])
     for name in kind.figures:
-        figure, stem = FIGURES[name](study, choices), f"{collected.stem}.{name}"
+        figure, stem = FIGURES[name](study, scoring), f"{collected.stem}.{name}"
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once for all formats
         for ending in FIGURE_ENDINGS:

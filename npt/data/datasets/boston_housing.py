@@ -1,0 +1,67 @@
+"""Boston Housing (Harrison and Rubinfeld 1978), UCI mirror: median house value in 1000 USD.
+
+Kept only because the paper reports it: its column B encodes a racial assumption. CHAS and RAD are categories, as in the
+released code of the paper; RAD, an index of access to highways, is a number in `boston_housing_numeric_rad`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npt.data.declaration import UCI, Dataset, File, Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = [
+    "CRIM",
+    "ZN",
+    "INDUS",
+    "CHAS",
+    "NOX",
+    "RM",
+    "AGE",
+    "DIS",
+    "RAD",
+    "TAX",
+    "PTRATIO",
+    "B",
+    "LSTAT",
+    "MEDV",
+]
+
+
+def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+    """13 features and the target, separated by blanks."""
+    import pandas as pd
+
+    return pd.read_csv(paths["housing.data"], sep=r"\s+", header=None, names=NAMES)
+
+
+SOURCE = File(
+    "housing.data",
+    "baadf72995725d76efe787b664e1f083388c79ba21ef9a7990d87f774184735a",
+    urls=(f"{UCI}/housing/housing.data",),
+    size=49_082,
+)
+
+DATASET = Dataset(
+    name="boston_housing",
+    title="Boston Housing",
+    task="regression",
+    rows=506,
+    columns=14,
+    target="MEDV",
+    categorical=("CHAS", "RAD"),
+    readings=(Reading((SOURCE,), read),),
+    licence="not stated",
+    target_sigma=9.188011545278203,
+)
+
+ALTERNATIVES = (
+    DATASET.as_alternative(
+        "numeric_rad", "Boston Housing (RAD as a number)", categorical=("CHAS",)
+    ),
+)

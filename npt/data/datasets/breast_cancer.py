@@ -1,0 +1,69 @@
+"""Breast Cancer Wisconsin (Diagnostic), UCI 17, CC BY 4.0: is a mass malignant, from 30 features of its image?
+
+The id column is dropped. scikit-learn ships the same rows in the same order with the label last and inverted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npt.data.declaration import UCI, Dataset, File, Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STATISTICS = ("mean", "error", "worst")
+MEASURES = (
+    "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave_points", "symmetry",
+    "fractal_dimension",
+)  # fmt: skip
+FEATURES = [f"{statistic}_{measure}" for statistic in STATISTICS for measure in MEASURES]
+
+
+def read_upstream(paths: Mapping[str, Path]) -> pd.DataFrame:
+    """id, diagnosis, 30 features."""
+    import pandas as pd
+
+    return pd.read_csv(paths["wdbc.data"], header=None, names=["id", "diagnosis", *FEATURES]).drop(
+        columns="id"
+    )
+
+
+def read_scikit_learn(paths: Mapping[str, Path]) -> pd.DataFrame:
+    """30 features, then 0 for malignant and 1 for benign."""
+    import pandas as pd
+
+    frame = pd.read_csv(
+        paths["breast_cancer.csv"], skiprows=1, header=None, names=[*FEATURES, "benign"]
+    )
+    frame.insert(0, "diagnosis", frame.pop("benign").map({0: "M", 1: "B"}))
+    return frame
+
+
+UPSTREAM = File(
+    "wdbc.data",
+    "d606af411f3e5be8a317a5a8b652b425aaf0ff38ca683d5327ffff94c3695f4a",
+    urls=(f"{UCI}/breast-cancer-wisconsin/wdbc.data",),
+    size=124_103,
+)
+BUNDLED = File(
+    "breast_cancer.csv",
+    "fed3eb72d0575ef6192293f5093c6e801b1476b577d0386bf4455504522172ed",
+    package=("scikit-learn", "sklearn/datasets/data/breast_cancer.csv"),
+    size=119_913,
+)
+
+DATASET = Dataset(
+    name="breast_cancer",
+    title="Breast Cancer",
+    task="binary",
+    rows=569,
+    columns=31,
+    target="diagnosis",
+    categorical=("diagnosis",),
+    readings=(Reading((UPSTREAM,), read_upstream), Reading((BUNDLED,), read_scikit_learn)),
+    licence="CC BY 4.0",
+    class_counts=(357, 212),
+)

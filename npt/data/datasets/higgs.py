@@ -1,0 +1,45 @@
+"""HIGGS, UCI 280, CC BY 4.0: does a collision produce a Higgs boson? 2.8 GB to download, which is
+gone on with after an interruption, and read in parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
+from npt.data.text import numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = ["signal", *(f"x{j}" for j in range(28))]
+
+
+def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
+    """The target, then 28 numbers."""
+    for part in numbers(paths["HIGGS.csv.gz"], NAMES):
+        yield part.astype({"signal": int})
+
+
+SOURCE = File(
+    "HIGGS.csv.gz",
+    "ea302c18164d4e3d916a1e2e83a9a8d07069fa6ebc7771e4c0540d54e593b698",
+    urls=(f"{UCI}/00280/HIGGS.csv.gz",),
+    size=2_816_407_858,
+)
+
+DATASET = Dataset(
+    name="higgs",
+    title="Higgs",
+    task="binary",
+    rows=11_000_000,
+    columns=29,
+    target="signal",
+    categorical=("signal",),
+    readings=(Reading((SOURCE,), read),),
+    licence="CC BY 4.0",
+    split_rule=SplitRule(folds=1, used=1, validation_share=0.125, fixed_test_rows=500_000),
+    class_counts=(5_170_877, 5_829_123),
+)

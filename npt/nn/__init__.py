@@ -1,0 +1,1 @@
+"""The network: model, inputs, masking, losses, optimiser, training."""

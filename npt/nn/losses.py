@@ -1,0 +1,72 @@
+"""Masked losses with equal weight per scored cell, and the trade-off between features and labels (paper eq. 5, C.4).
+
+n rows, d columns, e width of a column's token. Nothing here waits for the device or depends on how many cells are scored.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from npt.nn.inputs import EncodedTable
+from npt.nn.masking import Masked
+from npt.nn.model import AnyHead
+from npt.nn.settings import NPTSettings
+
+
+def feature_loss(
+    head: AnyHead, tokens: torch.Tensor, truth: EncodedTable, scored: torch.Tensor
+) -> torch.Tensor:
+    """Sum of cross-entropy in nats and squared error over the feature cells `scored` (n, d), from the tokens (n, d, e)."""
+    total = head.weight.new_zeros(())
+    if any(head.layout.continuous):
+        errors = (head.numbers(tokens) - truth.numbers).square()  # (n, d)
+        total = torch.where(scored & truth.continuous, errors, 0).sum()
+    for columns, logits in head.logits(tokens):
+        surprise = _cross_entropy(logits, truth.codes[:, columns].T)  # (m, n)
+        total = total + torch.where(scored[:, columns].T, surprise, 0).sum()
+    return total
+
+
+def label_loss(
+    head: AnyHead, tokens: torch.Tensor, truth: EncodedTable, scored: torch.Tensor
+) -> torch.Tensor:
+    """Sum of the losses of the targets of the rows `scored` (n,), from the target column's tokens (n, e)."""
+    outputs = head.target(tokens)  # (n, C)
+    if head.layout.continuous[truth.target]:
+        losses = (outputs[:, 0] - truth.numbers[:, truth.target]).square()
+    else:
+        losses = _cross_entropy(outputs, truth.codes[:, truth.target])
+    return torch.where(scored, losses, 0).sum()
+
+
+def training_loss(
+    head: AnyHead, tokens: torch.Tensor, truth: EncodedTable, masked: Masked, tradeoff: float
+) -> torch.Tensor:
+    """L = tradeoff * L_feature + (1 - tradeoff) * L_label, each a mean over its scored cells, 0 if there are none."""
+    loss = head.weight.new_zeros(())
+    if tradeoff > 0:
+        loss = loss + tradeoff * feature_loss(
+            head, tokens, truth, masked.features
+        ) / masked.features.sum().clamp(min=1)
+    if tradeoff < 1:
+        summed = label_loss(head, tokens[:, head.layout.target_token], truth, masked.labels)
+        loss = loss + (1 - tradeoff) * summed / masked.labels.sum().clamp(min=1)
+    return loss
+
+
+def tradeoff(update: int, settings: NPTSettings) -> float:
+    """Weight of the feature loss at update t = 1 .. T: cosine from its start to 0, or constant."""
+    if settings.tradeoff == "constant":
+        return settings.tradeoff_start
+    progress = max(update - 2, 0) / settings.updates
+    return settings.tradeoff_start * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def _cross_entropy(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
+    """-log p of the codes (...) under logits (..., C)."""
+    return F.cross_entropy(logits.flatten(0, -2), codes.flatten(), reduction="none").view(
+        codes.shape
+    )

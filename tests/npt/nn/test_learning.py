@@ -1,0 +1,117 @@
+"""That it learns, and that what it learns is NPT: a lookup that no row-wise model can do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from npt.interface import Resources, Split, UserError
+from npt.nn.column_layout import ColumnLayout
+from npt.nn.inputs import EncodedTable
+from npt.nn.learner import NPTLearner
+from npt.nn.masking import mask
+from npt.nn.settings import NPTSettings
+from npt.nn.training import build_model, build_optimiser, update
+from tests.conftest import first_split, make_table
+
+LEARNING = NPTSettings(
+    width=16, layers=4, heads=4, attention_dropout=0, hidden_dropout=0, learning_rate=0.01, schedule_share=0.7,
+    feature_mask=0, tradeoff_start=0,
+)  # fmt: skip
+
+
+def test_it_overfits_sixteen_rows() -> None:
+    table = make_table("regression", 20)
+    everything = Split(0, np.arange(16), np.arange(16, 18), np.arange(18, 20))
+    learner = NPTLearner(replace(LEARNING, updates=150, evaluate_every=150), Resources())
+    learner.fit(table.blind(everything.test), everything, 0)
+    predicted = learner.predict(everything.train).values
+    assert np.sqrt(np.mean((predicted - table.truth[:16]) ** 2)) < 0.1 * table.truth[:16].std()
+
+
+KEYS, COPIES = 8, 16
+
+
+def lookup(generator: torch.Generator) -> EncodedTable:
+    """Rows with equal keys share a target that is drawn anew for every table; the first row of each key is a test row."""
+    keys = torch.cat([torch.randperm(KEYS, generator=generator) for _ in range(COPIES)])
+    target = torch.randn(KEYS, generator=generator)[keys]
+    codes, numbers = (
+        torch.stack([keys, torch.zeros_like(keys)], 1),
+        torch.stack([torch.zeros_like(target), target], 1),
+    )
+    part = torch.where(torch.arange(len(keys)) < KEYS, 2, 0)
+    kinds, sizes = torch.tensor([False, True]), torch.tensor([KEYS, 1])
+    return EncodedTable(
+        codes, numbers, torch.zeros(codes.shape, dtype=torch.bool), part, kinds, sizes, 1
+    )
+
+
+def lookup_error(settings: NPTSettings) -> float:
+    """Train on a new table at every update, then the root mean square error over the test rows of 20 more."""
+    tables, masks, seed = torch.Generator().manual_seed(1), torch.Generator().manual_seed(1), 1
+    model = build_model(
+        ColumnLayout((KEYS, 1), (False, True), 1), settings, seed, torch.device("cpu")
+    )
+    optimiser = build_optimiser(model, settings)
+    for number in range(1, settings.updates + 1):
+        table = lookup(tables)
+        update(
+            model,
+            optimiser,
+            replace(table, part=torch.zeros_like(table.part)),
+            number,
+            settings,
+            seed,
+        )
+    model.eval()
+    errors = []
+    for _ in range(20):
+        table = lookup(tables)
+        with torch.no_grad():
+            predicted = model.predict_target(mask(table, "test", settings, masks).cells)[0, :, 0]
+        errors.append((predicted - table.numbers[:, 1])[table.part == 2].square().mean())
+    return float(torch.stack(errors).mean().sqrt())
+
+
+def test_it_looks_up_what_only_other_rows_know_and_a_row_wise_model_cannot() -> None:
+    settings = replace(LEARNING, heads=1, target_mask=0.3, updates=900)
+    assert lookup_error(settings) < 0.3
+    assert lookup_error(replace(settings, between_datapoints=False, updates=200)) > 0.9
+
+
+def test_the_same_seed_gives_the_same_weights_whatever_ran_before() -> None:
+    table = make_table("multiclass")
+    split = first_split(table)
+    settings = NPTSettings(
+        width=8, layers=2, heads=2, updates=7, evaluate_every=2, batch_rows=25, target_mask=0.5
+    )
+    weights = []
+    for perturbation in (0, 1):
+        torch.manual_seed(perturbation)
+        np.random.default_rng(perturbation).random(10 * perturbation)
+        learner = NPTLearner(settings, Resources())
+        state = torch.get_rng_state()
+        learner.fit(table.blind(split.test), split, 3)
+        assert torch.equal(torch.get_rng_state(), state)
+        weights.append([p.detach().clone() for p in learner.model.parameters()])
+    assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
+
+
+def test_saved_weights_predict_the_same(tmp_path) -> None:
+    table = make_table("binary")
+    split = first_split(table)
+    settings = NPTSettings(width=8, layers=2, heads=2, updates=5, target_mask=0.5)
+    learner, other = NPTLearner(settings, Resources()), NPTLearner(settings, Resources())
+    learner.fit(table.blind(split.test), split, 1)
+    learner.save(tmp_path / "weights.pt")
+    other.load(tmp_path / "weights.pt", table.blind(split.test), split, 1)
+    assert np.array_equal(learner.predict(split.test).values, other.predict(split.test).values)
+    content = (tmp_path / "weights.pt").read_bytes()
+    for damaged in (content[: len(content) // 2], b"", b"weights"):
+        (tmp_path / "weights.pt").write_bytes(damaged)
+        with pytest.raises(UserError, match=r"weights\.pt: not this model's weights"):
+            other.load(tmp_path / "weights.pt", table.blind(split.test), split, 1)

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+import npt.nn.model
+from npt.nn.column_layout import ColumnLayout
+from npt.nn.inputs import ModelInput
+from npt.nn.model import NPT, Block
+from npt.nn.settings import NPTSettings
+from performance.shapes import TABLES
+
+SETTINGS = NPTSettings(width=8, layers=4, heads=4)
+
+
+def layout(d: int = 4) -> ColumnLayout:
+    return ColumnLayout((1, 3, 1, 2, 1, 4)[:d], (True, False, True, False, True, False)[:d], d - 1)
+
+
+def cells(n: int, form: ColumnLayout, seed: int = 0, batch: int = 1) -> ModelInput:
+    generator = torch.Generator().manual_seed(seed)
+    shape = (batch, n, len(form.sizes))
+    codes = (torch.rand(shape, generator=generator) * torch.tensor(form.sizes)).long()
+    continuous = torch.tensor(form.continuous)
+    scale = torch.where(continuous, torch.randn(shape, generator=generator), torch.ones(shape))
+    hidden = torch.rand(shape, generator=generator) < 0.2
+    plain = ModelInput(
+        torch.where(continuous, 0, codes), scale.double(), torch.zeros(shape, dtype=torch.double)
+    )
+    return plain.hide(hidden)
+
+
+def model(form: ColumnLayout, settings: NPTSettings = SETTINGS) -> NPT:
+    torch.manual_seed(1)
+    return NPT(form, settings).double().eval()
+
+
+def permuted(x: ModelInput, order: torch.Tensor) -> ModelInput:
+    return ModelInput(x.codes[:, order], x.scale[:, order], x.mask[:, order])
+
+
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_rows_may_come_in_any_order_also_with_as_many_rows_as_columns(n: int) -> None:
+    network, x = model(layout()), cells(n, layout())
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(3))
+    assert torch.allclose(network(permuted(x, order)), network(x)[:, order], atol=1e-12)
+
+
+def test_columns_are_not_exchangeable() -> None:
+    form = ColumnLayout((1, 1, 1), (True, True, True), 2)
+    network, x = model(form), cells(6, form)
+    order = torch.tensor([1, 0, 2])
+    swapped = ModelInput(x.codes[..., order], x.scale[..., order], x.mask[..., order])
+    assert not torch.allclose(network(swapped)[..., order, :], network(x), atol=1e-3)
+
+
+def reference_block(block: Block, x: torch.Tensor, width_under_root: float) -> torch.Tensor:
+    """The equations one row, one head at a time."""
+
+    def linear(layer: torch.nn.Linear, v: torch.Tensor) -> torch.Tensor:
+        return torch.stack(
+            [(layer.weight[i] * v).sum() + layer.bias[i] for i in range(len(layer.bias))]
+        )
+
+    def norm(layer: torch.nn.LayerNorm, v: torch.Tensor) -> torch.Tensor:
+        centred = v - v.mean()
+        return centred / torch.sqrt((centred**2).mean() + 1e-12) * layer.weight + layer.bias
+
+    rows, size = len(x), x.shape[1] // block.heads
+    width = x.shape[1]
+    queries = [linear(block.from_normed, norm(block.norm_attention, v)) for v in x]
+    keys, values, residuals = zip(*(linear(block.from_raw, v).split(width) for v in x), strict=True)
+    out = []
+    for i in range(rows):
+        heads = []
+        for h in range(block.heads):
+            part = slice(h * size, (h + 1) * size)
+            scores = (
+                torch.stack([(queries[i][part] * keys[j][part]).sum() for j in range(rows)])
+                / width_under_root**0.5
+            )
+            weights = torch.exp(scores - scores.max())
+            weights = weights / weights.sum()
+            heads.append(sum(weights[j] * values[j][part] for j in range(rows)))
+        hidden = residuals[i] + linear(block.mix, torch.cat(heads))
+        wide = linear(block.widen, norm(block.norm_feed_forward, hidden))
+        wide = 0.5 * wide * (1 + torch.erf(wide / 2**0.5))
+        out.append(hidden + linear(block.narrow, wide))
+    return torch.stack(out)
+
+
+def test_a_block_equals_its_equations_with_the_scale_of_the_full_width_only() -> None:
+    torch.manual_seed(0)
+    block, x = Block(16, SETTINGS).double().eval(), torch.randn(5, 16, dtype=torch.double)
+    ours = block(x[None])[0]
+    assert torch.allclose(ours, reference_block(block, x, 16), atol=1e-12)
+    assert not torch.allclose(ours, reference_block(block, x, 16 / block.heads), atol=1e-4)
+
+
+def test_layer_norm_is_on_the_query_path_only() -> None:
+    torch.manual_seed(0)
+    block, x = Block(16, SETTINGS).double(), torch.randn(1, 16, dtype=torch.double)
+    (query, *raw), (query_of_three, *raw_of_three) = block._project(x), block._project(3 * x)
+    assert torch.allclose(query_of_three, query, atol=1e-10)
+    for one, three, bias in zip(raw, raw_of_three, block.from_raw.bias.split(16), strict=True):
+        assert torch.allclose(three - bias, 3 * (one - bias))
+    everywhere = Block(16, replace(SETTINGS, layer_norm_on="all")).double()
+    (*normed, residual), (*normed_of_three, residual_of_three) = (
+        everywhere._project(x),
+        everywhere._project(3 * x),
+    )
+    assert all(
+        torch.allclose(one, three, atol=1e-10)
+        for one, three in zip(normed, normed_of_three, strict=True)
+    )
+    assert torch.allclose(
+        residual_of_three - everywhere.from_raw.bias, 3 * (residual - everywhere.from_raw.bias)
+    )
+
+
+def test_without_mix_and_feed_forward_a_block_is_its_residual_projection() -> None:
+    block, x = Block(8, SETTINGS).double().eval(), torch.randn(1, 5, 8, dtype=torch.double)
+    for layer in (block.mix, block.narrow):
+        torch.nn.init.zeros_(layer.weight)
+        torch.nn.init.zeros_(layer.bias)
+    assert torch.equal(block(x), block._project(x)[3])
+
+
+@pytest.mark.parametrize("width", [4, 16, 60])
+def test_parameters_of_a_block(width: int) -> None:
+    assert sum(p.numel() for p in Block(width, SETTINGS).parameters()) == 13 * width**2 + 14 * width
+
+
+@pytest.mark.parametrize(
+    ("sizes", "width", "total"),
+    [
+        pytest.param([1] * 30 + [2], 32, 51_287_040, id="breast_cancer"),
+        pytest.param([1] * 12 + [2, 9], 128, 167_956_759, id="boston_housing"),
+        pytest.param([1] * 9, 128, 69_938_825, id="concrete"),
+        pytest.param([5, 10, 8, 17, 10, 14, 1], 128, 42_675_393, id="yacht"),
+        pytest.param(
+            [5, 10, 8, 17, 10, 1, 1], 128, 42_672_052, id="yacht with a continuous Froude number"
+        ),
+        pytest.param([1] * 10, 128, 86_134_026, id="protein"),
+        pytest.param([4] * 5 + [1] * 5 + [10], 64, 26_034_787, id="poker_hand"),
+        pytest.param([1] * 10 + [2] * 44 + [7], 64, 644_738_729, id="forest_cover"),
+        pytest.param([1] * 28 + [2], 64, 179_456_350, id="higgs"),
+        pytest.param(TABLES["kick"][1], 64, 232_602_812, id="kick"),
+        pytest.param(TABLES["income"][1], 64, 376_166_843, id="income"),
+    ],
+)
+def test_parameters_of_the_paper_s_models(sizes: list[int], width: int, total: int) -> None:
+    form = ColumnLayout(tuple(sizes), tuple(size == 1 for size in sizes), len(sizes) - 1)
+    with torch.device("meta"):
+        network = NPT(form, NPTSettings(width=width))
+    assert sum(p.numel() for p in network.parameters()) == total
+
+
+def test_a_row_alone_without_attention_between_datapoints() -> None:
+    network = model(layout(), replace(SETTINGS, between_datapoints=False))
+    x = cells(6, layout())
+    alone = ModelInput(x.codes[:, :1], x.scale[:, :1], x.mask[:, :1])
+    assert torch.allclose(network(x)[:, :1], network(alone), atol=1e-12)
+    assert network.over_rows == [False, False]
+    with_rows = model(layout())
+    assert not torch.allclose(with_rows(x)[:, :1], with_rows(alone), atol=1e-4)
+
+
+def test_a_row_that_attends_to_itself_alone_does_not_depend_on_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network, x = model(layout()), cells(6, layout())
+    alone = ModelInput(x.codes[:, :1], x.scale[:, :1], x.mask[:, :1])
+    expected = network(alone)
+    assert not torch.allclose(network(x)[:, :1], expected, atol=1e-4)
+    plain = npt.nn.model.dot_product
+
+    def to_itself(
+        queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, **options: Any
+    ) -> torch.Tensor:
+        return values if len(queries) == 1 else plain(queries, keys, values, **options)
+
+    monkeypatch.setattr(npt.nn.model, "dot_product", to_itself)
+    assert torch.allclose(network(x)[:, :1], expected, atol=1e-12)
+
+
+def test_without_attention_between_attributes_the_layers_between_datapoints_stay() -> None:
+    assert model(layout(), replace(SETTINGS, between_attributes=False)).over_rows == [True, True]
+
+
+def test_tables_side_by_side_do_not_touch() -> None:
+    network = model(layout())
+    both = cells(5, layout(), batch=2)
+    apart = [
+        ModelInput(both.codes[b : b + 1], both.scale[b : b + 1], both.mask[b : b + 1])
+        for b in range(2)
+    ]
+    assert torch.allclose(network(both), torch.cat([network(x) for x in apart]), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"layer_norm_on": "all"}, {"between_attributes": False}, {"between_datapoints": False}],
+)
+def test_rows_asked_for_alone_are_what_they_are_among_all(changes: dict) -> None:
+    network, x = model(layout(), replace(SETTINGS, **changes)), cells(7, layout(), batch=2)
+    rows = torch.tensor([[5, 0, 3], [1, 1, 6]])
+    every, asked = network(x), network(x, rows)
+    for b in range(2):
+        assert torch.allclose(asked[b], every[b, rows[b]], atol=1e-12)
+    assert torch.allclose(
+        network.predict_target(x, rows)[1, 2], network.predict_target(x)[1, 6], atol=1e-12
+    )
+
+
+def test_heads_that_do_not_divide_the_width_are_refused() -> None:
+    with pytest.raises(ValueError, match="not a multiple"):
+        Block(10, SETTINGS)
+    with pytest.raises(Exception, match="width: 10 is not a multiple of heads"):
+        NPTSettings(width=10, heads=4)
+
+
+def test_fused_embedding_and_head_equal_one_linear_layer_per_column() -> None:
+    form = layout(6)
+    network, x = model(form), cells(7, form)
+    embedded = network.embedding(x)
+    tokens = torch.randn(7, 8, dtype=torch.double)
+    for j, size in enumerate(form.sizes):
+        start = int(network.embedding.starts[j])
+        rows = network.embedding.weight[start : start + size + 1]
+        value = torch.zeros(7, size + 1, dtype=torch.double)
+        value[torch.arange(7), x.codes[0, :, j]] = x.scale[0, :, j]
+        value[:, -1] = x.mask[0, :, j]
+        assert torch.allclose(
+            embedded[0, :, j], value @ rows + network.embedding.bias[j], atol=1e-12
+        )
+        first = form.starts[j]
+        plain = (
+            tokens @ network.head.weight[first : first + size].T
+            + network.head.bias[first : first + size]
+        )
+        everywhere = tokens[:, None].expand(-1, 6, -1)
+        if j == form.target:
+            assert torch.allclose(network.head.target(tokens), plain, atol=1e-12)
+        elif form.continuous[j]:
+            assert torch.allclose(network.head.numbers(everywhere)[:, j], plain[:, 0], atol=1e-12)
+        else:
+            columns, logits = next(both for both in network.head.logits(everywhere) if j in both[0])
+            logits = logits[columns.tolist().index(j)]
+            assert torch.allclose(logits[:, :size], plain, atol=1e-12)
+            assert torch.isinf(logits[:, size:]).all()
+
+
+def test_no_gradient_reaches_what_a_hidden_cell_held() -> None:
+    network, x = model(layout()), cells(6, layout())
+    held = x.scale.clone().requires_grad_()
+    hidden = torch.rand(x.scale.shape, generator=torch.Generator().manual_seed(5)) < 0.5
+    network(ModelInput(x.codes, held, x.mask).hide(hidden)).sum().backward()
+    assert held.grad is not None
+    assert (held.grad[hidden] == 0).all()
+    assert (held.grad[~hidden & (x.mask == 0)] != 0).any()

@@ -1,0 +1,262 @@
+"""Images: patches are tokens, masks and losses act on single intensities, and nothing of a hidden one is seen."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from npt.data import store
+from npt.data.datasets import cifar10, datasets
+from npt.data.declaration import SplitRule
+from npt.data.encoding import statistics
+from npt.data.images import read_records
+from npt.data.source import MIRROR
+from npt.data.splits import splits
+from npt.interface import Column, Image, Resources, Split, Table, UserError
+from npt.nn.column_layout import ColumnLayout
+from npt.nn.inputs import EncodedTable
+from npt.nn.learner import NPTLearner
+from npt.nn.masking import mask
+from npt.nn.model import NPT
+from npt.nn.patches import PADDING, PatchEmbedding, Patches, PatchHead, augmented
+from npt.nn.settings import NPTSettings
+from npt.nn.training import build_model
+from npt.perturbation import Perturbation
+
+IMAGE = Image(2, 8, 12, (100.0, 50.0), (40.0, 20.0))
+SETTINGS = NPTSettings(
+    width=8, layers=2, heads=2, updates=60, evaluate_every=5, learning_rate=0.02, schedule_share=0.5, attention_dropout=0.0,
+    hidden_dropout=0.0, batch_rows=40,
+)  # fmt: skip
+CPU = torch.device("cpu")
+
+
+def images(
+    rows: int = 120,
+    image: Image | None = IMAGE,
+    target: int | None = None,
+    kind: str = "categorical",
+) -> Table:
+    """The brighter half of the image, left or right, is the class."""
+    generator = np.random.default_rng(0)
+    shape = IMAGE.channels, IMAGE.height, IMAGE.width
+    pixels, side = generator.integers(0, 80, (rows, *shape)), generator.integers(0, 2, rows)
+    for number, bright in enumerate(side):
+        pixels[number, :, :, 6 * bright : 6 * bright + 6] += 120
+    columns = [Column(f"x{j}", "continuous") for j in range(IMAGE.intensities)]
+    values = pixels.reshape(rows, -1).astype(float)
+    target = len(columns) if target is None else target
+    columns.insert(target, Column("side", kind, ("left", "right") if kind == "categorical" else ()))  # type: ignore[arg-type]
+    return Table.of(columns, np.insert(values, target, side, axis=1), target, image)
+
+
+def encoded(table: Table) -> tuple[EncodedTable, Split]:
+    split = splits(table, SplitRule(folds=4, used=1))[0]
+    return EncodedTable.of(table, split, statistics(table, split), CPU), split
+
+
+def network(table: Table, settings: NPTSettings = SETTINGS) -> NPT:
+    return build_model(ColumnLayout.of(table, settings), settings, 3, CPU)
+
+
+def patches_of(table: Table, side: int = 4, shape: str = "square") -> Patches:
+    assert table.image
+    return Patches.of(table.image, table.columns, table.target, side, shape)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("target", [0, 70, 192])
+def test_a_patch_is_a_square_of_pixels_in_all_channels(target: int) -> None:
+    table = images(4, target=target)
+    pixels = np.delete(table.values, target, axis=1).reshape(4, 2, 8, 12)
+    found = table.values[:, patches_of(table).columns().numpy()]  # (rows, P, p * p, c)
+    assert found.shape == (4, 6, 16, 2)
+    for number in range(6):
+        down, across = 4 * (number // 3), 4 * (number % 3)
+        square = pixels[:, :, down : down + 4, across : across + 4]
+        assert np.array_equal(found[:, number].transpose(0, 2, 1), square.reshape(4, 2, 16))
+    strips = table.values[:, patches_of(table, shape="strip").columns().numpy()]
+    assert np.array_equal(strips.reshape(4, -1), pixels.reshape(4, -1))
+
+
+def test_the_first_patch_of_cifar10_is_the_upper_left_corner() -> None:
+    path = Path(os.environ.get(MIRROR, ""), "cifar10", "test_batch.bin")
+    if not path.is_file():
+        pytest.skip(f"{MIRROR} has no cifar10")
+    records = read_records(path, cifar10.ROWS, 1 + cifar10.INTENSITIES)[:5]
+    declared = datasets()["cifar10"]
+    columns = [Column(f"x{j}", "continuous") for j in range(3072)] + [
+        Column("class", "categorical", tuple("0123456789"))
+    ]
+    table = Table.of(
+        columns,
+        np.column_stack([records[:, 1:], records[:, 0]]).astype(float),
+        3072,
+        declared.image,
+    )
+    first = table.values[:, patches_of(table).columns()[0].numpy()].reshape(5, 4, 4, 3)
+    assert np.array_equal(
+        first.transpose(0, 3, 1, 2), records[:, 1:].reshape(5, 3, 32, 32)[:, :, 0:4, 0:4]
+    )
+    layout = ColumnLayout.of(table, replace(SETTINGS, width=64, heads=8))
+    assert (layout.tokens, layout.target_token) == (65, 64)
+
+
+@pytest.mark.parametrize("target", [0, 70, 192])
+def test_embedding_and_head_are_one_matrix_for_all_patches(target: int) -> None:
+    table = images(10, target=target)
+    model, (data, _) = network(table), encoded(images(40, target=target))
+    embedding, head = model.embedding, model.head
+    assert isinstance(embedding, PatchEmbedding)
+    assert isinstance(head, PatchHead)
+    assert embedding.weight.shape == (16, 4, 8)
+    bound = (6 / (4 * 8 + 16 * 8)) ** 0.5
+    assert 0.9 * bound < embedding.weight.abs().max() <= bound
+    cells = mask(data, "train", SETTINGS, torch.Generator().manual_seed(0)).cells
+    tokens = embedding(cells)
+    assert tokens.shape == (1, 40, 7, 8)
+    columns = embedding.places
+    for number in range(6):
+        expected = torch.zeros(40, 8)
+        for pixel in range(16):
+            for channel in range(2):
+                j = columns[number, pixel, channel]
+                expected += cells.scale[0, :, j, None] * embedding.weight[pixel, channel]
+                expected += cells.mask[0, :, j, None] * embedding.weight[pixel, 2 + channel]
+        assert torch.allclose(tokens[0, :, number], expected, atol=1e-5)
+    numbers = head.numbers(tokens)
+    assert numbers.shape == (1, 40, 193)
+    for number in range(6):
+        decoded = head.decode(tokens[0, :, number]).view(40, 16, 2)
+        assert torch.allclose(numbers[0][:, columns[number]], decoded, atol=1e-6)
+    assert model.predict_target(cells).shape == (1, 40, 2)
+    assert model.blocks[0].norm_attention.weight.shape == (7 * 8,)  # type: ignore[union-attr]
+    assert model.column_kind is not None
+
+
+def test_the_row_of_mnist_is_as_wide_as_in_the_paper() -> None:
+    columns = [Column(f"x{j}", "continuous") for j in range(784)] + [
+        Column("digit", "categorical", tuple("0123456789"))
+    ]
+    table = Table.of(columns, np.zeros((3, 785)), 784, datasets()["mnist"].image)
+    assert ColumnLayout.of(table, SETTINGS).tokens * 16 == 800
+
+
+def test_a_target_that_is_a_number_needs_no_kinds() -> None:
+    model = network(images(kind="continuous"))
+    assert model.column_kind is None
+    assert model.head.target(torch.zeros(3, 8)).shape == (3, 1)
+
+
+def test_nothing_of_a_hidden_intensity_or_target_is_seen() -> None:
+    table = images()
+    data, split = encoded(table)
+    model = network(table).eval()
+    generator = torch.Generator().manual_seed(0)
+    masked = mask(data, "test", SETTINGS, generator)
+    other, _ = encoded(table.with_numbers(table.target, 1 - table.truth))
+    again = mask(other, "test", SETTINGS, torch.Generator().manual_seed(0))
+    assert torch.equal(model.predict_target(masked.cells), model.predict_target(again.cells))
+    where = torch.zeros_like(data.missing)
+    where[split.test, 5] = True
+    changed = replace(data, numbers=torch.where(where, data.numbers + 9, data.numbers))
+    first, second = data.visible().hide(where[None]), changed.visible().hide(where[None])
+    assert torch.equal(model(first), model(second))
+    assert not torch.equal(model(data.visible()), model(changed.visible()))
+
+
+def test_rows_may_come_in_any_order() -> None:
+    table = images()
+    data, _ = encoded(table)
+    model = network(table).double().eval()
+    shown = data.visible()
+    cells = type(shown)(shown.codes, shown.scale.double(), shown.mask.double())
+    order = torch.randperm(len(data.part), generator=torch.Generator().manual_seed(1))
+    shuffled = type(cells)(*(x[:, order] for x in (cells.codes, cells.scale, cells.mask)))
+    assert torch.allclose(model(cells)[:, order], model(shuffled), atol=1e-10)
+
+
+@pytest.mark.parametrize("augment", [False, True])
+def test_it_learns_which_half_is_bright_and_can_be_questioned(
+    augment: bool, tmp_path: Path
+) -> None:
+    table = images()
+    split = splits(table, SplitRule(folds=4, used=1))[0]
+    settings = (
+        replace(SETTINGS, augment=False)
+        if not augment
+        else replace(SETTINGS, augment=True, updates=2)
+    )
+    learner = NPTLearner(settings, Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    predicted = learner.predict(split.test).values
+    assert predicted.sum(1) == pytest.approx(np.ones(len(split.test)))
+    if not augment:
+        assert (predicted.argmax(1) == table.truth[split.test]).mean() > 0.9
+    learner.save(tmp_path / "weights.pt")
+    again = NPTLearner(settings, Resources())
+    again.load(tmp_path / "weights.pt", table.blind(split.test), split, 0)
+    assert np.array_equal(again.predict(split.test).values, predicted)
+    corrupted = learner.predict_perturbed(split.test[:5], Perturbation("shuffle", 1.0), 0).values
+    assert corrupted.shape == (5, 2)
+    assert np.isfinite(corrupted).all()
+
+
+def test_train_images_are_crops_and_mirrors_of_themselves_and_no_others_change() -> None:
+    table = images(40, target=70)
+    data, split = encoded(table)
+    new = augmented(data, patches_of(table), torch.Generator().manual_seed(0))
+    rest = np.concatenate([split.validation, split.test])
+    assert torch.equal(new.numbers[rest], data.numbers[rest])
+    assert torch.equal(new.codes, data.codes)
+    features = np.arange(193) != 70
+    pixels, cropped = (x.numbers[:, features].view(-1, 2, 8, 12).numpy() for x in (data, new))
+    black = (-np.array(IMAGE.centre) / IMAGE.scale).astype(np.float32)
+    found = []
+    for row in split.train:
+        framed = np.stack(
+            [np.pad(pixels[row, c], PADDING, constant_values=black[c]) for c in range(2)]
+        )
+        ways = {
+            (down, right, mirrored): framed[:, down : down + 8, right : right + 12][
+                ..., :: -1 if mirrored else 1
+            ]
+            for down in range(9)
+            for right in range(9)
+            for mirrored in (False, True)
+        }
+        found.append(
+            next(way for way, image in ways.items() if np.array_equal(image, cropped[row]))
+        )
+    assert len({(down, right) for down, right, _ in found}) > 10
+    assert 0.2 < np.mean([mirrored for *_, mirrored in found]) < 0.8
+
+
+def test_channels_are_standardised_as_declared_and_columns_otherwise(tmp_path: Path) -> None:
+    table = images(target=70)
+    split = splits(table, SplitRule(folds=4, used=1))[0]
+    known = statistics(table, split)
+    assert set(np.delete(known.centre, 70)[:96]) == {100.0}
+    assert set(np.delete(known.scale, 70)[96:]) == {20.0}
+    plain = statistics(replace(table, image=Image(2, 8, 12)), split)
+    assert len(set(plain.centre)) > 100
+    store.save(tmp_path / "one.arrow", store.Prepared(table, {0: split}, {}))
+    assert store.load(tmp_path / "one.arrow").table.image == IMAGE
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    table = images(5)
+    with pytest.raises(UserError, match="patch: 5 does not divide an image of 8 x 12 pixels"):
+        ColumnLayout.of(table, replace(SETTINGS, patch=5))
+    with pytest.raises(
+        UserError, match=r"images of 150 intensities are expected .* there are 192 features"
+    ):
+        ColumnLayout.of(replace(table, image=Image(6, 5, 5)), replace(SETTINGS, patch=5))
+    with pytest.raises(UserError, match="augment: is for images with a centre and scale"):
+        ColumnLayout.of(replace(table, image=Image(2, 8, 12)), replace(SETTINGS, augment=True))
+    with pytest.raises(UserError, match="patch_shape: 'round' is unknown; allowed: square, strip"):
+        replace(SETTINGS, patch_shape="round")  # type: ignore[arg-type]

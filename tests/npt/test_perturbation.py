@@ -1,0 +1,209 @@
+"""Corruption and its doses: what moves, what stays, who notices, and that many copies at once equal one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from baselines import methods
+from baselines.declaration import BaselineSettings
+from npt.interface import Resources, Split, Table, Task, UserError
+from npt.metrics import score
+from npt.nn import query_batches
+from npt.nn.batches import partition
+from npt.nn.inputs import ModelInput
+from npt.nn.learner import NPTLearner
+from npt.nn.masking import mask
+from npt.nn.settings import NPTSettings
+from npt.perturbation import Perturbation
+from npt.seeding import generator_for
+from tests.conftest import SMALL_NPT, first_split, make_table
+
+INTACT, SHUFFLED = Perturbation("shuffle", 0.0), Perturbation("shuffle", 1.0)
+SPOILT = [
+    SHUFFLED,
+    Perturbation("shuffle", 0.4),
+    Perturbation("delete", 0.5),
+    Perturbation("delete", 0.99),
+]
+
+
+def trained(task: Task, settings: NPTSettings = SMALL_NPT) -> tuple[NPTLearner, np.ndarray]:
+    table = make_table(task)
+    split = first_split(table)
+    learner = NPTLearner(settings, Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    return learner, split.test
+
+
+def fitted(name: str, table: Table, split: Split, grid: dict[str, list[Any]]) -> Any:
+    learner = methods()[name].build(BaselineSettings(grid), Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    return learner
+
+
+@torch.no_grad()
+def plain_loop(
+    learner: NPTLearner, rows: np.ndarray, perturbation: Perturbation, seed: int
+) -> np.ndarray:
+    """Algorithm 1 as it is printed: a table a row, cell by cell, one full forward pass for each."""
+    outputs = {}
+    draws = generator_for(learner.seed, "evaluation", torch.device("cpu"))
+    for batch in partition(learner.data, "test", learner.settings, draws):
+        cells = mask(learner.data.take(batch), "test", learner.settings, draws).cells
+        n, d = cells.codes.shape[1:]
+        for place, row in enumerate(batch.tolist()):
+            if row not in rows:
+                continue
+            sources = perturbation.sources(seed, row, place, (n, d))
+            parts = []
+            for given in (cells.codes, cells.scale, cells.mask):
+                made = torch.zeros(1, len(sources), d, dtype=given.dtype)
+                for i in range(len(sources)):
+                    for j in range(d):
+                        made[0, i, j] = given[0, sources[i, j], j]
+                parts.append(made)
+            outputs[row] = learner.model.predict_target(ModelInput(*parts))[0, 0]
+    return learner.decode(torch.stack([outputs[row] for row in rows.tolist()])).values
+
+
+@pytest.mark.parametrize("perturbation", [INTACT, *SPOILT], ids=str)
+@pytest.mark.parametrize(
+    "settings", [SMALL_NPT, replace(SMALL_NPT, batch_rows=20)], ids=["whole", "batches"]
+)
+def test_many_copies_at_once_equal_the_plain_loop(
+    settings: NPTSettings, perturbation: Perturbation
+) -> None:
+    learner, rows = trained("multiclass", settings)
+    together = learner.predict_perturbed(rows, perturbation, 3).values
+    assert np.allclose(together, plain_loop(learner, rows, perturbation, 3), atol=2e-6)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_the_control_changes_exactly_nothing_and_corruption_does(task: Task) -> None:
+    learner, rows = trained(task)
+    clean = learner.predict(rows).values
+    control = learner.predict_perturbed(rows, INTACT, 0).values
+    truth = make_table(task).truth[rows]
+    assert np.allclose(control, clean, atol=1e-5)
+    if task != "regression":
+        assert score(task, truth, control)["accuracy"] == score(task, truth, clean)["accuracy"]
+    for spoilt in SPOILT:
+        assert not np.allclose(learner.predict_perturbed(rows, spoilt, 0).values, clean, atol=1e-5)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_without_attention_between_datapoints_nothing_changes_at_all(task: Task) -> None:
+    learner, rows = trained(task, replace(SMALL_NPT, between_datapoints=False))
+    for spoilt in SPOILT:
+        assert np.array_equal(
+            learner.predict_perturbed(rows, spoilt, 0).values,
+            learner.predict_perturbed(rows, INTACT, 0).values,
+        )
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_knn_changes_much_and_a_linear_model_not_at_all(task: Task) -> None:
+    table = make_table(task, 400)
+    split = first_split(table)
+    truth = table.truth[split.test]
+    knn = fitted("knn", table, split, {"n_neighbors": [5], "weights": ["uniform", "distance"]})
+    name = "rmse" if task == "regression" else "accuracy"
+    scores = [
+        score(task, truth, knn.predict_perturbed(split.test, d, 0).values)[name]
+        for d in (INTACT, SHUFFLED)
+    ]
+    assert np.array_equal(
+        knn.predict_perturbed(split.test, INTACT, 0).values, knn.predict(split.test).values
+    )
+    if task == "regression":
+        constant = np.sqrt(((table.truth[split.train].mean() - truth) ** 2).mean())
+        assert scores[1] > 0.9 * constant > 1.5 * scores[0]
+    else:
+        assert scores[1] < scores[0] - 0.15
+    linear = fitted(
+        "linear", table, split, {"alpha": [1.0]} if task == "regression" else {"C": [1.0]}
+    )
+    for spoilt in SPOILT:
+        assert np.array_equal(
+            linear.predict_perturbed(split.test, spoilt, 0).values,
+            linear.predict(split.test).values,
+        )
+
+
+def test_knn_with_few_rows_left_takes_them_all() -> None:
+    table = make_table("regression", 100)
+    split = first_split(table)
+    knn = fitted("knn", table, split, {"n_neighbors": [20], "weights": ["uniform"]})
+    row, last = split.test[:1], Perturbation("delete", 0.95)
+    kept = split.train[last.sources(0, int(row[0]), 0, (len(split.train) + 1, 6))[1:, 0] - 1]
+    assert 1 < len(kept) < 20
+    assert knn.predict_perturbed(row, last, 0).values == pytest.approx([table.truth[kept].mean()])
+
+
+def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, rows = trained("regression")
+    together = learner.predict_perturbed(rows, SHUFFLED, 0).values
+    monkeypatch.setattr(query_batches, "CPU_CELLS", 1)
+    assert np.allclose(learner.predict_perturbed(rows, SHUFFLED, 0).values, together, atol=1e-5)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_every_column_is_permuted_over_the_share_and_the_row_stays(share: float) -> None:
+    n, d, place = 60, 5, 17
+    sources = Perturbation("shuffle", share).sources(1, 4, place, (n, d))
+    others = np.delete(np.arange(n), place)
+    assert (sources[0] == place).all()
+    for j in range(d):
+        assert sorted(sources[1:, j]) == list(others)
+    moved = (sources[1:] != others[:, None]).any(1).sum()
+    assert abs(moved - round(share * (n - 1))) <= 2
+    if share == 1:
+        assert len({tuple(column) for column in sources.T}) == d
+        assert (sources[1:] != others[:, None]).mean() > 0.9
+
+
+def test_doses_are_nested_and_drawn_by_row_and_seed() -> None:
+    few, many = (
+        Perturbation("delete", share).sources(1, 4, 7, (50, 3))[:, 0] for share in (0.2, 0.8)
+    )
+    assert set(many) <= set(few)
+    assert len(few) == 50 - 10 and len(many) == 50 - 39
+    assert few[0] == many[0] == 7
+    spoilt = [Perturbation("shuffle", share).sources(1, 4, 7, (50, 3)) for share in (0.2, 0.8)]
+    at = [
+        set(np.flatnonzero((one[1:] != np.delete(np.arange(50), 7)[:, None]).any(1)))
+        for one in spoilt
+    ]
+    assert at[0] <= at[1]
+    again = Perturbation("shuffle", 0.8)
+    assert np.array_equal(spoilt[1], again.sources(1, 4, 7, (50, 3)))
+    assert not np.array_equal(spoilt[1], again.sources(1, 5, 7, (50, 3)))
+    assert not np.array_equal(spoilt[1], again.sources(2, 4, 7, (50, 3)))
+    assert len(Perturbation("delete", 0.999).sources(1, 4, 7, (50, 3))) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "share"), [("shuffle", 1.1), ("delete", 1.0), ("delete", -0.1), ("burn", 0.5)]
+)
+def test_what_is_no_disturbance_is_refused(kind: Any, share: float) -> None:
+    with pytest.raises(UserError, match=r"outside 0 to|allowed: shuffle, delete"):
+        Perturbation(kind, share)
+
+
+def test_rows_that_are_not_present_are_as_if_not_there() -> None:
+    learner, rows = trained("multiclass")
+    cells = learner.data.visible()
+    present = torch.ones(1, cells.codes.shape[1], dtype=torch.bool)
+    present[0, rows[:3]] = False
+    kept = present[0].nonzero().flatten()
+    with torch.no_grad():
+        padded = learner.model.predict_target(cells, kept[None], present)
+        fewer = learner.model.predict_target(
+            ModelInput(*(x[:, kept] for x in (cells.codes, cells.scale, cells.mask)))
+        )
+    assert torch.allclose(padded, fewer, atol=1e-5)

@@ -1,0 +1,1 @@
+"""What config.yaml holds: models, reading, validation."""

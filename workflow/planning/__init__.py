@@ -1,0 +1,1 @@
+"""From a configuration to runs, paths and resources; imports nothing heavy."""

@@ -1,0 +1,1 @@
+"""Rows of results: written by jobs, collected into one table per study."""
