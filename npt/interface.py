@@ -6,11 +6,14 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
 from npt.data.dtypes import code_type, smallest
+
+if TYPE_CHECKING:
+    from npt.perturbation import Perturbation
 
 Kind = Literal["categorical", "continuous"]
 Task = Literal["binary", "multiclass", "regression"]
@@ -232,7 +235,6 @@ class Fit:
     trials: Sequence[Trial] = ()
     grid: int | None = None
     models: int | None = None
-    refit_seconds: float = 0.0
 
 
 class Learner(Protocol):
@@ -248,7 +250,7 @@ class Learner(Protocol):
 
 
 class Savable(Learner, Protocol):
-    """A learner whose weights outlive the process, so that probes can question them."""
+    """A learner that can write its weights after `fit`, so that its method can `load` them later."""
 
     def save(self, path: Path) -> None:
         """Write the weights."""
@@ -256,6 +258,20 @@ class Savable(Learner, Protocol):
 
     def load(self, path: Path, table: Table, split: Split, seed: int) -> None:
         """Read weights written by `save` for the same table and split."""
+        ...
+
+
+class ContextModel(Protocol):
+    """A trained model that predicts a row with other rows in view: all that a probe needs of any method."""
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        """Predict test rows of the table that the model was trained on."""
+        ...
+
+    def predict_perturbed(
+        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+    ) -> Prediction:
+        """Predict test rows, each with the other rows perturbed by draws of its own."""
         ...
 
 
@@ -309,12 +325,16 @@ DATA_SOURCES = (
 class Method:
     """Declaration of a method.
 
-    `settings` is a frozen dataclass type whose defaults are the paper's; `build` makes a learner from an instance of it.
+    `settings` is the class of its settings, whose defaults are the paper's. `build` makes a learner from an instance of it.
     `supports` returns the reason for refusing a task, or None. `draw` gives changes of settings for a tuning trial, by seed;
-    a method without it tunes itself inside its fit, within the `budget` of its settings. `folds_per_job` tells by the resolved
-    settings how many seeds share a process at most; None puts all into one. One that is `accelerated` computes on a GPU where
-    a profile says so; one that `searches` tells all its trials. `sources` are the files of the package whose text determines
-    the results.
+    a method without it tunes itself inside its fit, within the `budget` of its settings. `folds_per_job` bounds the folds
+    that share a process, by the resolved settings; None puts all into one. A method that is `accelerated` computes on a
+    GPU where a profile says so; one that `searches` reports all its trials.
+
+    A probe gets its model from `load`, which reads the weights that a learner saved, or else from `refit`, which trains
+    again with the parameters that a search chose (`chosen` of its row). `libraries` are the distributions whose versions
+    its rows record, `sources` the files of this project that determine its results, and `test_settings` the changes of
+    settings that make it small enough for tests.
     """
 
     name: str
@@ -327,9 +347,15 @@ class Method:
     saves_weights: bool = False
     accelerated: bool = False
     searches: bool = False
-    sources: tuple[str, ...] = field(default=())
+    sources: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    test_settings: Mapping[str, Any] = field(default_factory=dict)
+    load: Callable[[Any, Resources, Path, Table, Split, int], ContextModel] | None = None
+    refit: Callable[[Any, Mapping[str, Any], Resources, Table, Split, int], ContextModel] | None = (
+        None
+    )
 
     def __post_init__(self) -> None:
         assert not self.saves_weights or self.folds_per_job is one_fold, (
-            "a file of weights holds those of one seed"
+            "a file of weights holds those of one fold"
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlparse
 
-from npt.data.custom import CustomTable, Wanted, folds_of, read_custom
+from npt.data.custom import CustomDataset, Wanted, folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.declaration import Dataset, File
 from npt.data.formats import read_openml
@@ -144,7 +144,7 @@ def inspected(given: argparse.Namespace) -> None:
         if given.path.startswith(OPENML) and number.isdecimal()
         else {"path": given.path}
     )
-    own = CustomTable(
+    own = CustomDataset(
         name=Path(given.path).name, target=given.target, task=given.task, **place, **words
     )
     content = read_custom(own, given.downloads)

@@ -28,7 +28,7 @@ FEW_ROWS = 10
 
 
 @dataclass(frozen=True)
-class CustomTable:
+class CustomDataset:
     """A file or an OpenML dataset with its target, and what is to be done otherwise than by default.
 
     `path` is a .csv, .tsv (also gzipped), .parquet or .arff file. Numbers and dates are continuous, text and booleans
@@ -142,7 +142,7 @@ class OwnContent:
     sha256: str
 
 
-def read_custom(own: CustomTable, downloads: Path) -> OwnContent:
+def read_custom(own: CustomDataset, downloads: Path) -> OwnContent:
     """Read and check a table.
 
     Raises:
@@ -164,7 +164,7 @@ def read_custom(own: CustomTable, downloads: Path) -> OwnContent:
         raise UserError(f"{own.where}: {error}") from None
 
 
-def folds_of(own: CustomTable, content: OwnContent) -> dict[int, Split]:
+def folds_of(own: CustomDataset, content: OwnContent) -> dict[int, Split]:
     """The folds of a table, each of which has something to learn, to choose by and to test.
 
     Raises:
@@ -183,7 +183,7 @@ def folds_of(own: CustomTable, content: OwnContent) -> dict[int, Split]:
     return found
 
 
-def _check_known(table: Table, own: CustomTable, fold: int, part: str, rows: np.ndarray) -> None:
+def _check_known(table: Table, own: CustomDataset, fold: int, part: str, rows: np.ndarray) -> None:
     known = table.truth[rows]
     values = len(np.unique(known[~np.isnan(known)]))
     wanted = 2 if part == "train" else 1
@@ -194,7 +194,7 @@ def _check_known(table: Table, own: CustomTable, fold: int, part: str, rows: np.
         )
 
 
-def _content(own: CustomTable, content: Content) -> OwnContent:
+def _content(own: CustomDataset, content: Content) -> OwnContent:
     frame = content.frame.drop(columns=list(own.drop))
     groups = _codes(frame.pop(own.group), own.group) if own.group else None
     times = moments(frame.pop(own.time), own.time) if own.time else None
@@ -225,7 +225,7 @@ def _content(own: CustomTable, content: Content) -> OwnContent:
     return OwnContent(table, groups, times, _description(own, table, content), content.sha256)
 
 
-def _check_names(own: CustomTable, names: list[str]) -> None:
+def _check_names(own: CustomDataset, names: list[str]) -> None:
     """Every column that is named exists, and is named for one purpose."""
     roles: dict[str, str] = {}
     for role, given in {
@@ -257,7 +257,7 @@ def _codes(series: pd.Series, name: str) -> np.ndarray:
     return codes
 
 
-def _check_target(table: Table, own: CustomTable) -> None:
+def _check_target(table: Table, own: CustomDataset) -> None:
     column, truth = table.columns[table.target], table.truth
     known = truth[~np.isnan(truth)]
     values, counts = np.unique(known, return_counts=True)
@@ -304,7 +304,7 @@ def _check_copies(table: Table) -> None:
             )
 
 
-def _description(own: CustomTable, table: Table, content: Content) -> tuple[str, ...]:
+def _description(own: CustomDataset, table: Table, content: Content) -> tuple[str, ...]:
     features = [j for j in range(len(table.columns)) if j != table.target]
     kinds = {
         kind: [table.columns[j] for j in features if table.columns[j].kind == kind]

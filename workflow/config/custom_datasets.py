@@ -7,14 +7,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from npt.data.custom import CustomTable, Wanted
+from npt.data.custom import CustomDataset, Wanted
 from npt.data.datasets import datasets
 from npt.data.formats import file_at
 from npt.interface import UserError
 from workflow.config.checks import require_identifier, require_keys, typed
 
 
-def custom_datasets(raw: Mapping[str, Any]) -> dict[str, CustomTable]:
+def custom_datasets(raw: Mapping[str, Any]) -> dict[str, CustomDataset]:
     """Every table of the block, by name.
 
     Raises:
@@ -36,20 +36,20 @@ def custom_datasets(raw: Mapping[str, Any]) -> dict[str, CustomTable]:
     return found
 
 
-def custom_dataset(name: str, block: Any, where: str) -> CustomTable:
+def custom_dataset(name: str, block: Any, where: str) -> CustomDataset:
     """One table as a configuration tells it."""
     if not isinstance(block, Mapping):
         raise UserError(
             f"{where}: {block!r} is not a mapping such as {{path: my.csv, target: price, task: regression}}"
         )
-    kinds = [field.name for field in fields(CustomTable) if field.name != "name"]
+    kinds = [field.name for field in fields(CustomDataset) if field.name != "name"]
     require_keys(block, kinds, where)
     for key in ("target", "task"):
         if block.get(key) is None:
             allowed = f"; allowed: {', '.join(get_args(Wanted))}" if key == "task" else ""
             raise UserError(f"{where}.{key}: is missing{allowed}")
     given = {key: _listed(key, value, where) for key, value in block.items() if value is not None}
-    return typed(CustomTable, {"name": name, **given}, where)
+    return typed(CustomDataset, {"name": name, **given}, where)
 
 
 def _listed(key: str, value: Any, where: str) -> Any:
@@ -58,7 +58,7 @@ def _listed(key: str, value: Any, where: str) -> Any:
         raise UserError(
             f"{where}.{key}: {value!r} is neither a name nor a number; put quotes around a name such as 'yes'"
         )
-    kind = get_type_hints(CustomTable)[key]
+    kind = get_type_hints(CustomDataset)[key]
     if kind is str and isinstance(value, int | float):
         return str(value)
     if kind == tuple[str, ...]:

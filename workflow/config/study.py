@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, cast, get_args
 
 from baselines import methods
-from npt.data.custom import CustomTable
+from npt.data.custom import CustomDataset
 from npt.data.declaration import Dataset, SplitRule
 from npt.interface import Method, Task, UserError, unknown
 from workflow.config.checks import (
@@ -24,7 +24,7 @@ from workflow.planning.folds import parse_folds
 from workflow.studies.kinds import KINDS, Kind, StudyKind
 from workflow.studies.options import LookupOptions, NoOptions
 
-Datasets = Mapping[str, Dataset | CustomTable]
+Datasets = Mapping[str, Dataset | CustomDataset]
 TUNED = "tuned"  # the variant that stands for the best configuration of each fold
 NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
 

@@ -1,10 +1,75 @@
-"""Where results are, from the folder of a run."""
+"""Every path under `results/`, relative to the folder of a run; braces are Snakemake's wildcards.
+
+A run's stem is `dataset/method/variant/seed_0/folds_0-2`. The functions take a stem or the
+pattern `RUN`, so that rules, steps and the report of an unfinished run share one definition.
+"""
 
 from __future__ import annotations
 
 RESULTS = "results"
-ROWS = ".jsonl"  # ending of files of rows
-CONFIG = (
-    f"{RESULTS}/config.yaml"  # the whole configuration of the last run that had something to do
-)
-INTERIM = f"{RESULTS}/interim"  # tables, figures and page of what there was when jobs failed
+ROWS = ".jsonl"
+CONFIG = f"{RESULTS}/config.yaml"  # configuration of the last run that had something to do
+PLAN = f"{RESULTS}/plan.json"  # its plan, which the steps read
+REPORT = f"{RESULTS}/report/index.html"
+INTERIM = f"{RESULTS}/interim"  # tables, figures and report of an unfinished run
+DOWNLOADS = f"{RESULTS}/data/raw"
+
+RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
+
+TABLE_FORMATS = ("csv", "md", "tex", "html")
+FIGURE_FORMATS = ("svg", "pdf", "png")
+
+
+def prepared(dataset: str = "{dataset}") -> str:
+    """Prepared dataset."""
+    return f"{RESULTS}/data/{dataset}.arrow"
+
+
+def run_rows(stem: str = RUN) -> str:
+    """Rows of a run, one JSON object per fold."""
+    return f"{RESULTS}/runs/{stem}.jsonl"
+
+
+def run_predictions(stem: str = RUN) -> str:
+    """Predictions of a run for validation and test rows."""
+    return f"{RESULTS}/runs/{stem}.predictions.npz"
+
+
+def run_weights(stem: str = RUN) -> str:
+    """Weights of a trained network."""
+    return f"{RESULTS}/runs/{stem}.pt"
+
+
+def run_trials(stem: str = RUN) -> str:
+    """Validation scores of all configurations of a grid search."""
+    return f"{RESULTS}/runs/{stem}.scores.parquet"
+
+
+def probe_rows(study: str = "{study}", stem: str = RUN) -> str:
+    """Rows of a probe."""
+    return f"{RESULTS}/probes/{study}/{stem}.jsonl"
+
+
+def probe_predictions(study: str = "{study}", stem: str = RUN) -> str:
+    """Predictions and other arrays of a probe."""
+    return f"{RESULTS}/probes/{study}/{stem}.predictions.npz"
+
+
+def collected(study: str = "{study}") -> str:
+    """Collected rows of a study."""
+    return f"{RESULTS}/studies/{study}.csv"
+
+
+def table(study: str, name: str, ending: str) -> str:
+    """Table of a study in one of `TABLE_FORMATS`."""
+    return f"{RESULTS}/tables/{study}.{name}.{ending}"
+
+
+def figure(study: str, name: str, ending: str) -> str:
+    """Figure of a study in one of `FIGURE_FORMATS`."""
+    return f"{RESULTS}/figures/{study}.{name}.{ending}"
+
+
+def log(rule: str, key: str) -> str:
+    """Log of a job; `key` is what its rule's wildcards name, such as a stem or `{study}`."""
+    return f"{RESULTS}/logs/{rule}/{key}.log"

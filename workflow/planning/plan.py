@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines import methods
-from npt.data.custom import CustomTable
+from npt.data.custom import CustomDataset
 from workflow.config.reading import Config
 from workflow.config.study import TUNED, Study
 from workflow.planning import resources
@@ -176,7 +176,9 @@ class Plan:
         """The file of a table of the user's own, so that a change of it is noticed."""
         own = self.config.datasets[wildcards.dataset]
         return (
-            [str(Path(own.path).expanduser())] if isinstance(own, CustomTable) and own.path else []
+            [str(Path(own.path).expanduser())]
+            if isinstance(own, CustomDataset) and own.path
+            else []
         )
 
     def custom_dataset(self, wildcards: Any) -> str:
@@ -184,7 +186,7 @@ class Plan:
         own = self.config.datasets[wildcards.dataset]
         return json.dumps(
             {k: v for k, v in asdict(own).items() if k != "name"}
-            if isinstance(own, CustomTable)
+            if isinstance(own, CustomDataset)
             else {}
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from npt.data.custom import CustomTable
+from npt.data.custom import CustomDataset
 from npt.data.declaration import Dataset
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Shape:
     cells: int
 
 
-def shape_of(dataset: Dataset | CustomTable, settings: Mapping[str, Any]) -> Shape:
+def shape_of(dataset: Dataset | CustomDataset, settings: Mapping[str, Any]) -> Shape:
     """The shape of a table as NPT sees it with some settings; a guess for a table that is not declared."""
     rows, columns = (
         (dataset.rows, dataset.columns)

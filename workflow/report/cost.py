@@ -16,7 +16,7 @@ from workflow.report.summary import dataset_title, method_titles
 
 COST_COLUMNS = [
     "dataset", "method", "variant", "folds", "grid", "configurations", "models", "failed_configurations", "fits",
-    "search_seconds", "refit_seconds", "predict_seconds", "peak_memory_mb", "peak_gpu_memory_mb", "threads", "device",
+    "search_seconds", "predict_seconds", "peak_memory_mb", "peak_gpu_memory_mb", "threads", "device",
 ]  # fmt: skip
 COST_NOTE = (
     "Means over the folds that have a result; prediction is of the validation and test rows. Memory is the largest peak of the "
@@ -54,8 +54,7 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
                 "models": group["models"].mean(),
                 "failed_configurations": group["failed_configurations"].sum(),
                 "fits": group["fits"].mean(),
-                "search_seconds": (group["fit_seconds"] - group["refit_seconds"].fillna(0)).mean(),
-                "refit_seconds": group["refit_seconds"].mean(),
+                "search_seconds": group["fit_seconds"].mean(),
                 "predict_seconds": group["predict_seconds"].mean(),
                 "peak_memory_mb": group["peak_memory_mb"].max(),
                 "peak_gpu_memory_mb": group["peak_gpu_memory_mb"].max(),
@@ -91,7 +90,6 @@ def _cost_cells(part: pd.DataFrame) -> pd.DataFrame:
             "Configurations": [_tried(row) for row in part.to_dict("records")],
             "Models fitted": [_whole(fits) for fits in part["fits"]],
             "Search": [duration(seconds) for seconds in part["search_seconds"]],
-            "Refit": [duration(seconds) for seconds in part["refit_seconds"]],
             "Prediction": [duration(seconds) for seconds in part["predict_seconds"]],
             "Peak memory, MB": [_whole(peak) for peak in part["peak_memory_mb"]],
             "GPU memory, MB": [_whole(peak) for peak in part["peak_gpu_memory_mb"].astype(float)],

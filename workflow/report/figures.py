@@ -151,9 +151,7 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
         ]
     ]
     both = scores.merge(spent, on=["dataset", "method", "variant"])
-    both = both.assign(
-        title=method_titles(both), seconds=both["search_seconds"] + both["refit_seconds"].fillna(0)
-    )
+    both = both.assign(title=method_titles(both), seconds=both["search_seconds"])
     names = list(dict.fromkeys(scores["dataset"]))
     styles = method_styles(list(both["title"]))
     looks: dict[str, Any] = {

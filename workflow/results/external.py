@@ -55,7 +55,6 @@ class Elsewhere(BaseModel):
     failed_configurations: Amount | None = None
     fits: Amount | None = None
     fit_seconds: Amount | None = None
-    refit_seconds: Amount | None = None
     predict_seconds: Amount | None = None
     peak_memory_mb: Amount | None = None
     peak_gpu_memory_mb: Amount | None = None

@@ -9,7 +9,7 @@ from typing import Any
 
 from npt.data import store
 from npt.data.assembly import assemble
-from npt.data.custom import CustomTable, folds_of, read_custom
+from npt.data.custom import CustomDataset, folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.declaration import Dataset
 from npt.data.source import acquire
@@ -65,7 +65,7 @@ def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
     )
 
 
-def prepare_custom(own: CustomTable, downloads: Path) -> store.Prepared:
+def prepare_custom(own: CustomDataset, downloads: Path) -> store.Prepared:
     """The table and folds of a table of the user's own."""
     content = read_custom(own, downloads)
     folds = folds_of(own, content)

@@ -111,7 +111,6 @@ def _outcome(result: Evaluation, learner: Any, threads: int) -> dict[str, Any]:
         "parameters": fit.parameters if fit else None,
         **result.metrics,
         "fit_seconds": round(result.fit_seconds, 3),
-        "refit_seconds": round(fit.refit_seconds, 3) if fit else None,
         "predict_seconds": round(result.predict_seconds, 3),
         "peak_memory_mb": round(result.peak_memory_mb, 1),
         "peak_gpu_memory_mb": None

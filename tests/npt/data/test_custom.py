@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from npt.data import formats
-from npt.data.custom import CustomTable, read_custom
+from npt.data.custom import CustomDataset, read_custom
 from npt.data.splits import splits
 from npt.interface import UserError
 from workflow.config.custom_datasets import custom_dataset, custom_datasets
@@ -37,8 +37,10 @@ def frame(rows: int = ROWS) -> pd.DataFrame:
     )
 
 
-def own(path: Path, target: str = "price", task: str = "regression", **changes: Any) -> CustomTable:
-    return CustomTable("mine", target, task, str(path), **changes)  # type: ignore[arg-type]
+def own(
+    path: Path, target: str = "price", task: str = "regression", **changes: Any
+) -> CustomDataset:
+    return CustomDataset("mine", target, task, str(path), **changes)  # type: ignore[arg-type]
 
 
 def csv(folder: Path, data: pd.DataFrame | str, name: str = "my.csv") -> Path:
@@ -470,7 +472,7 @@ def test_openml_out_of_reach_is_one_line(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_formats_named_are_those_read() -> None:
     assert all(ending.startswith(".") for ending in formats.ENDINGS)
-    assert (CustomTable.__doc__ or "").count(".parquet") == 1
+    assert (CustomDataset.__doc__ or "").count(".parquet") == 1
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def masks(dropout: AttentionDropout, shape: tuple[int, ...]) -> torch.Tensor:
     flat = torch.empty(shape[0] * shape[1], shape[2], padded, dtype=torch.double)
     for part, (batch, rows) in enumerate(attention._blocks(*flat.shape)):
         block = flat[batch, rows]
-        block.copy_(dropout.dropout.kept(block.shape, dropout.rate, dropout.site, part))
+        block.copy_(dropout.noise.kept(block.shape, dropout.rate, dropout.site, part))
     return flat.view(*shape[:2], shape[2], padded)[..., : shape[2]]
 
 

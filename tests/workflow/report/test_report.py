@@ -201,7 +201,6 @@ def study(**changes: Any) -> pd.DataFrame:
                 row |= search if method == "knn" else {**dict.fromkeys(search), "fits": 1}
                 row |= {
                     "fit_seconds": 3000.0 + 1400 * fold,
-                    "refit_seconds": 0.0,
                     "predict_seconds": 0.004,
                     "threads": 1,
                 }

@@ -1,0 +1,141 @@
+"""Cells of a table: a value with its error and format, rendered as text once for every output format."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+DASH = "–"
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell as a reader sees it, and the number it sorts by.
+
+    `value` is None for text and NaN for a missing number, which is shown as a dash.
+    """
+
+    text: str
+    value: float | None = None
+    bold: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the cell belongs into a numeric column; a dash does."""
+        return self.value is not None or self.text == DASH
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the cell is a dash."""
+        return self.text == DASH
+
+
+MISSING = Cell(DASH, NAN)
+
+
+def text(content: object) -> Cell:
+    """A cell of plain text."""
+    return Cell(str(content))
+
+
+def number(value: float, digits: int, *, error: float = NAN, sign: bool = False) -> Cell:
+    """A number with its standard error, if it has one."""
+    if math.isnan(value):
+        return MISSING
+    shown = formatted(value, digits, sign=sign)
+    if not math.isnan(error):
+        shown = f"{shown} ± {error:.{digits}f}"
+    return Cell(shown, value)
+
+
+def percent(fraction: float, digits: int = 0, *, sign: bool = False) -> Cell:
+    """A fraction in percent."""
+    if math.isnan(fraction):
+        return MISSING
+    return Cell(f"{formatted(100 * fraction, digits, sign=sign)} %", 100 * fraction)
+
+
+def count(value: float) -> Cell:
+    """A whole number with thousands separators."""
+    if math.isnan(value):
+        return MISSING
+    return Cell(f"{value:,.0f}", value)
+
+
+def p_value(value: float) -> Cell:
+    """A p-value."""
+    if math.isnan(value):
+        return MISSING
+    return Cell(probability(value), value)
+
+
+def interval(low: float, high: float, digits: int) -> Cell:
+    """Both ends of an interval, sorted by the lower one."""
+    if math.isnan(low):
+        return MISSING
+    return Cell(f"{formatted(low, digits)} to {formatted(high, digits)}", low)
+
+
+def seconds(value: float) -> Cell:
+    """A duration."""
+    if math.isnan(value):
+        return MISSING
+    return Cell(duration(value), value)
+
+
+def emphasised(cell: Cell, on: bool = True) -> Cell:
+    """The cell in bold, if `on` and if it has a value."""
+    return replace(cell, bold=on and not cell.is_missing)
+
+
+def followed_by(cell: Cell, suffix: str) -> Cell:
+    """The cell with more text behind it; a dash stays a dash."""
+    return cell if cell.is_missing else replace(cell, text=f"{cell.text}{suffix}")
+
+
+def formatted(value: float, digits: int, *, sign: bool = False) -> str:
+    """A number with a proper minus sign and no negative zero."""
+    if math.isnan(value):
+        return DASH
+    value = round(value, digits) + 0.0
+    plus = "+" if sign and value else ""
+    return f"{value:{plus}.{digits}f}".replace("-", "−")
+
+
+def probability(value: float) -> str:
+    """A p-value as text: three decimals, or scientific below a thousandth."""
+    if math.isnan(value):
+        return DASH
+    if value >= 0.001:
+        return f"{value:.3f}"
+    return f"{value:.1e}".replace("-", "−")
+
+
+def duration(value: float) -> str:
+    """Seconds as hours, minutes and seconds, as far as they are needed."""
+    if math.isnan(value):
+        return DASH
+    if value == 0:
+        return "none"
+    if value < 0.05:
+        return f"{1000 * value:.0f} ms"
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def decimals(value: float) -> int:
+    """Number of decimals that a metric is shown with."""
+    return 3 if math.isnan(value) or abs(value) < 10 else 2
+
+
+def counted(quantity: int, noun: str) -> str:
+    """A number of things, such as `3 folds`."""
+    return f"{quantity} {noun}{'' if quantity == 1 else 's'}"
+
+
+Render = Callable[[Cell], str]

@@ -1,0 +1,100 @@
+"""What the folder of a study kind declares; importing it loads nothing heavy."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from npt.interface import Task
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from workflow.config.scoring import Scoring
+    from workflow.report.table import Table
+    from workflow.studies.query import ProbeQuery
+
+Facts = dict[str, Any]
+
+
+class Options(BaseModel):
+    """Options of a study kind; a kind without options uses this class as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True)
+class StudyKind:
+    """Declaration of a study kind, the object `KIND` of the package `workflow.studies.<name>`.
+
+    The package has the modules `tables.py` (a function per name in `tables`: study and scoring to a `Table`), `figures.py`
+    (a function per name in `figures`: study and scoring to a matplotlib figure), `summary.py` (`finding`, the sentence of
+    the study's section, and optionally `headline`, a sentence of the report's summary, both from study and scoring), a
+    caption `captions/<figure>.rst` for every figure and, where `probes`, `probe.py` with `probe(query)`.
+
+    `order` sorts the kinds' headlines. A probe that `needs_weights` takes trained NPTs alone, others also methods that can be
+    refitted. `only_task` restricts the datasets, `only_settings` the methods' settings.
+    """
+
+    name: str
+    title: str
+    order: int
+    tables: tuple[str, ...]
+    figures: tuple[str, ...]
+    options: type[Options] = Options
+    probes: bool = False
+    needs_weights: bool = False
+    only_task: Task | None = None
+
+    def refuse(self, settings: Mapping[str, Any]) -> str | None:
+        """Reason why a run with these resolved settings cannot be part of such a study, or None."""
+        return None
+
+    def forward_passes(self, options: Any) -> float | None:
+        """Forward passes over a batch per probed row, for cost forecasts; None where only a measurement tells."""
+        return 0.0
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the kind's package."""
+        return Path(str(self._module("").__file__)).parent
+
+    def caption_path(self, figure: str) -> Path:
+        """Path of a figure's caption."""
+        return self.folder / "captions" / f"{figure}.rst"
+
+    def caption(self, figure: str) -> str:
+        """Caption of a figure as one line."""
+        return " ".join(self.caption_path(figure).read_text(encoding="utf-8").split())
+
+    def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
+        """One of the kind's tables."""
+        return getattr(self._module("tables"), name)(study, scoring)
+
+    def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
+        """One of the kind's figures."""
+        return getattr(self._module("figures"), name)(study, scoring)
+
+    def finding(self, study: pd.DataFrame, scoring: Scoring) -> str:
+        """Result of a study in a sentence or two."""
+        return self._module("summary").finding(study, scoring)
+
+    def headline(self, study: pd.DataFrame, scoring: Scoring) -> str:
+        """Contribution of a study to the report's summary; empty if it has none."""
+        headline = getattr(self._module("summary"), "headline", None)
+        return headline(study, scoring) if headline else ""
+
+    def probe(self, query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+        """Facts that enter the row of a fold, and arrays to save beside it."""
+        return self._module("probe").probe(query)
+
+    def _module(self, name: str) -> Any:
+        package = f"workflow.studies.{self.name}"
+        return importlib.import_module(f"{package}.{name}" if name else package)
