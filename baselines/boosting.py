@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from baselines.declaration import Grid, Parameters, Size
-from npt.interface import Task
+from npt.table import Task
 
 SOURCES = ("baselines/boosting.py",)
 # Parameters under which m rounds are the first m of any longer fit. Others, such as sampling or stopping early, may tie a round

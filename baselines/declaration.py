@@ -11,17 +11,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from npt.data.encoding import coded_features, one_hot_features, statistics
-from npt.interface import (
-    TASKS,
-    Duplicates,
-    Resources,
-    Split,
-    Table,
-    Task,
-    UserError,
-    supports_every_task,
-    unknown,
-)
+from npt.interface import Duplicates, Resources, UserError, supports_every_task, unknown
+from npt.table import TASKS, Split, Table, Task
 
 Grid = Mapping[str, Sequence[Any]]
 Parameters = Mapping[str, Any]

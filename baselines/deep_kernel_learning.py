@@ -24,7 +24,8 @@ from baselines.declaration import (
     require_known,
     serving_one,
 )
-from npt.interface import Duplicates, Resources, Task
+from npt.interface import Duplicates, Resources
+from npt.table import Task
 
 if TYPE_CHECKING:
     import torch

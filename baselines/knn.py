@@ -23,7 +23,8 @@ from baselines.declaration import (
     require_known,
     train_labels,
 )
-from npt.interface import Infeasible, Resources, Task, UserError
+from npt.interface import Infeasible, Resources, UserError
+from npt.table import Task
 
 DEFAULT = {"n_neighbors": 5, "weights": "uniform", "p": 2, "algorithm": "brute", "leaf_size": 30}
 SPARE = 64  # candidates beyond the largest k, among which those at equal distance are put in order

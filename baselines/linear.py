@@ -15,7 +15,8 @@ from baselines.declaration import (
     fit_estimator,
     serving_one,
 )
-from npt.interface import Resources, Task
+from npt.interface import Resources
+from npt.table import Task
 
 PENALTIES = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
 

@@ -26,7 +26,8 @@ from baselines.declaration import (
     serving_one,
     train_labels,
 )
-from npt.interface import Resources, Task
+from npt.interface import Resources
+from npt.table import Task
 
 SCHEDULES = ["constant", "invscaling", "adaptive"]
 LAYOUTS = [

@@ -19,7 +19,8 @@ from baselines.declaration import (
     fit_estimator,
     prediction_function,
 )
-from npt.interface import Resources, Task
+from npt.interface import Resources
+from npt.table import Task
 
 # Parameters under which the first m trees of a forest are the forest of m trees with the same seed.
 INDEPENDENT_OF_TREES = {

@@ -37,14 +37,13 @@ from npt.interface import (
     Method,
     Prediction,
     Resources,
-    Split,
-    Table,
     Trial,
     UserError,
     all_folds,
 )
 from npt.metrics import negative_log_likelihood
 from npt.perturbation import Perturbation
+from npt.table import Split, Table
 
 SHARED_SOURCES = (*DATA_SOURCES, "baselines/declaration.py", "baselines/search.py")
 

@@ -26,8 +26,9 @@ from baselines.declaration import (
     serving_one,
     train_labels,
 )
-from npt.interface import Infeasible, Resources, Task
+from npt.interface import Infeasible, Resources
 from npt.metrics import negative_log_likelihood
+from npt.table import Task
 
 DEFAULT = {
     "n_d": 8, "n_a": 8, "lambda_sparse": 1e-4, "batch_size": 128, "virtual_batch_size": 16, "momentum": 0.02, "n_steps": 3,

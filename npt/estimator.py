@@ -13,9 +13,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from npt.data.inference import kind_of
-from npt.interface import Column, Resources, Split, Table, UserError
+from npt.interface import Resources, UserError
 from npt.nn.learner import NPTLearner
 from npt.nn.settings import NPTSettings
+from npt.table import Column, Split, Table
 
 TARGET = "target"
 

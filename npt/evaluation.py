@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from npt.interface import Fit, Infeasible, Learner, Prediction, Split, Table, Trial
+from npt.interface import Fit, Infeasible, Learner, Prediction, Trial
 from npt.metrics import score
+from npt.table import Split, Table
 
 
 @dataclass(frozen=True)

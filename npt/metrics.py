@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npt.interface import TASKS, Task
+from npt.table import TASKS, Task
 
 CLASSIFICATION: tuple[Task, ...] = ("binary", "multiclass")
 

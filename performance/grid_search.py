@@ -17,7 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from baselines import methods
 from baselines.declaration import BaselineSettings
-from npt.interface import Fit, Resources, Split, Table
+from npt.interface import Fit, Resources
+from npt.table import Split, Table
 from performance.machine import begin, facts, parser, write
 from performance.naive_search import naive_search, refit
 from workflow.steps.prepare import prepare

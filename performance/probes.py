@@ -19,11 +19,12 @@ import torch
 
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
-from npt.interface import Column, Resources, Table
+from npt.interface import Resources
 from npt.nn.learner import NPTLearner
 from npt.nn.query_batches import AskedBatch, asked_batches
 from npt.nn.settings import NPTSettings
 from npt.perturbation import Perturbation
+from npt.table import Column, Table
 from performance.machine import begin, facts, forget_peak, parser, peak_megabytes, seconds, write
 from workflow.studies.deletion.probe import FLOOR, deletions
 from workflow.studies.options import DeletionOptions

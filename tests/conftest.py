@@ -16,8 +16,8 @@ from npt.data.assembly import assemble
 from npt.data.datasets import synthetic
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
-from npt.interface import Split, Table, Task
 from npt.nn.settings import NPTSettings
+from npt.table import Split, Table, Task
 
 SMALL_NPT = NPTSettings(
     width=8,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from npt.interface import TASKS
 from npt.metrics import METRICS, PAPER_METRICS
+from npt.table import TASKS
 from workflow.config.scoring import Scoring
 from workflow.report.corruption import corruption_changes
 from workflow.report.dose import skill_from_others

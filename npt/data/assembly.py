@@ -10,7 +10,8 @@ import numpy as np
 
 from npt.data.declaration import Dataset
 from npt.data.dtypes import code_type, smallest
-from npt.interface import Column, Table, UserError
+from npt.interface import UserError
+from npt.table import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd

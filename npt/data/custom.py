@@ -16,7 +16,8 @@ from npt.data.formats import Content, read_file, read_openml
 from npt.data.inference import FEW_LEVELS, infer
 from npt.data.moments import moments
 from npt.data.splits import splits
-from npt.interface import Column, Split, Table, Task, UserError, unknown
+from npt.interface import UserError, unknown
+from npt.table import Column, Split, Table, Task
 
 if TYPE_CHECKING:
     import pandas as pd

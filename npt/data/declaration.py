@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npt.interface import Image, Task
+from npt.table import Image, Task
 
 if TYPE_CHECKING:
     import pandas as pd

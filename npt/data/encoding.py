@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npt.interface import Split, Table
+from npt.table import Split, Table
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npt.interface import Kind, UserError
+from npt.interface import UserError
+from npt.table import Kind
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from npt.data.declaration import SplitRule
-from npt.interface import Split, Table, UserError
+from npt.interface import UserError
+from npt.table import Split, Table
 
 SPLIT_SEED = 42
 Pair = tuple[np.ndarray, np.ndarray]

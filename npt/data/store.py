@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npt.atomic import replacing
-from npt.interface import Column, Image, Split, Table, UserError
+from npt.interface import UserError
+from npt.table import Column, Image, Split, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from npt.interface import Table, UserError
+from npt.interface import UserError
 from npt.nn.patches import Patches
 from npt.nn.settings import NPTSettings
+from npt.table import Table
 
 
 @dataclass(frozen=True)

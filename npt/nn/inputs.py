@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from npt.data.encoding import Statistics, standardised
-from npt.interface import Split, Table
+from npt.table import Split, Table
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,13 @@ from npt.interface import (
     Mode,
     Prediction,
     Resources,
-    Split,
-    Table,
     UserError,
     one_fold,
 )
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
 from npt.perturbation import Perturbation
+from npt.table import Split, Table
 
 if TYPE_CHECKING:
     import torch

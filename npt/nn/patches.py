@@ -12,8 +12,9 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from npt.interface import Column, Image, UserError
+from npt.interface import UserError
 from npt.nn.inputs import EncodedTable, ModelInput
+from npt.table import Column, Image
 
 Shape = Literal["square", "strip"]
 PADDING = 4  # pixels around an image that is cropped

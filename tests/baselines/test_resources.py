@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_info
 from baselines import methods
 from baselines.declaration import Baseline, BaselineSettings
 from baselines.search import SearchLearner
-from npt.interface import Infeasible, Resources, Table, Task, UserError
+from npt.interface import Infeasible, Resources, UserError
+from npt.table import Table, Task
 from tests.conftest import first_split, make_table
 
 NAMES = [name for name, method in methods().items() if method.searches]

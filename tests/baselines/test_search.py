@@ -10,7 +10,8 @@ import pytest
 from baselines import knn, methods, tabnet
 from baselines.declaration import Baseline, BaselineSettings, shares_nothing, size_of, training_data
 from baselines.search import SearchLearner
-from npt.interface import TASKS, Fit, Infeasible, Resources, Split, Table, Task, UserError
+from npt.interface import Fit, Infeasible, Resources, UserError
+from npt.table import TASKS, Split, Table, Task
 from tests.conftest import first_split, make_table
 
 BASELINES: dict[str, Baseline] = {

@@ -12,7 +12,8 @@ import pytest
 from baselines import methods
 from baselines.declaration import BaselineSettings
 from baselines.search import SearchLearner
-from npt.interface import Fit, Resources, Split, Table
+from npt.interface import Fit, Resources
+from npt.table import Split, Table
 from performance.naive_search import naive_search
 from tests.conftest import first_split, make_table
 from workflow.steps.prepare import prepare

@@ -15,8 +15,9 @@ from baselines.declaration import BaselineSettings
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
 from npt.evaluation import evaluate
-from npt.interface import TASKS, Column, Resources, Table, Task
+from npt.interface import Resources
 from npt.nn.settings import NPTSettings
+from npt.table import TASKS, Column, Table, Task
 
 NPT = NPTSettings(width=4, layers=2, heads=2, updates=2, evaluate_every=1, target_mask=0.5)
 SMALL: dict[str, Any] = {

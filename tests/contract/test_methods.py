@@ -10,7 +10,8 @@ import pytest
 from baselines import methods
 from baselines.search import BaselineSettings
 from npt.evaluation import evaluate
-from npt.interface import TASKS, Method, Resources, Task
+from npt.interface import Method, Resources
+from npt.table import TASKS, Task
 from tests.conftest import SMALL_NPT, first_split, make_table
 
 CASES = [

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from npt.evaluation import evaluate
-from npt.interface import Fit, Infeasible, Prediction, Split, Table, Trial
+from npt.interface import Fit, Infeasible, Prediction, Trial
 from npt.metrics import negative_log_likelihood, score
+from npt.table import Split, Table
 from tests.conftest import first_split, make_table
 
 

@@ -11,7 +11,7 @@ import torch
 
 from baselines import methods
 from baselines.declaration import BaselineSettings
-from npt.interface import Resources, Split, Table, Task, UserError
+from npt.interface import Resources, UserError
 from npt.metrics import score
 from npt.nn import query_batches
 from npt.nn.batches import partition
@@ -21,6 +21,7 @@ from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
 from npt.perturbation import Perturbation
 from npt.seeding import generator_for
+from npt.table import Split, Table, Task
 from tests.conftest import SMALL_NPT, first_split, make_table
 
 INTACT, SHUFFLED = Perturbation("shuffle", 0.0), Perturbation("shuffle", 1.0)

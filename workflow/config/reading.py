@@ -11,8 +11,9 @@ from typing import Any, get_args
 
 from baselines import methods
 from npt.data.datasets import datasets as declared_datasets
-from npt.interface import TASKS, Task, UserError, unknown
+from npt.interface import UserError, unknown
 from npt.metrics import METRICS, PAPER_METRICS
+from npt.table import TASKS, Task
 from workflow.config.checks import (
     changes_by_method,
     list_of_names,

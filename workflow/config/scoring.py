@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from npt.interface import Task
+from npt.table import Task
 
 Ranking = Literal["shared", "paper"]
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from baselines import methods
 from baselines.declaration import BaselineSettings
-from npt.interface import TASKS, Resources
+from npt.interface import Resources
+from npt.table import TASKS
 from workflow.config.checks import Settings, require_keys, typed
 
 

@@ -10,7 +10,8 @@ from typing import Any, cast, get_args
 from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.data.declaration import Dataset, SplitRule
-from npt.interface import Method, Task, UserError, unknown
+from npt.interface import Method, UserError, unknown
+from npt.table import Task
 from workflow.config.checks import (
     changes_by_method,
     list_of_names,

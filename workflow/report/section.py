@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from npt.interface import TASKS, Task
+from npt.table import TASKS, Task
 from workflow.report.summary import dataset_title, method_title
 
 DASH, NO_TIME = "–", "none"

@@ -12,8 +12,9 @@ import pandas as pd
 
 from baselines import methods
 from npt.data.datasets import datasets
-from npt.interface import Task, UserError
+from npt.interface import UserError
 from npt.metrics import METRICS
+from npt.table import Task
 from workflow.planning.runs import UNFINISHED
 
 TEXT = (

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from baselines import methods
-from npt.interface import Task, UserError
+from npt.interface import UserError
 from npt.metrics import METRICS
+from npt.table import Task
 from workflow.planning.folds import parse_folds
 
 Expected = Mapping[

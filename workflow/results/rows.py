@@ -16,7 +16,8 @@ import numpy as np
 import npt
 from npt.atomic import replacing
 from npt.data import store
-from npt.interface import Learner, Method, Resources, Split, Trial, UserError
+from npt.interface import Learner, Method, Resources, Trial, UserError
+from npt.table import Split
 from workflow.config.settings import typed_settings
 from workflow.planning.revision import revision
 from workflow.results.collection import CHECKSUM, checksum

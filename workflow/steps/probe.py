@@ -12,7 +12,8 @@ import numpy as np
 
 from baselines import methods
 from npt.data import store
-from npt.interface import Method, Resources, Savable, Table, UserError
+from npt.interface import Method, Resources, Savable, UserError
+from npt.table import Table
 from workflow.config.checks import typed
 from workflow.config.settings import typed_settings
 from workflow.planning.revision import PROBE_SOURCES

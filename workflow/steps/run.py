@@ -13,7 +13,8 @@ from baselines import methods
 from npt.atomic import partial_of, replacing
 from npt.data import store
 from npt.evaluation import Evaluation, evaluate
-from npt.interface import Resources, Savable, Split, Trial
+from npt.interface import Resources, Savable, Trial
+from npt.table import Split
 from workflow.results.rows import folds, write_predictions, write_rows, write_scores
 from workflow.runtime import gpu_lock
 from workflow.runtime.command import CHIEF, PROCESSES, execute, run_parser

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from npt.interface import Task
+from npt.table import Task
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,9 +11,10 @@ import numpy as np
 from baselines import baselines
 from baselines.declaration import training_data
 from baselines.search import looked_up
-from npt.interface import Infeasible, Resources, Split, Table
+from npt.interface import Infeasible, Resources
 from npt.metrics import score
 from npt.perturbation import KINDS, Perturbation
+from npt.table import Split, Table
 
 Answer = tuple[dict[str, Any], dict[str, np.ndarray]]  # what enters the row, and arrays by name
 NEIGHBOURS = range(1, 11)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from npt.data.declaration import Archive, Dataset, File, Reading, SplitRule
 from npt.data.images import frame, read_records
-from npt.interface import Image
+from npt.table import Image
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from npt.data.declaration import Dataset, File, Reading, SplitRule
 from npt.data.images import frame, read_idx
-from npt.interface import Image
+from npt.table import Image
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npt.data.declaration import Dataset, Reading
-from npt.interface import Task
+from npt.table import Task
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,8 @@ from npt.data.assembly import assemble
 from npt.data.datasets import datasets, forest_cover, poker_hand, synthetic
 from npt.data.source import MIRROR
 from npt.data.text import numbers
-from npt.interface import Column, Table, UserError
+from npt.interface import UserError
+from npt.table import Column, Table
 from workflow.config.custom_datasets import custom_dataset
 from workflow.steps.prepare import prepare, prepare_custom
 

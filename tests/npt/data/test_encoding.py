@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from npt.data.encoding import coded_features, one_hot_features, standardised, statistics
-from npt.interface import Column, Split, Table
+from npt.table import Column, Split, Table
 
 COLUMNS = (
     Column("a", "continuous"),

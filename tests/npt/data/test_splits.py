@@ -11,7 +11,7 @@ from npt.data.declaration import SplitRule
 from npt.data.source import acquire
 from npt.data.splits import splits
 from npt.data.store import split_hash
-from npt.interface import Task
+from npt.table import Task
 from tests.conftest import make_table
 
 

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from npt.interface import Resources, Split, UserError
+from npt.interface import Resources, UserError
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_model, build_optimiser, update
+from npt.table import Split
 from tests.conftest import first_split, make_table
 
 LEARNING = NPTSettings(

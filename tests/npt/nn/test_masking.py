@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from npt.data.encoding import statistics
-from npt.interface import Column, Mode, Split, Table
+from npt.interface import Mode
 from npt.nn.inputs import EncodedTable
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
+from npt.table import Column, Split, Table
 
 PLAIN = NPTSettings(width=8, heads=2, feature_mask=0, tradeoff_start=0)
 

@@ -17,7 +17,7 @@ from npt.data.encoding import statistics
 from npt.data.images import read_records
 from npt.data.source import MIRROR
 from npt.data.splits import splits
-from npt.interface import Column, Image, Resources, Split, Table, UserError
+from npt.interface import Resources, UserError
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
@@ -27,6 +27,7 @@ from npt.nn.patches import PADDING, PatchEmbedding, Patches, PatchHead, augmente
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_model
 from npt.perturbation import Perturbation
+from npt.table import Column, Image, Split, Table
 
 IMAGE = Image(2, 8, 12, (100.0, 50.0), (40.0, 20.0))
 SETTINGS = NPTSettings(

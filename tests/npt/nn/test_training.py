@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from npt.data.encoding import statistics
-from npt.interface import Task, UserError
+from npt.interface import UserError
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
@@ -34,6 +34,7 @@ from npt.nn.training import (
     update,
 )
 from npt.seeding import generator_for
+from npt.table import Task
 from tests.conftest import first_split, make_table
 
 CPU = torch.device("cpu")

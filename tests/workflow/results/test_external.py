@@ -12,7 +12,8 @@ import pytest
 
 from baselines import methods
 from npt.data import store
-from npt.interface import Column, Split, Table, UserError
+from npt.interface import UserError
+from npt.table import Column, Split, Table
 from tests.workflow.results.test_collection import EXPECTED, row
 from workflow.config.reading import read
 from workflow.planning.plan import Plan

@@ -15,8 +15,8 @@ import pytest
 
 from baselines import methods
 from npt.data import store
-from npt.interface import Column, Split, Table
 from npt.metrics import PAPER_METRICS
+from npt.table import Column, Split, Table
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
 from workflow.planning.plan import Plan

@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from npt.data.encoding import one_hot_features
-from npt.interface import Resources, Task, UserError
+from npt.interface import Resources, UserError
 from npt.nn.inputs import ModelInput
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
+from npt.table import Task
 from tests.conftest import SMALL_NPT, first_split, make_table
 from workflow.studies.deletion.probe import Deletion, deletions, distances
 from workflow.studies.options import DeletionOptions

@@ -11,12 +11,13 @@ import torch
 from npt.data.declaration import SplitRule
 from npt.data.encoding import statistics
 from npt.data.splits import splits
-from npt.interface import Column, Mode, Resources, Split, Table, UserError
+from npt.interface import Mode, Resources, UserError
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
 from npt.perturbation import Perturbation
+from npt.table import Column, Split, Table
 from tests.conftest import make_table
 from workflow.studies.lookup.probe import by_neighbours, intervened, looked_up
 

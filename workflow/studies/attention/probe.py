@@ -10,11 +10,11 @@ import torch
 from scipy.stats import rankdata
 
 from npt.data.encoding import one_hot_features
-from npt.interface import Table
 from npt.nn.device import evaluating
 from npt.nn.learner import NPTLearner
 from npt.nn.model import NPT, Block
 from npt.nn.query_batches import AskedBatch, asked_batches
+from npt.table import Table
 
 FURTHER = 30
 

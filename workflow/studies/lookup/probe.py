@@ -13,12 +13,13 @@ import numpy as np
 import torch
 
 from npt.data.encoding import one_hot_features
-from npt.interface import Duplicates, Split, Table
+from npt.interface import Duplicates
 from npt.nn.device import evaluating
 from npt.nn.duplicates import Rule, noisy_from
 from npt.nn.inputs import ModelInput
 from npt.nn.learner import NPTLearner
 from npt.nn.query_batches import asked_batches, copies_at_once
+from npt.table import Split, Table
 
 
 def looked_up(

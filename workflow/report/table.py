@@ -1,0 +1,55 @@
+"""A table of a report: a tidy frame for machines, and sections of cells for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from workflow.report.cells import Cell
+
+
+@dataclass(frozen=True)
+class Section:
+    """One printed table.
+
+    Attributes:
+        columns: Cells by column title; all columns have the same length.
+        notes: Remarks below the table.
+        group: Title under which the report folds the section away; empty if it is always visible.
+    """
+
+    title: str
+    columns: dict[str, list[Cell]]
+    notes: tuple[str, ...] = ()
+    group: str = ""
+
+    @property
+    def rows(self) -> list[tuple[Cell, ...]]:
+        """The cells row by row."""
+        return list(zip(*self.columns.values(), strict=True))
+
+    def without_empty(self, *optional: str) -> Section:
+        """The section without those of the `optional` columns that have only dashes."""
+        empty = [
+            title for title in optional if all(cell.is_missing for cell in self.columns[title])
+        ]
+        kept = {title: cells for title, cells in self.columns.items() if title not in empty}
+        return replace(self, columns=kept)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in full precision (`tidy`), and as a reader sees it."""
+
+    tidy: pd.DataFrame
+    sections: tuple[Section, ...]
+
+
+def with_notes(sections: Sequence[Section], *notes: str) -> tuple[Section, ...]:
+    """Sections with notes on all of them, below the last one, before its own."""
+    if not sections:
+        return ()
+    last = sections[-1]
+    return (*sections[:-1], replace(last, notes=(*notes, *last.notes)))

@@ -1,0 +1,62 @@
+"""A row of results: one fold of a run or of a probe, made here, made elsewhere, or missing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from npt.table import Task
+
+Status = Literal["ok", "failed", "skipped", "unfinished"]
+UNFINISHED: Status = "unfinished"  # stands for a result that does not exist yet
+Amount = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class Row(BaseModel):
+    """Schema of a row; the order of the fields is that of the columns of a collected study.
+
+    Extra columns are the facts of a probe, and the metrics that `collect` computes from the saved predictions
+    (`validation_<metric>`, `test_<metric>`).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+
+    dataset: str
+    task: Task
+    method: str
+    variant: str
+    fold: Count
+    seed: Count = 0
+    preset: str = ""
+    fingerprint: str = ""
+    data: str = ""
+    splits: str = ""
+    revision: str = ""
+    versions: dict[str, str] | None = None
+    train_rows: Count | None = None
+    validation_rows: Count | None = None
+    test_rows: Count | None = None
+    status: Status
+    reason: str = ""
+    validation_loss: float | None = None
+    chosen: dict[str, Any] | None = None
+    grid: Count | None = None
+    configurations: Count | None = None
+    models: Count | None = None
+    failed_configurations: Count | None = None
+    fits: Amount | None = None
+    parameters: Count | None = None
+    fit_seconds: Amount | None = None
+    predict_seconds: Amount | None = None
+    peak_memory_mb: Amount | None = None
+    peak_gpu_memory_mb: Amount | None = None
+    threads: Count | None = None
+    device: str | None = None
+    source: str = ""  # external results file or folder; empty for rows made here
+
+    @property
+    def run_key(self) -> str:
+        """dataset/method/variant."""
+        return f"{self.dataset}/{self.method}/{self.variant}"

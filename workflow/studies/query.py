@@ -1,0 +1,73 @@
+"""What a probe receives: a trained model, the rows to probe, and the options of its study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from npt.interface import ContextModel
+from npt.metrics import score
+from npt.perturbation import Perturbation
+from npt.table import Split, Table
+
+
+@dataclass(frozen=True)
+class ProbeQuery:
+    """One fold of a probe.
+
+    Attributes:
+        model: Trained model; a `TrainedNPT` for kinds that need weights.
+        table: The whole table, test targets included.
+        rows: Test rows to probe (n,).
+        seed: Seed of the probe's random draws, the number of the fold.
+        options: Instance of the study kind's options.
+    """
+
+    model: ContextModel
+    table: Table
+    split: Split
+    rows: np.ndarray
+    seed: int
+    options: Any
+    threads: int = 1
+
+    @property
+    def truth(self) -> np.ndarray:
+        """Targets (n,) of the probed rows."""
+        return self.table.truth[self.rows]
+
+    def with_rows(self, rows: np.ndarray) -> ProbeQuery:
+        """The same query for other rows."""
+        return replace(self, rows=rows)
+
+    def perturbed(self, perturbation: Perturbation) -> np.ndarray:
+        """Predictions of the probed rows while the other rows are perturbed."""
+        return self.model.predict_perturbed(self.rows, perturbation, self.seed).values
+
+    def score(self, predictions: np.ndarray) -> dict[str, float]:
+        """Metrics of predictions for the probed rows."""
+        return score(self.table.task, self.truth, predictions)
+
+    def constant(self) -> np.ndarray:
+        """Predictions of a model without features: mean or class frequencies of the train rows."""
+        truth = self.table.truth[self.split.train]
+        truth = truth[~np.isnan(truth)]
+        if self.table.task == "regression":
+            return np.full(len(self.rows), truth.mean())
+        classes = self.table.columns[self.table.target].size
+        frequencies = np.bincount(truth.astype(int), minlength=classes) / len(truth)
+        return np.repeat(frequencies[None], len(self.rows), 0)
+
+
+def drawn(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
+    """At most `limit` of the rows, in ascending order."""
+    if limit >= len(rows):
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
+
+
+def rounded(values: np.ndarray, digits: int = 5) -> list[float | None]:
+    """Values to some significant digits, None for NaN, as JSON has them."""
+    return [None if np.isnan(value) else float(f"{value:.{digits}g}") for value in values]
