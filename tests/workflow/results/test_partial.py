@@ -19,7 +19,7 @@ from npt.metrics import PAPER_METRICS
 from npt.table import Column, Split, Table
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
-from workflow.planning.plan import Plan
+from workflow.planning.old_plan import Plan
 from workflow.planning.revision import PROBE_SOURCES, outdated, revision
 from workflow.planning.runs import UNFINISHED, Run
 from workflow.report.figures import FIGURES
