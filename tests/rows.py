@@ -40,7 +40,9 @@ def row(method: str = "knn", fold: int = 0, dataset: str = "yacht", **changes: A
     return Row(**{**values, **changes})
 
 
-def failed(method: str = "knn", fold: int = 0, reason: str = "out of memory", **changes: Any) -> Row:
+def failed(
+    method: str = "knn", fold: int = 0, reason: str = "out of memory", **changes: Any
+) -> Row:
     """A row of a method that could not produce a result."""
     return row(method, fold, status="failed", reason=reason, **changes)
 
