@@ -27,8 +27,8 @@ from workflow.report.page import _failures
 from workflow.report.old_published import marked, published, published_ranks, standard_errors
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.section import Section, Tabulated, is_number, sort_key
-from workflow.report.summary import read_study
 from workflow.report.tables import TABLES
+from workflow.results.study_file import read_study
 
 SCORING = Scoring(PAPER_METRICS)
 
