@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from npt.nn.device import arrange
+from npt.nn.device import prepare_blocks
 from npt.nn.losses import tradeoff
 from npt.nn.optimiser import learning_rate
-from npt.nn.training import build_model, build_optimiser, mean_label_loss, update
+from npt.nn.training import build_model, build_optimiser, label_scores, update
 from performance.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
 from performance.shapes import Shape, generated
 
@@ -34,8 +34,7 @@ class Contestant:
 def ours(one: Shape, name: str, device: torch.device) -> Contestant:
     """This project's NPT; `name` is a precision, or one with `+compile`."""
     precision, _, compiled = name.partition("+")
-    settings = replace(
-        one.settings,
+    settings = one.settings.changed(
         precision=precision,
         compile=compiled == "compile",
         recompute_activations="never",
@@ -43,13 +42,13 @@ def ours(one: Shape, name: str, device: torch.device) -> Contestant:
     data, _ = generated(one, device)
     model = build_model(one.layout, settings, 0, device)
     optimiser = build_optimiser(model, settings)
-    arrange(model, one.rows, settings, device)
-    whole = replace(settings, batch_rows=None)
+    prepare_blocks(model, one.rows, settings, device)
+    whole = settings.changed(batch_rows=None)
     count = iter(range(1, 10**9))
     return Contestant(
         f"npt, {name}", precision,
         lambda: update(model, optimiser, data, next(count), whole, 0),
-        lambda: mean_label_loss(model, data, "validation", whole, 0),
+        lambda: label_scores(model, data, "validation", whole, 0),
     )  # fmt: skip
 
 

@@ -7,12 +7,11 @@ figure is the peak of a process of its own, less what the process held before th
 from __future__ import annotations
 
 import multiprocessing
-from dataclasses import replace
 
 import torch
 
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.device import arrange
+from npt.nn.device import prepare_blocks
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_model, build_optimiser, update
 from performance.machine import begin, facts, forget_peak, parser, peak_megabytes, write
@@ -69,12 +68,12 @@ def peak(kind: str, count: int, device_name: str) -> float:
         before = peak_megabytes(device)
         plain_update(plain, optimiser, table, SETTINGS, 1.0, 1e-3)
     else:
-        settings = replace(
-            SETTINGS, recompute_activations="always" if "recomputed" in kind else "never"
+        settings = SETTINGS.changed(
+            recompute_activations="always" if "recomputed" in kind else "never"
         )
         model = build_model(LAYOUT, settings, 0, device)
         steps = build_optimiser(model, settings)
-        arrange(model, count, settings, device)
+        prepare_blocks(model, count, settings, device)
         forget_peak(device)
         before = peak_megabytes(device)
         update(model, steps, data, 1, settings, 0)

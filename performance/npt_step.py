@@ -13,7 +13,6 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import statistics
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -81,7 +80,7 @@ def measure(
         c.evaluate()
     for _ in range(rounds):
         for c in contestants:
-            with arithmetic(replace(one.settings, precision=c.precision), device):
+            with arithmetic(one.settings.changed(precision=c.precision), device):
                 before = gauges[c.precision].measure()
                 c.steps.append(seconds(c.step, device))
                 c.rates.append((before + gauges[c.precision].measure()) / 2)

@@ -25,7 +25,7 @@ def main() -> None:
     given = options.parse_args()
     device = begin(given)
     one = shape(given.configuration)
-    one = replace(one, settings=replace(one.settings, updates=given.updates))
+    one = replace(one, settings=one.settings.changed(updates=given.updates))
     contestants = [ours(one, precision, device) for precision in given.ours] + [
         reference(one, device)
     ]

@@ -52,18 +52,11 @@ def with_weights_of(model: NPT, plain: PlainNPT) -> PlainNPT:
             plain.outputs[j].weight.copy_(model.head.weight[first : first + size])
             plain.outputs[j].bias.copy_(model.head.bias[first : first + size])
         plain.column_index.load_state_dict(model.column_index.state_dict())
-        if model.column_kind is not None:
-            plain.column_kind.load_state_dict(model.column_kind.state_dict())
+        if model.column_type is not None:
+            plain.column_kind.load_state_dict(model.column_type.state_dict())
         for block, other in zip(model.blocks, plain.blocks, strict=True):
-            width = len(block.mix.bias)
-            weights = [*block.from_normed.weight.split(width), *block.from_raw.weight.split(width)]
-            biases = [*block.from_normed.bias.split(width), *block.from_raw.bias.split(width)]
-            layers = (other.query, other.key, other.value, other.residual)
-            for layer, weight, bias in zip(layers, weights, biases, strict=True):
-                layer.weight.copy_(weight)
-                layer.bias.copy_(bias)
-            for name in ("norm_attention", "norm_feed_forward", "mix", "widen", "narrow"):
-                getattr(other, name).load_state_dict(getattr(block, name).state_dict())
+            for name, layer in other.named_children():
+                layer.load_state_dict(getattr(block, name).state_dict())
     return plain
 
 

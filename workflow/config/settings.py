@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
+from pydantic import BaseModel
+
 from baselines import methods
 from baselines.declaration import BaselineSettings
 from npt.interface import Resources
@@ -23,12 +25,18 @@ def typed_settings(method: str, changes: Settings, where: str) -> Any:
 
 def as_json(settings: Any) -> dict[str, Any]:
     """Settings as plain values."""
-    return asdict(settings)
+    if isinstance(settings, BaselineSettings):
+        return asdict(settings)
+    return settings.model_dump()
 
 
 def require_settings(method: str, changes: Settings, where: str) -> None:
     """Raise `UserError` for a setting that the method does not have."""
-    require_keys(changes, [one.name for one in fields(methods()[method].settings)], where)
+    kind = methods()[method].settings
+    names = (
+        kind.model_fields if issubclass(kind, BaseModel) else [field.name for field in fields(kind)]
+    )
+    require_keys(changes, names, where)
 
 
 def _check_grid(method: str, settings: BaselineSettings) -> None:

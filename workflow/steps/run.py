@@ -68,10 +68,6 @@ def main() -> None:
         if resources.checkpoint:
             for path in (resources.checkpoint, partial_of(resources.checkpoint)):
                 path.unlink(missing_ok=True)
-    if PROCESSES > 1:
-        from npt.nn import distributed
-
-        distributed.leave()
 
 
 def _resources(given: argparse.Namespace) -> Resources:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -22,7 +20,7 @@ from workflow.studies.attention.probe import _spread, _standardised_ranks, heads
 def test_they_are_the_weights_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table("regression")
     split = first_split(table)
-    learner = NPTLearner(replace(SMALL_NPT, layers=4), Resources())
+    learner = NPTLearner(SMALL_NPT.changed(layers=4), Resources())
     learner.fit(table.blind(split.test), split, 0)
     learner = learner.trained
     found = heads(learner, table, split.test, 5)
@@ -30,9 +28,9 @@ def test_they_are_the_weights_of_the_forward_pass(monkeypatch: pytest.MonkeyPatc
 
     seen = []
 
-    def recording(queries, keys, values, *, scale, dropout=None):  # type: ignore[no-untyped-def]
+    def recording(queries, keys, values, *, scale, **options):  # type: ignore[no-untyped-def]
         seen.append((queries @ keys.transpose(-1, -2) * scale).softmax(-1))
-        return kernels.dot_product(queries, keys, values, scale=scale, dropout=dropout)
+        return kernels.dot_product(queries, keys, values, scale=scale, **options)
 
     monkeypatch.setattr(model_module, "dot_product", recording)
     learner.predict(split.test)
@@ -99,7 +97,7 @@ def test_another_model_s_heads_can_be_asked_and_duplicates_are_partners() -> Non
     from tests.workflow.studies.test_lookup import SETTINGS, unrelated
 
     table, split = unrelated(90)
-    learner = NPTLearner(replace(SETTINGS, updates=1), Resources())
+    learner = NPTLearner(SETTINGS.changed(updates=1), Resources())
     learner.fit(table.blind(split.test), split, 0)
     learner = learner.trained
     found = heads(learner, table, split.test, 5)
@@ -118,7 +116,7 @@ def test_another_model_s_heads_can_be_asked_and_duplicates_are_partners() -> Non
 def test_without_attention_between_datapoints_there_is_no_head() -> None:
     table = make_table("binary")
     split = first_split(table)
-    learner = NPTLearner(replace(SMALL_NPT, between_datapoints=False), Resources())
+    learner = NPTLearner(SMALL_NPT.changed(between_datapoints=False), Resources())
     learner.fit(table.blind(split.test), split, 0)
     learner = learner.trained
     assert heads(learner, table, split.test, 5) == []

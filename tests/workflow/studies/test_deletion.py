@@ -12,8 +12,8 @@ from npt.data.encoding import one_hot_features
 from npt.interface import Resources, UserError
 from npt.nn.inputs import ModelInput
 from npt.nn.learner import NPTLearner
-from npt.nn.trained import TrainedNPT
 from npt.nn.masking import mask
+from npt.nn.trained import TrainedNPT
 from npt.table import Task
 from tests.conftest import SMALL_NPT, first_split, make_table
 from workflow.studies.deletion.probe import Deletion, deletions, distances
@@ -25,7 +25,7 @@ OPTIONS = DeletionOptions(tolerance=0.002, limit=0.02, retries=4)
 def trained(task: Task, **changes: object) -> tuple[TrainedNPT, np.ndarray]:
     table = make_table(task)
     split = first_split(table)
-    learner = NPTLearner(replace(SMALL_NPT, **changes), Resources())  # type: ignore[arg-type]
+    learner = NPTLearner(SMALL_NPT.changed(**changes), Resources())  # type: ignore[arg-type]
     learner.fit(table.blind(split.test), split, 0)
     learner = learner.trained
     with torch.no_grad():

@@ -7,7 +7,7 @@ hidden targets, and their duplicates, of which those of test rows show theirs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ def looked_up(
     """Predictions (n,) of `rows`, test rows of the whole `table`; without `duplicates` the control, originals alone."""
     learner = learner.with_table(table, split)
     if not duplicates:
-        learner = learner.with_settings(replace(learner.settings, lookup="off"))
+        learner = learner.with_settings(learner.settings.changed(lookup="off"))
     return learner.predict(rows).values
 
 
