@@ -20,9 +20,10 @@ from baselines import methods
 from baselines.declaration import BaselineSettings
 from npt.interface import Resources
 from npt.table import Split, Table
-from performance.machine import facts, parser, start, write
+from performance.machine import parser, start, write
+from performance.measured import with_winner
 from performance.naive_search import ESTIMATORS, naive_search, refit
-from performance.tables import GRID_SEARCH, cells, line
+from performance.tables import GRID_SEARCH, print_row, print_titles
 from workflow.steps.prepare import prepare
 
 GRIDS: dict[str, dict[str, list[Any]]] = {
@@ -47,22 +48,27 @@ def main() -> None:
         "--downloads", type=Path, default=DOWNLOADS, help="folder of downloaded files"
     )
     arguments = options.parse_args()
-    device = start(arguments)
+    start(arguments)
     rows = []
-    print(line(GRID_SEARCH, GRID_SEARCH))
+    print_titles(GRID_SEARCH)
     for dataset in arguments.datasets:
         prepared = prepare(dataset, arguments.downloads)
         split = prepared.splits[0]
         blind = prepared.table.blind(split.test)
         for method in arguments.methods:
             row = {"dataset": dataset} | compare(method, blind, split, arguments.threads)
-            print(line(cells(row, GRID_SEARCH), GRID_SEARCH), flush=True)
+            print_row(with_winner(row), GRID_SEARCH)
             rows.append(row)
-    write(arguments.json, {"benchmark": "grid_search", **facts(device), "rows": rows})
+    write(arguments, "grid_search", rows)
 
 
-def compare(method: str, table: Table, split: Split, threads: int) -> dict[str, Any]:
-    """Seconds, fits and winners of both searches on one fold, and the difference of their losses."""
+def compare(
+    method: str,
+    table: Table,
+    split: Split,
+    threads: int,
+) -> dict[str, Any]:
+    """Seconds, fits and winners of both searches on one fold, and the difference of losses."""
     learner = _learner(method, GRIDS.get(method, "paper"), threads)
     _load_library(method, learner, table, split, threads)
     fits = []
@@ -110,14 +116,25 @@ def processor_seconds(action: Callable[[], Any]) -> float:
     return elapsed / repetitions
 
 
-def _learner(method: str, grid: Any, threads: int) -> Any:
+def _learner(
+    method: str,
+    grid: Any,
+    threads: int,
+) -> Any:
     return methods()[method].build(BaselineSettings(grid), Resources(threads))
 
 
-def _load_library(method: str, learner: Any, table: Table, split: Split, threads: int) -> None:
+def _load_library(
+    method: str,
+    learner: Any,
+    table: Table,
+    split: Split,
+    threads: int,
+) -> None:
     """Fit the first configuration, so that the time of an import is not measured."""
     grids = learner.baseline.grids(learner.settings, table.task, len(split.train))
-    first = {name: values[:1] for name, values in next(iter(grids)).items()}
+    grid = next(iter(grids))
+    first = {name: values[:1] for name, values in grid.items()}
     _learner(method, first, threads).fit(table, split, 0)
 
 

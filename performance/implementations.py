@@ -40,7 +40,11 @@ class Implementation:
     rates: list[float] = field(default_factory=list)
 
 
-def ours(shape: Shape, name: str, device: torch.device) -> Implementation:
+def ours(
+    shape: Shape,
+    name: str,
+    device: torch.device,
+) -> Implementation:
     """This project's NPT.
 
     Args:
@@ -90,7 +94,11 @@ def reference(shape: Shape, device: torch.device) -> Implementation:
     return Implementation(REFERENCE, "float32", step, evaluate)
 
 
-def by_name(name: str, shape: Shape, device: torch.device) -> Implementation:
+def by_name(
+    name: str,
+    shape: Shape,
+    device: torch.device,
+) -> Implementation:
     """The implementation with the name of an earlier one."""
     if name == REFERENCE:
         return reference(shape, device)

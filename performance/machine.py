@@ -26,7 +26,8 @@ def parser(description: str | None) -> argparse.ArgumentParser:
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--threads", type=int, default=torch.get_num_threads())
-    options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    options.add_argument("--device", default=device)
     options.add_argument("--json", type=Path, help="file for the measurements")
     return options
 
@@ -57,11 +58,16 @@ def synchronise(device: torch.device) -> None:
 class MatrixRate:
     """Sustained rate of a large square matrix product, slowed by other work on the machine."""
 
-    def __init__(self, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(
+        self,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
         self.device = device
         self.side = MATRIX_SIDE[device.type]
-        self.left = torch.randn(self.side, self.side, device=device).to(dtype)
-        self.right = torch.randn(self.side, self.side, device=device).to(dtype)
+        shape = (self.side, self.side)
+        self.left = torch.randn(shape, device=device).to(dtype)
+        self.right = torch.randn(shape, device=device).to(dtype)
         self.product = torch.mm(self.left, self.right)
 
     def measure(self, duration: float = 0.5) -> float:
@@ -95,6 +101,7 @@ def peak_megabytes(device: torch.device) -> float:
 def facts(device: torch.device) -> dict[str, Any]:
     """Device, versions, code revision and command of a measurement."""
     module = getattr(sys.modules["__main__"].__spec__, "name", "?")
+    command = ["python -m", module, *sys.argv[1:]]
     return {
         "device": device_name(device),
         "threads": torch.get_num_threads(),
@@ -102,14 +109,21 @@ def facts(device: torch.device) -> dict[str, Any]:
         "torch": torch.__version__,
         "python": platform.python_version(),
         "revision": _revision(),
-        "command": " ".join(["python -m", module, *sys.argv[1:]]),
+        "command": " ".join(command),
     }
 
 
-def write(path: Path | None, content: dict[str, Any]) -> None:
+def write(
+    arguments: argparse.Namespace,
+    benchmark: str,
+    rows: list[Any],
+) -> None:
     """Write measurements as JSON if a file is named."""
+    path = arguments.json
     if path is None:
         return
+    content = {"benchmark": benchmark} | facts(torch.device(arguments.device))
+    content["rows"] = rows
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1) + "\n")
 
@@ -142,7 +156,7 @@ def _revision() -> str:
     command = ["git", "describe", "--always", "--dirty"]
     folder = Path(__file__).parent
     try:
-        result = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True)
+        output = subprocess.check_output(command, text=True, cwd=folder, stderr=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return result.stdout.strip()
+    return output.strip()

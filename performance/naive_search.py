@@ -20,18 +20,19 @@ SEED = 42
 
 
 def naive_search(learner: SearchLearner, threads: int = 1) -> GridSearchCV:
-    """Fit and score every configuration of a learner's grid on the rows of the learner's last fit."""
+    """Fit and score every configuration of a grid on the rows of the learner's last fit."""
     data = learner.data
     baseline = learner.baseline
     rows = np.concatenate([data.train, data.validation])
-    is_validation = np.repeat([-1, 0], [len(data.train), len(data.validation)])
+    sizes = [len(data.train), len(data.validation)]
+    test_fold = np.repeat([-1, 0], sizes)
     grids: Any = baseline.grids(learner.settings, data.task, len(data.train))
     scoring: Any = score
     search = GridSearchCV(
         estimator(baseline.name, data.is_regression, threads),
         grids,
         scoring=scoring,
-        cv=PredefinedSplit(is_validation),
+        cv=PredefinedSplit(test_fold),
         refit=False,
         error_score="raise",
     )
@@ -40,14 +41,19 @@ def naive_search(learner: SearchLearner, threads: int = 1) -> GridSearchCV:
         return search.fit(features(learner)[rows], data.target[rows])
 
 
-def refit(learner: SearchLearner, search: GridSearchCV, threads: int = 1) -> Any:
+def refit(
+    learner: SearchLearner,
+    search: GridSearchCV,
+    threads: int = 1,
+) -> Any:
     """Fit the winner on the train rows, as in the paper's protocol."""
     data = learner.data
     winner = estimator(learner.baseline.name, data.is_regression, threads)
     winner.set_params(**search.best_params_)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return winner.fit(features(learner)[data.train], data.target[data.train])
+        train_features = features(learner)[data.train]
+        return winner.fit(train_features, data.target[data.train])
 
 
 def features(learner: SearchLearner) -> np.ndarray:
@@ -57,17 +63,26 @@ def features(learner: SearchLearner) -> np.ndarray:
     return learner.data.features
 
 
-def score(fitted: Any, features: np.ndarray, target: np.ndarray) -> float:
+def score(
+    fitted: Any,
+    features: np.ndarray,
+    target: np.ndarray,
+) -> float:
     """Negative squared error, or negative log loss."""
     if not hasattr(fitted, "predict_proba"):
         predictions = np.asarray(fitted.predict(features), np.float64)
         return -float(np.mean((predictions - target) ** 2))
     probabilities = np.asarray(fitted.predict_proba(features), np.float64)
     probabilities = probabilities / probabilities.sum(1, keepdims=True)
-    return -float(log_loss(target, probabilities, labels=np.arange(probabilities.shape[1])))
+    labels = np.arange(probabilities.shape[1])
+    return -float(log_loss(target, probabilities, labels=labels))
 
 
-def estimator(name: str, regression: bool, threads: int) -> Any:
+def estimator(
+    name: str,
+    regression: bool,
+    threads: int,
+) -> Any:
     """A baseline's estimator with its fixed parameters."""
     return ESTIMATORS[name](regression, threads)
 

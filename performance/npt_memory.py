@@ -16,23 +16,24 @@ import torch
 from npt.nn.device import arrange
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_model, build_optimiser, update
-from performance.machine import facts, parser, peak_megabytes, reset_peak, start, write
+from performance.machine import parser, peak_megabytes, reset_peak, start, write
 from performance.reference import PlainLamb, PlainNPT, plain_update
 from performance.shapes import Shape, generated, layout_of
-from performance.tables import by_field, cells, line
+from performance.tables import by_field, print_row, print_titles
 
 LAYOUT = layout_of([1] * 10)
 SETTINGS = NPTSettings(width=16, layers=4, heads=8)
 OURS = "npt"
 RECOMPUTED = "npt, activations recomputed"
 REFERENCE = "reference"
+ROWS = [1000, 2000, 4000, 8000, 16000]
 COLUMNS = {"rows": "{rows:,}"} | by_field((OURS, RECOMPUTED, REFERENCE), "{FIELD:,.0f}")
 
 
 def main() -> None:
     """Command line of the benchmark."""
     options = parser(__doc__)
-    options.add_argument("--rows", nargs="+", type=int, default=[1000, 2000, 4000, 8000, 16000])
+    options.add_argument("--rows", nargs="+", type=int, default=ROWS)
     options.add_argument(
         "--reference-limit",
         type=int,
@@ -40,9 +41,9 @@ def main() -> None:
         help="most rows for the reference, which is quadratic",
     )
     arguments = options.parse_args()
-    device = start(arguments)
+    start(arguments)
     rows = []
-    print(line(COLUMNS, COLUMNS))
+    print_titles(COLUMNS)
     for count in arguments.rows:
         row: dict[str, float | None] = {
             "rows": count,
@@ -53,17 +54,25 @@ def main() -> None:
         if count <= arguments.reference_limit:
             row[REFERENCE] = _in_own_process(REFERENCE, count, arguments.device)
         rows.append(row)
-        print(line(cells(row, COLUMNS), COLUMNS), flush=True)
-    write(arguments.json, {"benchmark": "npt_memory", **facts(device), "rows": rows})
+        print_row(row, COLUMNS)
+    write(arguments, "npt_memory", rows)
 
 
-def _in_own_process(implementation: str, rows: int, device: str) -> float:
+def _in_own_process(
+    implementation: str,
+    rows: int,
+    device: str,
+) -> float:
     measure = plain_peak if implementation == REFERENCE else peak
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(measure, (rows, device, implementation == RECOMPUTED))
 
 
-def peak(rows: int, device_name: str, recomputed: bool) -> float:
+def peak(
+    rows: int,
+    device_name: str,
+    recomputed: bool,
+) -> float:
     """Memory in MiB of one training step beyond the model, its optimiser and the data."""
     device = torch.device(device_name)
     settings = replace(SETTINGS, recompute_activations="always" if recomputed else "never")
@@ -77,7 +86,11 @@ def peak(rows: int, device_name: str, recomputed: bool) -> float:
     return peak_megabytes(device) - before
 
 
-def plain_peak(rows: int, device_name: str, recomputed: bool = False) -> float:
+def plain_peak(
+    rows: int,
+    device_name: str,
+    recomputed: bool = False,
+) -> float:
     """The same of the plain implementation, which recomputes nothing."""
     device = torch.device(device_name)
     _, table = generated(Shape("memory", rows, LAYOUT, SETTINGS), device)

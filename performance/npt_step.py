@@ -28,10 +28,10 @@ import torch
 from npt.nn import flops
 from npt.nn.device import arithmetic
 from performance.implementations import Implementation, by_name, ours, reference
-from performance.machine import MatrixRate, facts, parser, peak_megabytes, seconds, start, write
+from performance.machine import MatrixRate, parser, peak_megabytes, seconds, start, write
 from performance.profile import profiled
 from performance.shapes import SHAPES, Shape, paper_shape
-from performance.tables import STEP, cells, line
+from performance.tables import STEP, print_row, print_titles
 
 GROUPS = {
     "small": ["yacht", "boston_housing", "breast_cancer", "concrete"],
@@ -50,24 +50,29 @@ def main() -> None:
     device = start(arguments)
     shapes = [paper_shape(name) for name in _names(arguments.configurations)]
     if arguments.profile:
-        rows = [profiled(shape, name, device) for shape in shapes for name in arguments.ours]
-        write(arguments.json, {"benchmark": "npt_step --profile", **facts(device), "rows": rows})
+        rows = []
+        for shape in shapes:
+            rows += [profiled(shape, name, device) for name in arguments.ours]
+        write(arguments, "npt_step --profile", rows)
         return
     rows = []
-    print(line(STEP, STEP))
+    print_titles(STEP)
     for shape in shapes:
         implementations = [ours(shape, name, device) for name in arguments.ours]
         if not arguments.without_reference:
             implementations.append(reference(shape, device))
         measured = measure(shape, implementations, arguments.rounds, device)
         for row in measured:
-            print(line(cells(row, STEP), STEP), flush=True)
+            print_row(row, STEP)
         rows.extend(measured)
-    write(arguments.json, {"benchmark": "npt_step", **facts(device), "rows": rows})
+    write(arguments, "npt_step", rows)
 
 
 def measure(
-    shape: Shape, implementations: list[Implementation], rounds: int, device: torch.device
+    shape: Shape,
+    implementations: list[Implementation],
+    rounds: int,
+    device: torch.device,
 ) -> list[dict[str, Any]]:
     """Measurements of every implementation at one shape."""
     precisions = {implementation.precision for implementation in implementations}
@@ -87,7 +92,10 @@ def measure(
 
 
 def _take_turn(
-    implementation: Implementation, shape: Shape, rate: MatrixRate, device: torch.device
+    implementation: Implementation,
+    shape: Shape,
+    rate: MatrixRate,
+    device: torch.device,
 ) -> None:
     """Measure one step and one evaluation."""
     settings = replace(shape.settings, precision=implementation.precision)
@@ -100,7 +108,10 @@ def _take_turn(
 
 
 def _row(
-    implementation: Implementation, plain: Implementation | None, shape: Shape, device: torch.device
+    implementation: Implementation,
+    plain: Implementation | None,
+    shape: Shape,
+    device: torch.device,
 ) -> dict[str, Any]:
     """Measurements of one implementation over the rounds."""
     operations = flops.update(shape.rows, shape.columns, shape.settings)
@@ -134,17 +145,27 @@ def _with_evaluations(implementation: Implementation) -> list[float]:
 
 def _speedup(plain: list[float], fast: list[float]) -> float:
     """Median over the rounds of the ratio of times."""
-    return median([slow / quick for slow, quick in zip(plain, fast, strict=True)])
+    pairs = zip(plain, fast, strict=True)
+    return median([slow / quick for slow, quick in pairs])
 
 
-def _peak(configuration: str, implementation: str, device: torch.device) -> float:
+def _peak(
+    configuration: str,
+    implementation: str,
+    device: torch.device,
+) -> float:
     """Peak memory of one step in a process of its own."""
     arguments = (configuration, implementation, str(device), torch.get_num_threads())
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(peak_of_a_step, arguments)
 
 
-def peak_of_a_step(configuration: str, name: str, device_name: str, threads: int) -> float:
+def peak_of_a_step(
+    configuration: str,
+    name: str,
+    device_name: str,
+    threads: int,
+) -> float:
     """Peak memory of this process in MiB after one step."""
     torch.set_num_threads(threads)
     device = torch.device(device_name)

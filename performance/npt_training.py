@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from performance.implementations import Implementation, ours, reference
-from performance.machine import facts, parser, seconds, start, write
+from performance.machine import parser, seconds, start, write
 from performance.shapes import SHAPES, paper_shape
-from performance.tables import TRAINING, cells, line
+from performance.tables import TRAINING, print_row, print_titles
 
 UPDATES_A_TURN = 5
 
@@ -30,7 +30,8 @@ def main() -> None:
     arguments = options.parse_args()
     device = start(arguments)
     shape = paper_shape(arguments.configuration)
-    shape = replace(shape, settings=replace(shape.settings, updates=arguments.updates))
+    settings = replace(shape.settings, updates=arguments.updates)
+    shape = replace(shape, settings=settings)
     runs = [Run(ours(shape, precision, device)) for precision in arguments.ours]
     runs.append(Run(reference(shape, device)))
     print(f"{shape.name}, {arguments.updates} updates", flush=True)
@@ -39,16 +40,10 @@ def main() -> None:
         for run in runs:
             run.advance(updates, device)
     rows = [run.row(runs[-1]) for run in runs]
-    print(line(TRAINING, TRAINING))
+    print_titles(TRAINING)
     for row in rows:
-        print(line(cells(row, TRAINING), TRAINING))
-    content = {
-        "benchmark": "npt_training",
-        **facts(device),
-        "configuration": shape.name,
-        "rows": rows,
-    }
-    write(arguments.json, content)
+        print_row(row, TRAINING)
+    write(arguments, f"npt_training {shape.name}", rows)
 
 
 class Run:
@@ -59,7 +54,11 @@ class Run:
         self.losses: list[float] = []
         self.seconds = 0.0
 
-    def advance(self, updates: int, device: torch.device) -> None:
+    def advance(
+        self,
+        updates: int,
+        device: torch.device,
+    ) -> None:
         """Do some updates, each with its evaluation."""
         for _ in range(updates):
             self.seconds += seconds(self._update_and_evaluate, device)

@@ -27,7 +27,12 @@ KINDS_OF_WORK = {
 OTHER = "everything else"
 
 
-def profiled(shape: Shape, name: str, device: torch.device, steps: int = 5) -> dict[str, Any]:
+def profiled(
+    shape: Shape,
+    name: str,
+    device: torch.device,
+    steps: int = 5,
+) -> dict[str, Any]:
     """Shares of the time of a few steps; unnamed work is copies, sums and the like."""
     implementation = ours(shape, name, device)
     implementation.step()

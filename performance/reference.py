@@ -23,7 +23,11 @@ from performance.reference_masking import TEST, TRAIN, VALIDATION, Columns, Mask
 class PlainBlock(nn.Module):
     """One attention block over x (batch, s, M)."""
 
-    def __init__(self, width: int, settings: NPTSettings) -> None:
+    def __init__(
+        self,
+        width: int,
+        settings: NPTSettings,
+    ) -> None:
         super().__init__()
         self.width = width
         self.heads = settings.heads
@@ -186,7 +190,11 @@ def label_loss(
 class PlainLamb:
     """LAMB inside Lookahead, tensor by tensor."""
 
-    def __init__(self, model: nn.Module, settings: NPTSettings) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        settings: NPTSettings,
+    ) -> None:
         self.settings = settings
         self.parameters = list(model.parameters())
         self.updates = 0
@@ -246,7 +254,11 @@ def plain_update(
 
 
 @torch.no_grad()
-def plain_evaluation(model: PlainNPT, table: Columns, settings: NPTSettings) -> float:
+def plain_evaluation(
+    model: PlainNPT,
+    table: Columns,
+    settings: NPTSettings,
+) -> float:
     """A pass each over validation, train and test rows; the validation label loss."""
     model.eval()
     losses = {}

@@ -49,7 +49,11 @@ class MaskedColumns:
     labels: Tensor
 
 
-def masked(table: Columns, mode: int, settings: NPTSettings) -> MaskedColumns:
+def masked(
+    table: Columns,
+    mode: int,
+    settings: NPTSettings,
+) -> MaskedColumns:
     """Inputs and counted cells in the mode `TRAIN`, `VALIDATION` or `TEST`."""
     target = _target_mask(table, mode, settings)
     inputs = []
@@ -76,7 +80,11 @@ class TargetMask:
     hidden: Tensor
 
 
-def _target_mask(table: Columns, mode: int, settings: NPTSettings) -> TargetMask:
+def _target_mask(
+    table: Columns,
+    mode: int,
+    settings: NPTSettings,
+) -> TargetMask:
     missing = table.missing[table.target]
     known = (table.part == mode) & ~missing
     if settings.target_mask == 1:
@@ -89,7 +97,12 @@ def _target_mask(table: Columns, mode: int, settings: NPTSettings) -> TargetMask
     return TargetMask(chosen, chosen, hidden)
 
 
-def _input(table: Columns, column: int, chosen: Tensor, hidden: Tensor) -> Tensor:
+def _input(
+    table: Columns,
+    column: int,
+    chosen: Tensor,
+    hidden: Tensor,
+) -> Tensor:
     """Values and mask channel (n, C_j + 1); a tenth of the chosen cells is randomised."""
     values = table.values[column]
     randomised = chosen & _drawn(hidden, RANDOMISED)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 Row = Mapping[str, Any]
-Columns = Mapping[str, str]
+Columns = dict[str, str]
 """Format string over the fields of a row, by column title."""
 
 STEP: Columns = {
@@ -35,7 +35,7 @@ GRID_SEARCH: Columns = {
     "GridSearchCV, s": "{naive_seconds:.1f}",
     "ratio": "{ratio:.1f} ×",
     "largest difference": "{largest_difference:.0e}",
-    "same winner": "{same_winner}",
+    "winner": "{winner_text}",
 }
 PROBES: Columns = {
     "table": "{table}",
@@ -59,6 +59,18 @@ STORED_FORMS: Columns = {
     "compressed .npz: write, s": "{npz_write:.2f}",
     "compressed .npz: read, s": "{npz_open:.3f}",
 }
+PREPARATION: Columns = {
+    "table": "{table}",
+    "file, MB": "{text_mb:,.0f}",
+    "prepared, MB": "{disk_mb:,.1f}",
+    "prepare, once": "{prepare_seconds:.1f} s",
+    "peak, MB (prepare)": "{prepare_peak_mb:,.0f}",
+    "each job": "{job_seconds:.1f} s",
+    "peak, MB (job)": "{job_peak_mb:,.0f}",
+    "read_csv + scikit-learn, each job": "{plain_seconds:.1f} s",
+    "peak, MB (read_csv)": "{plain_peak_mb:,.0f}",
+    "idle peak, MB": "{idle_peak_mb:,.0f}",
+}
 NUMERIC_START = tuple("0123456789−+")
 
 
@@ -72,15 +84,29 @@ def cells(row: Row, columns: Columns) -> list[str]:
     return [_cell(row, template) for template in columns.values()]
 
 
-def line(texts: Iterable[str], titles: Iterable[str]) -> str:
-    """Texts for a terminal, each as wide as the title of its column, and at least 12 characters."""
-    padded = [text.ljust(max(12, len(title))) for text, title in zip(texts, titles, strict=True)]
-    return "  ".join(padded).rstrip()
+def print_titles(columns: Columns) -> None:
+    """Print the titles of columns."""
+    print(_line(columns, columns), flush=True)
+
+
+def print_row(row: Row, columns: Columns) -> None:
+    """Print a row below its titles."""
+    print(_line(cells(row, columns), columns), flush=True)
+
+
+def _line(texts: Iterable[str], titles: Iterable[str]) -> str:
+    """Texts padded to the width of their titles, or to that of the longest names."""
+    padded = []
+    for text, title in zip(texts, titles, strict=True):
+        width = max(18, len(title))
+        padded.append(text.ljust(width))
+    return " ".join(padded).rstrip()
 
 
 def markdown(rows: Iterable[Row], columns: Columns) -> str:
     """Rows as a Markdown table; columns whose first cell is a number are right-aligned."""
-    return markdown_of_cells(list(columns), [cells(row, columns) for row in rows])
+    texts = [cells(row, columns) for row in rows]
+    return markdown_of_cells(list(columns), texts)
 
 
 def markdown_of_cells(titles: list[str], rows: list[list[str]]) -> str:
