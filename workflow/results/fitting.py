@@ -9,7 +9,7 @@ import numpy as np
 
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Fit, Learner, Resources, Trial
-from npt.table import Split
+from npt.table import Part, Split
 from workflow.planning.run import training_seed
 from workflow.results.job import Job
 from workflow.results.predictions import PARTS, fold_arrays
@@ -53,7 +53,7 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
 def _sizes(split: Split) -> dict[str, int]:
     sizes = {"train_rows": len(split.train)}
     for part in PARTS:
-        sizes[f"{part}_rows"] = len(getattr(split, part))
+        sizes[f"{part}_rows"] = len(split.rows(part))
     return sizes
 
 

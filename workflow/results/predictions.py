@@ -10,19 +10,19 @@ import numpy as np
 
 from npt.atomic import replacing
 from npt.interface import Prediction, UserError
-from npt.table import Split
+from npt.table import Part, Split
 
-PARTS = ("validation", "test")
+PARTS: tuple[Part, ...] = ("validation", "test")
 Arrays = Mapping[str, np.ndarray]
 
 
 def fold_arrays(
-    fold: int, split: Split, predictions: Mapping[str, Prediction]
+    fold: int, split: Split, predictions: Mapping[Part, Prediction]
 ) -> dict[str, np.ndarray]:
     """Arrays of a fold: for each part its rows (n,), and its predictions (n,) or (n, C)."""
     arrays = {}
     for part, prediction in predictions.items():
-        arrays[f"fold_{fold}_{part}_rows"] = getattr(split, part)
+        arrays[f"fold_{fold}_{part}_rows"] = split.rows(part)
         arrays[f"fold_{fold}_{part}"] = prediction.values
     return arrays
 
