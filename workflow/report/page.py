@@ -17,7 +17,7 @@ from workflow.config.scoring import Scoring
 from workflow.planning.folds import format_folds
 from workflow.report.findings import answer
 from workflow.report.headline import headline
-from workflow.report.html import rendered
+from workflow.report.old_html import rendered
 from workflow.report.section import Section
 from workflow.report.summary import dataset_title, method_title, why_no_result
 from workflow.report.tables import TABLES
