@@ -14,7 +14,7 @@ import pandas as pd
 
 from npt.data import store
 from workflow.config.scoring import Scoring
-from workflow.planning.folds import format_folds
+from workflow.config.folds import format_folds
 from workflow.planning.runs import UNFINISHED
 from workflow.report.findings import answer
 from workflow.report.headline import headline

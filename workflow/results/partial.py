@@ -12,8 +12,8 @@ from pathlib import Path
 from baselines import methods
 from npt.data import store
 from npt.interface import UserError
-from workflow.config.study import Study
-from workflow.planning.folds import format_folds, parse_folds
+from workflow.config.old_study import Study
+from workflow.config.folds import format_folds, parse_folds
 from workflow.planning.paths import RESULTS, ROWS
 from workflow.planning.old_plan import Plan
 from workflow.planning.runs import UNFINISHED, Run
@@ -76,7 +76,7 @@ class Interim:
             made |= {(run.name, fold): row for fold, row in own.items()}
         for key, facts in expected.items():
             folds = [
-                fold for fold in parse_folds(facts["folds"], key) or () if (key, fold) not in made
+                fold for fold in parse_folds(facts["folds"]) if (key, fold) not in made
             ]
             made |= {
                 (key, fold): row
