@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from baselines import methods
+from baselines import baselines, methods
 from npt.interface import Resources, UserError, unknown
 from npt.table import TASKS
 from npt.validation import validated
@@ -91,8 +91,9 @@ def _adapter(model: type) -> TypeAdapter[Any]:
 
 
 def _check_grid(method: str, settings: Any) -> None:
-    if not hasattr(settings, "grid"):
+    """Raise `UserError` for a grid that a baseline cannot search."""
+    if method not in baselines():
         return
-    baseline: Any = methods()[method].build(settings, Resources()).baseline
+    methods()[method].build(settings, Resources())
     for task in TASKS:
-        next(iter(baseline.configurations(settings, task, 1)))
+        next(iter(baselines()[method].configurations(settings, task, 1)))

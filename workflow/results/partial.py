@@ -12,13 +12,14 @@ from pathlib import Path
 from baselines import methods
 from npt.data import store
 from npt.interface import UserError
-from workflow.config.old_study import Study
 from workflow.config.folds import format_folds, parse_folds
-from workflow.planning.paths import RESULTS, ROWS
+from workflow.config.old_study import Study
 from workflow.planning.old_plan import Plan
-from workflow.planning.runs import UNFINISHED, Run
+from workflow.planning.paths import RESULTS, ROWS
+from workflow.planning.runs import Run
 from workflow.results.collection import check, name_of, read_rows, refuse_mixed_revisions, select
 from workflow.results.external import Row, foreign, require_sound, with_source
+from workflow.results.row import UNFINISHED
 from workflow.studies.kinds import KINDS
 
 TAIL = 100_000  # bytes of a log in which its last error is looked for
@@ -76,7 +77,7 @@ class Interim:
             made |= {(run.name, fold): row for fold, row in own.items()}
         for key, facts in expected.items():
             folds = [
-                fold for fold in parse_folds(facts["folds"]) if (key, fold) not in made
+                fold for fold in parse_folds(facts["folds"], key) or () if (key, fold) not in made
             ]
             made |= {
                 (key, fold): row
