@@ -12,7 +12,8 @@ from npt.data.store import Prepared
 from npt.interface import UserError
 from workflow.planning import paths
 from workflow.planning.external_runs import external_runs
-from workflow.planning.plan import Expected, PlannedStudy, Plan
+from workflow.planning.plan import Plan
+from workflow.planning.planned_study import Expected, PlannedStudy
 from workflow.results.external import (
     complete_methods,
     read_csv,

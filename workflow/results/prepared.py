@@ -5,22 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from npt.data import store
-from npt.data.custom import CustomDataset
-from npt.data.datasets import datasets
-from npt.data.declaration import Dataset
 from npt.interface import UserError
 from npt.table import Task
-from workflow.config.custom_datasets import custom_dataset
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.results.missing import why_unprepared
-
-
-def declared(plan: Plan, name: str) -> Dataset | CustomDataset:
-    """Declaration of a dataset of the plan."""
-    if name in plan.custom_datasets:
-        return custom_dataset(name, plan.custom_datasets[name], f"custom_datasets.{name}")
-    return datasets()[name]
 
 
 class PreparedDatasets:
@@ -57,4 +46,4 @@ class PreparedDatasets:
         """Task of a dataset, the declared one if it is not prepared."""
         if name in self.available:
             return self.available[name].table.task
-        return declared(self._plan, name).expected_task
+        return self._plan.dataset(name).expected_task

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from workflow.planning.plan import Expected
+from workflow.planning.planned_study import Expected
 from workflow.results.row import UNFINISHED, Key, Row
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from npt.interface import ContextModel, Resources, UserError
 from npt.validation import validated
 from workflow.planning import paths
-from workflow.planning.plan import PlannedStudy
+from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.revision import PROBE_SOURCES
 from workflow.planning.run import training_seed
 from workflow.results.job import Job
