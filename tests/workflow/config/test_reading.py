@@ -145,8 +145,8 @@ def plan_of(found: dict[str, Any]) -> Any:
             ["begin with 0"],
         ),
         (
-            {"studies": {"c": {"kind": "lookup", "options": {"beside": ["mpl"]}}}},
-            ["options.beside", "did you mean 'mlp'?"],
+            {"studies": {"c": {"kind": "lookup", "options": {"compare_with": ["mpl"]}}}},
+            ["options.compare_with", "did you mean 'mlp'?"],
         ),
         (
             {"studies": {"l": {"kind": "lookup", "methods": ["npt"]}}},

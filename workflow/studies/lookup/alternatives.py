@@ -55,9 +55,7 @@ def neighbour_predictions(
     return trained.statistics.original(values, table.target)
 
 
-def baseline_predictions(
-    query: ProbeQuery, name: str, rows: np.ndarray
-) -> tuple[np.ndarray, str]:
+def baseline_predictions(query: ProbeQuery, name: str, rows: np.ndarray) -> tuple[np.ndarray, str]:
     """Predictions of the originals by a baseline that knows the duplicates; or NaN and a reason."""
     trained, table, baseline = query.trained, query.table, baselines()[name]
     task = duplicates_of(trained, table, rows, query.seed)
