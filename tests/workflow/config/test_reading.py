@@ -10,7 +10,7 @@ import workflow.config.study as study_module
 from baselines import methods
 from npt.interface import UserError
 from workflow.config.reading import parse, read, read_file
-from workflow.planning.folds import parse_folds
+from workflow.config.folds import parse_folds
 from workflow.planning.paths import CONFIG
 from workflow.runtime.start import keep
 
@@ -145,8 +145,8 @@ def plan_of(found: dict[str, Any]) -> Any:
             ["begin with 0"],
         ),
         (
-            {"studies": {"c": {"kind": "lookup", "options": {"compare_with": ["mpl"]}}}},
-            ["options.compare_with", "did you mean 'mlp'?"],
+            {"studies": {"c": {"kind": "lookup", "options": {"beside": ["mpl"]}}}},
+            ["options.beside", "did you mean 'mlp'?"],
         ),
         (
             {"studies": {"l": {"kind": "lookup", "methods": ["npt"]}}},
