@@ -20,7 +20,7 @@ from npt.table import Column, Split, Table
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
 from workflow.planning.old_plan import Plan
-from workflow.planning.revision import PROBE_SOURCES, outdated, revision
+from workflow.planning.revision import PROBE_SOURCES, revision
 from workflow.planning.runs import Run
 from workflow.report.figures import FIGURES
 from workflow.report.findings import answer
