@@ -25,7 +25,7 @@ from workflow.planning.runs import Run
 from workflow.report.figures import FIGURES
 from workflow.report.findings import answer
 from workflow.report.headline import headline
-from workflow.report.rank_tests import rank_tests
+from workflow.report.old_rank_tests import rank_tests
 from workflow.report.tables import TABLES
 from workflow.results.partial import Gathered, Interim
 from workflow.results.row import UNFINISHED
