@@ -10,7 +10,6 @@ import numpy as np
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Fit, Learner, Resources, Trial
 from npt.table import Part, Split
-from workflow.planning.run import training_seed
 from workflow.results.job import Job
 from workflow.results.predictions import PARTS, fold_arrays
 from workflow.results.row import Row
@@ -40,7 +39,7 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
         row = Row(**identity, status="skipped", reason=refusal)
         return FittedFold(row, {}, (), None)
     learner = job.method.build(job.settings, resources)
-    seed = training_seed(fold, job.run.seed)
+    seed = job.run.training_seed(fold)
     evaluation = evaluate(learner, job.prepared.table, split, seed)
     outcome = _outcome(evaluation)
     device = str(getattr(learner, "device", "cpu"))

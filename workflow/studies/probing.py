@@ -14,8 +14,7 @@ from npt.interface import ContextModel, Resources, UserError
 from npt.validation import validated
 from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
-from workflow.planning.revision import PROBE_SOURCES
-from workflow.planning.run import training_seed
+from workflow.planning.revision import probe_sources
 from workflow.results.job import Job
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows
@@ -64,7 +63,7 @@ class Probe:
 
     def fold(self, fold: int) -> tuple[Row, dict[str, np.ndarray]]:
         """Row of a fold, and arrays whose names begin with the fold."""
-        identity = self.job.identity(fold, PROBE_SOURCES)
+        identity = self.job.identity(fold, probe_sources(self.kind.name))
         columns = {**identity, "options": self.options.model_dump(mode="json")}
         try:
             model = self._model(fold)
@@ -102,7 +101,7 @@ class Probe:
         job = self.job
         split = job.split(fold)
         blind = job.prepared.table.blind(split.test)
-        seed = training_seed(fold, job.run.seed)
+        seed = job.run.training_seed(fold)
         if job.method.load is not None:
             weights = Path(paths.run_weights(job.run.stem))
             return job.method.load(job.settings, self.resources, weights, blind, split, seed)
