@@ -1,4 +1,4 @@
-"""Files that are either whole or absent."""
+"""Atomic writes: a file is either complete or absent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its name when the block ends well, and is removed otherwise."""
+    """Atomic write: a temporary path that is renamed to `path` on success, deleted on error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
@@ -26,5 +26,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def partial_of(path: Path) -> Path:
-    """Where a large file is written before it takes its name: always the same, so that killed writers leave one at most."""
+    """Temporary name of a large file while it is written.
+
+    It is always the same, so that killed processes leave one such file at most.
+    """
     return path.with_name(f".{path.name}.partial")

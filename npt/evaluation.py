@@ -1,4 +1,4 @@
-"""Fit one method on one fold, blind to the test targets, and score it."""
+"""Fit a method on one fold, blind to the test targets, and predict its validation and test rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import resource
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,65 +14,102 @@ import numpy as np
 
 from npt.interface import Fit, Infeasible, Learner, Prediction, Trial
 from npt.metrics import score
-from npt.table import Split, Table
+from npt.table import Part, Split, Table
+
+MIB = 2**20
+PREDICTED: tuple[Part, ...] = ("validation", "test")
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The outcome of one run; `metrics` are named part_metric, `predictions` are by part.
+    """Outcome of a method on one fold.
 
-    `status` is `ok`, or `failed` with a reason, when there are no metrics. `trials` are those of a search, a failed one's too.
+    Attributes:
+        status: `ok`, or `failed` with a reason and without predictions.
+        reason: Why it failed; empty if it did not.
+        metrics: `part_metric` to its value, such as `test_rmse`.
+        fit: Summary of the training.
+        predictions: Predictions of the validation and the test rows, by part.
+        fit_seconds: Training time, that before an interruption included.
+        predict_seconds: Prediction time.
+        peak_memory_mb: Peak resident memory in MiB.
+        peak_gpu_memory_mb: Peak memory of PyTorch on its GPU in MiB; None without a GPU.
+        trials: Configurations of a search, also of one that failed.
     """
 
     status: str
-    reason: str
-    metrics: Mapping[str, float]
-    fit: Fit | None
-    predictions: Mapping[str, Prediction]
-    fit_seconds: float
-    predict_seconds: float
-    peak_memory_mb: float
+    reason: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    fit: Fit | None = None
+    predictions: Mapping[Part, Prediction] = field(default_factory=dict)
+    fit_seconds: float = 0.0
+    predict_seconds: float = 0.0
+    peak_memory_mb: float = 0.0
     peak_gpu_memory_mb: float | None = None
     trials: Sequence[Trial] = ()
 
 
 def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluation:
-    """Train `learner` without the test targets, predict validation and test rows, and compute every metric.
+    """Train `learner` without the test targets, then predict the validation and the test rows.
 
-    A learner that raises `Infeasible` gives a failed evaluation; any other error is raised.
+    Raises:
+        ArithmeticError: A prediction is not finite.
+        Exception: Any error of the learner other than `Infeasible` and `MemoryError`, which
+            give a failed evaluation.
     """
     forget_peak_memory()
-    started, trials = time.perf_counter(), ()
+    trials: Sequence[Trial] = ()
+    predictions: dict[Part, Prediction] = {}
+    started = time.perf_counter()
     try:
         fit = learner.fit(table.blind(split.test), split, seed)
-        fitted, trials = time.perf_counter(), fit.trials
-        predictions = {
-            part: learner.predict(getattr(split, part)) for part in ("validation", "test")
-        }
+        trials = fit.trials
+        fitted = time.perf_counter()
+        for part in PREDICTED:
+            predictions[part] = learner.predict(split.rows(part))
+        predicted = time.perf_counter()
     except (Infeasible, MemoryError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        took = time.perf_counter() - started
-        tried = trials or getattr(error, "trials", ())
         return Evaluation(
-            "failed", reason, {}, None, {}, took, 0.0, peak_memory_mb(), peak_gpu_memory_mb(), tried
+            "failed",
+            reason=" ".join(str(error).split()) or type(error).__name__,
+            fit_seconds=time.perf_counter() - started,
+            peak_memory_mb=peak_memory_mb(),
+            peak_gpu_memory_mb=peak_gpu_memory_mb(),
+            trials=trials or getattr(error, "trials", ()),
         )
-    predicted = time.perf_counter()
-    metrics = {}
     for part, prediction in predictions.items():
-        truth = table.truth[getattr(split, part)]
         _require_finite(prediction, part)
-        for name, value in score(table.task, truth, prediction.values).items():
-            metrics[f"{part}_{name}"] = value
-    fit_seconds, predict_seconds = fitted - started + fit.earlier_seconds, predicted - fitted
-    memory = peak_memory_mb(), peak_gpu_memory_mb()
     return Evaluation(
-        "ok", "", metrics, fit, predictions, fit_seconds, predict_seconds, *memory, trials
+        "ok",
+        metrics=scores(predictions, table, split),
+        fit=fit,
+        predictions=predictions,
+        fit_seconds=fitted - started + fit.earlier_seconds,
+        predict_seconds=predicted - fitted,
+        peak_memory_mb=peak_memory_mb(),
+        peak_gpu_memory_mb=peak_gpu_memory_mb(),
+        trials=trials,
     )
 
 
+def scores(predictions: Mapping[Part, Prediction], table: Table, split: Split) -> dict[str, float]:
+    """Every metric of the predictions of a fold, as `part_metric`."""
+    values = {}
+    for part, prediction in predictions.items():
+        truth = table.truth[split.rows(part)]
+        for name, value in score(table.task, truth, prediction.values).items():
+            values[f"{part}_{name}"] = value
+    return values
+
+
 def forget_peak_memory() -> bool:
-    """Begin a new measurement of peak memory. Whether the system can: elsewhere a peak is that of the whole process so far."""
-    if torch := _torch_on_gpu():
+    """Restart the measurement of peak memory.
+
+    Returns:
+        Whether the system supports it. Elsewhere a peak is that of the process since its start.
+    """
+    torch = _torch_on_gpu()
+    if torch:
         torch.cuda.reset_peak_memory_stats()
     try:
         Path("/proc/self/clear_refs").write_text("5")
@@ -82,9 +119,9 @@ def forget_peak_memory() -> bool:
 
 
 def peak_gpu_memory_mb() -> float | None:
-    """Peak memory in MiB that PyTorch held on its GPU; None where it used none."""
+    """Peak memory in MiB of PyTorch on its GPU; None where it used none."""
     torch = _torch_on_gpu()
-    return torch.cuda.max_memory_allocated() / 2**20 if torch else None
+    return torch.cuda.max_memory_allocated() / MIB if torch else None
 
 
 def _torch_on_gpu() -> Any:
@@ -96,16 +133,14 @@ def peak_memory_mb() -> float:
     """Peak resident memory in MiB of this process since `forget_peak_memory`."""
     status = Path("/proc/self/status")
     if status.exists():
-        (peak,) = [
-            line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")
-        ]
-        return int(peak) / 1024
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) / 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024**2 if sys.platform == "darwin" else 1024)
+    return peak / (MIB if sys.platform == "darwin" else 1024)
 
 
-def _require_finite(prediction: Prediction, part: str) -> None:
-    if not np.isfinite(prediction.values).all():
-        raise ArithmeticError(
-            f"{np.sum(~np.isfinite(prediction.values))} of the {part} predictions are not finite"
-        )
+def _require_finite(prediction: Prediction, part: Part) -> None:
+    infinite = ~np.isfinite(prediction.values)
+    if infinite.any():
+        raise ArithmeticError(f"{infinite.sum()} of the {part} predictions are not finite")

@@ -6,28 +6,35 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from npt.table import Split, Table, Task
+from npt.table import Part, Split, Table, Task
 
 if TYPE_CHECKING:
     from npt.perturbation import Perturbation
 
-Mode = Literal["train", "validation", "test"]
+Mode = Part  # the rows whose targets a network predicts: one part of a split
 
 
 class UserError(Exception):
-    """A mistake the user can mend; its message is one line that names the place and what is allowed."""
+    """An error that the user can correct.
+
+    Its message is one line: the key or file, what was found and what is allowed.
+    """
 
 
 def unknown(name: Any, allowed: Iterable[str]) -> str:
-    """What a message says of a name that is not allowed, with the nearest one that is."""
-    allowed = list(allowed)
-    near = difflib.get_close_matches(str(name), allowed, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{name!r} is unknown; {hint}allowed: {', '.join(allowed)}"
+    """Part of an error message about an unknown name, with the nearest allowed one.
+
+    Example:
+        `'yact' is unknown; did you mean 'yacht'? allowed: concrete, yacht`
+    """
+    names = list(allowed)
+    nearest = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    return f"{name!r} is unknown; {hint}allowed: {', '.join(names)}"
 
 
 @dataclass(frozen=True)
@@ -39,10 +46,15 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Trial:
-    """A configuration that a learner tried: its validation loss, or the reason why it has none.
+    """One configuration of a search.
 
-    `fit` numbers the models that were trained, from 1; configurations with the same number shared one, which took `seconds`.
-    One that failed has 0.
+    Attributes:
+        parameters: Hyper-parameters of the configuration.
+        validation_loss: NaN if the configuration failed.
+        reason: Why it failed; empty if it did not.
+        fit: Number of the model that was trained for it, from 1. Configurations with equal
+            numbers shared a model. 0 if it failed.
+        seconds: Training time of that model.
     """
 
     parameters: Mapping[str, Any]
@@ -54,9 +66,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """The lookup task for methods that take numbers alone: features (n, F) of the originals and of their duplicates.
+    """The lookup task for methods that take numbers alone.
 
-    `shown` (n,) are the targets that the duplicates show, standardised.
+    Attributes:
+        originals: Features (n, F) of the original rows.
+        duplicates: Features (n, F) of their duplicates.
+        shown: Standardised targets (n,) that the duplicates reveal.
     """
 
     originals: np.ndarray
@@ -65,9 +80,9 @@ class Duplicates:
 
 
 class Infeasible(Exception):
-    """A method cannot produce a result here (memory, unsupported data); the reason enters the tables.
+    """A method cannot produce a result (memory, unsupported data); the reason enters the tables.
 
-    A search whose every configuration failed passes on its trials.
+    A search in which every configuration failed attaches its trials.
     """
 
     def __init__(self, reason: str, trials: Sequence[Trial] = ()) -> None:
@@ -77,10 +92,17 @@ class Infeasible(Exception):
 
 @dataclass(frozen=True)
 class Fit:
-    """What a learner tells about its training; `earlier_seconds` are those before an interruption.
+    """Summary of a training.
 
-    A learner that searches a grid tells its size, all `trials` in the grid's order, how many different `models` are among them,
-    and the seconds it took to fit the winner again, if it did.
+    Attributes:
+        chosen: Hyper-parameters of the final model, as far as a search chose them.
+        validation_loss: Validation loss of the final model.
+        fits: Number of models that were trained.
+        parameters: Number of weights of the final model, where it has any.
+        earlier_seconds: Training time before an interruption.
+        trials: All configurations of a search, in the order of its grid.
+        grid: Number of configurations in the grid.
+        models: Number of distinct models among the trials.
     """
 
     chosen: Mapping[str, Any]
@@ -94,7 +116,7 @@ class Fit:
 
 
 class Learner(Protocol):
-    """Anything that can be put into the benchmark: NPT and every baseline."""
+    """A method of the benchmark: NPT or a baseline."""
 
     def fit(self, table: Table, split: Split, seed: int) -> Fit:
         """Train on a blind table: the targets of the test rows are missing."""
@@ -106,7 +128,7 @@ class Learner(Protocol):
 
 
 class Savable(Learner, Protocol):
-    """A learner that can write its weights after `fit`, so that its method can `load` them later."""
+    """A learner that can write its weights after `fit`, for the `load` of its method."""
 
     def save(self, path: Path) -> None:
         """Write the weights."""
@@ -118,7 +140,7 @@ class Savable(Learner, Protocol):
 
 
 class ContextModel(Protocol):
-    """A trained model that predicts a row with other rows in view: all that a probe needs of any method."""
+    """A trained model that predicts a row in the context of other rows; what a probe requires."""
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict test rows of the table that the model was trained on."""
@@ -127,16 +149,20 @@ class ContextModel(Protocol):
     def predict_perturbed(
         self, rows: np.ndarray, perturbation: Perturbation, seed: int
     ) -> Prediction:
-        """Predict test rows, each with the other rows perturbed by draws of its own."""
+        """Predict test rows, each with the other rows perturbed by independent draws."""
         ...
 
 
 @dataclass(frozen=True)
 class Resources:
-    """Where a learner may run: CPU threads, and `auto`, `cpu` or a torch device name such as `cuda:0`.
+    """What a learner may use.
 
-    A learner that trains for long may keep its state at `checkpoint`, written every `checkpoint_minutes`, to go on from there
-    after an interruption, and its metrics in the CSV `metrics`.
+    Attributes:
+        threads: CPU threads.
+        device: `auto`, `cpu` or a torch device such as `cuda:0`.
+        checkpoint: File for the state of a long training, from which it resumes.
+        checkpoint_minutes: Time between two writes of the checkpoint.
+        metrics: CSV file for metrics during the training.
     """
 
     threads: int = 1
@@ -151,21 +177,21 @@ class Resources:
 
 
 def all_folds(settings: Mapping[str, Any]) -> int | None:
-    """The `folds_per_job` of a method whose fits are short."""
+    """`folds_per_job` of a method whose fits are short."""
     return None
 
 
 def one_fold(settings: Mapping[str, Any]) -> int | None:
-    """The `folds_per_job` of a method whose fits are long, or leave weights."""
+    """`folds_per_job` of a method whose fits are long, or that saves weights."""
     return 1
 
 
 def supports_every_task(task: Task) -> str | None:
-    """The `supports` of a method without limits."""
+    """`supports` of a method without limits."""
     return None
 
 
-# What the results of every method depend on: how a table becomes arrays, and how predictions are scored.
+# Files that the results of every method depend on: a table as arrays, the scores of predictions.
 DATA_SOURCES = (
     "npt/interface.py",
     "npt/table.py",
@@ -177,21 +203,33 @@ DATA_SOURCES = (
     "npt/metrics.py",
 )
 
+LoadModel = Callable[[Any, Resources, Path, Table, Split, int], ContextModel]
+RefitModel = Callable[[Any, Mapping[str, Any], Resources, Table, Split, int], ContextModel]
+
 
 @dataclass(frozen=True)
 class Method:
     """Declaration of a method.
 
-    `settings` is the class of its settings, whose defaults are the paper's. `build` makes a learner from an instance of it.
-    `supports` returns the reason for refusing a task, or None. `draw` gives changes of settings for a tuning trial, by seed;
-    a method without it tunes itself inside its fit, within the `budget` of its settings. `folds_per_job` bounds the folds
-    that share a process, by the resolved settings; None puts all into one. A method that is `accelerated` computes on a
-    GPU where a profile says so; one that `searches` reports all its trials.
-
-    A probe gets its model from `load`, which reads the weights that a learner saved, or else from `refit`, which trains
-    again with the parameters that a search chose (`chosen` of its row). `libraries` are the distributions whose versions
-    its rows record, `sources` the files of this project that determine its results, and `test_settings` the changes of
-    settings that make it small enough for tests.
+    Attributes:
+        name: Identifier; that of its module.
+        title: Name in tables and figures.
+        settings: Class of its settings, whose defaults are the paper's.
+        build: Returns a learner from an instance of `settings`.
+        supports: Returns the reason for refusing a task, or None.
+        draw: Returns random changes of settings for a tuning trial, by seed. A method without
+            it tunes itself during `fit`, within the `budget` of its settings.
+        folds_per_job: Returns the largest number of folds that share a process, by the
+            resolved settings; None for no limit.
+        saves_weights: Whether its learner is `Savable`.
+        accelerated: Whether it computes on a GPU where the profile has one.
+        searches: Whether it reports trials.
+        sources: Files of this project that determine its results.
+        libraries: Distributions whose versions its rows record.
+        test_settings: Changes of settings that make it small enough for tests.
+        load: Returns the model that a probe examines, from saved weights.
+        refit: Returns that model by training with the hyper-parameters that a search chose
+            (`chosen` of its row); for methods without weights.
     """
 
     name: str
@@ -207,10 +245,8 @@ class Method:
     sources: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     test_settings: Mapping[str, Any] = field(default_factory=dict)
-    load: Callable[[Any, Resources, Path, Table, Split, int], ContextModel] | None = None
-    refit: Callable[[Any, Mapping[str, Any], Resources, Table, Split, int], ContextModel] | None = (
-        None
-    )
+    load: LoadModel | None = None
+    refit: RefitModel | None = None
 
     def __post_init__(self) -> None:
         assert not self.saves_weights or self.folds_per_job is one_fold, (

@@ -1,4 +1,4 @@
-"""Metrics of a prediction; the evaluator's alone, a learner never computes one (paper section 4.1)."""
+"""Metrics of a prediction (paper section 4.1). A learner never computes one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ CLASSIFICATION: tuple[Task, ...] = ("binary", "multiclass")
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: `compute(truth, prediction)` from class codes and probabilities (n, C), or from values (n,)."""
+    """A metric.
+
+    `compute(truth, predicted)` takes class codes (n,) and probabilities (n, C), or values (n,).
+    """
 
     name: str
     title: str
@@ -34,14 +37,20 @@ def _auroc(truth: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def negative_log_likelihood(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Mean negative log-likelihood in nats of class codes (n,) under probabilities (n, C) in float64 that sum to one.
+    """Mean negative log-likelihood in nats.
 
-    A probability of 0 counts as 2.2e-16, as in scikit-learn's `log_loss`, whose value this is; its checks cost milliseconds,
-    and a search asks for it hundreds of times.
+    Equals scikit-learn's `log_loss`, whose input checks cost milliseconds in each of the hundreds
+    of calls of a search. A probability of 0 counts as 2.2e-16.
+
+    Args:
+        truth: Class codes (n,).
+        predicted: Probabilities (n, C) float64, each row of which sums to one.
     """
-    least = np.finfo(np.float64).eps
-    own = predicted[np.arange(len(truth)), truth.astype(np.int64)]
-    return float(-np.log(np.clip(own, least, 1 - least)).mean())
+    smallest = np.finfo(np.float64).eps
+    rows = np.arange(len(truth))
+    of_truth = predicted[rows, truth.astype(np.int64)]
+    clipped = np.clip(of_truth, smallest, 1 - smallest)
+    return float(-np.log(clipped).mean())
 
 
 def _mse(truth: np.ndarray, predicted: np.ndarray) -> float:
@@ -52,29 +61,63 @@ def _rmse(truth: np.ndarray, predicted: np.ndarray) -> float:
     return _mse(truth, predicted) ** 0.5
 
 
-METRICS = {
-    metric.name: metric
-    for metric in (
-        Metric("auroc", "AUROC", ("binary",), True, _auroc),
-        Metric("accuracy", "accuracy", CLASSIFICATION, True, _accuracy),
-        Metric("nll", "NLL", CLASSIFICATION, False, negative_log_likelihood),
-        Metric("rmse", "RMSE", ("regression",), False, _rmse),
-        Metric("mse", "MSE", ("regression",), False, _mse),
-    )
-}
+AUROC = Metric(
+    name="auroc",
+    title="AUROC",
+    tasks=("binary",),
+    higher_is_better=True,
+    compute=_auroc,
+)
+ACCURACY = Metric(
+    name="accuracy",
+    title="accuracy",
+    tasks=CLASSIFICATION,
+    higher_is_better=True,
+    compute=_accuracy,
+)
+NLL = Metric(
+    name="nll",
+    title="NLL",
+    tasks=CLASSIFICATION,
+    higher_is_better=False,
+    compute=negative_log_likelihood,
+)
+RMSE = Metric(
+    name="rmse",
+    title="RMSE",
+    tasks=("regression",),
+    higher_is_better=False,
+    compute=_rmse,
+)
+MSE = Metric(
+    name="mse",
+    title="MSE",
+    tasks=("regression",),
+    higher_is_better=False,
+    compute=_mse,
+)
+METRICS = {metric.name: metric for metric in (AUROC, ACCURACY, NLL, RMSE, MSE)}
 
-PAPER_METRICS: dict[Task, str] = {"binary": "auroc", "multiclass": "accuracy", "regression": "rmse"}
+PAPER_METRICS: dict[Task, str] = {
+    "binary": "auroc",
+    "multiclass": "accuracy",
+    "regression": "rmse",
+}
 assert set(PAPER_METRICS) == set(TASKS)
 
 
 def score(task: Task, truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
-    """Every metric of the task over the rows whose target is known; none if no target is."""
+    """Every metric of a task, over the rows whose target is known.
+
+    Args:
+        truth: Class codes or target values (n,), NaN where unknown.
+        predicted: Probabilities (n, C) or values (n,).
+
+    Returns:
+        Values by the names of the metrics; empty if no target is known.
+    """
     known = ~np.isnan(truth)
     if not known.any():
         return {}
-    truth, predicted = truth[known], predicted[known]
-    return {
-        name: metric.compute(truth, predicted)
-        for name, metric in METRICS.items()
-        if task in metric.tasks
-    }
+    metrics = [metric for metric in METRICS.values() if task in metric.tasks]
+    return {metric.name: metric.compute(truth[known], predicted[known]) for metric in metrics}

@@ -1,4 +1,4 @@
-"""Walk a package and collect the declarations of its modules."""
+"""Collect the declarations of a package's modules."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from npt.interface import UserError
 
 
 def declarations(package: ModuleType, attribute: str) -> dict[str, Any]:
-    """Every module-level `attribute` in the modules of `package`, by its `name`.
+    """Module-level `attribute` of every module of `package` that has one, by its `name`.
 
     Raises:
-        UserError: a declaration is named unlike its file, so two could claim one name.
+        UserError: The name of a declaration is not that of its file.
     """
-    found: dict[str, Any] = {}
-    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
-        declaration = getattr(
-            importlib.import_module(f"{package.__name__}.{info.name}"), attribute, None
-        )
+    by_name: dict[str, Any] = {}
+    modules = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+    for name in modules:
+        module = importlib.import_module(f"{package.__name__}.{name}")
+        declaration = getattr(module, attribute, None)
         if declaration is None:
             continue
-        if declaration.name != info.name:
+        if declaration.name != name:
             raise UserError(
-                f"{package.__name__}/{info.name}.py declares {declaration.name!r}; the name must be the file's"
+                f"{package.__name__}/{name}.py: declares {declaration.name!r}; "
+                "the name must be that of the file"
             )
-        found[declaration.name] = declaration
-    return found
+        by_name[name] = declaration
+    return by_name

@@ -12,12 +12,15 @@ from npt.data.dtypes import code_type, smallest
 
 Kind = Literal["categorical", "continuous"]
 Task = Literal["binary", "multiclass", "regression"]
+Part = Literal["train", "validation", "test"]
 TASKS: tuple[Task, ...] = get_args(Task)
+PARTS: tuple[Part, ...] = get_args(Part)
+ALL_ROWS = slice(None)
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table; `levels` are the classes of a categorical column in ascending order."""
+    """One column of a table; `levels` are the classes of a categorical one, in ascending order."""
 
     name: str
     kind: Kind
@@ -31,9 +34,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Image:
-    """What the features of a table of images are: intensities, channel by channel, each row by row from the top left.
+    """Layout of features that are intensities of pixels.
 
-    `centre` and `scale` standardise each channel, in units of the intensities; without them each column is standardised.
+    Channel follows channel, each row by row from the top left. `centre` and `scale`
+    standardise each channel, in units of the intensities. Without them each column is
+    standardised.
     """
 
     channels: int
@@ -52,9 +57,14 @@ class Image:
 class Table:
     """N rows by d columns, the target included.
 
-    `cells` has an array (N,) for each column, each of a type as small as its content allows and possibly mapped from a file,
-    so nothing writes into one: numbers of a continuous column, NaN where missing; codes into `levels` of a categorical one, -1
-    where missing. A missing target is hidden: it is never shown and never scored.
+    Attributes:
+        columns: The d columns.
+        cells: An array (N,) for each column, read-only and of the smallest exact type. A
+            continuous column holds numbers, NaN where missing. A categorical column holds
+            indices of `levels`, -1 where missing. A missing target is never shown to a method
+            and never scored.
+        target: Index of the target column.
+        image: Layout of the features of a table of images.
     """
 
     columns: tuple[Column, ...]
@@ -66,39 +76,25 @@ class Table:
     def of(
         cls, columns: Sequence[Column], values: np.ndarray, target: int, image: Image | None = None
     ) -> Table:
-        """A table of cells (N, d) float64 as `values` gives them."""
-        return cls(
-            tuple(columns),
-            tuple(_compact(values[:, j], column) for j, column in enumerate(columns)),
-            target,
-            image,
-        )
+        """A table of cells (N, d) float64 as in `values`."""
+        cells = []
+        for numbers, column in zip(values.T, columns, strict=True):
+            cells.append(_compact(numbers, column))
+        return cls(tuple(columns), tuple(cells), target, image)
 
     @property
     def rows(self) -> int:
         """Number of rows, N."""
         return len(self.cells[self.target])
 
-    def numbers(self, j: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """ModelInput of column `j` in `rows` as float64 (n,): numbers or class codes, NaN where missing."""
-        cells = self.cells[j][rows]
-        numbers = cells.astype(np.float64)
-        if self.columns[j].kind == "categorical":
-            numbers[cells < 0] = np.nan
-        return numbers
-
     @property
-    def values(self) -> np.ndarray:
-        """A copy of all cells (N, d) as float64: numbers or class codes, NaN where missing."""
-        return self.block(slice(None))
-
-    def block(self, rows: np.ndarray | slice) -> np.ndarray:
-        """A copy of the cells (n, d) of some rows as float64: numbers or class codes, NaN where missing."""
-        return np.stack([self.numbers(j, rows) for j in range(len(self.columns))], axis=1)
+    def features(self) -> list[int]:
+        """Indices of the columns other than the target."""
+        return [j for j in range(len(self.columns)) if j != self.target]
 
     @property
     def task(self) -> Task:
-        """What the target column asks for."""
+        """Prediction task, from the target column."""
         target = self.columns[self.target]
         if target.kind == "continuous":
             return "regression"
@@ -109,25 +105,42 @@ class Table:
         """Target values (N,): class codes or numbers, NaN where hidden."""
         return self.numbers(self.target)
 
+    @property
+    def values(self) -> np.ndarray:
+        """A copy of all cells (N, d) as float64: numbers or class codes, NaN where missing."""
+        return self.block(ALL_ROWS)
+
+    def numbers(self, j: int, rows: np.ndarray | slice = ALL_ROWS) -> np.ndarray:
+        """Cells (n,) of column `j` as float64: numbers or class codes, NaN where missing."""
+        cells = self.cells[j][rows]
+        numbers = cells.astype(np.float64)
+        if self.columns[j].kind == "categorical":
+            numbers[cells < 0] = np.nan
+        return numbers
+
+    def block(self, rows: np.ndarray | slice) -> np.ndarray:
+        """A copy of the cells (n, d) of some rows as float64, NaN where missing."""
+        numbers = [self.numbers(j, rows) for j in range(len(self.columns))]
+        return np.stack(numbers, axis=1)
+
     def with_numbers(self, j: int, numbers: np.ndarray) -> Table:
-        """The same table with other cells in column `j`: numbers or class codes (N,), NaN where missing."""
+        """A table with other cells (N,) in column `j`: numbers or codes, NaN where missing."""
         cells = list(self.cells)
         cells[j] = _compact(numbers, self.columns[j])
         return replace(self, cells=tuple(cells))
 
     def followed_by(self, other: Table) -> Table:
         """The rows of this table, then those of another with the same columns."""
-        return replace(
-            self,
-            cells=tuple(np.concatenate(pair) for pair in zip(self.cells, other.cells, strict=True)),
-        )
+        pairs = zip(self.cells, other.cells, strict=True)
+        cells = tuple(np.concatenate(pair) for pair in pairs)
+        return replace(self, cells=cells)
 
     def blind(self, rows: np.ndarray) -> Table:
-        """The same table with the targets of `rows` removed."""
+        """A table with the targets of `rows` removed."""
         return self.hide(rows, self.target)
 
     def hide(self, rows: np.ndarray | slice, j: int) -> Table:
-        """The same table with the cells of `rows` in column `j` missing."""
+        """A table with the cells of `rows` in column `j` missing."""
         numbers = self.numbers(j)
         numbers[rows] = np.nan
         return self.with_numbers(j, numbers)
@@ -136,7 +149,8 @@ class Table:
 def _compact(numbers: np.ndarray, column: Column) -> np.ndarray:
     if column.kind == "continuous":
         return smallest(numbers)
-    return np.where(np.isnan(numbers), -1, numbers).astype(code_type(column.size))
+    codes = np.where(np.isnan(numbers), -1, numbers)
+    return codes.astype(code_type(column.size))
 
 
 @dataclass(frozen=True)
@@ -148,9 +162,14 @@ class Split:
     validation: np.ndarray
     test: np.ndarray
 
+    def rows(self, part: Part) -> np.ndarray:
+        """Row numbers of a part."""
+        return {"train": self.train, "validation": self.validation, "test": self.test}[part]
+
     def part(self) -> np.ndarray:
         """Part of every row (N,) int64: 0 train, 1 validation, 2 test."""
-        part = np.empty(len(self.train) + len(self.validation) + len(self.test), np.int64)
-        for code, rows in enumerate((self.train, self.validation, self.test)):
-            part[rows] = code
-        return part
+        count = len(self.train) + len(self.validation) + len(self.test)
+        codes = np.empty(count, np.int64)
+        for code, name in enumerate(PARTS):
+            codes[self.rows(name)] = code
+        return codes

@@ -147,8 +147,8 @@ def study_table(study: str, kind: str) -> str:
     """A table of a study under results/reference."""
     from npt.metrics import PAPER_METRICS
     from workflow.config.scoring import Scoring
-    from workflow.report.summary import read_study
     from workflow.report.tables import TABLES
+    from workflow.results.study_file import read_study
 
     return _sections(
         TABLES[kind](read_study(REFERENCE / f"{study}.csv"), Scoring(PAPER_METRICS)).sections

@@ -13,8 +13,8 @@ from workflow.config.scoring import Scoring
 from workflow.report.corruption import corruption_changes
 from workflow.report.dose import skill_from_others
 from workflow.report.section import TASK_TITLES, Section
-from workflow.report.summary import read_study
 from workflow.report.tables import TABLES
+from workflow.results.study_file import read_study
 
 SCORING = Scoring(PAPER_METRICS)
 

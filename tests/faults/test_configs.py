@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from npt.interface import UserError
 from workflow.config.reading import read
-from workflow.planning.plan import Plan
+from workflow.planning.old_plan import Plan
 
 CONFIGS = [
     yaml.safe_load(path.read_text()) for path in sorted(Path("workflow/configs").glob("*.yaml"))

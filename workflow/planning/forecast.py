@@ -18,7 +18,7 @@ from workflow.config.reading import Config, read_file
 from workflow.config.settings import as_json, typed_settings
 from workflow.config.study import Study
 from workflow.planning import resources
-from workflow.planning.plan import Plan
+from workflow.planning.old_plan import Plan
 from workflow.planning.runs import Run
 from workflow.studies.kinds import KINDS
 

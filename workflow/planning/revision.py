@@ -11,8 +11,8 @@ from pathlib import Path
 import npt
 from baselines import methods
 from npt.interface import Method
+from workflow.planning.old_plan import Plan
 from workflow.planning.paths import RESULTS, ROWS
-from workflow.planning.plan import Plan
 from workflow.studies.kinds import KINDS
 
 PROBE_SOURCES = ("workflow/studies",)  # what determines the result of a probe, beside the method

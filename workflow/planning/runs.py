@@ -10,8 +10,6 @@ from typing import Any
 
 from workflow.planning.folds import format_folds
 
-UNFINISHED = "unfinished"  # status of a row that stands for a result that is still to come
-
 
 @dataclass(frozen=True)
 class Run:

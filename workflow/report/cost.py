@@ -10,7 +10,7 @@ import pandas as pd
 
 from npt.data.datasets import datasets
 from workflow.config.scoring import Scoring
-from workflow.report.published import paper_name, published
+from workflow.report.old_published import paper_name, published
 from workflow.report.section import DASH, Section, Tabulated, counted, duration, noted
 from workflow.report.summary import dataset_title, method_titles
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from baselines import methods
 from workflow.config.scoring import Scoring
-from workflow.report.published import DIFFERENCE, marked, part_of, published, standard_errors
+from workflow.report.old_published import DIFFERENCE, marked, part_of, published, standard_errors
 from workflow.report.section import DASH, Section, Tabulated, notes, number, plus_minus
 from workflow.report.summary import (
     MODEL,

@@ -15,13 +15,13 @@ import pandas as pd
 from npt.data import store
 from workflow.config.scoring import Scoring
 from workflow.planning.folds import format_folds
-from workflow.planning.runs import UNFINISHED
 from workflow.report.findings import answer
 from workflow.report.headline import headline
-from workflow.report.html import rendered
+from workflow.report.old_html import rendered
 from workflow.report.section import Section
 from workflow.report.summary import dataset_title, method_title, why_no_result
 from workflow.report.tables import TABLES
+from workflow.results.row import UNFINISHED
 from workflow.studies.kinds import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 
 CAPTIONS = Path(__file__).with_name("captions")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,24 +10,10 @@ import pandas as pd
 
 from baselines import methods
 from npt.data.datasets import datasets
-from npt.interface import UserError
 from npt.metrics import METRICS
 from npt.table import Task
-from workflow.planning.runs import UNFINISHED
+from workflow.results.row import UNFINISHED
 
-TEXT = (
-    "study",
-    "dataset",
-    "task",
-    "method",
-    "variant",
-    "status",
-    "reason",
-    "preset",
-    "fingerprint",
-    "revision",
-    "source",
-)
 SUMMARY_COLUMNS = [
     "task",
     "dataset",
@@ -41,27 +25,6 @@ SUMMARY_COLUMNS = [
     "folds",
     "reason",
 ]
-
-
-def beside(study: Path) -> Path:
-    """Where the checksum of a collected study is."""
-    return study.with_name(f"{study.name}.sha256")
-
-
-def read_study(path: Path) -> pd.DataFrame:
-    """A collected study; names stay text, and only an empty cell is missing, so that a reason such as "NA" is one.
-
-    Raises:
-        UserError: it is not what its checksum says, which stands beside it.
-    """
-    if beside(path).exists() and beside(path).read_text().split()[:1] != [
-        hashlib.sha256(path.read_bytes()).hexdigest()
-    ]:
-        raise UserError(
-            f"{path}: damaged (it is not what {beside(path).name} says); remove it and run again"
-        )
-    names = [name for name in pd.read_csv(path, nrows=0) if name in TEXT]
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=dict.fromkeys(names, str))
 
 
 def alike(values: pd.Series | np.ndarray) -> bool:

@@ -17,7 +17,7 @@ from workflow.report.deletion import deletion
 from workflow.report.dose import dose_response
 from workflow.report.fold_tests import over_folds
 from workflow.report.lookup import lookup
-from workflow.report.published import (
+from workflow.report.old_published import (
     DIFFERENCE,
     WHOLE,
     beside_published,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import zlib
@@ -16,8 +15,8 @@ from npt.atomic import replacing
 from npt.interface import UserError
 from workflow.planning.folds import parse_folds
 from workflow.planning.revision import revision
-from workflow.planning.runs import UNFINISHED
 from workflow.results.external import Expected, remedy, require_reason
+from workflow.results.row import UNFINISHED
 
 CHECKSUM = "checksum"  # last column of a row in a file
 REQUIRED = (
@@ -179,8 +178,6 @@ def write(rows: list[dict[str, Any]], study: str, output: Path) -> None:
     """One CSV, nested values as JSON."""
     import pandas as pd
 
-    from workflow.report.summary import beside
-
     flat = [
         {
             key: json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
@@ -195,6 +192,3 @@ def write(rows: list[dict[str, Any]], study: str, output: Path) -> None:
     frame.insert(0, "study", study)
     with replacing(output) as partial:
         frame.to_csv(partial, index=False)
-        digest = hashlib.sha256(partial.read_bytes()).hexdigest()
-    with replacing(beside(output)) as partial:
-        partial.write_text(f"{digest}  {output.name}\n")

@@ -14,11 +14,12 @@ from npt.data import store
 from npt.interface import UserError
 from workflow.config.study import Study
 from workflow.planning.folds import format_folds, parse_folds
+from workflow.planning.old_plan import Plan
 from workflow.planning.paths import RESULTS, ROWS
-from workflow.planning.plan import Plan
-from workflow.planning.runs import UNFINISHED, Run
+from workflow.planning.runs import Run
 from workflow.results.collection import check, name_of, read_rows, refuse_mixed_revisions, select
 from workflow.results.external import Row, foreign, require_sound, with_source
+from workflow.results.row import UNFINISHED
 from workflow.studies.kinds import KINDS
 
 TAIL = 100_000  # bytes of a log in which its last error is looked for

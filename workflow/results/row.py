@@ -1,7 +1,8 @@
-"""A row of results: one fold of a run or of a probe, made here, made elsewhere, or missing."""
+"""A row of results: one fold of a run or of a probe, computed here, external, or missing."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,6 +13,7 @@ Status = Literal["ok", "failed", "skipped", "unfinished"]
 UNFINISHED: Status = "unfinished"  # stands for a result that does not exist yet
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
+Key = tuple[str, int, int]  # run key, seed and fold
 
 
 class Row(BaseModel):
@@ -46,7 +48,7 @@ class Row(BaseModel):
     configurations: Count | None = None
     models: Count | None = None
     failed_configurations: Count | None = None
-    fits: Amount | None = None
+    fits: Count | None = None
     parameters: Count | None = None
     fit_seconds: Amount | None = None
     predict_seconds: Amount | None = None
@@ -54,9 +56,27 @@ class Row(BaseModel):
     peak_gpu_memory_mb: Amount | None = None
     threads: Count | None = None
     device: str | None = None
-    source: str = ""  # external results file or folder; empty for rows made here
+    source: str = ""  # external results file or folder; empty for rows computed here
 
     @property
     def run_key(self) -> str:
         """dataset/method/variant."""
         return f"{self.dataset}/{self.method}/{self.variant}"
+
+    @property
+    def key(self) -> Key:
+        """Run key, seed and fold, which identify a row in a study."""
+        return self.run_key, self.seed, self.fold
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Extra columns: facts of a probe and metrics."""
+        return dict(self.model_extra or {})
+
+    def values(self) -> dict[str, Any]:
+        """The columns that were set, in the order of the fields, then the extra ones."""
+        return self.model_dump(exclude_unset=True)
+
+    def changed(self, changes: Mapping[str, Any]) -> Row:
+        """The same row with other values; unknown names become extra columns."""
+        return Row.model_validate({**self.values(), **changes})

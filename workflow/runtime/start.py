@@ -17,7 +17,7 @@ from npt.interface import UserError
 from workflow.config.reading import parse, read
 from workflow.planning import resources
 from workflow.planning.paths import CONFIG
-from workflow.planning.plan import Plan
+from workflow.planning.old_plan import Plan
 from workflow.planning.revision import outdated
 from workflow.runtime.folder_lock import claim
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from npt.interface import UserError, unknown
 from workflow.config.reading import read_file
 from workflow.config.study import Study
+from workflow.planning.old_plan import Plan
 from workflow.planning.paths import RESULTS
-from workflow.planning.plan import Plan
 from workflow.results.collection import check, read_rows, select, write
 from workflow.results.external import foreign, require_sound, with_source
 from workflow.runtime.command import execute, parser

@@ -17,7 +17,7 @@ def main() -> None:
     """Command line of the step."""
     from workflow.config.reading import read_file
     from workflow.planning.forecast import estimate, shown
-    from workflow.planning.plan import Plan
+    from workflow.planning.old_plan import Plan
 
     options = parser(__doc__)
     options.add_argument("--configfile", type=Path, default=Path("config.yaml"))

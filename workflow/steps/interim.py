@@ -19,11 +19,11 @@ from workflow.studies.kinds import Kind
 def main() -> None:
     """Command line of the step."""
     from workflow.config.reading import read_file
-    from workflow.planning.plan import Plan
+    from workflow.planning.old_plan import Plan
     from workflow.report.page import render
-    from workflow.report.summary import read_study
     from workflow.results.collection import write
     from workflow.results.partial import Interim
+    from workflow.results.study_file import read_study
     from workflow.steps.show import show
 
     options = parser(__doc__)

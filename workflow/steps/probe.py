@@ -6,13 +6,13 @@ import json
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from baselines import methods
 from npt.data import store
-from npt.interface import Method, Resources, Savable, UserError
+from npt.interface import Method, Resources, UserError
 from npt.table import Table
 from workflow.config.checks import typed
 from workflow.config.settings import typed_settings
@@ -53,7 +53,12 @@ def main() -> None:
         row = {**fold.identity, "status": "ok", "reason": "", "options": asdict(chosen)}
         try:
             learner = _model(
-                fold, method, given.model, prepared.table, given.settings, given.threads
+                fold,
+                method,
+                given.model,
+                prepared.table,
+                given.settings,
+                Resources(given.threads, given.device),
             )
         except NoModel as error:
             rows.append({**row, "status": "failed", "reason": str(error)})
@@ -85,17 +90,23 @@ class NoModel(Exception):
 
 
 def _model(
-    fold: Fold, method: Method, path: Path, table: Table, settings: dict[str, Any], threads: int
+    fold: Fold,
+    method: Method,
+    path: Path,
+    table: Table,
+    settings: dict[str, Any],
+    resources: Resources,
 ) -> Any:
     """The trained model of a fold: with the weights that were kept, or fitted again with the configuration that was chosen."""
     blind = table.blind(fold.split.test)
     if method.saves_weights:
         if path.stat().st_size == 0:
             raise NoModel("there are no weights, as training failed")
-        learner: Any = cast(Savable, fold.learner)
-        learner.load(path, blind, fold.split, fold.fold)
-        if getattr(learner.settings, "lookup", "off") != "off":
-            learner.attach(
+        assert method.load is not None
+        chosen = typed_settings(method.name, settings, "--settings")
+        learner: Any = method.load(chosen, resources, path, blind, fold.split, fold.fold)
+        if getattr(chosen, "lookup", "off") != "off":
+            learner = learner.with_table(
                 table, fold.split
             )  # what is to be looked up is on the duplicates of test rows
         return learner
@@ -111,7 +122,7 @@ def _model(
     grid = {name: [value] for name, value in found[0]["chosen"].items()}
     device = found[0].get("device", "cpu")
     learner = method.build(
-        replace(own, grid=grid, budget=None, minutes=None), Resources(threads, device)
+        replace(own, grid=grid, budget=None, minutes=None), Resources(resources.threads, device)
     )
     learner.fit(blind, fold.split, fold.fold)
     return learner

@@ -13,7 +13,7 @@ def main() -> None:
     """Command line of the step."""
     from npt.data import store
     from workflow.report.page import render
-    from workflow.report.summary import read_study
+    from workflow.results.study_file import read_study
 
     options = parser(__doc__)
     options.add_argument(

@@ -33,10 +33,10 @@ def show(collected: Path, of_kind: Kind, scoring: Scoring, tables: Path, figures
 
     from workflow.report.drawing import UNDATED
     from workflow.report.figures import FIGURES
-    from workflow.report.html import html
-    from workflow.report.latex import latex
-    from workflow.report.summary import read_study
+    from workflow.report.old_html import html
+    from workflow.report.old_latex import latex
     from workflow.report.tables import TABLES
+    from workflow.results.study_file import read_study
 
     study, kind = read_study(collected), KINDS[of_kind]
     preset = str(study["preset"].iloc[0])

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
-
 from npt.table import Task
+from npt.validation import Strict
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from npt.interface import Method
     from workflow.config.scoring import Scoring
     from workflow.report.table import Table
     from workflow.studies.query import ProbeQuery
@@ -24,23 +24,30 @@ if TYPE_CHECKING:
 Facts = dict[str, Any]
 
 
-class Options(BaseModel):
+class Options(Strict):
     """Options of a study kind; a kind without options uses this class as it is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 @dataclass(frozen=True)
 class StudyKind:
     """Declaration of a study kind, the object `KIND` of the package `workflow.studies.<name>`.
 
-    The package has the modules `tables.py` (a function per name in `tables`: study and scoring to a `Table`), `figures.py`
-    (a function per name in `figures`: study and scoring to a matplotlib figure), `summary.py` (`finding`, the sentence of
-    the study's section, and optionally `headline`, a sentence of the report's summary, both from study and scoring), a
-    caption `captions/<figure>.rst` for every figure and, where `probes`, `probe.py` with `probe(query)`.
+    The package has these modules; their functions take the collected study and the scoring.
 
-    `order` sorts the kinds' headlines. A probe that `needs_weights` takes trained NPTs alone, others also methods that can be
-    refitted. `only_task` restricts the datasets, `only_settings` the methods' settings.
+    * `tables.py`: a function for each name in `tables` that returns a `Table`.
+    * `figures.py`: a function for each name in `figures` that returns a matplotlib figure, whose
+      caption is `captions/<figure>.rst`.
+    * `summary.py`: `finding`, the sentence of the study's section in the report, and optionally
+      `headline`, a sentence of the report's summary.
+    * `probe.py`, where `probes`: `probe(query)`.
+
+    Kinds with own rules are subclasses.
+
+    Attributes:
+        order: Position of the kind in lists and in the report's summary.
+        probes: Whether the study probes trained models.
+        needs_weights: Whether only trained NPTs can be probed; else also refitted baselines.
+        only_task: The task of all datasets, if it is restricted.
     """
 
     name: str
@@ -53,12 +60,18 @@ class StudyKind:
     needs_weights: bool = False
     only_task: Task | None = None
 
+    def accepts(self, method: Method) -> bool:
+        """Whether a method can be part of such a study."""
+        if not self.probes or method.saves_weights:
+            return True
+        return method.searches and not self.needs_weights
+
     def refuse(self, settings: Mapping[str, Any]) -> str | None:
         """Reason why a run with these resolved settings cannot be part of such a study, or None."""
         return None
 
     def forward_passes(self, options: Any) -> float | None:
-        """Forward passes over a batch per probed row, for cost forecasts; None where only a measurement tells."""
+        """Forward passes over a batch for each probed row; None if only measurements know."""
         return 0.0
 
     @property

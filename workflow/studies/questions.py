@@ -101,7 +101,7 @@ def deletion(asked: Question) -> Answer:
     from npt.data.encoding import one_hot_features
     from workflow.studies.deletion.probe import deletions, distances
 
-    features = one_hot_features(asked.table, asked.learner.known)
+    features = one_hot_features(asked.table, asked.learner.statistics)
     found = deletions(asked.learner, asked.rows, asked.options, asked.seed)
     measured = np.array([distances(features, one, asked.seed) for one in found])
     left = np.array([one.kept.mean() for one in found])
@@ -179,7 +179,7 @@ def lookup(asked: Question) -> Answer:
     swept = drawn(rows, SWEPT_ROWS, seed)
     sweep = intervened(learner, table, split, swept)
     shift = (
-        float(learner.known.scale[table.target]) if "add_one" in learner.settings.lookup else 0.0
+        float(learner.statistics.scale[table.target]) if "add_one" in learner.settings.lookup else 0.0
     )
     each = [np.polyfit(sweep.values, line, 1)[0] for line in sweep.predicted]
     every, answers = np.tile(sweep.values, len(swept)), sweep.predicted.ravel()
@@ -193,7 +193,7 @@ def lookup(asked: Question) -> Answer:
         "neighbours": NEIGHBOURS[best],
         **{f"{name}_rmse": _rmse(values, truth) for name, (values, _) in beside.items()},
         "beside_reasons": "; ".join(reason for _, reason in beside.values() if reason),
-        "constant_rmse": _rmse(np.full(len(truth), learner.known.centre[table.target]), truth),
+        "constant_rmse": _rmse(np.full(len(truth), learner.statistics.centre[table.target]), truth),
         "shift": shift,
         "intervention_correlation": float(np.corrcoef(every, answers)[0, 1]),
         "intervention_slope": float(np.polyfit(every, answers, 1)[0]),
@@ -238,7 +238,7 @@ def _by_baseline(asked: Question, name: str, rows: np.ndarray) -> tuple[np.ndarr
         )
     except Infeasible as error:
         return np.full(len(rows), np.nan), f"{baseline.title}: {error}"
-    return learner.known.original(values, table.target), ""
+    return learner.statistics.original(values, table.target), ""
 
 
 def drawn(rows: np.ndarray, most: int, seed: int) -> np.ndarray:

@@ -35,7 +35,7 @@ def message(found: dict[str, Any]) -> str:
 
 
 def plan_of(found: dict[str, Any]) -> Any:
-    from workflow.planning.plan import Plan
+    from workflow.planning.old_plan import Plan
 
     return Plan(read(found))
 

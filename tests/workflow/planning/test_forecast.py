@@ -12,7 +12,7 @@ import yaml
 from workflow.config.reading import read
 from workflow.planning import resources
 from workflow.planning.forecast import JOB_SECONDS, estimate, measured_cpu, shown
-from workflow.planning.plan import Plan
+from workflow.planning.old_plan import Plan
 
 ROOT = Path(__file__).parents[3]
 PAPER = {"yacht": 0.092, "boston_housing": 0.566, "breast_cancer": 0.197, "concrete": 0.533, "protein": 1.411, "kick": 7.588,

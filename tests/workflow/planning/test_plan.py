@@ -14,7 +14,7 @@ from baselines import methods
 from npt.interface import UserError
 from workflow.config.reading import read
 from workflow.planning.folds import format_folds
-from workflow.planning.plan import Plan
+from workflow.planning.old_plan import Plan
 from workflow.studies.kinds import KINDS
 
 ROOT = Path(__file__).parents[3]

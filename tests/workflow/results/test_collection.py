@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from npt.interface import UserError
-from workflow.report.summary import read_study
 from workflow.results.collection import check, read_rows, select, write
 from workflow.results.rows import write_rows
+from workflow.results.study_file import read_study
 
 EXPECTED = {"yacht/knn/base": {"folds": "0-1", "fingerprint": "f"}}
 

@@ -16,12 +16,12 @@ from npt.interface import UserError
 from npt.table import Column, Split, Table
 from tests.workflow.results.test_collection import EXPECTED, row
 from workflow.config.reading import read
-from workflow.planning.plan import Plan
+from workflow.planning.old_plan import Plan
 from workflow.planning.revision import revision
-from workflow.report.summary import read_study
 from workflow.results.collection import check
 from workflow.results.external import _require_metrics, foreign, require_sound, with_source
 from workflow.results.rows import write_rows
+from workflow.results.study_file import read_study
 from workflow.steps import collect
 
 

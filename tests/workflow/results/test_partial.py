@@ -19,15 +19,16 @@ from npt.metrics import PAPER_METRICS
 from npt.table import Column, Split, Table
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
-from workflow.planning.plan import Plan
+from workflow.planning.old_plan import Plan
 from workflow.planning.revision import PROBE_SOURCES, outdated, revision
-from workflow.planning.runs import UNFINISHED, Run
+from workflow.planning.runs import Run
 from workflow.report.figures import FIGURES
 from workflow.report.findings import answer
 from workflow.report.headline import headline
 from workflow.report.rank_tests import rank_tests
 from workflow.report.tables import TABLES
 from workflow.results.partial import Gathered, Interim
+from workflow.results.row import UNFINISHED
 from workflow.results.rows import write_rows
 from workflow.steps import interim
 from workflow.studies.kinds import KINDS, Kind

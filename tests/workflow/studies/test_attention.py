@@ -24,6 +24,7 @@ def test_they_are_the_weights_of_the_forward_pass(monkeypatch: pytest.MonkeyPatc
     split = first_split(table)
     learner = NPTLearner(replace(SMALL_NPT, layers=4), Resources())
     learner.fit(table.blind(split.test), split, 0)
+    learner = learner.trained
     found = heads(learner, table, split.test, 5)
     assert [(one.layer, one.head) for one in found] == [(0, 0), (0, 1), (2, 0), (2, 1)]
 
@@ -35,12 +36,11 @@ def test_they_are_the_weights_of_the_forward_pass(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(model_module, "dot_product", recording)
     learner.predict(split.test)
-    tested = seen[len(seen) // 2 :]  # validation mode comes first
-    whole = [one[0] for one in tested if one.shape[0] == 1 and one.shape[-1] == 60]
+    whole = [one[0] for one in seen if one.shape[0] == 1 and one.shape[-1] == 60]
     assert whole[0].shape[1] == 60 and whole[1].shape[1] == len(
         split.test
     )  # the last layer has queries of the asked alone
-    features = one_hot_features(table, learner.known)
+    features = one_hot_features(table, learner.statistics)
     for place, row in enumerate(split.test[:4]):
         others = np.delete(np.arange(60), row)
         near = -((features[others] - features[row]) ** 2).sum(1)
@@ -101,6 +101,7 @@ def test_another_model_s_heads_can_be_asked_and_duplicates_are_partners() -> Non
     table, split = unrelated(90)
     learner = NPTLearner(replace(SETTINGS, updates=1), Resources())
     learner.fit(table.blind(split.test), split, 0)
+    learner = learner.trained
     found = heads(learner, table, split.test, 5)
     assert all((one.partner > 0).all() and (one.partner < 0.2).all() for one in found)
     assert not any(np.isnan(one.typical).any() for one in found)
@@ -119,5 +120,6 @@ def test_without_attention_between_datapoints_there_is_no_head() -> None:
     split = first_split(table)
     learner = NPTLearner(replace(SMALL_NPT, between_datapoints=False), Resources())
     learner.fit(table.blind(split.test), split, 0)
+    learner = learner.trained
     assert heads(learner, table, split.test, 5) == []
     assert torch.is_grad_enabled()

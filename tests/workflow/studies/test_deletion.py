@@ -12,6 +12,7 @@ from npt.data.encoding import one_hot_features
 from npt.interface import Resources, UserError
 from npt.nn.inputs import ModelInput
 from npt.nn.learner import NPTLearner
+from npt.nn.trained import TrainedNPT
 from npt.nn.masking import mask
 from npt.table import Task
 from tests.conftest import SMALL_NPT, first_split, make_table
@@ -21,11 +22,12 @@ from workflow.studies.options import DeletionOptions
 OPTIONS = DeletionOptions(tolerance=0.002, limit=0.02, retries=4)
 
 
-def trained(task: Task, **changes: object) -> tuple[NPTLearner, np.ndarray]:
+def trained(task: Task, **changes: object) -> tuple[TrainedNPT, np.ndarray]:
     table = make_table(task)
     split = first_split(table)
     learner = NPTLearner(replace(SMALL_NPT, **changes), Resources())  # type: ignore[arg-type]
     learner.fit(table.blind(split.test), split, 0)
+    learner = learner.trained
     with torch.no_grad():
         for parameter in learner.model.parameters():
             parameter *= 2  # so that it minds its company more than after ten updates
@@ -34,11 +36,11 @@ def trained(task: Task, **changes: object) -> tuple[NPTLearner, np.ndarray]:
 
 @torch.no_grad()
 def plain(
-    learner: NPTLearner, row: int, options: DeletionOptions, seed: int
+    learner: TrainedNPT, row: int, options: DeletionOptions, seed: int
 ) -> tuple[set[int], int]:
     """Algorithm 2, one forward pass of one table at a time; the rows that are left and the number of passes."""
     cells = mask(learner.data, "test", learner.settings, torch.Generator()).cells
-    draws, scale = np.random.default_rng((seed, row)), learner.known.scale[learner.data.target]
+    draws, scale = np.random.default_rng((seed, row)), learner.statistics.scale[learner.data.target]
 
     def predict(others: list[int]) -> np.ndarray:
         rows = [row, *others]
@@ -115,7 +117,10 @@ def test_a_lookup_model_needs_the_duplicate() -> None:
     table, split = unrelated()
     learner = NPTLearner(SETTINGS, Resources())
     learner.fit(table.blind(split.test), split, 0)
-    learner.attach(table, split)  # the whole table: duplicates of test rows show their targets
+    learner = learner.trained
+    learner = learner.with_table(
+        table, split
+    )  # the whole table: duplicates of test rows show their targets
     predicted = learner.predict(split.test).values
     clear = np.abs(predicted) > 0.5
     rows = split.test[clear][:8]
@@ -124,7 +129,7 @@ def test_a_lookup_model_needs_the_duplicate() -> None:
     assert sum(partners) >= 6
     chance = np.mean([one.kept.mean() for one in found])
     assert chance < 0.6
-    features = one_hot_features(table, learner.known)
+    features = one_hot_features(table, learner.statistics)
     measured = np.array([distances(features, one, 0) for one in found])
     assert measured[:, 0].mean() < measured[:, 2].mean()
 

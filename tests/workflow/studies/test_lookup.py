@@ -14,6 +14,7 @@ from npt.data.splits import splits
 from npt.interface import Mode, Resources, UserError
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
+from npt.nn.trained import TrainedNPT
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
 from npt.perturbation import Perturbation
@@ -41,15 +42,16 @@ def unrelated(rows: int = 1500) -> tuple[Table, Split]:
 
 
 @pytest.fixture(scope="module")
-def trained() -> tuple[NPTLearner, Table, Split]:
+def trained() -> tuple[TrainedNPT, Table, Split]:
     table, split = unrelated()
     learner = NPTLearner(SETTINGS, Resources())
     learner.fit(table.blind(split.test), split, 0)
+    learner = learner.trained
     return learner, table, split
 
 
 def test_npt_reads_the_target_off_the_duplicate_and_only_there(
-    trained: tuple[NPTLearner, Table, Split],
+    trained: tuple[TrainedNPT, Table, Split],
 ) -> None:
     learner, table, split = trained
     truth = table.truth[split.test]
@@ -64,7 +66,7 @@ def test_npt_reads_the_target_off_the_duplicate_and_only_there(
 
 
 def test_a_prediction_follows_its_duplicate_s_target_and_others_hardly_move(
-    trained: tuple[NPTLearner, Table, Split],
+    trained: tuple[TrainedNPT, Table, Split],
 ) -> None:
     learner, table, split = trained
     rows = split.test[::40]
@@ -91,6 +93,7 @@ def test_an_intervention_leaves_the_marks_of_the_released_code_as_they_were() ->
     table, split = unrelated(90)
     learner = NPTLearner(replace(SETTINGS, lookup="released_add_one", updates=1), Resources())
     learner.fit(table.blind(split.test), split, 0)
+    learner = learner.trained
     row = split.test[:1]
     found = intervened(learner, table, split, row, sweep=3)
     shift = statistics(table, split).scale[table.target]
@@ -102,10 +105,10 @@ def test_an_intervention_leaves_the_marks_of_the_released_code_as_they_were() ->
 
 
 def test_validation_rows_are_predicted_beside_their_own_duplicates(
-    trained: tuple[NPTLearner, Table, Split],
+    trained: tuple[TrainedNPT, Table, Split],
 ) -> None:
     learner, table, split = trained
-    learner.attach(table.blind(split.test), split)
+    learner = learner.with_table(table.blind(split.test), split)
     assert (
         np.corrcoef(learner.predict(split.validation).values, table.truth[split.validation])[0, 1]
         > 0.7
@@ -117,6 +120,7 @@ def test_without_attention_between_datapoints_nothing_can_be_looked_up() -> None
     settings = replace(SETTINGS, between_datapoints=False, updates=20)
     learner = NPTLearner(settings, Resources())
     learner.fit(table.blind(split.test), split, 0)
+    learner = learner.trained
     found = intervened(learner, table, split, split.test[:6], sweep=4)
     assert (np.ptp(found.predicted, axis=1) == 0).all()
     assert (found.others == 0).all()
@@ -190,6 +194,7 @@ def test_the_nearest_neighbour_is_exact_and_off_by_exactly_one_deviation_with_ad
     for variant in (*VARIANTS, *RELEASED):
         learner = NPTLearner(replace(SETTINGS, lookup=variant, updates=1), Resources())  # type: ignore[arg-type]
         learner.fit(table.blind(split.test), split, 0)
+        learner = learner.trained
         found = by_neighbours(learner, table, split.test, range(1, 11), 0)
         assert found.shape == (10, len(truth))
         errors[variant] = np.sqrt(((found - truth) ** 2).mean(1))
@@ -214,3 +219,4 @@ def test_what_does_not_fit_is_refused() -> None:
         )  # type: ignore[arg-type]
         with pytest.raises(UserError, match="lookup: "):
             learner.fit(table.blind(split.test), split, 0)
+            learner = learner.trained

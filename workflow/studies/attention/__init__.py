@@ -1,1 +1,42 @@
-"""The study kind attention."""
+"""Attention between datapoints: to which rows do the heads attend?
+
+Paper Figures 3b, 4, B.1, B.2.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from workflow.studies.declaration import Options, StudyKind
+
+
+class AttentionOptions(Options):
+    """Options of the attention maps.
+
+    Attributes:
+        bins: Bins of the other rows, from near to far, in a head's map.
+    """
+
+    bins: Annotated[int, Field(ge=2, le=200)] = 20
+
+
+class Attention(StudyKind):
+    """One forward pass for each probed row."""
+
+    def forward_passes(self, options: AttentionOptions) -> float:
+        """One pass, with the attention weights recorded."""
+        return 1.0
+
+
+KIND = Attention(
+    name="attention",
+    title="To which datapoints do the heads attend?",
+    order=7,
+    tables=("attention",),
+    figures=("attention",),
+    options=AttentionOptions,
+    probes=True,
+    needs_weights=True,
+)

@@ -11,9 +11,9 @@ from scipy.stats import rankdata
 
 from npt.data.encoding import one_hot_features
 from npt.nn.device import evaluating
-from npt.nn.learner import NPTLearner
 from npt.nn.model import NPT, Block
-from npt.nn.query_batches import AskedBatch, asked_batches
+from npt.nn.queries import QueryBatch, query_batches
+from npt.nn.trained import TrainedNPT
 from npt.table import Table
 
 FURTHER = 30
@@ -42,13 +42,13 @@ class Head:
 
 
 def heads(
-    learner: NPTLearner, table: Table, rows: np.ndarray, bins: int, model: NPT | None = None
+    learner: TrainedNPT, table: Table, rows: np.ndarray, bins: int, model: NPT | None = None
 ) -> list[Head]:
     """Attention of every head for `rows`, test rows, to the others of their batches; of another `model`, if given."""
-    features = one_hot_features(table, learner.known)
+    features = one_hot_features(table, learner.statistics)
     found: dict[tuple[int, int], dict[int, tuple[float, float, float, float, np.ndarray]]] = {}
-    for batch in asked_batches(learner, rows):
-        numbers, asked = batch.rows.cpu().numpy(), batch.asked.tolist()
+    for batch in query_batches(learner, rows):
+        numbers, asked = batch.rows.cpu().numpy(), batch.queries.tolist()
         whole = features[np.tile(numbers, batch.shape[0] // len(numbers))]
         weights = _weights(model or learner.model, learner, batch)
         for i, place in enumerate(asked):
@@ -77,7 +77,7 @@ def heads(
     return made
 
 
-def _weights(model: NPT, learner: NPTLearner, batch: AskedBatch) -> dict[int, np.ndarray]:
+def _weights(model: NPT, learner: TrainedNPT, batch: QueryBatch) -> dict[int, np.ndarray]:
     """Attention (k, m, n) of the asked rows in every layer between datapoints, of one forward pass."""
     inputs: dict[int, torch.Tensor] = {}
     hooks = []
@@ -86,12 +86,12 @@ def _weights(model: NPT, learner: NPTLearner, batch: AskedBatch) -> dict[int, np
             hooks.append(block.register_forward_pre_hook(partial(_remember, inputs, layer)))
     try:
         with evaluating(learner.settings, batch.rows.device):
-            model(batch.cells)
+            model(batch.inputs)
             found = {}
             for layer, x in inputs.items():
                 block = model.blocks[layer]
                 assert isinstance(block, Block)
-                found[layer] = block.probabilities(x, batch.asked[None])[0].double().cpu().numpy()
+                found[layer] = block.probabilities(x, batch.queries[None])[0].double().cpu().numpy()
             return found
     finally:
         for hook in hooks:

@@ -1,1 +1,58 @@
-"""The study kind deletion."""
+"""Data deletion: which rows does a prediction need?
+
+Paper section 4.4, Appendix B.3.2, Algorithm 2.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from workflow.studies.declaration import Options, StudyKind
+
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+
+
+class DeletionOptions(Options):
+    """Constants of Algorithm 2; the defaults are those of the paper's standard run.
+
+    The strict run has `tolerance: 0.005` and `left: 0.01`.
+
+    Attributes:
+        tolerance: Largest change of the prediction that a deletion may cause.
+        limit: The search ends at a deletion that changes the prediction by this much.
+        growth: Factor of the tolerance after `retries` rejected deletions in succession.
+        left: The search ends when a smaller fraction of the rows remains.
+    """
+
+    tolerance: Annotated[float, Field(gt=0)] = 0.01
+    limit: float = 0.1
+    growth: Annotated[float, Field(gt=1)] = 1.1
+    retries: Annotated[int, Field(ge=1)] = 50
+    left: Fraction = 0.02
+
+    @model_validator(mode="after")
+    def _tolerance_within_limit(self) -> Self:
+        if self.tolerance > self.limit:
+            raise ValueError(f"tolerance {self.tolerance:g} is above the limit {self.limit:g}")
+        return self
+
+
+class Deletion(StudyKind):
+    """A kind whose costs depend on how many deletions are rejected."""
+
+    def forward_passes(self, options: DeletionOptions) -> None:
+        """Known from measurements only."""
+
+
+KIND = Deletion(
+    name="deletion",
+    title="Which datapoints does a prediction need?",
+    order=6,
+    tables=("deletion",),
+    figures=("deletion",),
+    options=DeletionOptions,
+    probes=True,
+    needs_weights=True,
+)

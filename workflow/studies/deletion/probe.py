@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from npt.nn.device import evaluating
-from npt.nn.learner import NPTLearner
-from npt.nn.query_batches import AskedBatch, asked_batches, copies_at_once
+from npt.nn.queries import QueryBatch, copies_at_once, query_batches
+from npt.nn.trained import TrainedNPT
 from workflow.studies.options import DeletionOptions
 
 FLOOR = 0.01  # of a standard deviation of the target
@@ -39,12 +39,12 @@ class Deletion:
 
 
 def deletions(
-    learner: NPTLearner, rows: np.ndarray, options: DeletionOptions, seed: int
+    learner: TrainedNPT, rows: np.ndarray, options: DeletionOptions, seed: int
 ) -> list[Deletion]:
     """Algorithm 2 for each of `rows`, test rows; the rows of a batch search side by side, each proposal in its own table."""
     found = {}
-    for batch in asked_batches(learner, rows):
-        for asked in batch.asked.split(copies_at_once(learner, batch.shape[0])):
+    for batch in query_batches(learner, rows):
+        for asked in batch.queries.split(copies_at_once(learner, batch.shape[0])):
             searches = [_Search(learner, batch, place, options, seed) for place in asked.tolist()]
             whole = _answers(learner, batch, [search.everything for search in searches])
             for search, answer in zip(searches, whole, strict=True):
@@ -66,8 +66,8 @@ class _Search:
 
     def __init__(
         self,
-        learner: NPTLearner,
-        batch: AskedBatch,
+        learner: TrainedNPT,
+        batch: QueryBatch,
         place: int,
         options: DeletionOptions,
         seed: int,
@@ -75,7 +75,7 @@ class _Search:
         self.options, self.place, self.row = options, place, int(batch.rows[place])
         self.batch_rows, self.table_rows = batch.rows.cpu().numpy(), len(learner.data.part)
         self.floor = (
-            FLOOR * learner.known.scale[learner.data.target]
+            FLOOR * learner.statistics.scale[learner.data.target]
             if learner.task == "regression"
             else None
         )
@@ -139,7 +139,7 @@ def distances(features: np.ndarray, found: Deletion, seed: int) -> tuple[float, 
     return kept, deleted, random
 
 
-def _answers(learner: NPTLearner, batch: AskedBatch, tables: list[np.ndarray]) -> np.ndarray:
+def _answers(learner: TrainedNPT, batch: QueryBatch, tables: list[np.ndarray]) -> np.ndarray:
     """Predictions for the first row of every table (its places in the batch); those of like length share a forward pass."""
     lengths = np.array([len(table) for table in tables])
     found: dict[int, np.ndarray] = {}
@@ -153,14 +153,14 @@ def _answers(learner: NPTLearner, batch: AskedBatch, tables: list[np.ndarray]) -
     return np.stack([found[i] for i in range(len(tables))])
 
 
-def _padded(learner: NPTLearner, batch: AskedBatch, tables: list[np.ndarray]) -> np.ndarray:
+def _padded(learner: TrainedNPT, batch: QueryBatch, tables: list[np.ndarray]) -> np.ndarray:
     """Predictions for the first row of every table, in one pass over them all padded to the length of the first."""
     device, longest, d = batch.rows.device, len(tables[0]), batch.shape[1]
     places = np.zeros((len(tables), longest), np.int64)
     for line, table in zip(places, tables, strict=True):
         line[: len(table)] = table
     lengths = torch.tensor([len(table) for table in tables], device=device)
-    cells = batch.cells.gather_rows(
+    cells = batch.inputs.gather_rows(
         torch.from_numpy(places).to(device)[..., None].expand(-1, -1, d)
     )
     first = torch.zeros(len(tables), 1, dtype=torch.long, device=device)

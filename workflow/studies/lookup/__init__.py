@@ -1,1 +1,63 @@
-"""The study kind lookup."""
+"""Lookup and intervention: does NPT read targets off other rows?
+
+Paper section 4.2, Table 3, Figure 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from workflow.studies.declaration import Options, StudyKind
+
+
+class LookupOptions(Options):
+    """Options of the lookup task.
+
+    Attributes:
+        compare_with: Baselines that are fitted to the duplicates and predict the originals.
+    """
+
+    compare_with: list[str] = Field(default=[])
+
+    @field_validator("compare_with")
+    @classmethod
+    def _known_baselines(cls, names: list[str]) -> list[str]:
+        from baselines import baselines
+        from npt.interface import unknown
+
+        for name in names:
+            if name not in baselines():
+                raise ValueError(unknown(name, baselines()))
+            if names.count(name) > 1:
+                raise ValueError(f"{name} occurs twice")
+        return names
+
+
+class Lookup(StudyKind):
+    """A kind for models that were trained on the lookup task."""
+
+    def refuse(self, settings: Mapping[str, Any]) -> str | None:
+        """Refuses settings without the lookup task."""
+        if settings.get("lookup", "off") == "off":
+            return "not trained on the lookup task; add a variant that sets `lookup`"
+        return None
+
+    def forward_passes(self, options: LookupOptions) -> float:
+        """One pass with the duplicates and one without."""
+        return 2.0
+
+
+KIND = Lookup(
+    name="lookup",
+    title="Can NPT look up the target of another datapoint?",
+    order=3,
+    tables=("lookup",),
+    figures=("intervention",),
+    options=LookupOptions,
+    probes=True,
+    needs_weights=True,
+    only_task="regression",
+)

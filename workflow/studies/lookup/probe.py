@@ -17,22 +17,19 @@ from npt.interface import Duplicates
 from npt.nn.device import evaluating
 from npt.nn.duplicates import Rule, noisy_from
 from npt.nn.inputs import ModelInput
-from npt.nn.learner import NPTLearner
-from npt.nn.query_batches import asked_batches, copies_at_once
+from npt.nn.queries import copies_at_once, query_batches
+from npt.nn.trained import TrainedNPT
 from npt.table import Split, Table
 
 
 def looked_up(
-    learner: NPTLearner, table: Table, split: Split, rows: np.ndarray, *, duplicates: bool = True
+    learner: TrainedNPT, table: Table, split: Split, rows: np.ndarray, *, duplicates: bool = True
 ) -> np.ndarray:
     """Predictions (n,) of `rows`, test rows of the whole `table`; without `duplicates` the control, originals alone."""
-    settings = learner.settings
-    learner.attach(table, split)
-    try:
-        learner.settings = settings if duplicates else replace(settings, lookup="off")
-        return learner.predict(rows).values
-    finally:
-        learner.settings = settings
+    learner = learner.with_table(table, split)
+    if not duplicates:
+        learner = learner.with_settings(replace(learner.settings, lookup="off"))
+    return learner.predict(rows).values
 
 
 @dataclass(frozen=True)
@@ -49,20 +46,20 @@ class Intervention:
 
 
 def intervened(
-    learner: NPTLearner, table: Table, split: Split, rows: np.ndarray, sweep: int = 10
+    learner: TrainedNPT, table: Table, split: Split, rows: np.ndarray, sweep: int = 10
 ) -> Intervention:
     """Sweep the target of one duplicate at a time over the range of the targets, all else fixed and nothing retrained."""
-    learner.attach(table, split)
+    learner = learner.with_table(table, split)
     data, device, target = learner.data, learner.data.codes.device, learner.data.target
     known = data.numbers[~data.missing[:, target], target]
     values = torch.linspace(float(known.max()), float(known.min()), sweep, device=device)
     predicted = torch.full((len(data.part), sweep), torch.nan, device=device)
     others = torch.full((len(data.part),), torch.nan, device=device)
-    for batch in asked_batches(learner, rows):
+    for batch in query_batches(learner, rows):
         n = len(batch.rows)
         originals = torch.arange(n, device=device)
-        for active in batch.asked.split(max(1, copies_at_once(learner, batch.shape[0]) // sweep)):
-            copies = _with_targets(batch.cells, n + active, values, target)
+        for active in batch.queries.split(max(1, copies_at_once(learner, batch.shape[0]) // sweep)):
+            copies = _with_targets(batch.inputs, n + active, values, target)
             asked = originals.expand(len(active) * sweep, -1)
             with evaluating(learner.settings, device):
                 outputs = (
@@ -77,9 +74,9 @@ def intervened(
             others[batch.rows[active]] = spread.amax(1)
     chosen = torch.as_tensor(rows, device=device)
     return Intervention(
-        learner.known.original(values.double().cpu().numpy(), target),
-        learner.known.original(predicted[chosen].double().cpu().numpy(), target),
-        others[chosen].double().cpu().numpy() * learner.known.scale[target],
+        learner.statistics.original(values.double().cpu().numpy(), target),
+        learner.statistics.original(predicted[chosen].double().cpu().numpy(), target),
+        others[chosen].double().cpu().numpy() * learner.statistics.scale[target],
     )
 
 
@@ -96,9 +93,9 @@ def _with_targets(
     return ModelInput(codes, scale, marks)
 
 
-def halves(learner: NPTLearner, table: Table, rows: np.ndarray, seed: int) -> Duplicates:
+def halves(learner: TrainedNPT, table: Table, rows: np.ndarray, seed: int) -> Duplicates:
     """The input for `rows` of the whole table, made as `lookup` of the learner's settings says, with noise of the same kind."""
-    known, rule = learner.known, Rule.of(learner.settings.lookup)
+    known, rule = learner.statistics, Rule.of(learner.settings.lookup)
     originals = one_hot_features(table, known)[rows]
     duplicates, shown = (
         originals.copy(),
@@ -116,7 +113,7 @@ def halves(learner: NPTLearner, table: Table, rows: np.ndarray, seed: int) -> Du
 
 
 def by_neighbours(
-    learner: NPTLearner, table: Table, rows: np.ndarray, counts: Sequence[int], seed: int
+    learner: TrainedNPT, table: Table, rows: np.ndarray, counts: Sequence[int], seed: int
 ) -> np.ndarray:
     """Predictions (len(counts), n) of `rows` from the k nearest duplicates, for every k: uniform weights, Euclidean."""
     from sklearn.neighbors import NearestNeighbors
@@ -127,4 +124,4 @@ def by_neighbours(
     )
     nearest = given.shown[finder.kneighbors(given.originals, return_distance=False)]
     values = np.stack([nearest[:, :count].mean(1) for count in counts])
-    return learner.known.original(values, table.target)
+    return learner.statistics.original(values, table.target)

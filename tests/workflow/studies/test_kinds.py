@@ -1,0 +1,68 @@
+"""The registry of study kinds, and their options."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from npt.interface import UserError
+from npt.validation import validated
+from workflow.studies import kinds
+
+PROBES = [kind.name for kind in kinds().values() if kind.probes]
+
+
+def test_kinds_are_in_the_order_of_the_summary() -> None:
+    assert list(kinds())[:4] == ["corruption", "dose_response", "lookup", "benchmark"]
+    assert set(kinds()) >= {"ablation", "attention", "deletion"}
+
+
+def test_listing_the_kinds_imports_nothing_heavy() -> None:
+    code = "import sys; from workflow.studies import kinds; kinds(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"torch", "sklearn", "pandas", "matplotlib"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_default_options_are_valid(name: str) -> None:
+    options = validated(kinds()[name].options, {}, "options")
+    assert validated(kinds()[name].options, options.model_dump(), "options") == options
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "key"),
+    [
+        ("corruption", {"bins": 3}, "bins"),
+        ("dose_response", {"shuffle": [0.1, 1]}, "shuffle"),
+        ("dose_response", {"shuffle": [0, 2]}, "shuffle"),
+        ("dose_response", {"delete": [0, 1]}, "delete"),
+        ("dose_response", {"delete": [0, 0.5, 0.5]}, "delete"),
+        ("deletion", {"tolerance": 0.2}, "tolerance"),
+        ("deletion", {"growth": 1.0}, "growth"),
+        ("deletion", {"left": 1.0}, "left"),
+        ("deletion", {"retries": 0}, "retries"),
+        ("attention", {"bins": 1}, "bins"),
+        ("lookup", {"compare_with": ["npt"]}, "compare_with"),
+        ("lookup", {"compare_with": ["mlp", "mlp"]}, "compare_with"),
+    ],
+)
+def test_wrong_options_are_refused(name: str, options: dict[str, Any], key: str) -> None:
+    with pytest.raises(UserError, match=key):
+        validated(kinds()[name].options, options, "options")
+
+
+def test_lookup_refuses_models_of_the_plain_task() -> None:
+    lookup = kinds()["lookup"]
+    assert lookup.refuse({"lookup": "original"}) is None
+    assert lookup.refuse({"lookup": "off"})
+    assert lookup.refuse({})
+    assert kinds()["corruption"].refuse({"lookup": "off"}) is None
+
+
+def test_forward_passes_count_every_dose() -> None:
+    dose = kinds()["dose_response"]
+    assert dose.forward_passes(dose.options()) == 14
+    assert kinds()["deletion"].forward_passes(kinds()["deletion"].options()) is None

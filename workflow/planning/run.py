@@ -1,0 +1,52 @@
+"""A run: a method's variant with one seed on a block of folds of a dataset."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from typing import Any
+
+from npt.validation import Strict
+from workflow.planning.folds import format_folds
+
+SEED_STRIDE = 10_000  # more than there are folds
+
+
+class Run(Strict):
+    """One training or fitting job.
+
+    Attributes:
+        seed: Random seed of the training, as in `seeds` of the configuration.
+        settings: Resolved settings of the method.
+        data: Fingerprint of the dataset's declaration.
+    """
+
+    dataset: str
+    method: str
+    variant: str
+    seed: int
+    folds: tuple[int, ...]
+    settings: dict[str, Any]
+    data: str
+
+    @property
+    def key(self) -> str:
+        """dataset/method/variant."""
+        return f"{self.dataset}/{self.method}/{self.variant}"
+
+    @property
+    def stem(self) -> str:
+        """Identity of the run in paths, see `workflow.planning.paths.RUN`."""
+        return f"{self.key}/seed_{self.seed}/folds_{format_folds(self.folds)}"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Sixteen hex digits over the run's configuration, folds left out."""
+        facts = [self.dataset, self.data, self.method, self.seed, self.settings]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def training_seed(fold: int, seed: int) -> int:
+    """Seed of the random numbers of a training."""
+    return fold + SEED_STRIDE * seed

@@ -1,0 +1,47 @@
+"""Rows of a run or of a probe as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from npt.atomic import replacing
+from npt.interface import UserError
+from npt.validation import validated
+from workflow.results.row import Row
+
+REMEDY = "remove the file and run again"
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Write one JSON object per row, with the columns that were set."""
+    lines = [json.dumps(row.values()) for row in rows]
+    with replacing(path) as partial:
+        partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read the rows of a file.
+
+    Raises:
+        UserError: a line is not JSON or not a row; names the file, the line and the column.
+        OSError: the file cannot be read.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not UTF-8 text; {REMEDY}") from None
+    return [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
+
+
+def _row(line: str, where: str) -> Row:
+    try:
+        values: Any = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{where}: not JSON ({error.msg}); {REMEDY}") from None
+    try:
+        return validated(Row, values, where)
+    except UserError as error:
+        raise UserError(f"{error}; {REMEDY}") from None

@@ -1,0 +1,11 @@
+"""Ablation: what does each part of NPT contribute (paper Tables 4, 5 and 13)?"""
+
+from workflow.studies.declaration import StudyKind
+
+KIND = StudyKind(
+    name="ablation",
+    title="What does each part of NPT contribute?",
+    order=5,
+    tables=("ablation", "validation_ranks", "cost"),
+    figures=("ablation",),
+)
