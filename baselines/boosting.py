@@ -1,4 +1,4 @@
-"""What boosting libraries share: the grid (paper Tables 18 to 21), and which fits contain others."""
+"""What boosting libraries share: the grid (paper Tables 18 to 21), and fits that contain others."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _typed(features: np.ndarray, categorical: list[int]) -> Any:
 
 
 def _device_parameters(device: str) -> dict[str, Any]:
-    """Parameters of the device; on a GPU the default boosting type depends on the number of rounds."""
+    """Parameters of the device; a GPU's default boosting type depends on the number of rounds."""
     if device == "cpu":
         return {}
     index = device.partition(":")[2] or "0"

@@ -1,4 +1,4 @@
-"""Deep kernel learning (Wilson et al. 2016): a Gaussian process on learned features (paper Table 3).
+"""Deep kernel learning (Wilson et al. 2016): a Gaussian process on learned features (Table 3).
 
 Network and process (GPyTorch) are trained together in minibatches on the variational bound with
 inducing points (Hensman et al. 2013), and stopped early on the validation rows. The grid is around

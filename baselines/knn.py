@@ -115,7 +115,7 @@ class KNN(Baseline):
     def with_train_rows(
         self, data: TrainingData, parameters: Parameters, resources: Resources
     ) -> Predictor:
-        """The same neighbourhood among other train rows; all of them where fewer than k are left."""
+        """The same neighbourhood among other train rows; all of them if fewer than k."""
         k = min(_value(parameters, "n_neighbors"), len(data.train))
         possible = {**parameters, "n_neighbors": k}
         predict = self.fit(data, [possible], 0, resources)

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from baselines import methods
-from npt.interface import Resources
+from baselines import baselines, methods
 from workflow.config.reading import Config, read_file
 from workflow.config.settings import as_json, typed_settings
 from workflow.config.study import Study
@@ -217,7 +216,7 @@ def _npt_settings(config: Config, dataset: str) -> dict[str, Any]:
 
 def _configurations(config: Config, run: Run) -> int:
     settings = typed_settings(run.method, run.settings, run.stem)
-    baseline = methods()[run.method].build(settings, Resources()).baseline  # type: ignore[attr-defined]
+    baseline = baselines()[run.method]
     dataset = config.datasets[run.dataset]
     train_rows = int(0.7 * resources.shape_of(dataset, {}).rows)
     number = sum(1 for _ in baseline.configurations(settings, dataset.expected_task, train_rows))

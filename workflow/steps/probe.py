@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -119,13 +119,16 @@ def _model(
     if found[0]["status"] != "ok":
         raise NoModel(found[0]["reason"])
     own = typed_settings(method.name, settings, "--settings")
-    grid = {name: [value] for name, value in found[0]["chosen"].items()}
     device = found[0].get("device", "cpu")
-    learner = method.build(
-        replace(own, grid=grid, budget=None, minutes=None), Resources(resources.threads, device)
+    assert method.refit is not None
+    return method.refit(
+        own,
+        found[0]["chosen"],
+        Resources(resources.threads, device),
+        blind,
+        fold.split,
+        fold.fold,
     )
-    learner.fit(blind, fold.split, fold.fold)
-    return learner
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from baselines import baselines
-from baselines.declaration import training_data
-from baselines.search import looked_up
+from baselines.lookup_task import predict_originals
 from npt.interface import Infeasible, Resources
 from npt.metrics import score
 from npt.perturbation import KINDS, Perturbation
@@ -230,15 +229,14 @@ def _by_baseline(asked: Question, name: str, rows: np.ndarray) -> tuple[np.ndarr
     from workflow.studies.lookup.probe import halves
 
     learner, table, baseline = asked.learner, asked.table, baselines()[name]
-    data = training_data(table.blind(asked.split.test), asked.split, codes=False)
-    resources = Resources(asked.threads, str(learner.device) if baseline.recall else "cpu")
+    blind = table.blind(asked.split.test)
+    duplicates = halves(learner, table, rows, asked.seed)
+    resources = Resources(asked.threads, str(learner.device))
     try:
-        values = looked_up(
-            baseline, data, halves(learner, table, rows, asked.seed), asked.seed, resources
-        )
+        values = predict_originals(name, blind, asked.split, duplicates, asked.seed, resources)
     except Infeasible as error:
         return np.full(len(rows), np.nan), f"{baseline.title}: {error}"
-    return learner.statistics.original(values, table.target), ""
+    return values, ""
 
 
 def drawn(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
