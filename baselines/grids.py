@@ -94,7 +94,4 @@ def require_tunable(grid: Grid, tunable: Mapping[str, Sequence[Any]], where: str
         texts = [value for value in values if isinstance(value, str)]
         numeric = all(isinstance(value, int | float) for value in tunable[name])
         if texts and numeric:
-            raise UserError(
-                f"{key}: {texts[0]!r} is text, not a number; "
-                "YAML reads 1e-3 as text and 1.0e-3 as a number"
-            )
+            raise UserError(f"{key}: {texts[0]!r} is text, not a number")

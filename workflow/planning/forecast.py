@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from baselines import baselines, methods
-from workflow.config.reading import Config, read_file
-from workflow.config.settings import as_json, typed_settings
-from workflow.config.study import Study
+from workflow.config.old_reading import Config, read_file
+from workflow.config.old_settings import as_json, typed_settings
+from workflow.config.old_study import Study
 from workflow.planning import resources
 from workflow.planning.old_plan import Plan
 from workflow.planning.runs import Run

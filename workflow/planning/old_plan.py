@@ -11,13 +11,13 @@ from typing import Any
 
 from baselines import methods
 from npt.data.custom import CustomDataset
-from workflow.config.reading import Config
-from workflow.config.study import TUNED, Study
+from workflow.config.folds import format_folds
+from workflow.config.old_reading import Config
+from workflow.config.old_study import TUNED, Study
 from workflow.planning import resources
-from workflow.planning.folds import format_folds
+from workflow.planning.old_selection import selection, trials, wanted_folds
 from workflow.planning.paths import RESULTS, ROWS
 from workflow.planning.runs import Run
-from workflow.planning.selection import selection, trials, wanted_folds
 from workflow.results.external_files import run_files
 from workflow.studies.kinds import FIGURE_ENDINGS, KINDS, TABLE_ENDINGS
 

@@ -10,7 +10,7 @@ from npt.data.custom import CustomDataset
 from npt.data.declaration import Dataset
 
 if TYPE_CHECKING:
-    from workflow.config.reading import Config
+    from workflow.config.old_reading import Config
     from workflow.planning.runs import Run
 
 UNKNOWN_ROWS, UNKNOWN_COLUMNS = 10_000, 30  # of a table of the user's own, which is read later

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workflow.planning.folds import format_folds
+from workflow.config.folds import format_folds
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 
 from npt.data import store
+from workflow.config.folds import format_folds
 from workflow.config.scoring import Scoring
-from workflow.planning.folds import format_folds
 from workflow.report.findings import answer
 from workflow.report.headline import headline
 from workflow.report.old_html import rendered

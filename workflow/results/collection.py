@@ -13,7 +13,7 @@ from typing import Any
 from baselines import methods
 from npt.atomic import replacing
 from npt.interface import UserError
-from workflow.planning.folds import parse_folds
+from workflow.config.folds import parse_folds
 from workflow.planning.revision import revision
 from workflow.results.external import Expected, remedy, require_reason
 from workflow.results.row import UNFINISHED
@@ -91,7 +91,7 @@ def check(rows: list[dict[str, Any]], expected: Expected, *, mixed: bool) -> lis
         by_key[name_of(row), json.dumps(row["fold"])].append(row)
     chosen = []
     for run, facts in expected.items():
-        for fold in parse_folds(facts["folds"], run) or ():
+        for fold in parse_folds(facts["folds"]):
             found = by_key[run, str(fold)]
             if len(found) != 1:
                 files = ", ".join(row["file"] for row in found) or "no file"

@@ -14,7 +14,7 @@ from baselines import methods
 from npt.interface import UserError
 from npt.metrics import METRICS
 from npt.table import Task
-from workflow.planning.folds import parse_folds
+from workflow.config.folds import parse_folds
 
 Expected = Mapping[
     str, Mapping[str, str]
@@ -162,7 +162,7 @@ def foreign(rows: Iterable[Row], expected: Expected, *, mixed: bool = False) -> 
     wanted: dict[str, set[int]] = {}
     for run, facts in expected.items():
         wanted.setdefault(run.partition("/")[0], set()).update(
-            parse_folds(facts["folds"], run) or ()
+            parse_folds(facts["folds"])
         )
     found: dict[tuple[str, str], dict[tuple[str, int], Row]] = defaultdict(dict)
     for row in rows:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from npt.interface import UserError
-from workflow.planning.folds import parse_folds
+from workflow.config.folds import parse_folds
 from workflow.planning.paths import RESULTS, ROWS
 
 Model = tuple[str, str, str]  # dataset, method and variant
@@ -30,7 +30,7 @@ def run_files(folders: Iterable[str], where: str) -> dict[Model, dict[int, str]]
         for path in paths:
             dataset, method, variant = path.parts[-4:-1]
             folds = found.setdefault((dataset, method, variant), {})
-            for fold in parse_folds(path.name.removesuffix(ROWS), str(path)) or ():
+            for fold in parse_folds(path.name.removesuffix(ROWS)):
                 if fold in folds:
                     raise UserError(
                         f"{where}: fold {fold} of {dataset}/{method}/{variant} is in {folds[fold]} and in {path}"

@@ -12,8 +12,8 @@ from pathlib import Path
 from baselines import methods
 from npt.data import store
 from npt.interface import UserError
-from workflow.config.study import Study
-from workflow.planning.folds import format_folds, parse_folds
+from workflow.config.folds import format_folds, parse_folds
+from workflow.config.old_study import Study
 from workflow.planning.old_plan import Plan
 from workflow.planning.paths import RESULTS, ROWS
 from workflow.planning.runs import Run

@@ -18,7 +18,7 @@ from npt.atomic import replacing
 from npt.data import store
 from npt.interface import Learner, Method, Resources, Trial, UserError
 from npt.table import Split
-from workflow.config.settings import typed_settings
+from workflow.config.old_settings import typed_settings
 from workflow.planning.revision import revision
 from workflow.results.collection import CHECKSUM, checksum
 from workflow.runtime.command import limit_threads

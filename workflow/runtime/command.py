@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 from baselines import methods
 from npt.interface import UserError
 from npt.metrics import PAPER_METRICS
+from workflow.config.folds import parse_folds
 from workflow.config.scoring import Scoring
-from workflow.planning.folds import parse_folds
 
 LOG = "--log"
 # Under torchrun several processes train one model: one of them begins the log that all write into, and writes the results.

@@ -14,10 +14,10 @@ from typing import Any
 from baselines import methods
 from npt.atomic import replacing
 from npt.interface import UserError
-from workflow.config.reading import parse, read
+from workflow.config.old_reading import parse, read
 from workflow.planning import resources
-from workflow.planning.paths import CONFIG
 from workflow.planning.old_plan import Plan
+from workflow.planning.paths import CONFIG
 from workflow.planning.revision import outdated
 from workflow.runtime.folder_lock import claim
 

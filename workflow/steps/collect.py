@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from npt.interface import UserError, unknown
-from workflow.config.reading import read_file
-from workflow.config.study import Study
+from workflow.config.old_reading import read_file
+from workflow.config.old_study import Study
 from workflow.planning.old_plan import Plan
 from workflow.planning.paths import RESULTS
 from workflow.results.collection import check, read_rows, select, write

@@ -15,7 +15,7 @@ from workflow.runtime.command import execute, parser
 
 def main() -> None:
     """Command line of the step."""
-    from workflow.config.reading import read_file
+    from workflow.config.old_reading import read_file
     from workflow.planning.forecast import estimate, shown
     from workflow.planning.old_plan import Plan
 

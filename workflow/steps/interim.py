@@ -18,7 +18,7 @@ from workflow.studies.kinds import Kind
 
 def main() -> None:
     """Command line of the step."""
-    from workflow.config.reading import read_file
+    from workflow.config.old_reading import read_file
     from workflow.planning.old_plan import Plan
     from workflow.report.page import render
     from workflow.results.collection import write

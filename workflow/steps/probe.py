@@ -14,8 +14,8 @@ from baselines import methods
 from npt.data import store
 from npt.interface import Method, Resources, UserError
 from npt.table import Table
-from workflow.config.checks import typed
-from workflow.config.settings import typed_settings
+from workflow.config.old_checks import typed
+from workflow.config.old_settings import typed_settings
 from workflow.planning.revision import PROBE_SOURCES
 from workflow.results.collection import read_rows
 from workflow.results.rows import Fold, folds, write_predictions, write_rows
