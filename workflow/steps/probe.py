@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,15 @@ from baselines import methods
 from npt.data import store
 from npt.interface import Method, Resources, UserError
 from npt.table import Table
-from workflow.config.old_checks import typed
+from npt.validation import validated
 from workflow.config.old_settings import typed_settings
 from workflow.planning.revision import PROBE_SOURCES
 from workflow.results.collection import read_rows
 from workflow.results.rows import Fold, folds, write_predictions, write_rows
 from workflow.runtime import gpu_lock
 from workflow.runtime.command import execute, run_parser
-from workflow.studies.kinds import KINDS
-from workflow.studies.questions import QUESTIONS, Question, drawn
+from workflow.studies import kinds
+from workflow.studies.query import ProbeQuery, drawn
 
 NOT_SHOWN = ("versions", "sweep", "doses", "distances", "heads", "maps")
 
@@ -30,7 +29,7 @@ NOT_SHOWN = ("versions", "sweep", "doses", "distances", "heads", "maps")
 def main() -> None:
     """Command line of the step."""
     options = run_parser(__doc__)
-    options.add_argument("--probe", choices=QUESTIONS, required=True)
+    options.add_argument("--probe", choices=kinds(), required=True)
     options.add_argument(
         "--model",
         type=Path,
@@ -46,11 +45,12 @@ def main() -> None:
     given = options.parse_args()
     method, prepared = methods()[given.method], store.load(given.data)
     given.device = gpu_lock.device(given.device) if method.saves_weights else given.device
-    chosen = typed(KINDS[given.probe].options, given.options, "--options")
+    kind = kinds()[given.probe]
+    chosen = validated(kind.options, given.options, "--options")
     rows: list[dict[str, Any]] = []
     arrays: dict[str, np.ndarray] = {}
     for fold in folds(given, method, prepared, sources=PROBE_SOURCES):
-        row = {**fold.identity, "status": "ok", "reason": "", "options": asdict(chosen)}
+        row = {**fold.identity, "status": "ok", "reason": "", "options": chosen.model_dump()}
         try:
             learner = _model(
                 fold,
@@ -66,10 +66,10 @@ def main() -> None:
         test = fold.split.test
         probed = test if given.cap == "all" else drawn(test, int(given.cap), fold.fold)
         started = time.perf_counter()
-        question = Question(
+        query = ProbeQuery(
             learner, prepared.table, fold.split, probed, fold.fold, chosen, given.threads
         )
-        found, predictions = QUESTIONS[given.probe](question)
+        found, predictions = kind.probe(query)
         seconds = time.perf_counter() - started
         row |= {
             "rows": len(probed),
@@ -104,12 +104,7 @@ def _model(
             raise NoModel("there are no weights, as training failed")
         assert method.load is not None
         chosen = typed_settings(method.name, settings, "--settings")
-        learner: Any = method.load(chosen, resources, path, blind, fold.split, fold.fold)
-        if getattr(chosen, "lookup", "off") != "off":
-            learner = learner.with_table(
-                table, fold.split
-            )  # what is to be looked up is on the duplicates of test rows
-        return learner
+        return method.load(chosen, resources, path, blind, fold.split, fold.fold)
     lines = read_rows([path])
     found = [line for line in lines if line["fold"] == fold.fold]
     if len(found) != 1:

@@ -20,12 +20,12 @@ from npt.table import Column, Split, Table
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
 from workflow.planning.old_plan import Plan
-from workflow.planning.revision import PROBE_SOURCES, outdated, revision
+from workflow.planning.revision import PROBE_SOURCES, revision
 from workflow.planning.runs import Run
 from workflow.report.figures import FIGURES
 from workflow.report.findings import answer
 from workflow.report.headline import headline
-from workflow.report.rank_tests import rank_tests
+from workflow.report.old_rank_tests import rank_tests
 from workflow.report.tables import TABLES
 from workflow.results.partial import Gathered, Interim
 from workflow.results.row import UNFINISHED
