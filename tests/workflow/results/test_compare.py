@@ -11,7 +11,9 @@ from workflow.results.compare import Comparison, compare_study
 from workflow.results.study_file import write_study
 from workflow.steps import compare
 
-ROWS = [row(fold=fold, test_rmse=0.1 * fold, chosen={"k": fold}, fit_seconds=1.0) for fold in (0, 1)]
+ROWS = [
+    row(fold=fold, test_rmse=0.1 * fold, chosen={"k": fold}, fit_seconds=1.0) for fold in (0, 1)
+]
 
 
 def compared(folder: Path, *changes: dict[str, Any], excluded: tuple[str, ...] = ()) -> Comparison:
