@@ -20,7 +20,7 @@ def main() -> None:
     """Command line of the step."""
     from workflow.config.old_reading import read_file
     from workflow.planning.old_plan import Plan
-    from workflow.report.page import render
+    from workflow.report.old_page import render
     from workflow.results.collection import write
     from workflow.results.partial import Interim
     from workflow.results.study_file import read_study

@@ -12,7 +12,7 @@ from workflow.runtime.command import add_scoring, execute, parser
 def main() -> None:
     """Command line of the step."""
     from npt.data import store
-    from workflow.report.page import render
+    from workflow.report.old_page import render
     from workflow.results.study_file import read_study
 
     options = parser(__doc__)
