@@ -27,8 +27,8 @@ from npt.nn.trained import TrainedNPT
 from npt.perturbation import Perturbation
 from npt.table import Column, Table
 from performance.machine import begin, facts, forget_peak, parser, peak_megabytes, seconds, write
-from workflow.studies.deletion.probe import FLOOR, deletions
-from workflow.studies.options import DeletionOptions
+from workflow.studies.deletion import DeletionOptions
+from workflow.studies.deletion.search import FLOOR, deletions
 
 OPTIONS = DeletionOptions(
     tolerance=10, limit=10, left=0.9

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
-from baselines import methods
-from baselines.declaration import BaselineSettings
-from npt.interface import Resources
+from pydantic import BaseModel
+
+from baselines import baselines, methods
+from baselines.grids import BaselineSettings
 from npt.table import TASKS
 from workflow.config.old_checks import Settings, require_keys, typed
 
@@ -23,15 +24,18 @@ def typed_settings(method: str, changes: Settings, where: str) -> Any:
 
 def as_json(settings: Any) -> dict[str, Any]:
     """Settings as plain values."""
-    return asdict(settings)
+    return settings.model_dump() if isinstance(settings, BaseModel) else asdict(settings)
 
 
 def require_settings(method: str, changes: Settings, where: str) -> None:
     """Raise `UserError` for a setting that the method does not have."""
-    require_keys(changes, [one.name for one in fields(methods()[method].settings)], where)
+    settings = methods()[method].settings
+    if issubclass(settings, BaseModel):
+        require_keys(changes, settings.model_fields, where)
+    else:
+        require_keys(changes, [field.name for field in fields(settings)], where)
 
 
 def _check_grid(method: str, settings: BaselineSettings) -> None:
-    baseline = methods()[method].build(settings, Resources()).baseline  # type: ignore[attr-defined]
     for task in TASKS:
-        next(baseline.configurations(settings, task, 1))
+        next(baselines()[method].configurations(settings, task, 1))

@@ -110,11 +110,11 @@ def parse_study(
     if not base and (bare := [method for method in entries if not variants.get(method)]):
         raise UserError(f"{where}.base: false leaves nothing of {bare[0]}, which has no variants")
     options = typed(KINDS[kind].options, _known_options(raw, kind, where), f"{where}.options")
-    if isinstance(options, LookupOptions) and options.beside:
+    if isinstance(options, LookupOptions) and options.compare_with:
         list_of_names(
-            options.beside,
+            options.compare_with,
             {m: None for m in methods() if m != "npt"},
-            f"{where}.options.beside",
+            f"{where}.options.compare_with",
             True,
         )
     study = Study(
