@@ -67,14 +67,16 @@ class NPTEstimator(BaseEstimator):
         split = Split(0, np.sort(train), np.sort(validation), np.array([], dtype=int))
         learner = NPTLearner(_settings(self.settings or {}), Resources(self.threads, self.device))
         self.fit_ = learner.fit(table, split, self.seed)
-        self.learner_, self.table_, self.split_ = learner, table, split
+        self.model_ = learner.trained
+        self.table_ = table
+        self.split_ = split
         self.n_features_in_ = frame.shape[1]
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         return self
 
     def _predict(self, features: Any) -> np.ndarray:
         """Predictions for new rows, which join the fitted table with their targets hidden."""
-        check_is_fitted(self, "learner_")
+        check_is_fitted(self, "model_")
         frame = _frame(features)
         if frame.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -88,8 +90,8 @@ class NPTEstimator(BaseEstimator):
         new = _table(frame, np.full(len(frame), np.nan), self.table_.columns)
         table = self.table_.followed_by(new)
         rows = np.arange(self.table_.rows, table.rows)
-        self.learner_.attach(table, replace(self.split_, test=rows))
-        return self.learner_.predict(rows).values
+        split = replace(self.split_, test=rows)
+        return self.model_.with_table(table, split).predict(rows).values
 
 
 class NPTClassifier(ClassifierMixin, NPTEstimator):

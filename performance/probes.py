@@ -21,13 +21,14 @@ from npt.data.declaration import SplitRule
 from npt.data.splits import splits
 from npt.interface import Resources
 from npt.nn.learner import NPTLearner
-from npt.nn.query_batches import AskedBatch, asked_batches
+from npt.nn.queries import QueryBatch, query_batches
 from npt.nn.settings import NPTSettings
+from npt.nn.trained import TrainedNPT
 from npt.perturbation import Perturbation
 from npt.table import Column, Table
 from performance.machine import begin, facts, forget_peak, parser, peak_megabytes, seconds, write
-from workflow.studies.deletion.probe import FLOOR, deletions
-from workflow.studies.options import DeletionOptions
+from workflow.studies.deletion import DeletionOptions
+from workflow.studies.deletion.search import FLOOR, deletions
 
 OPTIONS = DeletionOptions(
     tolerance=10, limit=10, left=0.9
@@ -92,7 +93,7 @@ def main() -> None:
     write(given.json, {"benchmark": "probes", **facts(device), "rows": lines})
 
 
-def _learner(case: Case, threads: int, device: str, asked: int) -> tuple[NPTLearner, np.ndarray]:
+def _learner(case: Case, threads: int, device: str, asked: int) -> tuple[TrainedNPT, np.ndarray]:
     values = np.random.default_rng(0).normal(size=(case.rows, case.columns))
     names = [Column(f"x{j}", "continuous") for j in range(case.columns)]
     table = Table.of(names, values, case.columns - 1)
@@ -102,14 +103,14 @@ def _learner(case: Case, threads: int, device: str, asked: int) -> tuple[NPTLear
     )
     learner = NPTLearner(settings, Resources(threads, device))
     learner.fit(table.blind(split.test), split, 0)
-    return learner, split.test[:asked]
+    return learner.trained, split.test[:asked]
 
 
 Action = Callable[[], np.ndarray]
 
 
 def _ways(
-    learner: NPTLearner, rows: np.ndarray, options: DeletionOptions
+    learner: TrainedNPT, rows: np.ndarray, options: DeletionOptions
 ) -> dict[str, tuple[Action, Action]]:
     """For every probe its batched way and the plain one."""
     n, few = len(learner.data.part), _few(rows)
@@ -125,7 +126,7 @@ def _ways(
     }
 
 
-def _passes(learner: NPTLearner, rows: np.ndarray) -> dict[str, int]:
+def _passes(learner: TrainedNPT, rows: np.ndarray) -> dict[str, int]:
     """Forward passes of the plain way."""
     proposals = [1 + one.passes for one in deletions(learner, _few(rows), OPTIONS, 0)]
     return {"corruption": len(rows), "deletion": sum(proposals)}
@@ -136,28 +137,28 @@ def _few(rows: np.ndarray) -> np.ndarray:
 
 
 def _plain(
-    learner: NPTLearner, rows: np.ndarray, sources: Callable[[int, int, int], np.ndarray]
+    learner: TrainedNPT, rows: np.ndarray, sources: Callable[[int, int, int], np.ndarray]
 ) -> np.ndarray:
     found = {}
-    for batch in asked_batches(learner, rows):
-        for place in batch.asked.tolist():
+    for batch in query_batches(learner, rows):
+        for place in batch.queries.tolist():
             row = int(batch.rows[place])
             found[row] = _one(learner, batch, sources(row, place, batch.shape[1]))
     return np.array([found[int(row)] for row in rows])
 
 
 @torch.no_grad()
-def _one(learner: NPTLearner, batch: AskedBatch, sources: np.ndarray) -> float:
+def _one(learner: TrainedNPT, batch: QueryBatch, sources: np.ndarray) -> float:
     """The prediction of the first row of a table of its own, with all the others predicted too."""
-    made = batch.cells.gather_rows(torch.from_numpy(sources)[None].to(batch.rows.device))
+    made = batch.inputs.gather_rows(torch.from_numpy(sources)[None].to(batch.rows.device))
     return float(learner.decode(learner.model.predict_target(made)[0, :1]).values[0])
 
 
-def _plain_deletion(learner: NPTLearner, row: int, options: DeletionOptions) -> float:
-    (batch,) = asked_batches(learner, np.array([row]))
-    (place,) = batch.asked.tolist()
+def _plain_deletion(learner: TrainedNPT, row: int, options: DeletionOptions) -> float:
+    (batch,) = query_batches(learner, np.array([row]))
+    (place,) = batch.queries.tolist()
     draws, left = np.random.default_rng((0, row)), np.delete(np.arange(batch.shape[0]), place)
-    floor = FLOOR * learner.known.scale[learner.data.target]
+    floor = FLOOR * learner.statistics.scale[learner.data.target]
 
     def predict(others: np.ndarray) -> float:
         return _one(
@@ -206,7 +207,7 @@ def _peak(case: Case, probe: str, way: int, threads: int, device_name: str, aske
     device = torch.device(device_name)
     torch.set_num_threads(threads)
     learner, rows = _learner(case, threads, device_name, asked)
-    (batch,) = asked_batches(learner, rows[:1])
+    (batch,) = query_batches(learner, rows[:1])
     _one(
         learner, batch, np.zeros((2, batch.shape[1]), np.int64)
     )  # what the libraries take once is not the probe's

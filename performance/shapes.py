@@ -14,6 +14,7 @@ from npt.nn.inputs import EncodedTable
 from npt.nn.settings import NPTSettings
 from performance.reference import Columns
 from workflow.config.reading import read
+from workflow.config.resolution import resolve
 
 PAPER = Path(__file__).parents[1] / "workflow" / "configs" / "paper.yaml"
 
@@ -50,7 +51,8 @@ def shape(name: str) -> Shape:
     """The configuration of a table, with its base settings from the paper's config."""
     rows, sizes = TABLES[name]
     layout = ColumnLayout(tuple(sizes), tuple(size == 1 for size in sizes), len(sizes) - 1)
-    settings = read(yaml.safe_load(PAPER.read_text())).resolve(name, "npt", {})
+    config = read(yaml.safe_load(PAPER.read_text()))
+    settings = resolve(config, name, "npt", {})
     return Shape(name, rows, layout, settings)
 
 

@@ -17,7 +17,7 @@ from npt.nn import distributed
 from npt.nn.batches import batch_count, largest_batch, partition
 from npt.nn.checkpoint import Checkpoint
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.device import arithmetic, arrange, autocast, evaluating
+from npt.nn.device import arithmetic, arrange, autocast
 from npt.nn.inputs import EncodedTable
 from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
@@ -189,30 +189,6 @@ def label_scores(
     return total / count, (
         math.sqrt(total / count) if model.layout.continuous[data.target] else right / count
     )
-
-
-def target_outputs(
-    model: NPT,
-    data: EncodedTable,
-    mode: Mode,
-    settings: NPTSettings,
-    seed: int,
-    wanted: torch.Tensor,
-) -> torch.Tensor:
-    """Outputs (N, C of the target) of the rows `wanted` (N,) in the mode's batches: logits, or standardised values."""
-    model.eval()
-    device = data.codes.device
-    outputs = torch.full(
-        (len(data.part), model.layout.sizes[model.layout.target]), torch.nan, device=device
-    )
-    generator = generator_for(seed, "evaluation", device)
-    for rows in partition(data, mode, settings, generator):
-        cells = mask(data.take(rows), mode, settings, generator).cells
-        own = wanted[rows].nonzero().flatten()
-        if len(own):
-            with evaluating(settings, device):
-                outputs[rows[own]] = model.predict_target(cells, own[None])[0]
-    return outputs
 
 
 def _draw(number: int) -> int:

@@ -21,8 +21,8 @@ from tests.workflow.report.test_report import lookup_study, study
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import UNDATED
 from workflow.report.figures import FIGURES
-from workflow.report.html import html
-from workflow.report.page import render
+from workflow.report.old_html import html
+from workflow.report.old_page import render
 from workflow.report.tables import TABLES
 from workflow.studies.kinds import KINDS
 

@@ -10,15 +10,16 @@ import pytest
 import torch
 
 from baselines import methods
-from baselines.declaration import BaselineSettings
+from baselines.grids import BaselineSettings
 from npt.interface import Resources, UserError
 from npt.metrics import score
-from npt.nn import query_batches
+from npt.nn import queries
 from npt.nn.batches import partition
 from npt.nn.inputs import ModelInput
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
+from npt.nn.trained import TrainedNPT
 from npt.perturbation import Perturbation
 from npt.seeding import generator_for
 from npt.table import Split, Table, Task
@@ -33,23 +34,23 @@ SPOILT = [
 ]
 
 
-def trained(task: Task, settings: NPTSettings = SMALL_NPT) -> tuple[NPTLearner, np.ndarray]:
+def trained(task: Task, settings: NPTSettings = SMALL_NPT) -> tuple[TrainedNPT, np.ndarray]:
     table = make_table(task)
     split = first_split(table)
     learner = NPTLearner(settings, Resources())
     learner.fit(table.blind(split.test), split, 0)
-    return learner, split.test
+    return learner.trained, split.test
 
 
 def fitted(name: str, table: Table, split: Split, grid: dict[str, list[Any]]) -> Any:
-    learner = methods()[name].build(BaselineSettings(grid), Resources())
+    learner = methods()[name].build(BaselineSettings(grid=grid), Resources())
     learner.fit(table.blind(split.test), split, 0)
-    return learner
+    return learner.trained
 
 
 @torch.no_grad()
 def plain_loop(
-    learner: NPTLearner, rows: np.ndarray, perturbation: Perturbation, seed: int
+    learner: TrainedNPT, rows: np.ndarray, perturbation: Perturbation, seed: int
 ) -> np.ndarray:
     """Algorithm 1 as it is printed: a table a row, cell by cell, one full forward pass for each."""
     outputs = {}
@@ -149,7 +150,7 @@ def test_knn_with_few_rows_left_takes_them_all() -> None:
 def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     learner, rows = trained("regression")
     together = learner.predict_perturbed(rows, SHUFFLED, 0).values
-    monkeypatch.setattr(query_batches, "CPU_CELLS", 1)
+    monkeypatch.setattr(queries, "CPU_CELLS", 1)
     assert np.allclose(learner.predict_perturbed(rows, SHUFFLED, 0).values, together, atol=1e-5)
 
 

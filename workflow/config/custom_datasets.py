@@ -1,4 +1,4 @@
-"""The `tables` of a configuration: tables of the user's own."""
+"""The `custom_datasets` of a configuration: tables of the user's own."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from npt.data.custom import CustomDataset
-from npt.data.datasets import datasets
 from npt.data.custom.formats import file_at
+from npt.data.datasets import datasets
 from npt.interface import UserError
 from npt.validation import validated
-from workflow.config.checks import require_identifier
+from workflow.config.old_checks import require_identifier
 
 
 def custom_datasets(raw: Mapping[str, Any]) -> dict[str, CustomDataset]:
@@ -22,8 +22,8 @@ def custom_datasets(raw: Mapping[str, Any]) -> dict[str, CustomDataset]:
     """
     found = {}
     for name, block in raw.items():
-        where = f"tables.{name}"
-        require_identifier(name, f"tables: {name!r}", "table")
+        where = f"custom_datasets.{name}"
+        require_identifier(name, f"custom_datasets: {name!r}", "table")
         if name in datasets():
             raise UserError(
                 f"{where}: is the name of a dataset that is there already; choose another"

@@ -9,7 +9,7 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
-from workflow.report.published import (
+from workflow.report.old_published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
     SCALES,

@@ -1,9 +1,9 @@
-"""Cells of a table: a value with its error and format, rendered as text once for every output format."""
+"""Cells of a table: a value and its text, the same for every output format."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 DASH = "–"
@@ -71,11 +71,14 @@ def p_value(value: float) -> Cell:
     return Cell(probability(value), value)
 
 
-def interval(low: float, high: float, digits: int) -> Cell:
-    """Both ends of an interval, sorted by the lower one."""
+def interval(low: float, high: float, digits: int | None = None) -> Cell:
+    """Both ends of an interval, sorted by the lower one; `digits` default to those of a metric."""
     if math.isnan(low):
         return MISSING
-    return Cell(f"{formatted(low, digits)} to {formatted(high, digits)}", low)
+    ends = []
+    for end in (low, high):
+        ends.append(formatted(end, decimals(end) if digits is None else digits))
+    return Cell(" to ".join(ends), low)
 
 
 def seconds(value: float) -> Cell:
@@ -138,4 +141,8 @@ def counted(quantity: int, noun: str) -> str:
     return f"{quantity} {noun}{'' if quantity == 1 else 's'}"
 
 
-Render = Callable[[Cell], str]
+def listed(names: Sequence[str]) -> str:
+    """Names as a list in a sentence."""
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}"

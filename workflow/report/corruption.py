@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.published import (
+from workflow.report.old_published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
     WHOLE,

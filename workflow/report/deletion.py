@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.published import part_of, published
+from workflow.report.old_published import part_of, published
 from workflow.report.section import DASH, Section, Tabulated, notes, number, probability
 from workflow.report.summary import (
     MODEL,

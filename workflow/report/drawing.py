@@ -1,7 +1,8 @@
-"""What all figures are drawn with: one style, panels as wide as a column or a page of a paper, means with error bars."""
+"""Style of all figures: panels as wide as a column or page of a paper, means with error bars."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,7 @@ COLORS = (
     "#a6761d",
 )
 MARKERS = "Dos^vPX<>"
-UNDATED: dict[
-    str, dict[str, Any]
-] = {  # metadata of each format, so that the same data give the same bytes
+UNDATED: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
     "png": {"Software": None},
@@ -40,7 +39,7 @@ UNDATED: dict[
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot in the one style."""
+    """matplotlib.pyplot in the project's style."""
     import matplotlib.pyplot as plt
 
     plt.rcdefaults()
@@ -49,12 +48,16 @@ def pyplot() -> Any:
 
 
 def panels(count: int, rows: int) -> tuple[Figure, list[Axes]]:
-    """A figure of so many panels, each as high as so many rows of text: one fills a column, several a page, in pairs."""
+    """A figure of `count` panels, each as high as `rows` lines of text.
+
+    One panel fills a column of a paper; several fill a page, in pairs.
+    """
     columns = min(2, count)
     lines = -(-count // columns)
-    size = (COLUMN if columns == 1 else PAGE, (ROW_HEIGHT * rows + MARGIN) * lines)
+    width = COLUMN if columns == 1 else PAGE
+    height = (ROW_HEIGHT * rows + MARGIN) * lines
     figure, axes = pyplot().subplots(
-        lines, columns, figsize=size, squeeze=False, layout="constrained"
+        lines, columns, figsize=(width, height), squeeze=False, layout="constrained"
     )
     for unused in axes.flat[count:]:
         unused.set_visible(False)
@@ -68,10 +71,10 @@ def points(
     errors: pd.Series,
     highlight: list[str] | None = None,
 ) -> None:
-    """Means with error bars, the first label on top; NPT, or `highlight`, in its own colour."""
-    bright = set(labels if highlight is None else highlight)
-    for place, (label, mean, error) in enumerate(zip(labels, means, errors, strict=True)):
-        height = len(labels) - 1 - place
+    """Means with error bars, the first label on top; NPT, or `highlight`, in its own color."""
+    if highlight is None:
+        highlight = [label for label in labels if label.startswith("NPT")]
+    for label, height, mean, error in zip(labels, heights(labels), means, errors, strict=True):
         if pd.isna(mean):
             axis.annotate(
                 "no result",
@@ -81,14 +84,18 @@ def points(
                 color="0.4",
             )
             continue
-        special = label in bright if highlight is not None else label.startswith("NPT")
-        color, marker = (NPT_COLOR, "D") if special else (OTHER_COLOR, "o")
-        width = 0 if pd.isna(error) else error
-        axis.errorbar(mean, height, xerr=width or None, fmt=marker, color=color, capsize=2)
+        color, marker = (NPT_COLOR, "D") if label in highlight else (OTHER_COLOR, "o")
+        width = None if pd.isna(error) or error == 0 else error
+        axis.errorbar(mean, height, xerr=width, fmt=marker, color=color, capsize=2)
     if means.isna().any():
         axis.set_ylim(-0.6, len(labels) - 0.4)
     axis.set_yticks(range(len(labels)), reversed(labels))
     axis.grid(axis="y", visible=False)
+
+
+def heights(labels: Sequence[str]) -> range:
+    """Vertical position of every label, the first on top."""
+    return range(len(labels) - 1, -1, -1)
 
 
 def zero_line(axis: Axes) -> None:
@@ -97,11 +104,12 @@ def zero_line(axis: Axes) -> None:
 
 
 def method_styles(titles: list[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each method; the first are kept for NPT, so that it looks alike in all figures."""
+    """Color and marker of each method; the first are reserved for NPT in all figures."""
     order = sorted(dict.fromkeys(titles), key=lambda title: not title.startswith("NPT"))
-    start = int(not order or not order[0].startswith("NPT"))
-    places = range(start, start + len(order))
-    pairs = [
-        (COLORS[i % len(COLORS)], MARKERS[(i + i // len(COLORS)) % len(MARKERS)]) for i in places
-    ]
-    return dict(zip(order, pairs, strict=True))
+    has_npt = bool(order) and order[0].startswith("NPT")
+    styles = {}
+    for index, title in enumerate(order, 0 if has_npt else 1):
+        cycle = index // len(COLORS)
+        color = COLORS[index % len(COLORS)]
+        styles[title] = (color, MARKERS[(index + cycle) % len(MARKERS)])
+    return styles

@@ -11,7 +11,7 @@ import pandas as pd
 
 from baselines import methods
 from workflow.config.scoring import Scoring
-from workflow.report.published import DIFFERENCE, marked, part_of, published, standard_errors
+from workflow.report.old_published import DIFFERENCE, marked, part_of, published, standard_errors
 from workflow.report.section import DASH, Section, Tabulated, notes, number, plus_minus
 from workflow.report.summary import (
     MODEL,
@@ -103,7 +103,7 @@ def lookup(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
 
 def _reasons(study: pd.DataFrame) -> list[str]:
     """Why a baseline beside the models has no result."""
-    return sorted(set(study["beside_reasons"].dropna())) if "beside_reasons" in study else []
+    return sorted(set(study["compare_with_reasons"].dropna())) if "compare_with_reasons" in study else []
 
 
 def _beside(frame: pd.DataFrame) -> list[str]:

@@ -1,4 +1,4 @@
-"""The paper's printed results beside a study's own."""
+"""The paper's printed numbers, and differences from them."""
 
 from __future__ import annotations
 
@@ -13,26 +13,9 @@ import pandas as pd
 
 from npt.data.datasets import datasets
 from npt.metrics import METRICS, PAPER_METRICS
-from workflow.config.scoring import Ranking, Scoring
+from workflow.config.scoring import Ranking
+from workflow.report.cells import Cell, emphasised, number
 from workflow.report.ranks import mean_ranks, rank_methods
-from workflow.report.section import (
-    Section,
-    Tabulated,
-    bold,
-    decimals,
-    noted,
-    notes,
-    number,
-    plus_minus,
-    tasks_of,
-)
-from workflow.report.summary import (
-    SUMMARY_COLUMNS,
-    dataset_title,
-    method_titles,
-    metrics_of,
-    summarise,
-)
 
 PATH = Path(__file__).with_name("published.json")
 TABLES = {
@@ -42,156 +25,122 @@ TABLES = {
     "rmse": "table_11_rmse",
 }
 SCALES = {"accuracy": 0.01}  # the paper prints percent
-FAR = 2.0  # standard errors beyond which a difference is marked
-WHOLE = ("base", "tuned")  # variants that are a method as the paper has it
+FAR = 2.0  # standard errors beyond which a difference is emphasised
+WHOLE_METHODS = ("base", "tuned")  # variants that are a method as the paper has it
 DIFFERENCE = "Difference, standard errors"
 DIFFERENCE_NOTE = (
-    "The difference is in standard errors of the difference, the paper's and those here taken together (where the paper prints "
-    "none, those here alone); bold beyond two."
+    "The difference is in standard errors of the difference, from the paper's error and the one "
+    "here. Where the paper prints no error, the one here is used alone. Bold beyond two."
 )
 
 
 @cache
 def published() -> Mapping[str, Any]:
     """The paper's printed numbers."""
-    return json.loads(PATH.read_text())
+    return json.loads(PATH.read_text(encoding="utf-8"))
 
 
 def paper_name(dataset: str) -> str:
-    """The paper's name of a dataset, also of one with the splits of the released code; none of a table of the user's own."""
+    """The paper's name of a dataset, with its own or the released code's splits; else empty."""
     return dataset.removesuffix("_legacy") if dataset in datasets() else ""
 
 
-def part_of(dataset: str, whole: str) -> bool:
-    """Whether a dataset is a published one, or a sample or other splits of it."""
-    return dataset in datasets() and dataset.partition("_")[0] == whole
+def is_part_of(dataset: str, paper_dataset: str) -> bool:
+    """Whether a dataset is one of the paper's, a sample of it, or has other splits of it."""
+    return dataset in datasets() and dataset.partition("_")[0] == paper_dataset
+
+
+def published_cells(metric: str) -> Mapping[str, Any]:
+    """The paper's results of a metric by dataset and method; empty if it prints none."""
+    table = TABLES.get(metric)
+    return published()[table]["cells"] if table else {}
+
+
+def scaled(cell: Mapping[str, Any], metric: str) -> tuple[float, float]:
+    """Mean and standard error (NaN if none is printed) of a cell, in the project's units."""
+    scale = SCALES.get(metric, 1.0)
+    return scale * cell["value"], scale * cell.get("standard_error", np.nan)
 
 
 def published_result(dataset: str, method: str, metric: str) -> tuple[float, float] | None:
-    """Mean and standard error (NaN where none is printed) of a method's test metric, in this project's units."""
-    table = published().get(TABLES.get(metric, ""), {"cells": {}})
-    cell = table["cells"].get(paper_name(dataset), {}).get(method)
+    """Mean and standard error (NaN if none is printed) of a method's test metric."""
+    cell = published_cells(metric).get(paper_name(dataset), {}).get(method)
     if not cell or cell.get("value") is None:
         return None
-    scale = SCALES.get(metric, 1.0)
-    return scale * cell["value"], scale * cell.get("standard_error", float("nan"))
+    return scaled(cell, metric)
 
 
 def published_summary(
     metric: str, names: Iterable[str], methods: Iterable[str]
 ) -> pd.DataFrame | None:
-    """The paper's means of methods on datasets, as `rank_methods` takes them.
+    """The paper's means of methods on datasets, in the form that `rank_methods` takes.
 
-    None if there are none, or if one is not printed and has no reason.
+    None if there are none, or if one is missing without a reason.
     """
-    cells, wanted, rows = (
-        published().get(TABLES.get(metric, ""), {"cells": {}})["cells"],
-        list(methods),
-        [],
-    )
+    wanted = list(methods)
+    rows = []
     for dataset in names:
+        cells = published_cells(metric).get(paper_name(dataset), {})
         for method in wanted:
-            cell = cells.get(paper_name(dataset), {}).get(method)
-            if not cell or (cell.get("value") is None and not cell.get("reason")):
+            row = _summary_row(cells.get(method))
+            if row is None:
                 return None
-            found = {
-                "mean": np.nan if cell["value"] is None else cell["value"],
-                "reason": cell.get("reason", ""),
-            }
-            rows.append({"dataset": dataset, "method": method, "variant": "base", **found})
+            rows.append({"dataset": dataset, "method": method, "variant": "base", **row})
     return pd.DataFrame(rows) if rows else None
+
+
+def _summary_row(cell: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if not cell:
+        return None
+    reason = cell.get("reason", "")
+    if cell["value"] is None:
+        return {"mean": np.nan, "reason": reason} if reason else None
+    return {"mean": cell["value"], "reason": reason}
 
 
 def published_ranks(
     metric: str, names: Iterable[str], methods: list[str], ranking: Ranking
 ) -> pd.DataFrame | None:
-    """Mean ranks of the same methods on the same datasets, of the paper's printed values; None if it lacks one of them.
+    """Mean ranks of the paper's values for the same methods on the same datasets.
 
-    Over the datasets and methods of its Table 1, and with its ranking, these are that table's.
+    None if the paper lacks one of them. For the datasets and methods of its Table 1, and with its
+    ranking, these are the ranks of that table.
     """
     if len(set(methods)) < len(methods):
         return None
     summary = published_summary(metric, names, methods)
     if summary is None:
         return None
-    return mean_ranks(
-        rank_methods(summary, higher_is_better=METRICS[metric].higher_is_better, ranking=ranking)
-    )
+    higher_is_better = METRICS[metric].higher_is_better
+    return mean_ranks(rank_methods(summary, higher_is_better=higher_is_better, ranking=ranking))
 
 
 def published_study() -> pd.DataFrame:
-    """The results behind the paper's Table 1 as a study of one fold: its printed values on the datasets of that table."""
+    """The results behind the paper's Table 1 as a study of one fold."""
     frames = []
-    for metric, facts in published()["table_1_average_rank"].items():
-        if metric not in TABLES:
-            continue
-        summary = published_summary(metric, facts["datasets"], facts["rank"])
+    for task, metric in PAPER_METRICS.items():
+        column = published()["table_1_average_rank"][metric]
+        summary = published_summary(metric, column["datasets"], column["rank"])
         assert summary is not None
-        (task,) = (task for task, name in PAPER_METRICS.items() if name == metric)
         status = np.where(summary["mean"].isna(), "failed", "ok")
-        frames.append(
-            summary.assign(task=task, fold=0, status=status).rename(
-                columns={"mean": f"test_{metric}"}
-            )
-        )
+        rows = summary.rename(columns={"mean": f"test_{metric}"})
+        frames.append(rows.assign(task=task, fold=0, status=status))
     return pd.concat(frames, ignore_index=True)
 
 
-def standard_errors(mean: float, error: float, theirs: float, their_error: float) -> float:
-    """A difference from the paper in standard errors of the difference; NaN without an error of the study's own.
+def in_standard_errors(
+    mean: float, error: float, published: float, published_error: float
+) -> float:
+    """A difference from the paper in standard errors of the difference.
 
-    Where the paper prints no error, the study's own stands alone.
+    Where the paper prints no error, `error` is used alone. NaN without `error`.
     """
-    spread = float(np.hypot(error, 0.0 if np.isnan(their_error) else their_error))
-    return (mean - theirs) / spread if spread > 0 else float("nan")
+    if np.isnan(published_error):
+        published_error = 0.0
+    spread = float(np.hypot(error, published_error))
+    return (mean - published) / spread if spread > 0 else float("nan")
 
 
-def marked(errors: float) -> str:
+def difference_cell(errors: float) -> Cell:
     """A difference in standard errors, bold where it is large."""
-    return bold(number(errors, 1, sign=True), abs(errors) > FAR)
-
-
-def beside_published(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
-    """A study's results beside the paper's (Tables 8 to 11), with the difference in standard errors of the difference."""
-    rows = []
-    for task in tasks_of(study):
-        for metric in metrics_of(task, scoring.metrics[task]):
-            for row in summarise(study, task, metric).to_dict("records"):
-                theirs = published_result(row["dataset"], row["method"], metric)
-                if theirs and row["variant"] in WHOLE:
-                    own = (row["mean"], row["standard_error"])
-                    more = {
-                        "published": theirs[0],
-                        "published_error": theirs[1],
-                        "difference": own[0] - theirs[0],
-                    }
-                    rows.append({**row, **more, "standard_errors": standard_errors(*own, *theirs)})
-    columns = [*SUMMARY_COLUMNS, "published", "published_error", "difference", "standard_errors"]
-    tidy = pd.DataFrame(rows, columns=columns)
-    sections = [
-        Section(
-            f"{dataset_title(str(dataset))}: test {METRICS[str(metric)].title}, beside the paper",
-            _published_cells(part),
-            notes(part),
-            fold="Metrics beside the paper's",
-        )
-        for (dataset, metric), part in tidy.groupby(["dataset", "metric"], sort=False)
-    ]
-    return Tabulated(tidy, noted(sections, DIFFERENCE_NOTE))
-
-
-def _published_cells(part: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "Method": method_titles(part),
-            "Here": [
-                plus_minus(m, e, decimals(m))
-                for m, e in zip(part["mean"], part["standard_error"], strict=True)
-            ],
-            "Paper": [
-                plus_minus(m, e, decimals(m))
-                for m, e in zip(part["published"], part["published_error"], strict=True)
-            ],
-            DIFFERENCE: [marked(z) for z in part["standard_errors"]],
-        }
-    )
+    return emphasised(number(errors, 1, sign=True), abs(errors) > FAR)

@@ -78,5 +78,5 @@ def test_a_training_gives_the_same_bits_twice(changes: dict) -> None:
     for _ in range(2):
         learner = NPTLearner(replace(BATCHES, **changes), Resources(device="cuda"))
         learner.fit(table.blind(split.test), split, 3)
-        trained.append([p.cpu() for p in learner.model.parameters()])
+        trained.append([p.cpu() for p in learner.trained.model.parameters()])
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))

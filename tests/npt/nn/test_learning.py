@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
+from npt.nn.trained import TrainedNPT
 from npt.nn.training import build_model, build_optimiser, update
 from npt.table import Split
 from tests.conftest import first_split, make_table
@@ -98,21 +100,34 @@ def test_the_same_seed_gives_the_same_weights_whatever_ran_before() -> None:
         state = torch.get_rng_state()
         learner.fit(table.blind(split.test), split, 3)
         assert torch.equal(torch.get_rng_state(), state)
-        weights.append([p.detach().clone() for p in learner.model.parameters()])
+        weights.append([p.detach().clone() for p in learner.trained.model.parameters()])
     assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
 
 
-def test_saved_weights_predict_the_same(tmp_path) -> None:
+def test_saved_weights_predict_the_same(tmp_path: Path) -> None:
     table = make_table("binary")
     split = first_split(table)
+    blind = table.blind(split.test)
     settings = NPTSettings(width=8, layers=2, heads=2, updates=5, target_mask=0.5)
-    learner, other = NPTLearner(settings, Resources()), NPTLearner(settings, Resources())
+    learner = NPTLearner(settings, Resources())
+    learner.fit(blind, split, 1)
+    path = tmp_path / "weights.pt"
+    learner.save(path)
+    loaded = TrainedNPT.load(settings, Resources(), path, blind, split, 1)
+    expected = learner.predict(split.test).values
+    assert np.array_equal(loaded.predict(split.test).values, expected)
+
+
+@pytest.mark.parametrize("content", [b"", b"weights", b"half"])
+def test_damaged_weights_are_refused(tmp_path: Path, content: bytes) -> None:
+    table = make_table("binary")
+    split = first_split(table)
+    settings = NPTSettings(width=8, layers=2, heads=2, updates=1, target_mask=0.5)
+    learner = NPTLearner(settings, Resources())
     learner.fit(table.blind(split.test), split, 1)
-    learner.save(tmp_path / "weights.pt")
-    other.load(tmp_path / "weights.pt", table.blind(split.test), split, 1)
-    assert np.array_equal(learner.predict(split.test).values, other.predict(split.test).values)
-    content = (tmp_path / "weights.pt").read_bytes()
-    for damaged in (content[: len(content) // 2], b"", b"weights"):
-        (tmp_path / "weights.pt").write_bytes(damaged)
-        with pytest.raises(UserError, match=r"weights\.pt: not this model's weights"):
-            other.load(tmp_path / "weights.pt", table.blind(split.test), split, 1)
+    path = tmp_path / "weights.pt"
+    learner.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if content == b"half" else content)
+    with pytest.raises(UserError, match=r"weights\.pt"):
+        TrainedNPT.load(settings, Resources(), path, table.blind(split.test), split, 1)

@@ -25,6 +25,7 @@ from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.patches import PADDING, PatchEmbedding, Patches, PatchHead, augmented
 from npt.nn.settings import NPTSettings
+from npt.nn.trained import TrainedNPT
 from npt.nn.training import build_model
 from npt.perturbation import Perturbation
 from npt.table import Column, Image, Split, Table
@@ -199,10 +200,10 @@ def test_it_learns_which_half_is_bright_and_can_be_questioned(
     if not augment:
         assert (predicted.argmax(1) == table.truth[split.test]).mean() > 0.9
     learner.save(tmp_path / "weights.pt")
-    again = NPTLearner(settings, Resources())
-    again.load(tmp_path / "weights.pt", table.blind(split.test), split, 0)
+    weights = tmp_path / "weights.pt"
+    again = TrainedNPT.load(settings, Resources(), weights, table.blind(split.test), split, 0)
     assert np.array_equal(again.predict(split.test).values, predicted)
-    corrupted = learner.predict_perturbed(split.test[:5], Perturbation("shuffle", 1.0), 0).values
+    corrupted = again.predict_perturbed(split.test[:5], Perturbation("shuffle", 1.0), 0).values
     assert corrupted.shape == (5, 2)
     assert np.isfinite(corrupted).all()
 

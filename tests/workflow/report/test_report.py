@@ -21,10 +21,10 @@ from workflow.report.drawing import COLUMN, NPT_COLOR, PAGE, UNDATED, method_sty
 from workflow.report.figures import FIGURES
 from workflow.report.findings import answer
 from workflow.report.headline import headline
-from workflow.report.html import html_note, html_table
-from workflow.report.latex import latex
-from workflow.report.page import _failures
-from workflow.report.published import marked, published, published_ranks, standard_errors
+from workflow.report.old_html import html_note, html_table
+from workflow.report.old_latex import latex
+from workflow.report.old_page import _failures
+from workflow.report.old_published import marked, published, published_ranks, standard_errors
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.section import Section, Tabulated, is_number, sort_key
 from workflow.report.tables import TABLES
@@ -259,7 +259,7 @@ def test_the_cost_of_a_search_is_that_of_its_whole_grid() -> None:
     first, second = (section.cells.set_index("Method") for section in found.sections)
     assert first.loc["k-NN"].to_dict() == {
         "Configurations": "480 of 480, 40 distinct, 1 failed over all folds", "Models fitted": "2", "Search": "1 h 1 min",
-        "Refit": "none", "Prediction": "4 ms", "Peak memory, MB": "1,234", "On": "cpu, 1 thread",
+        "Prediction": "4 ms", "Peak memory, MB": "1,234", "On": "cpu, 1 thread",
     }  # fmt: skip
     assert first.loc["NPT", "Configurations"] == "1"
     assert list(second.loc["NPT", ["GPU memory, MB", "On"]]) == ["512", "cuda:0, 1 thread"]

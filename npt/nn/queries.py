@@ -1,0 +1,69 @@
+"""Batches of a table in which a trained NPT predicts query rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from npt.interface import Mode
+from npt.nn.batches import partition
+from npt.nn.device import free_memory
+from npt.nn.inputs import ModelInput
+from npt.nn.masking import mask
+from npt.seeding import generator_for
+
+if TYPE_CHECKING:
+    from npt.nn.trained import TrainedNPT
+
+CPU_CELLS = 65_536  # about what stays in a processor's cache
+BYTES_PER_FEATURE = 64  # of a cell's embedding: a dozen activations of a block, in float32
+MEMORY_FRACTION = 0.5
+
+
+@dataclass(frozen=True)
+class QueryBatch:
+    """One evaluation batch.
+
+    Attributes:
+        rows: Row numbers in the table (n,).
+        inputs: Input made of them (1, n, d); in the lookup task the n duplicates follow.
+        queries: Indices within the batch (m,) of the query rows.
+    """
+
+    rows: torch.Tensor
+    inputs: ModelInput
+    queries: torch.Tensor
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows of the input, duplicates included, and columns."""
+        _, rows, columns = self.inputs.codes.shape
+        return rows, columns
+
+
+def query_batches(
+    trained: TrainedNPT, rows: np.ndarray, mode: Mode = "test"
+) -> Iterator[QueryBatch]:
+    """Batches of a mode that contain some of `rows`; the same batches for any choice of rows."""
+    data, settings = trained.data, trained.settings
+    is_query = torch.zeros_like(data.part, dtype=torch.bool)
+    is_query[torch.as_tensor(rows, device=trained.device)] = True
+    generator = generator_for(trained.seed, "evaluation", trained.device)
+    for batch in partition(data, mode, settings, generator):
+        inputs = mask(data.take(batch), mode, settings, generator).cells
+        queries = is_query[batch].nonzero().flatten()
+        if len(queries):
+            yield QueryBatch(batch, inputs, queries)
+
+
+def copies_at_once(trained: TrainedNPT, rows: int) -> int:
+    """Number of copies of an input with `rows` rows that one forward pass takes."""
+    cells = rows * trained.data.codes.shape[1]
+    if trained.device.type == "cpu":
+        return max(1, CPU_CELLS // cells)
+    bytes_per_copy = cells * BYTES_PER_FEATURE * trained.settings.width
+    return max(1, int(MEMORY_FRACTION * free_memory(trained.device) / bytes_per_copy))

@@ -1,0 +1,176 @@
+"""A trained NPT: what an estimator predicts with and a probe measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from npt.data.encoding import Statistics, statistics
+from npt.interface import Mode, Prediction, Resources, UserError
+from npt.nn.checkpoint import DamagedError, read_tensors
+from npt.nn.column_layout import ColumnLayout
+from npt.nn.device import device_of, evaluating
+from npt.nn.inputs import EncodedTable
+from npt.nn.model import NPT
+from npt.nn.queries import copies_at_once, query_batches
+from npt.nn.settings import NPTSettings
+from npt.nn.training import build_model
+from npt.perturbation import Perturbation
+from npt.table import Split, Table, Task
+
+VALIDATION = 1  # part of a row
+
+
+@dataclass(frozen=True)
+class TrainedNPT:
+    """A network with the table that it predicts from; nothing in it changes.
+
+    Attributes:
+        model: Network in evaluation mode.
+        data: Encoded table: the training table, or another one with the same columns.
+        statistics: Centre and scale of the columns of the training table.
+        seed: Seed of the training; the batches of an evaluation are drawn from it.
+        task: Task of the target column.
+    """
+
+    model: NPT
+    data: EncodedTable
+    statistics: Statistics
+    settings: NPTSettings
+    seed: int
+    task: Task
+
+    @classmethod
+    def untrained(
+        cls, settings: NPTSettings, resources: Resources, table: Table, split: Split, seed: int
+    ) -> TrainedNPT:
+        """A network with initial weights, and the encoded table to train it on."""
+        torch.set_num_threads(resources.threads)
+        device = device_of(resources.device)
+        known = statistics(table, split, transductive=settings.transductive)
+        data = EncodedTable.of(table, split, known, device)
+        model = build_model(ColumnLayout.of(table, settings), settings, seed, device).eval()
+        return cls(model, data, known, settings, seed, table.task)
+
+    @classmethod
+    def load(
+        cls,
+        settings: NPTSettings,
+        resources: Resources,
+        path: Path,
+        table: Table,
+        split: Split,
+        seed: int,
+    ) -> TrainedNPT:
+        """Read weights written by `save`; only tensors are unpickled.
+
+        Raises:
+            UserError: the file is damaged, or holds the weights of another model.
+        """
+        trained = cls.untrained(settings, resources, table, split, seed)
+        try:
+            trained.model.load_state_dict(read_tensors(path))
+        except torch.OutOfMemoryError:
+            raise
+        except DamagedError as error:
+            raise _not_weights(path, str(error)) from None
+        except RuntimeError:
+            raise _not_weights(path, "other names or shapes") from None
+        return trained
+
+    @property
+    def device(self) -> torch.device:
+        """Device of the network and the data."""
+        return self.data.codes.device
+
+    def save(self, path: Path) -> None:
+        """Write the weights."""
+        weights = {name: tensor.cpu() for name, tensor in self.model.state_dict().items()}
+        torch.save(weights, path)
+
+    def with_table(self, table: Table, split: Split) -> TrainedNPT:
+        """The same network on another table of the same columns, encoded with the statistics of the training table."""
+        data = EncodedTable.of(table, split, self.statistics, self.device)
+        return replace(self, data=data)
+
+    def with_settings(self, settings: NPTSettings) -> TrainedNPT:
+        """The same network with other settings of masking or evaluation."""
+        return replace(self, settings=settings)
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        """Predict `rows`: validation rows in validation mode, all others in test mode."""
+        in_validation_mode = self._in_validation_mode(rows)
+        outputs = self.data.numbers.new_empty(len(rows), self._output_size)
+        for mode, chosen in (("validation", in_validation_mode), ("test", ~in_validation_mode)):
+            if chosen.any():
+                outputs[chosen] = self._outputs(rows, mode)[chosen]
+        return self.decode(outputs)
+
+    def predict_perturbed(
+        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+    ) -> Prediction:
+        """Predict test rows, each with the other rows of its batch perturbed (paper section 4.3, Algorithm 1).
+
+        Each query has its own copy of the batch and its own random draws. Value and mask channel of a cell move together; the
+        query row stays intact. A forward pass takes several copies, with the result of one at a time.
+        """
+        outputs = self._empty_outputs()
+        for batch in query_batches(self, rows):
+            for queries in batch.queries.split(copies_at_once(self, batch.shape[0])):
+                sources = [
+                    perturbation.sources(seed, int(batch.rows[query]), query, batch.shape)
+                    for query in queries.tolist()
+                ]
+                copies = batch.inputs.gather_rows(self._tensor(np.stack(sources)))
+                first = torch.zeros(len(queries), 1, dtype=torch.long, device=self.device)
+                with evaluating(self.settings, self.device):
+                    predicted = self.model.predict_target(copies, first)
+                outputs[batch.rows[queries]] = predicted[:, 0].to(outputs.dtype)
+        return self.decode(outputs[self._tensor(rows)])
+
+    def decode(self, outputs: torch.Tensor) -> Prediction:
+        """Target outputs (n, C) to class probabilities or values in original units."""
+        if self.task == "regression":
+            values = outputs[:, 0].double().cpu().numpy()
+            return Prediction(self.statistics.original(values, self.data.target))
+        return Prediction(outputs.double().softmax(-1).cpu().numpy())
+
+    @property
+    def _output_size(self) -> int:
+        layout = self.model.layout
+        return layout.sizes[layout.target]
+
+    def _in_validation_mode(self, rows: np.ndarray) -> torch.Tensor:
+        """Which of `rows` (n,) need validation mode: none where it shows the rows and labels of test mode."""
+        settings = self.settings
+        same_labels = settings.target_mask == 1 or not settings.validation_labels_at_test
+        no_duplicates = settings.lookup == "off"  # duplicates show the labels of a mode's own rows
+        in_validation = self.data.part[self._tensor(rows)] == VALIDATION
+        if same_labels and no_duplicates and settings.transductive:
+            return torch.zeros_like(in_validation)
+        return in_validation
+
+    def _outputs(self, rows: np.ndarray, mode: Mode) -> torch.Tensor:
+        """Target outputs (n, C) of `rows`: logits, or standardised values."""
+        outputs = self._empty_outputs()
+        for batch in query_batches(self, rows, mode):
+            with evaluating(self.settings, self.device):
+                predicted = self.model.predict_target(batch.inputs, batch.queries[None])
+            outputs[batch.rows[batch.queries]] = predicted[0].to(outputs.dtype)
+        return outputs[self._tensor(rows)]
+
+    def _empty_outputs(self) -> torch.Tensor:
+        shape = (len(self.data.part), self._output_size)
+        return torch.full(shape, torch.nan, device=self.device)
+
+    def _tensor(self, values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(values).to(self.device)
+
+
+def _not_weights(path: Path, reason: str) -> UserError:
+    return UserError(
+        f"{path}: not the weights of this model ({reason}); remove the file and re-run"
+    )

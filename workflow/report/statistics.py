@@ -1,0 +1,232 @@
+"""Statistics of a study: means over seeds come first, then means and standard errors over folds.
+
+Standard errors are sample standard deviations (ddof 1) over the square root of the count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from npt.metrics import METRICS
+from npt.table import TASKS, Task
+from workflow.results.row import UNFINISHED
+
+LEVEL = 0.05  # significance level of all tests
+MODEL = ["dataset", "method", "variant"]
+SUMMARY_COLUMNS = [
+    "task",
+    "dataset",
+    "method",
+    "variant",
+    "metric",
+    "mean",
+    "standard_error",
+    "folds",
+    "reason",
+]
+SEED_COLUMNS = ["seeds", "seed_deviation"]
+
+
+@dataclass(frozen=True)
+class ModelRows:
+    """A method's variant on a dataset.
+
+    Attributes:
+        folds: Number of folds.
+        reason: Reason of the first fold that failed; empty if none did.
+        rows: A row per fold, averaged over seeds. Empty if a fold failed, since a mean over the
+            other folds would be another quantity.
+    """
+
+    dataset: str
+    method: str
+    variant: str
+    task: Task
+    folds: int
+    reason: str
+    rows: pd.DataFrame
+
+    def facts(self) -> dict[str, Any]:
+        """First columns of the model's row in a tidy table."""
+        return {
+            "dataset": self.dataset,
+            "method": self.method,
+            "variant": self.variant,
+            "task": self.task,
+            "folds": self.folds,
+            "reason": self.reason,
+        }
+
+
+def tasks_of(study: pd.DataFrame) -> list[Task]:
+    """Tasks that occur in a study."""
+    present = set(study["task"])
+    return [task for task in TASKS if task in present]
+
+
+def has_seeds(study: pd.DataFrame) -> bool:
+    """Whether models were trained with more than one random seed."""
+    return "seed" in study and study["seed"].nunique() > 1
+
+
+def fold_means(study: pd.DataFrame) -> pd.DataFrame:
+    """One row per model and fold: numbers averaged over seeds, the rest from the first seed.
+
+    A fold of which a seed failed has the status and the reason of that seed.
+    """
+    keys = [*MODEL, "fold"]
+    if not study.duplicated(keys).any():
+        return study
+    rows = [_mean_over_seeds(seeds) for _, seeds in study.groupby(keys, sort=False)]
+    return pd.DataFrame(rows, columns=study.columns)
+
+
+def _mean_over_seeds(seeds: pd.DataFrame) -> dict[Any, Any]:
+    failed = seeds[seeds["status"] != "ok"]
+    if len(failed):
+        first = failed.iloc[0].to_dict()
+        return {**first, "reason": f"seed {first['seed']}: {first['reason']}"}
+    numbers = seeds.select_dtypes("number").drop(columns=["fold", "seed"])
+    return {**seeds.iloc[0].to_dict(), **numbers.mean(skipna=False).to_dict()}
+
+
+def seed_deviation(rows: pd.DataFrame, column: str) -> float:
+    """Standard deviation over seeds, pooled over folds; NaN for a single seed."""
+    variances = rows.groupby("fold")[column].var(ddof=1)
+    return float(np.sqrt(variances.mean()))
+
+
+def nearly_equal(values: pd.Series | np.ndarray) -> bool:
+    """Whether values differ by rounding alone."""
+    return bool(np.ptp(values) <= 1e-9 * np.abs(values).max())
+
+
+def standard_error(values: pd.Series) -> float:
+    """Standard error of a mean; NaN for fewer than two values, 0 for nearly equal ones."""
+    if len(values) < 2:
+        return float("nan")
+    if values.notna().all() and nearly_equal(values):
+        return 0.0
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def by_model(study: pd.DataFrame) -> list[ModelRows]:
+    """Models of a study, in the order in which their datasets first occur."""
+    models = []
+    for names, rows in fold_means(study).groupby(MODEL, sort=False):
+        dataset, method, variant = map(str, names)
+        failed = rows[rows["status"] != "ok"]
+        reason = ""
+        if len(failed):
+            reason = f"fold {failed['fold'].iloc[0]}: {failed['reason'].iloc[0]}"
+        task = rows["task"].iloc[0]
+        complete = rows.iloc[:0] if len(failed) else rows
+        models.append(ModelRows(dataset, method, variant, task, len(rows), reason, complete))
+    order = list(dict.fromkeys(study["dataset"]))
+    return sorted(models, key=lambda model: order.index(model.dataset))
+
+
+def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
+    """Mean and standard error over folds of a test metric, for every model of a task.
+
+    A model of which a fold failed, or has no value of the metric, has a reason instead of a mean.
+    Where a study has more than one seed, `seed_deviation` is the standard deviation over them.
+    """
+    column = f"test_{metric}"
+    part = with_columns(study[study["task"] == task], [column])
+    rows = [_summary(model, metric) for model in by_model(part)]
+    summary = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+    if not has_seeds(study):
+        return summary
+    deviations = []
+    for facts in summary.to_dict("records"):
+        model = of_model(part, facts)
+        deviation = np.nan if facts["reason"] else seed_deviation(model, column)
+        deviations.append((model["seed"].nunique(), deviation))
+    summary[SEED_COLUMNS] = deviations
+    return summary
+
+
+def _summary(model: ModelRows, metric: str) -> dict[str, Any]:
+    reason = model.reason
+    for fold in model.rows.to_dict("records"):
+        undefined = missing_reason(fold, metric)
+        if undefined and not reason:
+            reason = f"fold {fold['fold']}: {undefined}"
+    values = pd.Series(dtype=float)
+    if not reason:
+        values = model.rows[f"test_{metric}"]
+    return {
+        **model.facts(),
+        "metric": metric,
+        "mean": values.mean() if len(values) else np.nan,
+        "standard_error": standard_error(values),
+        "folds": len(values),
+        "reason": reason,
+    }
+
+
+def missing_reason(row: Mapping[Any, Any], metric: str) -> str:
+    """Why a row has no value of a metric; empty if it has one, or if the metric is not scored."""
+    if row["status"] != "ok":
+        return str(row["reason"])
+    if pd.isna(row.get(f"test_{metric}", 0.0)):
+        return f"{METRICS[metric].title} is undefined on its test rows"
+    return ""
+
+
+def metrics_of(task: Task, first: str) -> list[str]:
+    """Metrics of a task, `first` before the others."""
+    names = [name for name, metric in METRICS.items() if task in metric.tasks]
+    return sorted(names, key=lambda name: name != first)
+
+
+def unfinished(study: pd.DataFrame) -> list[str]:
+    """Datasets of which results are missing."""
+    return list(study.loc[study["status"] == UNFINISHED, "dataset"].unique())
+
+
+def without_failures(study: pd.DataFrame) -> pd.DataFrame:
+    """Rows, of all seeds, of the models of which no fold failed."""
+    groups = [rows for _, rows in study.groupby(MODEL, sort=False)]
+    complete = [rows for rows in groups if (rows["status"] == "ok").all()]
+    if not complete:
+        return study.iloc[:0]
+    order = list(dict.fromkeys(study["dataset"]))
+    complete.sort(key=lambda rows: order.index(rows["dataset"].iloc[0]))
+    return pd.concat(complete)
+
+
+def of_model(frame: pd.DataFrame, facts: Mapping[Any, Any]) -> pd.DataFrame:
+    """Rows of the model that `facts` name."""
+    names = [facts[column] for column in MODEL]
+    return frame[(frame[MODEL] == names).all(axis=1)]  # type: ignore[call-overload]
+
+
+def with_columns(study: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """A study with empty columns for those of the names that it lacks."""
+    return study.reindex(columns=list(dict.fromkeys([*study.columns, *names])))
+
+
+def framed(rows: list[dict[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
+    """A frame of rows that has all of the columns, even where no row has them."""
+    return with_columns(pd.DataFrame(rows), columns)
+
+
+def signed_rank_p(less: pd.Series, more: pd.Series, fewest: int = 5) -> float:
+    """One-sided p-value of Wilcoxon's signed-rank test that `less` is smaller than `more`.
+
+    NaN for fewer than `fewest` pairs that differ.
+    """
+    from scipy.stats import wilcoxon
+
+    pairs = pd.DataFrame({"less": less, "more": more}, dtype=float).dropna()
+    if (pairs["less"] != pairs["more"]).sum() < fewest:
+        return float("nan")
+    test: Any = wilcoxon(pairs["less"], pairs["more"], alternative="less")
+    return float(test.pvalue)
