@@ -16,12 +16,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from baselines import methods
-from baselines.declaration import BaselineSettings
+from baselines.grids import BaselineSettings
 from npt.interface import Fit, Resources
 from npt.table import Split, Table
 from performance.machine import begin, facts, parser, write
 from performance.naive_search import naive_search, refit
-from workflow.steps.prepare import prepare
+from npt.data.preparation import prepare
 
 METHODS = ("knn", "lightgbm", "xgboost", "gradient_boosting", "random_forest", "catboost", "mlp")
 GRIDS: dict[str, dict[str, list[Any]]] = {
@@ -74,9 +74,9 @@ def main() -> None:
 def compare(method: str, table: Table, split: Split, threads: int) -> dict[str, Any]:
     """Both searches on one fold: seconds, numbers of fits, and how far their scores are apart."""
     grid: Any = GRIDS.get(method, "paper")
-    learner: Any = methods()[method].build(BaselineSettings(grid), Resources(threads))
+    learner: Any = methods()[method].build(BaselineSettings(grid=grid), Resources(threads))
     smallest = BaselineSettings(
-        {name: values[:1] for name, values in next(iter(_grids(learner, table, split))).items()}
+        grid={name: values[:1] for name, values in next(iter(_grids(learner, table, split))).items()}
     )
     methods()[method].build(smallest, Resources(threads)).fit(table, split, 0)  # loads the library
     fits: list[Fit] = []

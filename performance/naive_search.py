@@ -13,14 +13,15 @@ import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
-from baselines.search import SearchLearner
+from baselines.training_data import TrainingData
+from baselines.tuned import TunedBaseline
 
 SEED = 42
 
 
-def naive_search(learner: SearchLearner, threads: int = 1) -> GridSearchCV:
+def naive_search(learner: TunedBaseline, threads: int = 1) -> GridSearchCV:
     """Every configuration of a learner's grid fitted and scored on its own, on the rows of the learner's last fit."""
-    data, name = learner.data, learner.baseline.name
+    data, name = _data(learner), learner.baseline.name
     rows = np.concatenate([data.train, data.validation])
     grids: Any = learner.baseline.grids(learner.settings, data.task, len(data.train))
     folds = PredefinedSplit([-1] * len(data.train) + [0] * len(data.validation))
@@ -31,9 +32,9 @@ def naive_search(learner: SearchLearner, threads: int = 1) -> GridSearchCV:
         return search.fit(features(learner)[rows], data.target[rows])
 
 
-def refit(learner: SearchLearner, search: GridSearchCV, threads: int = 1) -> Any:
+def refit(learner: TunedBaseline, search: GridSearchCV, threads: int = 1) -> Any:
     """The winner fitted again on the train rows, as the paper's protocol has it."""
-    data = learner.data
+    data = _data(learner)
     winner = estimator(learner.baseline.name, data.is_regression, threads).set_params(
         **search.best_params_
     )
@@ -42,13 +43,15 @@ def refit(learner: SearchLearner, search: GridSearchCV, threads: int = 1) -> Any
         return winner.fit(features(learner)[data.train], data.target[data.train])
 
 
-def features(learner: SearchLearner) -> np.ndarray:
+def features(learner: TunedBaseline) -> np.ndarray:
     """What the learner's library is given."""
-    return (
-        learner.data.features.astype(np.float32)
-        if learner.baseline.name == "xgboost"
-        else learner.data.features
-    )
+    features = _data(learner).features
+    return features.astype(np.float32) if learner.baseline.name == "xgboost" else features
+
+
+def _data(learner: TunedBaseline) -> TrainingData:
+    assert learner.trained is not None
+    return learner.trained.data
 
 
 def estimator(name: str, regression: bool, threads: int) -> Any:

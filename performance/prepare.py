@@ -31,7 +31,7 @@ from npt.data.encoding import one_hot_features, statistics
 from npt.data.source import MIRROR, sha256_of
 from npt.evaluation import peak_memory_mb
 from performance.machine import begin, facts, parser, write
-from workflow.steps.prepare import prepare_declared
+from npt.data.preparation import prepare_declared
 
 FOREST_ROWS, HIGGS_ROWS = 581_012, 2_000_000
 ONE_HOT = [

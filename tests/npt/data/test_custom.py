@@ -18,7 +18,7 @@ from npt.data.custom import CustomDataset, read_custom
 from npt.data.splits import splits
 from npt.interface import UserError
 from workflow.config.custom_datasets import custom_dataset, custom_datasets
-from workflow.steps.prepare import prepare_custom
+from npt.data.preparation import prepare_custom
 
 ROWS = 40
 

@@ -20,7 +20,7 @@ from npt.data.text import numbers
 from npt.interface import UserError
 from npt.table import Column, Table
 from workflow.config.custom_datasets import custom_dataset
-from workflow.steps.prepare import prepare, prepare_custom
+from npt.data.preparation import prepare, prepare_custom
 
 # The first hex digits of the content of every complete table, as `content_hash` has it.
 MIRRORED = {

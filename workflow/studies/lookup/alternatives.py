@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from baselines import baselines
-from baselines.declaration import training_data
-from baselines.search import looked_up
+from baselines.lookup_task import predict_originals
 from npt.data.encoding import one_hot_features
 from npt.interface import Duplicates, Infeasible, Resources
 from npt.nn.duplicates import Rule, noisy_from
@@ -57,13 +56,11 @@ def neighbour_predictions(
 
 def baseline_predictions(query: ProbeQuery, name: str, rows: np.ndarray) -> tuple[np.ndarray, str]:
     """Predictions of the originals by a baseline that knows the duplicates; or NaN and a reason."""
-    trained, table, baseline = query.trained, query.table, baselines()[name]
-    task = duplicates_of(trained, table, rows, query.seed)
-    data = training_data(table.blind(query.split.test), query.split, codes=False)
-    device = str(trained.device) if baseline.recall else "cpu"
-    resources = Resources(query.threads, device)
+    trained = query.trained
+    task = duplicates_of(trained, query.table, rows, query.seed)
+    blind = query.table.blind(query.split.test)
+    resources = Resources(query.threads, str(trained.device))
     try:
-        values = looked_up(baseline, data, task, query.seed, resources)
+        return predict_originals(name, blind, query.split, task, query.seed, resources), ""
     except Infeasible as error:
-        return np.full(len(rows), np.nan), f"{baseline.title}: {error}"
-    return trained.statistics.original(values, table.target), ""
+        return np.full(len(rows), np.nan), f"{baselines()[name].title}: {error}"
