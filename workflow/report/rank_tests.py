@@ -78,10 +78,9 @@ def rank_tests(study: pd.DataFrame, scoring: Scoring) -> RankTests:
         return _refused(ranks, refusal)
     p_value = _friedman(ranks)
     low, high = _bootstrap_intervals(ranks)
+    p_values = np.ones((ranks.shape[1], ranks.shape[1]))
     if p_value < LEVEL:
         p_values = nemenyi(ranks)
-    else:
-        p_values = np.ones((ranks.shape[1], ranks.shape[1]))
     pairs = pd.DataFrame(p_values, index=ranks.columns, columns=ranks.columns)
     return RankTests(ranks, "", p_value, pairs, low, high)
 
