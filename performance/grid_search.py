@@ -17,14 +17,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from baselines import methods
-from baselines.declaration import BaselineSettings
+from baselines.grids import BaselineSettings
+from npt.data.preparation import prepare
 from npt.interface import Resources
 from npt.table import Split, Table
 from performance.machine import parser, start, write
 from performance.measured import with_winner
 from performance.naive_search import ESTIMATORS, naive_search, refit
 from performance.tables import GRID_SEARCH, print_row, print_titles
-from workflow.steps.prepare import prepare
 
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "mlp": {
@@ -121,7 +121,7 @@ def _learner(
     grid: Any,
     threads: int,
 ) -> Any:
-    return methods()[method].build(BaselineSettings(grid), Resources(threads))
+    return methods()[method].build(BaselineSettings(grid=grid), Resources(threads))
 
 
 def _load_library(

@@ -14,14 +14,15 @@ import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
-from baselines.search import SearchLearner
+from baselines.training_data import TrainingData
+from baselines.tuned import TunedBaseline
 
 SEED = 42
 
 
-def naive_search(learner: SearchLearner, threads: int = 1) -> GridSearchCV:
+def naive_search(learner: TunedBaseline, threads: int = 1) -> GridSearchCV:
     """Fit and score every configuration of a grid on the rows of the learner's last fit."""
-    data = learner.data
+    data = _data(learner)
     baseline = learner.baseline
     rows = np.concatenate([data.train, data.validation])
     sizes = [len(data.train), len(data.validation)]
@@ -42,12 +43,12 @@ def naive_search(learner: SearchLearner, threads: int = 1) -> GridSearchCV:
 
 
 def refit(
-    learner: SearchLearner,
+    learner: TunedBaseline,
     search: GridSearchCV,
     threads: int = 1,
 ) -> Any:
     """Fit the winner on the train rows, as in the paper's protocol."""
-    data = learner.data
+    data = _data(learner)
     winner = estimator(learner.baseline.name, data.is_regression, threads)
     winner.set_params(**search.best_params_)
     with warnings.catch_warnings():
@@ -56,11 +57,17 @@ def refit(
         return winner.fit(train_features, data.target[data.train])
 
 
-def features(learner: SearchLearner) -> np.ndarray:
+def features(learner: TunedBaseline) -> np.ndarray:
     """Features (N, F) as the learner's library receives them."""
+    features = _data(learner).features
     if learner.baseline.name == "xgboost":
-        return learner.data.features.astype(np.float32)
-    return learner.data.features
+        return features.astype(np.float32)
+    return features
+
+
+def _data(learner: TunedBaseline) -> TrainingData:
+    assert learner.trained is not None
+    return learner.trained.data
 
 
 def score(

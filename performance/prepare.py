@@ -26,11 +26,11 @@ import numpy as np
 from npt.data import store
 from npt.data.declaration import Dataset
 from npt.data.encoding import one_hot_features, statistics
+from npt.data.preparation import prepare_declared
 from npt.data.source import MIRROR
 from npt.evaluation import peak_memory_mb
 from performance.large_tables import ONE_HOT, TABLES, declared, write_files
 from performance.machine import parser, start, write
-from workflow.steps.prepare import prepare_declared
 
 Measurements = dict[str, float]
 

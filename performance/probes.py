@@ -36,7 +36,7 @@ from performance.machine import (
 )
 from performance.tables import PROBES, print_row, print_titles
 from workflow.studies.deletion import DeletionOptions
-from workflow.studies.deletion.probe import FLOOR, deletions
+from workflow.studies.deletion.search import FLOOR, deletions
 
 EVERY_PROPOSAL = DeletionOptions(tolerance=10, limit=10, left=0.9)
 """Accepts every deletion, so that both ways do the same forward passes."""

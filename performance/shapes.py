@@ -14,6 +14,7 @@ from npt.nn.inputs import EncodedTable
 from npt.nn.settings import NPTSettings
 from performance.reference_masking import Columns
 from workflow.config.reading import read
+from workflow.config.resolution import resolve
 
 FOLDER = Path(__file__).parent
 PAPER = FOLDER.parent / "workflow" / "configs" / "paper.yaml"
@@ -45,7 +46,7 @@ def layout_of(sizes: list[int]) -> ColumnLayout:
 def paper_shape(name: str) -> Shape:
     """The paper's configuration of a table, with the base settings of `paper.yaml`."""
     config = read(yaml.safe_load(PAPER.read_text()))
-    settings = config.resolve(name, "npt", {})
+    settings = resolve(config, name, "npt", {})
     shape = SHAPES[name]
     return Shape(name, shape["rows"], layout_of(shape["sizes"]), settings)
 

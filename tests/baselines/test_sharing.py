@@ -16,7 +16,7 @@ from npt.interface import Fit, Resources
 from npt.table import Split, Table
 from performance.naive_search import naive_search
 from tests.conftest import first_split, make_table
-from workflow.steps.prepare import prepare
+from npt.data.preparation import prepare
 
 PAPER = "paper"
 SHORT = {"learning_rate": [0.01, 0.3], "max_depth": [3], "n_estimators": [50, 100, 200]}

@@ -22,7 +22,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.drawing import UNDATED
 from workflow.report.figures import FIGURES
 from workflow.report.old_html import html
-from workflow.report.page import render
+from workflow.report.old_page import render
 from workflow.report.tables import TABLES
 from workflow.studies.kinds import KINDS
 

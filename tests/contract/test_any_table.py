@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from baselines import methods
-from baselines.declaration import BaselineSettings
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
 from npt.evaluation import evaluate
 from npt.interface import Resources
-from npt.nn.settings import NPTSettings
 from npt.table import TASKS, Column, Table, Task
 
-NPT = NPTSettings(width=4, layers=2, heads=2, updates=2, evaluate_every=1, target_mask=0.5)
-SMALL: dict[str, Any] = {
-    "random_forest": BaselineSettings({"n_estimators": [3]}),
-    "gradient_boosting": BaselineSettings({"n_estimators": [3]}),
-    "xgboost": BaselineSettings({"n_estimators": [3]}),
-    "lightgbm": BaselineSettings({"n_estimators": [3]}),
-    "catboost": BaselineSettings({"n_estimators": [3]}),
-    "knn": BaselineSettings({"n_neighbors": [2]}),
-    "mlp": BaselineSettings({"hidden_layer_sizes": [[4]], "batch_size": [16]}, {"max_iter": 3}),
-    "tabnet": BaselineSettings(
-        {"n_d": [2], "n_a": [2], "batch_size": [8], "virtual_batch_size": [4]},
-        {"max_epochs": 1, "patience": 1},
-    ),
-    "deep_kernel_learning": BaselineSettings("quick", {"max_epochs": 1}),
-    "linear": BaselineSettings("quick"),
-    "npt": NPT,
-}
 QUICK = settings(
     max_examples=15,
     deadline=None,
@@ -87,6 +66,8 @@ def tables(draw: st.DrawFn, task: Task) -> Table:
     ],
 )
 def test_any_mixture_of_columns_is_learnt_and_predicted(name: str, task: Task) -> None:
+    method = methods()[name]
+
     @QUICK
     @given(table=tables(task), native=st.booleans())
     def check(table: Table, native: bool) -> None:
@@ -100,12 +81,12 @@ def test_any_mixture_of_columns_is_learnt_and_predicted(name: str, task: Task) -
             # Rows that repeat have no variance within a virtual batch, and TabNet diverges, which is a reason in the results.
             features = np.nan_to_num(np.delete(table.values, table.target, axis=1), nan=-1)
             assume(len(np.unique(features, axis=0)) > table.rows / 2)
-        chosen = SMALL[name]
+        changes = dict(method.test_settings)
         if native and name in NATIVE:
-            chosen = BaselineSettings(chosen.grid, native_categories=True, native_missing=True)
+            changes |= {"native_categories": True, "native_missing": True}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = evaluate(methods()[name].build(chosen, Resources()), table, split, 0)
+            result = evaluate(method.build(method.settings(**changes), Resources()), table, split, 0)
         assert result.status == "ok", result.reason
         for part, prediction in result.predictions.items():
             rows = len(getattr(split, part))

@@ -13,6 +13,8 @@ PLAN = f"{RESULTS}/plan.json"  # its plan, which the steps read
 REPORT = f"{RESULTS}/report/index.html"
 INTERIM = f"{RESULTS}/interim"  # tables, figures and report of an unfinished run
 DOWNLOADS = f"{RESULTS}/data/raw"
+TABLES = f"{RESULTS}/tables"
+FIGURES = f"{RESULTS}/figures"
 
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
@@ -40,6 +42,16 @@ def run_weights(stem: str = RUN) -> str:
     return f"{RESULTS}/runs/{stem}.pt"
 
 
+def run_checkpoint(stem: str = RUN) -> str:
+    """State of a training that is not finished."""
+    return f"{RESULTS}/runs/{stem}.checkpoint"
+
+
+def run_metrics(stem: str = RUN) -> str:
+    """Metrics of a training after every evaluation."""
+    return f"{RESULTS}/runs/{stem}.metrics.csv"
+
+
 def run_trials(stem: str = RUN) -> str:
     """Validation scores of all configurations of a grid search."""
     return f"{RESULTS}/runs/{stem}.scores.parquet"
@@ -62,12 +74,12 @@ def collected(study: str = "{study}") -> str:
 
 def table(study: str, name: str, ending: str) -> str:
     """Table of a study in one of `TABLE_FORMATS`."""
-    return f"{RESULTS}/tables/{study}.{name}.{ending}"
+    return f"{TABLES}/{study}.{name}.{ending}"
 
 
 def figure(study: str, name: str, ending: str) -> str:
     """Figure of a study in one of `FIGURE_FORMATS`."""
-    return f"{RESULTS}/figures/{study}.{name}.{ending}"
+    return f"{FIGURES}/{study}.{name}.{ending}"
 
 
 def log(rule: str, key: str) -> str:

@@ -1,4 +1,4 @@
-"""Cells of a table: a value with its error and format, rendered as text once for every output format."""
+"""Cells of a table: a value and its text, the same for every output format."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
 from workflow.report.ablation import changes
-from workflow.report.cost import cost as cost_table
+from workflow.report.old_cost import cost as cost_table
 from workflow.report.drawing import COLORS, PAGE, method_styles, panels, points, pyplot, zero_line
 from workflow.report.probe_figures import (
     attention,
@@ -20,7 +20,7 @@ from workflow.report.probe_figures import (
     dose_response,
     intervention,
 )
-from workflow.report.rank_tests import rank_tests
+from workflow.report.old_rank_tests import rank_tests
 from workflow.report.section import TASK_TITLES, counted, probability, tasks_of
 from workflow.report.summary import LEVEL, dataset_title, method_title, method_titles
 from workflow.report.tables import metrics as metrics_table

@@ -12,7 +12,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.corruption import corruption
 from workflow.report.dose import skill_from_others
 from workflow.report.old_published import FAR
-from workflow.report.rank_tests import rank_tests
+from workflow.report.old_rank_tests import rank_tests
 from workflow.report.section import counted, number, probability
 from workflow.report.summary import LEVEL, MODEL, method_title, without_failures
 

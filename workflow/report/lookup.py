@@ -103,7 +103,7 @@ def lookup(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
 
 def _reasons(study: pd.DataFrame) -> list[str]:
     """Why a baseline beside the models has no result."""
-    return sorted(set(study["beside_reasons"].dropna())) if "beside_reasons" in study else []
+    return sorted(set(study["compare_with_reasons"].dropna())) if "compare_with_reasons" in study else []
 
 
 def _beside(frame: pd.DataFrame) -> list[str]:

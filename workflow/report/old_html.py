@@ -26,7 +26,7 @@ def rendered(template: str, **values: Any) -> str:
 
 def html(table: Tabulated, title: str, preset: str) -> str:
     """All sections of a table as a page of its own."""
-    return rendered("table.html.j2", title=title, preset=preset, sections=table.sections)
+    return rendered("old_table.html.j2", title=title, preset=preset, sections=table.sections)
 
 
 def html_table(rows: pd.DataFrame | list[dict[str, str]], label: str = "") -> Markup:

@@ -12,10 +12,10 @@ from workflow.config.scoring import Ranking, Scoring
 from workflow.report.ablation import ablation, validation_ranks
 from workflow.report.attention import attention
 from workflow.report.corruption import corruption
-from workflow.report.cost import cost
+from workflow.report.old_cost import cost
 from workflow.report.deletion import deletion
 from workflow.report.dose import dose_response
-from workflow.report.fold_tests import over_folds
+from workflow.report.old_fold_tests import over_folds
 from workflow.report.lookup import lookup
 from workflow.report.old_published import (
     DIFFERENCE,
@@ -25,7 +25,7 @@ from workflow.report.old_published import (
     published_ranks,
     standard_errors,
 )
-from workflow.report.rank_tests import over_datasets
+from workflow.report.old_rank_tests import over_datasets
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.section import (
     DASH,

@@ -106,7 +106,7 @@ class StudyKind:
 
     def probe(self, query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         """Facts that enter the row of a fold, and arrays to save beside it."""
-        return self._module("probe").probe(query)
+        return self._module("probe").probe(query.with_shown_targets())
 
     def _module(self, name: str) -> Any:
         package = f"workflow.studies.{self.name}"

@@ -15,9 +15,9 @@ class NoOptions:
 
 @dataclass(frozen=True)
 class LookupOptions:
-    """`beside` are baselines that are fitted to the duplicates that show their targets, and asked for the originals."""
+    """`compare_with` are baselines that are fitted to the duplicates that show their targets, and asked for the originals."""
 
-    beside: list[str] = field(default_factory=list)
+    compare_with: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

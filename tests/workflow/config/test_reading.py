@@ -10,7 +10,7 @@ import workflow.config.study as study_module
 from baselines import methods
 from npt.interface import UserError
 from workflow.config.reading import parse, read, read_file
-from workflow.planning.folds import parse_folds
+from workflow.config.folds import parse_folds
 from workflow.planning.paths import CONFIG
 from workflow.runtime.start import keep
 

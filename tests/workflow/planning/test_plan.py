@@ -13,7 +13,7 @@ import yaml
 from baselines import methods
 from npt.interface import UserError
 from workflow.config.reading import read
-from workflow.planning.folds import format_folds
+from workflow.config.folds import format_folds
 from workflow.planning.old_plan import Plan
 from workflow.studies.kinds import KINDS
 

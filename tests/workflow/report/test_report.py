@@ -23,7 +23,7 @@ from workflow.report.findings import answer
 from workflow.report.headline import headline
 from workflow.report.old_html import html_note, html_table
 from workflow.report.old_latex import latex
-from workflow.report.page import _failures
+from workflow.report.old_page import _failures
 from workflow.report.old_published import marked, published, published_ranks, standard_errors
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.section import Section, Tabulated, is_number, sort_key

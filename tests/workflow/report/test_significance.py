@@ -12,10 +12,10 @@ from scipy import stats
 from npt.metrics import PAPER_METRICS
 from workflow.config.scoring import Scoring
 from workflow.report.figures import FIGURES
-from workflow.report.fold_tests import corrected_test, over_folds
+from workflow.report.old_fold_tests import corrected_test, over_folds
 from workflow.report.headline import headline
 from workflow.report.published import published_study
-from workflow.report.rank_tests import over_datasets, rank_tests
+from workflow.report.old_rank_tests import over_datasets, rank_tests
 from workflow.report.summary import standard_error
 
 SCORING = Scoring(PAPER_METRICS)

@@ -1,0 +1,49 @@
+"""Validation scores of all configurations of a search, as Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from npt.atomic import replacing
+from npt.interface import Trial
+
+FACTS = ("validation_loss", "reason", "fit", "seconds")  # attributes of a trial that are columns
+
+
+def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
+    """Write one line per fold and configuration, in the grid's order.
+
+    Every tuned hyper-parameter has a column. Values that are not all numbers, all text or all
+    truth values are written as JSON.
+    """
+    frame = trials_frame(trials)
+    with replacing(path) as partial:
+        frame.to_parquet(partial, engine="pyarrow", index=False)
+
+
+def trials_frame(trials: Mapping[int, Sequence[Trial]]) -> pd.DataFrame:
+    """The content of the file."""
+    lines: list[dict[str, Any]] = []
+    tuned: dict[str, None] = {}
+    for fold, fold_trials in trials.items():
+        for trial in fold_trials:
+            facts = {name: getattr(trial, name) for name in FACTS}
+            lines.append({"fold": fold, **trial.parameters, **facts})
+            tuned.update(dict.fromkeys(trial.parameters))
+    columns = {}
+    for name in ("fold", *tuned, *FACTS):
+        values = [line.get(name) for line in lines]
+        columns[name] = _of_one_type(values) if name in tuned else values
+    return pd.DataFrame(columns)
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    for kind in (str, bool, int | float):
+        if all(isinstance(value, kind) for value in values):
+            return values
+    return [json.dumps(value) for value in values]

@@ -1,0 +1,32 @@
+"""The test error as more and more of the other rows are shuffled, or deleted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npt.perturbation import KINDS, Perturbation
+from workflow.studies.declaration import Facts
+from workflow.studies.query import ProbeQuery
+
+
+def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+    """Scores for each fraction of the options, and those of a constant prediction."""
+    unperturbed = query.perturbed(Perturbation("shuffle", 0.0))
+    doses: dict[str, Facts] = {}
+    arrays: dict[str, np.ndarray] = {}
+    for kind in KINDS:
+        fractions = getattr(query.options, kind)
+        predictions = [unperturbed]
+        for fraction in fractions[1:]:
+            predictions.append(query.perturbed(Perturbation(kind, fraction)))
+        doses[kind] = {"share": fractions, **_by_metric(query, predictions)}
+        arrays[kind] = np.stack(predictions)
+    constant = query.score(query.constant())
+    scores = {f"constant_{metric}": value for metric, value in constant.items()}
+    return {"doses": doses, **scores}, arrays
+
+
+def _by_metric(query: ProbeQuery, predictions: list[np.ndarray]) -> dict[str, list[float]]:
+    """The scores of all predictions for each metric."""
+    scores = [query.score(values) for values in predictions]
+    return {metric: [score[metric] for score in scores] for metric in scores[0]}
