@@ -42,7 +42,7 @@ def prepare_custom(dataset: CustomDataset, downloads: Path) -> store.Prepared:
     """Prepare a custom dataset from its file or from OpenML."""
     content = read_custom(dataset, downloads)
     folds = folds_of(dataset, content)
-    file = Path(dataset.path).name if dataset.path else dataset.where
+    file = Path(dataset.path).name if dataset.path else dataset.location
     origin = {
         "files": {file: content.sha256},
         "origins": {file: "your own" if dataset.path else "OpenML"},

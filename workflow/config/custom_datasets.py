@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
-from npt.data.custom import CustomDataset, Wanted
+from npt.data.custom import CustomDataset
+from npt.data.custom.formats import file_at
 from npt.data.datasets import datasets
-from npt.data.formats import file_at
 from npt.interface import UserError
-from workflow.config.old_checks import require_identifier, require_keys, typed
+from npt.validation import validated
+from workflow.config.old_checks import require_identifier
 
 
 def custom_datasets(raw: Mapping[str, Any]) -> dict[str, CustomDataset]:
@@ -42,25 +42,4 @@ def custom_dataset(name: str, block: Any, where: str) -> CustomDataset:
         raise UserError(
             f"{where}: {block!r} is not a mapping such as {{path: my.csv, target: price, task: regression}}"
         )
-    kinds = [field.name for field in fields(CustomDataset) if field.name != "name"]
-    require_keys(block, kinds, where)
-    for key in ("target", "task"):
-        if block.get(key) is None:
-            allowed = f"; allowed: {', '.join(get_args(Wanted))}" if key == "task" else ""
-            raise UserError(f"{where}.{key}: is missing{allowed}")
-    given = {key: _listed(key, value, where) for key, value in block.items() if value is not None}
-    return typed(CustomDataset, {"name": name, **given}, where)
-
-
-def _listed(key: str, value: Any, where: str) -> Any:
-    """Names of columns may be numbers in YAML, and a list of one may be the name itself."""
-    if isinstance(value, bool):
-        raise UserError(
-            f"{where}.{key}: {value!r} is neither a name nor a number; put quotes around a name such as 'yes'"
-        )
-    kind = get_type_hints(CustomDataset)[key]
-    if kind is str and isinstance(value, int | float):
-        return str(value)
-    if kind == tuple[str, ...]:
-        return [str(one) for one in (value if isinstance(value, list) else [value])]
-    return value
+    return validated(CustomDataset, {**block, "name": name}, where)

@@ -57,7 +57,7 @@ class Cost:
 
 
 def estimate(plan: Plan) -> list[Cost]:
-    """Cost of every study, and of data and report; a run counts with the first study that has it."""
+    """Cost of every study, then of data and report; shared runs count with the first study."""
     counted: set[str] = set()
     costs: list[Cost] = []
     for study in plan.studies.values():

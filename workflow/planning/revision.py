@@ -40,6 +40,3 @@ def _hash_of(sources: Sequence[str]) -> str:
             name = file.relative_to(ROOT).as_posix()
             digest.update(name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
-
-
-PROBE_SOURCES = ("workflow/studies",)  # removed with the old step probe

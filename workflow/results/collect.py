@@ -1,11 +1,11 @@
-"""Collect the rows of a study; a result that is missing becomes an unfinished row with the reason."""
+"""Collect the rows of a study; a missing result is an unfinished row with the reason."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from baselines import methods
 from npt.data.store import Prepared
@@ -59,7 +59,7 @@ class Collected:
         return len(self.unfinished) < len(self.rows)
 
     def require_complete(self, *, allow_mixed_revisions: bool = False) -> None:
-        """Raise `UserError` where a result is missing, external results are wrong or code is mixed."""
+        """Raise `UserError` for missing results, wrong external results and mixed revisions."""
         for row in self.unfinished:
             raise UserError(f"{row.run_key} fold {row.fold}: {row.reason}")
         mixtures = () if allow_mixed_revisions else self.mixtures
@@ -201,7 +201,7 @@ class Collector:
         )
 
 
-class _Files:
+class _Files(Generic[Content]):
     """Contents of files, each read once."""
 
     def __init__(self, read: Callable[[Path], Content]) -> None:

@@ -92,7 +92,7 @@ def require_own_name(row: Row, where: str) -> None:
 
 
 def require_metrics(row: Row, where: str) -> None:
-    """Raise `UserError` for a row that is ok and has no finite metric of its task, or one out of range."""
+    """Raise `UserError` for a finished row without a finite metric, or with one out of range."""
     if row.status != "ok":
         return
     names = [f"test_{name}" for name, metric in METRICS.items() if row.task in metric.tasks]

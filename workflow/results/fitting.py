@@ -9,7 +9,7 @@ import numpy as np
 
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Fit, Learner, Resources, Trial
-from npt.table import Part, Split
+from npt.table import Split
 from workflow.results.job import Job
 from workflow.results.predictions import PARTS, fold_arrays
 from workflow.results.row import Row

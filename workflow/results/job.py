@@ -1,4 +1,4 @@
-"""A planned run with its method, settings and prepared dataset, and what its rows record of them."""
+"""A planned run with its method, settings and prepared dataset, as its rows record them."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ TEXT += ("revision", "status", "reason", "source")  # columns that are never num
 
 
 def study_frame(rows: Iterable[Row], study: str) -> pd.DataFrame:
-    """One line per row; columns in the order of `Row`, then the extra ones; nested values as JSON."""
+    """One line per row, nested values as JSON; the columns of `Row` first, then the extra ones."""
     rows = list(rows)
     lines = [_flat(row) for row in rows]
     frame = pd.DataFrame(lines)
@@ -36,7 +36,7 @@ def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
 
 
 def read_study(path: Path) -> pd.DataFrame:
-    """Read a collected study; only an empty cell is missing, so that a reason such as "NA" is kept."""
+    """Read a collected study; only empty cells are missing, so that a reason "NA" is kept."""
     columns = pd.read_csv(path, nrows=0).columns
     types = {name: str for name in columns if name in TEXT}
     return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)

@@ -1,6 +1,6 @@
 """Compare the studies of a run with a reference; exit with 1 if more than measurements differ.
 
-    python -m workflow.steps.compare results/reference/quick --except tabnet
+python -m workflow.steps.compare results/reference/quick --except tabnet
 """
 
 from __future__ import annotations

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from npt.interface import UserError
+from tests.rows import finish, plan, prepare, prepared, row
+from workflow.planning.plan import Plan
+from workflow.results.collect import Collected, Collector
+from workflow.results.external import complete_methods, read_csv, require_metrics
+from workflow.results.row_file import write_rows
+
+YACHT = {"yacht": prepared("yacht")}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of a run with a prepared dataset, and `there/results` of another machine."""
+    monkeypatch.chdir(tmp_path)
+    prepare("yacht")
+    return tmp_path
+
+
+def planned(*external: str, **changes: Any) -> Plan:
+    study: dict[str, Any] = {"external_results": list(external)} if external else {}
+    content = {
+        "folds": "0-1",
+        "datasets": ["yacht"],
+        "methods": ["knn"],
+        "studies": {"main": study},
+    }
+    return plan(**{**content, **changes})
+
+
+def collect(of: Plan) -> Collected:
+    return Collector(of).collect(of.studies["main"])
+
+
+def finish_there(**changes: Any) -> None:
+    """Results of our own method on another machine."""
+    alone = planned()
+    for stem in alone.runs:
+        finish(alone, stem, folder="there", **changes)
+
+
+def theirs(*folds: int, method: str = "theirs", **changes: Any) -> None:
+    """Rows of a method of others, with metrics and without predictions."""
+    metrics = {"test_rmse": 0.1, **changes}
+    rows = [row(method, fold, variant="v2", **metrics) for fold in folds]
+    runs = Path("there/results/runs/yacht", method, "v2/seed_0")
+    write_rows(runs / f"folds_{folds[0]}-{folds[-1]}.jsonl", rows)
+
+
+def test_external_rows_replace_missing_ones() -> None:
+    finish_there()
+    merged = planned("there/results")
+    assert not merged.runs
+    rows = collect(merged).rows
+    assert [(one.fold, one.source) for one in rows] == [(0, "there/results"), (1, "there/results")]
+    assert [one.facts["test_rmse"] for one in rows] == [0.75, 0.75]
+
+
+def test_own_rows_have_no_source() -> None:
+    alone = planned()
+    for stem in alone.runs:
+        finish(alone, stem)
+    assert "source" not in collect(alone).rows[0].values()
+
+
+@pytest.mark.parametrize("column", ["fingerprint", "data", "splits"])
+def test_external_rows_of_other_settings_are_missing(column: str) -> None:
+    finish_there(**{column: "other"})
+    collected = collect(planned("there/results"))
+    assert len(collected.unfinished) == 2
+    assert f"{column}: " in collected.unfinished[0].reason
+
+
+def test_external_rows_of_other_code_are_mixtures() -> None:
+    finish_there(revision="older")
+    collected = collect(planned("there/results"))
+    assert collected.mixtures
+    collected.require_complete(allow_mixed_revisions=True)
+    with pytest.raises(UserError, match="knn is of revision older"):
+        collected.require_complete()
+
+
+def test_methods_of_others_stand_in_the_table() -> None:
+    finish_there()
+    theirs(0, 1)
+    collected = collect(planned("there/results"))
+    collected.require_complete(allow_mixed_revisions=True)
+    assert [one.run_key for one in collected.rows[2:]] == ["yacht/theirs/v2"] * 2
+    assert collected.rows[-1].source == "there/results"
+
+
+@pytest.mark.parametrize(
+    ("folds", "changes", "key"),
+    [
+        ((0, 1), {"data": "other"}, "data: "),
+        ((0, 1), {"test_rmse": None}, "test_rmse, test_mse"),
+        ((0, 1), {"method": "k-nn"}, "method: "),
+        ((0,), {}, "lacks fold 1 of yacht"),
+    ],
+)
+def test_wrong_rows_of_others_are_left_out(
+    folds: tuple[int, ...], changes: dict[str, Any], key: str
+) -> None:
+    finish_there()
+    theirs(*folds, **changes)
+    collected = collect(planned("there/results"))
+    assert len(collected.rows) == 2
+    assert key in collected.problems[0]
+
+
+def test_fold_twice_is_refused() -> None:
+    rows = [row("theirs", fold, source="there") for fold in (0, 0)]
+    with pytest.raises(UserError, match="fold 0 twice"):
+        complete_methods(rows, [("yacht", 0)])
+
+
+@pytest.mark.parametrize("value", ["low", True, 97.1, float("nan"), None])
+def test_metric_must_be_a_fraction(value: Any) -> None:
+    with pytest.raises(UserError, match="test_accuracy"):
+        require_metrics(row(dataset="breast_cancer", test_accuracy=value), "there")
+
+
+def write_csv(text: str, name: str = "published.csv") -> Path:
+    Path(name).write_text(text, encoding="utf-8-sig")
+    return Path(name)
+
+
+def test_plain_csv_is_an_external_result() -> None:
+    write_csv("dataset,method,fold,rmse\nyacht,Their Model,0,0.5\nyacht,Their Model,1,0.25\n")
+    merged = planned("published.csv")
+    for stem in merged.runs:
+        finish(merged, stem)
+    collected = collect(merged)
+    collected.require_complete(allow_mixed_revisions=True)
+    assert [one.method for one in collected.rows] == ["knn", "knn", "Their Model", "Their Model"]
+    assert collected.rows[3].facts == {"test_rmse": 0.25}
+    assert collected.rows[3].source == "published.csv"
+
+
+def test_csv_may_name_variant_and_seed_and_leave_metrics_empty() -> None:
+    path = write_csv("dataset,method,variant,fold,seed,rmse,mse\nyacht,theirs,big,0,3,0.5,\n")
+    (one,) = read_csv(path, YACHT)
+    assert one.key == ("yacht/theirs/big", 3, 0)
+    assert one.facts == {"test_rmse": 0.5}
+
+
+def test_csv_lines_of_other_datasets_are_left_out() -> None:
+    assert read_csv(write_csv("dataset,method,fold,accuracy\nmushroom,theirs,0,1\n"), YACHT) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("dataset,method,fold,rmse\nyacht,knn,0,1\n", "published.csv:2.method"),
+        ("dataset,method,fold,rmse\nyacht,<img>,0,1\n", "published.csv:2.method"),
+        ("dataset,method,fold,rmse\nyacht,theirs,x,1\n", "published.csv:2.fold"),
+        ("dataset,method,rmse\nyacht,theirs,1\n", "published.csv:2.fold"),
+        ("dataset,method,fold,rmse\nyacht,theirs,0,low\n", "published.csv:2.rmse"),
+        ("dataset,method,fold,rsme\nyacht,theirs,0,1\n", "did you mean 'rmse'"),
+        ("dataset,method,fold,rmse\nyacht,theirs,0\n", "published.csv:2"),
+        ("dataset,method,fold,accuracy\nyacht,theirs,0,1\n", "test_rmse"),
+    ],
+)
+def test_wrong_csv_is_named(text: str, key: str) -> None:
+    with pytest.raises(UserError) as error:
+        read_csv(write_csv(text), YACHT)
+    assert key in str(error.value)
