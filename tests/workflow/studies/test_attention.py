@@ -13,8 +13,8 @@ from npt.data.encoding import one_hot_features
 from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
 from tests.workflow.studies.models import lookup_npt, small_npt
-from workflow.report.attention import looks_near
 from workflow.studies.attention.heads import heads, spread, standardised_ranks
+from workflow.studies.attention.tables import is_local
 
 
 def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,13 +82,13 @@ def test_a_head_that_ignores_the_query_is_not_local() -> None:
     central = near @ standardised_ranks(np.exp(-(points**2).sum(1) / 4))
     assert central.mean() > 0.3
     typical = (central.sum() - central) / 199
-    assert not looks_near(central[:25], typical[:25])
+    assert not is_local(central[:25], typical[:25])
     local = np.array([standardised_ranks(np.exp(-line)) @ near.T for line in distances])
     nearness = np.diag(local)
     typical = (local.sum(1) - nearness) / 199
-    assert looks_near(nearness[:25], typical[:25])
-    assert np.isnan(looks_near(nearness[:5], typical[:5]))
-    assert np.isnan(looks_near(nearness[:25], np.full(25, np.nan)))
+    assert is_local(nearness[:25], typical[:25])
+    assert np.isnan(is_local(nearness[:5], typical[:5]))
+    assert np.isnan(is_local(nearness[:25], np.full(25, np.nan)))
 
 
 def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
