@@ -9,7 +9,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from baselines import methods
-from npt.data.custom import CustomDataset
 from workflow.config.models import Config
 from workflow.studies import kinds
 
@@ -40,8 +39,6 @@ def schema() -> Schema:
         "description": properties["budget"]["description"],
         "anyOf": [{"type": "integer", "minimum": 1}, {"type": "object"}],
     }
-    _define(content, "CustomDataset", CustomDataset)
-    properties["custom_datasets"]["additionalProperties"] = {"$ref": "#/$defs/CustomDataset"}
     properties["studies"]["additionalProperties"] = _nullable({"$ref": "#/$defs/StudyConfig"})
     properties["studies"].pop("patternProperties", None)
     return content
