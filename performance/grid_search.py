@@ -17,11 +17,11 @@ from threadpoolctl import threadpool_limits
 
 from baselines import methods
 from baselines.grids import BaselineSettings
+from npt.data.preparation import prepare
 from npt.interface import Fit, Resources
 from npt.table import Split, Table
 from performance.machine import begin, facts, parser, write
 from performance.naive_search import naive_search, refit
-from npt.data.preparation import prepare
 
 METHODS = ("knn", "lightgbm", "xgboost", "gradient_boosting", "random_forest", "catboost", "mlp")
 GRIDS: dict[str, dict[str, list[Any]]] = {
