@@ -19,7 +19,7 @@ from baselines.estimators import of_one_model, prediction_function, require_know
 from baselines.grids import Grid, Parameters, Size, single_point
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources
-from npt.metrics import negative_log_likelihood
+from npt.likelihood import negative_log_likelihood
 from npt.table import Task
 
 DEFAULTS = {

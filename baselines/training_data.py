@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from npt.data.encoding import CodedFeatures, coded_features, one_hot_features, statistics
-from npt.metrics import negative_log_likelihood
+from npt.likelihood import negative_log_likelihood
 from npt.table import Split, Table, Task
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from baselines import methods
+from npt.data.custom.formats import file_at
+from npt.data.datasets import datasets
 from npt.interface import UserError, unknown
 from npt.metrics import METRICS
 from workflow.config.models import Config
@@ -21,6 +24,7 @@ def check(config: Config) -> None:
     Raises:
         UserError: One line with the key, what was found and what is allowed.
     """
+    _check_custom_datasets(config)
     _check_datasets(config)
     _check_metrics(config)
     _check_settings(config)
@@ -29,6 +33,15 @@ def check(config: Config) -> None:
         _check_study(study, config)
     _check_budget(config, studies)
     _check_configurations(config, studies)
+
+
+def _check_custom_datasets(config: Config) -> None:
+    for name, dataset in config.custom_datasets.items():
+        key = f"custom_datasets.{name}"
+        if name in datasets():
+            raise UserError(f"{key}: is the name of a declared dataset; choose another")
+        if dataset.path and file_at(dataset.path) is None:
+            raise UserError(f"{key}.path: {dataset.path}: no such file in {Path.cwd()}")
 
 
 def _check_datasets(config: Config) -> None:

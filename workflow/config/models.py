@@ -25,7 +25,6 @@ from npt.interface import unknown
 from npt.metrics import PAPER_METRICS
 from npt.table import Task
 from npt.validation import Strict
-from workflow.config.custom_datasets import custom_datasets
 from workflow.config.folds import parse_folds
 from workflow.config.scoring import Ranking, Scoring
 from workflow.config.settings import readable_numbers
@@ -57,6 +56,18 @@ def _mapping(value: Any) -> Any:
     if value is None:
         return {}
     return value
+
+
+def _named(blocks: Any) -> Any:
+    """Blocks of custom datasets with their names."""
+    if not isinstance(blocks, Mapping):
+        return _mapping(blocks)
+    named: dict[Any, Any] = {}
+    for name, block in blocks.items():
+        named[name] = block
+        if isinstance(block, Mapping):
+            named[name] = {**block, "name": name}
+    return named
 
 
 def _known_method(name: str) -> str:
@@ -96,7 +107,7 @@ NUMBER_LIST: dict[str, Any] = {
 
 MethodName = Annotated[str, AfterValidator(_known_method)]
 KindName = Annotated[str, AfterValidator(_known_kind)]
-StudyName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
 VariantName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$"),
@@ -120,6 +131,7 @@ Paths = Annotated[tuple[str, ...], BeforeValidator(_tuple_of), WithJsonSchema(NA
 FoldNumbers = Annotated[Folds, PlainValidator(_folds), WithJsonSchema(NUMBER_LIST)]
 Seeds = Annotated[tuple[int, ...], PlainValidator(parse_folds), WithJsonSchema(NUMBER_LIST)]
 Trials = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
+CustomDatasets = Annotated[dict[Identifier, CustomDataset], BeforeValidator(_named)]
 Settings = Annotated[dict[str, Any], BeforeValidator(readable_numbers)]
 Variants = Annotated[dict[VariantName, Settings], BeforeValidator(_mapping)]
 ByMethod = Annotated[dict[MethodName, Settings], BeforeValidator(_mapping)]
@@ -187,9 +199,7 @@ class Config(Strict):
     seeds: Seeds = (0,)
     """Random seeds of training: `0`, `0-2` or `[0, 1]`."""
 
-    custom_datasets: Annotated[dict[str, Any], BeforeValidator(_mapping)] = Field(
-        default_factory=dict
-    )
+    custom_datasets: CustomDatasets = Field(default_factory=dict)
     """Custom datasets by name, see `docs/data.md`."""
 
     datasets: Names
@@ -220,7 +230,7 @@ class Config(Strict):
     ranking: Ranking = "shared"
     """How ranks are computed: equal means share their rank, or the paper's convention."""
 
-    studies: Annotated[dict[StudyName, StudyConfig], Field(min_length=1)]
+    studies: Annotated[dict[Identifier, StudyConfig], Field(min_length=1)]
     """Studies by name."""
 
     @field_validator("budget", mode="before")
@@ -243,7 +253,7 @@ class Config(Strict):
     @cached_property
     def all_datasets(self) -> dict[str, Dataset | CustomDataset]:
         """Declared and custom datasets by name."""
-        return {**declared_datasets(), **custom_datasets(self.custom_datasets)}
+        return {**declared_datasets(), **self.custom_datasets}
 
     @property
     def scoring(self) -> Scoring:

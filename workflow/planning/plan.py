@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from functools import cached_property
-from typing import Any
-
-from pydantic import BaseModel
+from collections.abc import Mapping
 
 from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.declaration import Dataset
 from npt.validation import Strict
-from workflow.config.custom_datasets import custom_dataset
 from workflow.config.models import Config
 from workflow.config.scoring import Scoring
 from workflow.config.study import Study, studies_of
@@ -45,7 +39,7 @@ class Plan(Strict):
 
     preset: str
     scoring: Scoring
-    custom_datasets: dict[str, dict[str, Any]]
+    custom_datasets: dict[str, CustomDataset]
     dataset_fingerprints: dict[str, str]
     runs: dict[str, Run]
     studies: dict[str, PlannedStudy]
@@ -69,10 +63,15 @@ class Plan(Strict):
             name: planned_study(study, selections[name], external[name], runs, fingerprints)
             for name, study in studies.items()
         }
+        used_custom = {
+            name: dataset
+            for name, dataset in config.custom_datasets.items()
+            if name in fingerprints
+        }
         return cls(
             preset=config.preset,
             scoring=config.scoring,
-            custom_datasets=_custom_datasets(config, fingerprints),
+            custom_datasets=used_custom,
             dataset_fingerprints=fingerprints,
             runs={run.stem: run for run in runs},
             studies=planned,
@@ -83,17 +82,10 @@ class Plan(Strict):
         """Names of the datasets of the plan."""
         return sorted(self.dataset_fingerprints)
 
-    @cached_property
-    def _custom(self) -> dict[str, CustomDataset]:
-        return {
-            name: custom_dataset(name, block, f"custom_datasets.{name}")
-            for name, block in self.custom_datasets.items()
-        }
-
     def dataset(self, name: str) -> Dataset | CustomDataset:
         """Declaration of a dataset of the plan."""
         if name in self.custom_datasets:
-            return self._custom[name]
+            return self.custom_datasets[name]
         return declared_datasets()[name]
 
     def runs_of(self, study: PlannedStudy) -> list[Run]:
@@ -113,20 +105,6 @@ def _fingerprints(config: Config, selections: Selections) -> dict[str, str]:
                 declaration = config.all_datasets[each.dataset]
                 fingerprints[each.dataset] = declaration.fingerprint()
     return fingerprints
-
-
-def _custom_datasets(config: Config, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    blocks: dict[str, dict[str, Any]] = {}
-    for name in names:
-        declaration: Any = config.all_datasets[name]
-        if not isinstance(declaration, CustomDataset):
-            continue
-        if isinstance(declaration, BaseModel):
-            blocks[name] = declaration.model_dump(mode="json")
-        else:
-            blocks[name] = asdict(declaration)
-        del blocks[name]["name"]
-    return blocks
 
 
 def _wanted_folds(

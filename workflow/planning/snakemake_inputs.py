@@ -12,6 +12,7 @@ from typing import Any
 
 from baselines import methods
 from npt.interface import Method
+from npt.metrics import METRICS
 from workflow.planning import paths, resources
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
@@ -19,6 +20,7 @@ from workflow.planning.run import Run
 from workflow.studies import kinds
 
 NO_VALUE = "(?!)"  # a regular expression that matches nothing
+EXTERNAL_FILES = (f"runs/**/*{paths.ROWS}", "runs/**/*.predictions.npz")
 RULES = Path(__file__).parents[1] / "rules"
 REPORTED = {"svg": "figure", "html": "table"}  # formats that `snakemake --report` shows
 
@@ -95,11 +97,10 @@ class Jobs:
 
     def custom_file(self, wildcards: Any) -> list[str]:
         """File of a custom dataset, so that its changes are noticed."""
-        block = self.plan.custom_datasets.get(wildcards.dataset, {})
-        path = block.get("path")
-        if not path:
+        dataset = self.plan.custom_datasets.get(wildcards.dataset)
+        if dataset is None or not dataset.path:
             return []
-        return [str(Path(path).expanduser())]
+        return [str(Path(dataset.path).expanduser())]
 
     def dataset_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of a dataset's declaration."""
@@ -181,7 +182,8 @@ class Jobs:
         for source in self.plan.studies[wildcards.study].external_results:
             path = Path(source).expanduser()
             if path.is_dir():
-                files += [str(file) for file in sorted(path.glob(f"runs/**/*{paths.ROWS}"))]
+                for pattern in EXTERNAL_FILES:
+                    files += [str(file) for file in sorted(path.glob(pattern))]
             else:
                 files.append(str(path))
         return files
@@ -194,7 +196,8 @@ class Jobs:
     def contents(self, wildcards: Any) -> str:
         """Hash of what a study consists of."""
         study = self.plan.studies[wildcards.study]
-        return _hash_of([study.model_dump(mode="json"), self.external_files(wildcards)])
+        facts = [study.model_dump(mode="json"), self.external_files(wildcards), sorted(METRICS)]
+        return _hash_of(facts)
 
     # Rules show and report.
 

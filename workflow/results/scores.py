@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from npt.data.store import Prepared
-from npt.evaluation import scores
 from npt.interface import Prediction, UserError
+from npt.metrics import scores
 from npt.table import Part
 from workflow.results.predictions import PARTS, Arrays
 

@@ -13,8 +13,8 @@ from npt.data.encoding import one_hot_features
 from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
 from tests.workflow.studies.models import lookup_npt, small_npt
-from workflow.report.attention import looks_near
 from workflow.studies.attention.heads import heads, spread, standardised_ranks
+from workflow.studies.attention.tables import is_local
 
 
 def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,9 +24,22 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
 
     seen = []
 
-    def recording(queries, keys, values, *, scale, dropout=None):  # type: ignore[no-untyped-def]
+    def recording(
+        queries,
+        keys,
+        values,
+        *,
+        scale,
+        dropout=None,
+    ):  # type: ignore[no-untyped-def]
         seen.append((queries @ keys.transpose(-1, -2) * scale).softmax(-1))
-        return kernels.dot_product(queries, keys, values, scale=scale, dropout=dropout)
+        return kernels.dot_product(
+            queries,
+            keys,
+            values,
+            scale=scale,
+            dropout=dropout,
+        )
 
     monkeypatch.setattr(model_module, "dot_product", recording)
     trained.predict(split.test)
@@ -36,7 +49,11 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
     features = one_hot_features(table, trained.statistics)
     for index, row in enumerate(split.test[:4]):
         others = np.delete(np.arange(60), row)
-        further = np.random.default_rng((0, row)).choice(others, 30, replace=False)
+        further = np.random.default_rng((0, row)).choice(
+            others,
+            30,
+            replace=False,
+        )
         distances = ((features[others] - features[row]) ** 2).sum(1)
         for head in measured:
             line = first[head.head, row] if head.layer == 0 else last[head.head, index]
@@ -82,13 +99,13 @@ def test_a_head_that_ignores_the_query_is_not_local() -> None:
     central = near @ standardised_ranks(np.exp(-(points**2).sum(1) / 4))
     assert central.mean() > 0.3
     typical = (central.sum() - central) / 199
-    assert not looks_near(central[:25], typical[:25])
+    assert not is_local(central[:25], typical[:25])
     local = np.array([standardised_ranks(np.exp(-line)) @ near.T for line in distances])
     nearness = np.diag(local)
     typical = (local.sum(1) - nearness) / 199
-    assert looks_near(nearness[:25], typical[:25])
-    assert np.isnan(looks_near(nearness[:5], typical[:5]))
-    assert np.isnan(looks_near(nearness[:25], np.full(25, np.nan)))
+    assert is_local(nearness[:25], typical[:25])
+    assert np.isnan(is_local(nearness[:5], typical[:5]))
+    assert np.isnan(is_local(nearness[:25], np.full(25, np.nan)))
 
 
 def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
@@ -99,7 +116,12 @@ def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
         assert (head.partner < 0.2).all()
         assert not np.isnan(head.typical).any()
     other = model_module.NPT(trained.model.layout, trained.settings).eval()
-    of_other = heads(replace(trained, model=other), table, split.test, 5)
+    of_other = heads(
+        replace(trained, model=other),
+        table,
+        split.test,
+        5,
+    )
     assert not np.allclose(measured[0].nearness, of_other[0].nearness)
 
 
