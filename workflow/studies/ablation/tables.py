@@ -99,7 +99,7 @@ def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     for _, part in ablation(study, scoring).tidy.groupby("dataset", sort=False):
         bases = part[part["variant"] == BASE].set_index("method")["mean"]
         variants = part[part["variant"] != BASE]
-        scale = 100 / variants["method"].map(bases).abs()
+        scale = 100 / variants["method"].map(bases).astype(float).abs()
         frame = variants.assign(
             title=method_titles(variants),
             change=scale * variants["change"],

@@ -7,11 +7,12 @@ import pandas as pd
 from npt.metrics import METRICS
 from npt.table import Task
 from workflow.config.scoring import Scoring
-from workflow.report.cells import counted, formatted, listed, probability
+from workflow.report.cells import counted, formatted, probability
 from workflow.report.rank_tests import RankTests, rank_tests
 from workflow.report.statistics import MODEL, tasks_of
-from workflow.report.titles import TASK_TITLES, method_title, method_titles
+from workflow.report.titles import TASK_TITLES, method_titles
 from workflow.studies.benchmark.tables import ranks
+from workflow.studies.sentences import listed, per_method
 
 CAVEAT = "With {folds} per dataset, differences within the error bars are no evidence."
 
@@ -72,18 +73,18 @@ def _placings(study: pd.DataFrame, tests: RankTests) -> str:
     means = tests.ranks.mean()
     ranked = [name for name in tests.order if failures.get(name, 0) < len(tests.ranks)]
     best = means[ranked].min() if ranked else None
-    clauses = []
-    for name in sorted(tests.order, key=lambda name: name[0] != "npt"):
+    clauses = {}
+    for name in tests.order:
         is_best = name in ranked and means[name] == best
         if name[0] != "npt" and not is_best:
             continue
-        clause = f"{method_title(*name)} {formatted(means[name], 2)}"
+        clause = formatted(means[name], 2)
         if is_best:
             clause += " (the best)"
         if name in failures:
             clause += f", last for lack of a result on {failures[name]}"
-        clauses.append(clause)
-    return ", ".join(clauses)
+        clauses[name] = clause
+    return per_method(clauses)
 
 
 def _failures(study: pd.DataFrame, tests: RankTests) -> dict[tuple[str, str], int]:
