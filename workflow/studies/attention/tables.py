@@ -77,7 +77,9 @@ def _measures(head: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mean(values: np.ndarray) -> float:
-    return np.nan if np.isnan(values).all() else np.nanmean(values)
+    if np.isnan(values).all():
+        return np.nan
+    return float(np.nanmean(values))
 
 
 def is_local(nearness: np.ndarray, typical: np.ndarray) -> float:
