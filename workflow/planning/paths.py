@@ -8,7 +8,6 @@ from __future__ import annotations
 
 RESULTS = "results"
 ROWS = ".jsonl"
-CONFIG = f"{RESULTS}/config.yaml"  # configuration of the last run that had something to do
 PLAN = f"{RESULTS}/plan.json"  # its plan, which the steps read
 REPORT = f"{RESULTS}/report/index.html"
 INTERIM = f"{RESULTS}/interim"  # tables, figures and report of an unfinished run
