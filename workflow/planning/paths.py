@@ -8,7 +8,7 @@ from __future__ import annotations
 
 RESULTS = "results"
 ROWS = ".jsonl"
-PLAN = f"{RESULTS}/plan.json"  # its plan, which the steps read
+PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
 REPORT = f"{RESULTS}/report/index.html"
 INTERIM = f"{RESULTS}/interim"  # tables, figures and report of an unfinished run
 DOWNLOADS = f"{RESULTS}/data/raw"

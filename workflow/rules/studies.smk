@@ -8,7 +8,7 @@ rule probe:
     log:
         paths.log("probe", "{study}/" + paths.RUN),
     wildcard_constraints:
-        study=jobs.probed_studies,
+        study=patterns.probing_studies(jobs.plan),
     threads: 1
     resources:
         gpu=jobs.probe_gpus,

@@ -42,13 +42,36 @@ SHARE = "How much of the skill comes from other datapoints?"
 PARTS = "What does each part of NPT contribute?"
 NEEDED = "Which datapoints does a prediction need?"
 KINDS: dict[str, StudyKind] = {
-    "benchmark": StudyKind("How good are the methods?", None, BENCHMARK_TABLES, BENCHMARK_FIGURES),
-    "ablation": StudyKind(PARTS, None, ("ablation", "validation_ranks", "cost"), ("ablation",)),
-    "corruption": StudyKind(LOSS, "corruption", ("corruption",), ("corruption",), NoOptions, False),
+    "benchmark": StudyKind(
+        "How good are the methods?",
+        None,
+        BENCHMARK_TABLES,
+        BENCHMARK_FIGURES,
+    ),
+    "ablation": StudyKind(
+        PARTS,
+        None,
+        ("ablation", "validation_ranks", "cost"),
+        ("ablation",),
+    ),
+    "corruption": StudyKind(
+        LOSS,
+        "corruption",
+        ("corruption",),
+        ("corruption",),
+        NoOptions,
+        False,
+    ),
     "dose_response": StudyKind(
         SHARE, "dose_response", ("dose_response",), ("dose_response",), DoseOptions, False
     ),
-    "deletion": StudyKind(NEEDED, "deletion", ("deletion",), ("deletion",), DeletionOptions),
+    "deletion": StudyKind(
+        NEEDED,
+        "deletion",
+        ("deletion",),
+        ("deletion",),
+        DeletionOptions,
+    ),
     "attention": StudyKind(
         "Whom do the heads look at?", "attention", ("attention",), ("attention",), AttentionOptions
     ),

@@ -68,7 +68,11 @@ class ProbeQuery:
 
     def perturbed(self, perturbation: Perturbation) -> np.ndarray:
         """Predictions of the probed rows while the other rows are perturbed."""
-        return self.model.predict_perturbed(self.rows, perturbation, self.seed).values
+        return self.model.predict_perturbed(
+            self.rows,
+            perturbation,
+            self.seed,
+        ).values
 
     def score(self, predictions: np.ndarray) -> dict[str, float]:
         """Metrics of predictions for the probed rows."""
@@ -85,11 +89,21 @@ class ProbeQuery:
         return np.repeat(frequencies[None], len(self.rows), 0)
 
 
-def drawn(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
+def drawn(
+    rows: np.ndarray,
+    limit: int,
+    seed: int,
+) -> np.ndarray:
     """At most `limit` of the rows, in ascending order."""
     if limit >= len(rows):
         return rows
-    return np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
+    return np.sort(
+        np.random.default_rng(seed).choice(
+            rows,
+            limit,
+            replace=False,
+        )
+    )
 
 
 def rounded(values: np.ndarray, digits: int = 5) -> list[float | None]:

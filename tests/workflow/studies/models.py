@@ -33,7 +33,11 @@ LOOKUP = NPTSettings(
 )
 
 
-def fitted(settings: NPTSettings, table: Table, split: Split) -> TrainedNPT:
+def fitted(
+    settings: NPTSettings,
+    table: Table,
+    split: Split,
+) -> TrainedNPT:
     """A network that was trained on the blind table."""
     learner = NPTLearner(settings, Resources())
     learner.fit(table.blind(split.test), split, 0)
@@ -44,7 +48,15 @@ def small_npt(task: Task, **changes: Any) -> tuple[TrainedNPT, Table, Split]:
     """A small network, its table and its split."""
     table = make_table(task)
     split = first_split(table)
-    return fitted(replace(SMALL_NPT, **changes), table, split), table, split
+    return (
+        fitted(
+            replace(SMALL_NPT, **changes),
+            table,
+            split,
+        ),
+        table,
+        split,
+    )
 
 
 def unrelated(rows: int = 1500) -> tuple[Table, Split]:

@@ -84,7 +84,11 @@ def test_every_figure_has_a_caption(name: str) -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_model_with_a_failed_fold_has_no_result(name: str) -> None:
     study = STUDIES[name].iloc[:1]
-    failed = study.assign(fold=1, status="failed", reason="out of memory")
+    failed = study.assign(
+        fold=1,
+        status="failed",
+        reason="out of memory",
+    )
     tidy = table(name, pd.concat([study, failed], ignore_index=True)).tidy
     assert tidy["reason"].tolist() == ["fold 1: out of memory"]
     measures = {"corruption": "change", "deletion": "kept", "attention": "nearness"}
@@ -98,8 +102,16 @@ def test_corruption_is_worse_where_negative() -> None:
     assert tidy.loc[("breast_cancer", "npt"), "standard_error"] == pytest.approx(5)
     assert (tidy["control"].dropna() == 0).all()
     accuracy, rmse = table("corruption", corruption_study()).sections
-    assert line(accuracy, "Breast Cancer", "NPT")[:4] == ["90.0", "75.0", "−15.0 ± 5.0", "0.0"]
-    assert line(rmse, "Yacht", "NPT")[:4] == ["1.00", "2.00", "−100.0", "0.0"]
+    assert line(
+        accuracy,
+        "Breast Cancer",
+        "NPT",
+    )[:4] == ["90.0", "75.0", "−15.0 ± 5.0", "0.0"]
+    assert line(
+        rmse,
+        "Yacht",
+        "NPT",
+    )[:4] == ["1.00", "2.00", "−100.0", "0.0"]
     assert "Paper" in rmse.columns
 
 
@@ -129,7 +141,11 @@ def test_lost_skill_is_relative_to_the_constant() -> None:
 
 def test_the_dose_table_shows_the_largest_doses() -> None:
     (section,) = table("dose_response", dose_study()).sections
-    assert line(section, "Yacht", "NPT") == ["2.00", "11.00", "2.00", "0 %", "4.50", "28 %"]
+    assert line(
+        section,
+        "Yacht",
+        "NPT",
+    ) == ["2.00", "11.00", "2.00", "0 %", "4.50", "28 %"]
     worst = ["6.00", "11.00", "11.00", "100 %", "13.50", "150 %"]
     assert line(section, "Yacht", "k-NN") == worst
     classes = ["10.0", "40.0", "10.0", "0 %", "30.0", "67 %"]

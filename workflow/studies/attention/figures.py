@@ -54,7 +54,13 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     for axis in axes[-1]:
         axis.set_xlabel("others, near to far")
     if image is not None:
-        figure.colorbar(image, ax=axes, label="log2 of attention / mean", extend="both", shrink=0.8)
+        figure.colorbar(
+            image,
+            ax=axes,
+            label="log2 of attention / mean",
+            extend="both",
+            shrink=0.8,
+        )
     return figure
 
 
@@ -92,5 +98,12 @@ def layer_maps(study: pd.DataFrame) -> list[LayerMaps]:
         for head, relative in zip(heads, maps, strict=True):
             of_layer = by_layer.setdefault(head["layer"], {})
             of_layer[head["head"]] = np.array(relative, float)
-        layers += [LayerMaps(title, layer, by_layer[layer]) for layer in sorted(by_layer)]
+        layers += [
+            LayerMaps(
+                title,
+                layer,
+                by_layer[layer],
+            )
+            for layer in sorted(by_layer)
+        ]
     return layers

@@ -48,7 +48,11 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
     rows = [_row(model, heads, study) for model in by_model(study)]
     tidy = framed(rows, ("heads", "share_near", *CORRELATIONS, "best", "best_place"))
     title = "Attention between datapoints, all heads"
-    section = Section(title, _columns(tidy), (NOTE, *failure_notes(tidy)))
+    section = Section(
+        title,
+        _columns(tidy),
+        (NOTE, *failure_notes(tidy)),
+    )
     return Table(tidy, (section.without_empty(ON_DUPLICATE),))
 
 
@@ -73,7 +77,9 @@ def _measures(head: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mean(values: np.ndarray) -> float:
-    return np.nan if np.isnan(values).all() else np.nanmean(values)
+    if np.isnan(values).all():
+        return np.nan
+    return float(np.nanmean(values))
 
 
 def is_local(nearness: np.ndarray, typical: np.ndarray) -> float:
@@ -83,10 +89,21 @@ def is_local(nearness: np.ndarray, typical: np.ndarray) -> float:
     """
     if np.sum(~np.isnan(nearness) & ~np.isnan(typical)) < FEWEST:
         return np.nan
-    return float(signed_rank_p(pd.Series(typical), pd.Series(nearness), fewest=1) < LEVEL)
+    return float(
+        signed_rank_p(
+            pd.Series(typical),
+            pd.Series(nearness),
+            fewest=1,
+        )
+        < LEVEL
+    )
 
 
-def _row(model: ModelRows, heads: pd.DataFrame, study: pd.DataFrame) -> dict[str, Any]:
+def _row(
+    model: ModelRows,
+    heads: pd.DataFrame,
+    study: pd.DataFrame,
+) -> dict[str, Any]:
     facts = model.facts()
     if model.rows.empty:
         return facts

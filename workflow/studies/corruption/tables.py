@@ -39,7 +39,11 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
     sections = []
     for title, part in ((ACCURACY_TITLE, tidy[~is_regression]), (RMSE_TITLE, tidy[is_regression])):
         if len(part):
-            section = Section(title, _columns(part), failure_notes(part))
+            section = Section(
+                title,
+                _columns(part),
+                failure_notes(part),
+            )
             sections.append(section.without_empty("Paper", DIFFERENCE))
     notes = [NOTE]
     if tidy["published"].notna().any():
@@ -77,7 +81,11 @@ def _column(study: pd.DataFrame, name: str) -> pd.Series:
     return study[name] if name in study else pd.Series(np.nan, index=study.index)
 
 
-def _change(before: pd.Series, after: pd.Series, is_regression: pd.Series) -> pd.Series:
+def _change(
+    before: pd.Series,
+    after: pd.Series,
+    is_regression: pd.Series,
+) -> pd.Series:
     relative = -100 * (after - before) / before
     return relative.where(is_regression, after - before)
 
@@ -97,7 +105,12 @@ def _row(model: ModelRows) -> dict[str, Any]:
         "control": rows["control"].mean(),
         "standard_error": error,
         "published": paper,
-        "standard_errors": in_standard_errors(change, error, paper, np.nan),
+        "standard_errors": in_standard_errors(
+            change,
+            error,
+            paper,
+            np.nan,
+        ),
     }
 
 

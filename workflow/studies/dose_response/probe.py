@@ -21,12 +21,16 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
             predictions.append(query.perturbed(Perturbation(kind, fraction)))
         doses[kind] = {"share": fractions, **_by_metric(query, predictions)}
         arrays[kind] = np.stack(predictions)
-    constant = query.score(query.constant())
-    scores = {f"constant_{metric}": value for metric, value in constant.items()}
-    return {"doses": doses, **scores}, arrays
+    facts: Facts = {"doses": doses}
+    for metric, score in query.score(query.constant()).items():
+        facts[f"constant_{metric}"] = score
+    return facts, arrays
 
 
 def _by_metric(query: ProbeQuery, predictions: list[np.ndarray]) -> dict[str, list[float]]:
     """The scores of all predictions for each metric."""
-    scores = [query.score(values) for values in predictions]
-    return {metric: [score[metric] for score in scores] for metric in scores[0]}
+    scores: dict[str, list[float]] = {}
+    for values in predictions:
+        for metric, score in query.score(values).items():
+            scores.setdefault(metric, []).append(score)
+    return scores

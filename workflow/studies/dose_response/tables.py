@@ -42,7 +42,11 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
     rows = [_cells(row, of_model(means, row)) for row in models.to_dict("records")]
     folds = int(study.groupby("dataset")["fold"].nunique().max())
     title = f"Other rows perturbed: {counted(folds, 'fold')}"
-    section = Section(title, columns_of(rows), (NOTE, *failure_notes(models)))
+    section = Section(
+        title,
+        columns_of(rows),
+        (NOTE, *failure_notes(models)),
+    )
     failed = models[models["reason"] != ""].assign(kind="", share=np.nan)
     tidy = means.assign(reason="")
     if len(failed):
@@ -94,7 +98,18 @@ def lost_skill(study: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Share of the skill that each model loses at the largest dose; NaN without skill."""
     rows = []
     for names, part in doses(study).groupby(MODEL, sort=False):
-        rows.append({**dict(zip(MODEL, names, strict=True)), "share": _lost(part, kind)})
+        rows.append(
+            {
+                **dict(
+                    zip(
+                        MODEL,
+                        names,
+                        strict=True,
+                    )
+                ),
+                "share": _lost(part, kind),
+            }
+        )
     return pd.DataFrame(rows, columns=[*MODEL, "share"])
 
 
