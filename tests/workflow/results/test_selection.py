@@ -33,7 +33,7 @@ def trial(variant: str, loss: float | None, fold: int = 0, **changes: Any) -> Tr
 def test_lowest_validation_loss_wins_on_each_fold() -> None:
     trials = [trial("base", 0.3), trial("deep", 0.2), trial("base", 0.3, 1), trial("deep", 0.4, 1)]
     rows = best_trials(trials)
-    assert [(one.fold, one.variant) for one in rows] == [(0, "tuned"), (1, "tuned")]
+    assert [(result.fold, result.variant) for result in rows] == [(0, "tuned"), (1, "tuned")]
     assert rows[0].chosen == {"configuration": "deep", "layers": 8, "update": 9}
     assert rows[1].chosen == {"configuration": "base", "update": 9}
 
