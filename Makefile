@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 HARDWARE := $(if $(shell command -v nvidia-smi 2>/dev/null),gpu,cpu)
 PROFILE := profiles/$(if $(filter gpu,$(HARDWARE)),gpu,default)
 CARDS := $(if $(filter gpu,$(HARDWARE)),--resources gpu=$(shell nvidia-smi -L | wc -l))
-SNAKEMAKE := NPT_ANNOUNCE_LATER=1 $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) $(CARDS)
+SNAKEMAKE := $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) $(CARDS)
 SOURCES := npt baselines workflow performance tests
 
 export OMP_WAIT_POLICY ?= PASSIVE
@@ -14,15 +14,15 @@ export OMP_WAIT_POLICY ?= PASSIVE
 
 run: $(VENV)/.installed
 	@$(SNAKEMAKE)
-	@$(BIN)/python -m workflow.runtime.announce
+	@echo "report: $(CURDIR)/results/report/index.html"
 
 smoke: $(VENV)/.installed
 	@$(SNAKEMAKE) --directory build/smoke --configfile workflow/configs/smoke.yaml
-	@$(BIN)/python -m workflow.runtime.announce build/smoke
+	@echo "report: $(CURDIR)/build/smoke/results/report/index.html"
 
 paper: $(VENV)/.installed
 	@$(SNAKEMAKE) --configfile workflow/configs/paper.yaml
-	@$(BIN)/python -m workflow.runtime.announce
+	@echo "report: $(CURDIR)/results/report/index.html"
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile

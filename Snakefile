@@ -1,4 +1,4 @@
-"""Non-Parametric Transformers, benchmarked: from raw tables to one page of results."""
+"""Non-Parametric Transformers, benchmarked: from raw tables to a report."""
 
 from snakemake.utils import min_version
 
@@ -9,11 +9,11 @@ if not workflow.overwrite_configfiles:
     configfile: "config.yaml"
 
 
-from workflow.runtime.announce import failed, finished
-from workflow.planning.paths import CONFIG
-from workflow.runtime.start import keep, planned
+from baselines import methods
+from workflow.planning import paths, patterns
+from workflow.runtime import hooks
 
-plan = planned(config, workflow)
+jobs = hooks.plan_jobs(config, workflow)
 
 
 report: "workflow/report/captions/workflow.rst"
@@ -23,11 +23,12 @@ container: "docker://python:3.11-slim"
 
 
 wildcard_constraints:
-    dataset="|".join(plan.datasets),
-    method=plan.pattern("method"),
+    dataset=patterns.any_of(jobs.plan.datasets),
+    method=patterns.any_of(methods()),
     variant=r"[A-Za-z0-9_.]+",
+    seed=r"[0-9]+",
     folds=r"[0-9_-]+",
-    study="|".join(plan.studies),
+    study=patterns.any_of(jobs.plan.studies),
 
 
 localrules:
@@ -36,7 +37,7 @@ localrules:
 
 rule all:
     input:
-        plan.targets,
+        jobs.targets,
 
 
 include: "workflow/rules/data.smk"
@@ -46,12 +47,12 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
-    keep(config)
+    hooks.started(jobs, config)
 
 
 onsuccess:
-    finished()
+    hooks.finished()
 
 
 onerror:
-    failed(log)
+    hooks.failed(log)

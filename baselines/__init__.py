@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import cache
 
-from baselines.declaration import Baseline
+from baselines.baseline import Baseline
 from npt.interface import Method
 from npt.nn.learner import METHOD as NPT
 from npt.registry import declarations
@@ -14,12 +14,15 @@ from npt.registry import declarations
 @cache
 def methods() -> dict[str, Method]:
     """Every method by name: NPT, then the baselines."""
-    from baselines.search import method
+    from baselines.tuned import method
 
-    return {NPT.name: NPT, **{name: method(baseline) for name, baseline in baselines().items()}}
+    registered = {NPT.name: NPT}
+    for name, baseline in baselines().items():
+        registered[name] = method(baseline)
+    return registered
 
 
 @cache
 def baselines() -> dict[str, Baseline]:
-    """The declaration of every baseline by name."""
+    """Every baseline by name."""
     return declarations(sys.modules[__name__], "BASELINE")

@@ -1,16 +1,16 @@
-"""What the four boosting libraries share: their grid (paper Tables 18 to 21), and fits whose first rounds are shorter fits."""
+"""What boosting libraries share: the grid (paper Tables 18 to 21), and fits that contain others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from baselines.declaration import Grid, Parameters, Size
+from baselines.baseline import Baseline
+from baselines.grids import Grid, Parameters, Size
 from npt.table import Task
 
-SOURCES = ("baselines/boosting.py",)
-# Parameters under which m rounds are the first m of any longer fit. Others, such as sampling or stopping early, may tie a round
-# to their number, and so does CatBoost's learning rate if none is given.
+# Parameters under which m rounds are the first m of any longer fit. Others, such as sampling or
+# early stopping, may depend on the number of rounds, and so does CatBoost's default learning rate.
 INDEPENDENT_OF_ROUNDS = {
     "learning_rate",
     "max_depth",
@@ -21,30 +21,33 @@ INDEPENDENT_OF_ROUNDS = {
 }
 
 
-def paper(task: Task, size: Size) -> Grid:
-    """48 configurations for every table."""
-    return {
-        "learning_rate": [1e-3, 1e-2, 0.1, 0.3],
-        "max_depth": [3, 5, 10],
-        "n_estimators": [50, 100, 500, 1000],
-    }
+class Boosting(Baseline):
+    """A boosting library, where a fit of many rounds contains those of fewer."""
 
+    test_settings: ClassVar[Parameters] = {"grid": {"n_estimators": [3]}}
+    sources = ("baselines/boosting.py",)
 
-def quick(task: Task) -> Grid:
-    """4 of them."""
-    return {"learning_rate": [0.1], "max_depth": [3, 5], "n_estimators": [100, 500]}
+    def quick_grid(self, task: Task) -> Grid:
+        """4 configurations."""
+        return {"learning_rate": [0.1], "max_depth": [3, 5], "n_estimators": [100, 500]}
 
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """48 configurations for tables of every size."""
+        grid = {
+            "learning_rate": [1e-3, 1e-2, 0.1, 0.3],
+            "max_depth": [3, 5, 10],
+            "n_estimators": [50, 100, 500, 1000],
+        }
+        return [grid]
 
-def rounds(parameters: Parameters) -> tuple[str, ...]:
-    """The number of rounds is shared, where nothing else depends on it."""
-    plain = (
-        "learning_rate" in parameters
-        and "n_estimators" in parameters
-        and set(parameters) <= INDEPENDENT_OF_ROUNDS
-    )
-    return ("n_estimators",) if plain else ()
+    def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
+        """The number of rounds, where nothing else depends on it."""
+        stated = "learning_rate" in parameters and "n_estimators" in parameters
+        if stated and set(parameters) <= INDEPENDENT_OF_ROUNDS:
+            return ("n_estimators",)
+        return ()
 
 
 def longest(configurations: Sequence[Parameters]) -> dict[str, Any]:
-    """The configuration with most rounds."""
-    return dict(max(configurations, key=lambda one: one.get("n_estimators", 0)))
+    """The configuration with the most rounds."""
+    return dict(max(configurations, key=lambda parameters: parameters.get("n_estimators", 0)))

@@ -1,6 +1,7 @@
-"""CatBoost (paper Table 20) on one-hot features, as in the paper; `native_categories` gives it the categories as such.
+"""CatBoost (paper Table 20) on one-hot features, as in the paper; `native_categories` passes codes.
 
-It refuses features that are all constant; the prior is predicted there, as other boosting does.
+CatBoost refuses features that are all constant. There the prior is predicted, as by other
+libraries.
 """
 
 from __future__ import annotations
@@ -10,68 +11,86 @@ from typing import Any
 
 import numpy as np
 
-from baselines import boosting
-from baselines.declaration import (
-    Baseline,
-    Fitted,
-    Parameters,
-    TrainingData,
-    build,
-    prediction_function,
-    prior,
-    train_labels,
-)
+from baselines.baseline import Predictor
+from baselines.boosting import Boosting, longest
+from baselines.estimators import build, prediction_function, prior
+from baselines.grids import Parameters
+from baselines.training_data import TrainingData
 from npt.interface import Resources
 
-COMBINING_ROUNDS = 200
+COMBINING_ROUNDS = 200  # with as many rounds or more, categories are combined by default
+DEFAULT_ROUNDS = 1000
 
 
-def fit(
-    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
-) -> Fitted:
-    """Fit the longest ensemble, leaving no files behind; shorter ones are its first rounds."""
-    if not _vary(data.features[data.train].astype(np.float32)):
-        return prior(data)
-    from catboost import CatBoostClassifier, CatBoostRegressor, Pool
+class CatBoost(Boosting):
+    """CatBoost."""
 
-    booster = CatBoostRegressor if data.is_regression else CatBoostClassifier
-    fixed: dict[str, Any] = {
-        "allow_writing_files": False,
-        "verbose": False,
-        "thread_count": resources.threads,
-    }
-    fixed |= {"random_seed": seed, **_where(resources.device)}
-    ensemble = build(booster, boosting.longest(configurations), **fixed)
-    categorical = list(
-        data.categorical
-    )  # goes into the pool: a constructor with it cannot be cloned
-    ensemble.fit(
-        Pool(
-            _typed(data.features[data.train], categorical),
-            train_labels(data),
-            cat_features=categorical,
+    name = "catboost"
+    title = "CatBoost"
+    libraries = ("catboost",)
+    takes_categories = True
+    takes_missing = True
+    slow = True
+    accelerated = True
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Fit the longest ensemble, without files; shorter ones are its first rounds."""
+        if not _vary(data.train_features.astype(np.float32)):
+            return prior(data)
+        from catboost import CatBoostClassifier, CatBoostRegressor, Pool
+
+        threads = resources.threads
+        # They are passed to the pool, as an estimator with categorical features cannot be cloned.
+        categorical = list(data.categorical)
+        ensemble = build(
+            CatBoostRegressor if data.is_regression else CatBoostClassifier,
+            longest(configurations),
+            allow_writing_files=False,
+            verbose=False,
+            thread_count=threads,
+            random_seed=seed,
+            **_device_parameters(resources.device),
         )
-    )
-
-    def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
+        rows = _typed(data.train_features, categorical)
+        ensemble.fit(Pool(rows, data.train_labels, cat_features=categorical))
         predict = prediction_function(ensemble, data)
-        rows = Pool(_typed(features, categorical), cat_features=categorical)
-        return [
-            predict(rows, ntree_end=one.get("n_estimators", 0), thread_count=resources.threads)
-            for one in wanted
-        ]
 
-    return first_rounds
+        def first_rounds(
+            features: np.ndarray, configurations: Sequence[Parameters]
+        ) -> list[np.ndarray]:
+            pool = Pool(_typed(features, categorical), cat_features=categorical)
+            predictions = []
+            for parameters in configurations:
+                rounds = parameters.get("n_estimators", 0)
+                predictions.append(predict(pool, ntree_end=rounds, thread_count=threads))
+            return predictions
+
+        return first_rounds
+
+    def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
+        """The parameters, and whether the number of rounds makes CatBoost combine categories."""
+        if not data.categorical:
+            return parameters
+        rounds = parameters.get("n_estimators", DEFAULT_ROUNDS)
+        return {**parameters, "combines categories": rounds >= COMBINING_ROUNDS}
 
 
 def _vary(features: np.ndarray) -> bool:
-    """Whether some column has two values in CatBoost's float32, of which NaN is one."""
+    """Whether some column has two different values in float32, where NaN is one value."""
     first = features[:1]
-    return not bool(((features == first) | (np.isnan(features) & np.isnan(first))).all())
+    both_missing = np.isnan(features) & np.isnan(first)
+    same = (features == first) | both_missing
+    return not bool(same.all())
 
 
 def _typed(features: np.ndarray, categorical: list[int]) -> Any:
-    """Features as CatBoost takes them: categories must be integers."""
+    """Features as CatBoost requires them: categories are integers."""
     if not categorical:
         return features
     import pandas as pd
@@ -79,34 +98,12 @@ def _typed(features: np.ndarray, categorical: list[int]) -> Any:
     return pd.DataFrame(features).astype(dict.fromkeys(categorical, int))
 
 
-def _where(device: str) -> dict[str, Any]:
-    """Where to compute; the kind of boosting is the CPU's, as a GPU's own choice depends on the number of rounds."""
+def _device_parameters(device: str) -> dict[str, Any]:
+    """Parameters of the device; a GPU's default boosting type depends on the number of rounds."""
     if device == "cpu":
         return {}
-    return {
-        "task_type": "GPU",
-        "devices": device.partition(":")[2] or "0",
-        "boosting_type": "Plain",
-    }
+    index = device.partition(":")[2] or "0"
+    return {"task_type": "GPU", "devices": index, "boosting_type": "Plain"}
 
 
-def model(parameters: Parameters, data: TrainingData) -> Parameters:
-    """With what CatBoost makes of the number of rounds: from 200 on it combines categories by default."""
-    combines = parameters.get("n_estimators", 1000) >= COMBINING_ROUNDS
-    return {**parameters, "combines categories": combines} if data.categorical else parameters
-
-
-BASELINE = Baseline(
-    "catboost",
-    "CatBoost",
-    fit,
-    boosting.quick,
-    boosting.paper,
-    shared=boosting.rounds,
-    model=model,
-    native=True,
-    takes_missing=True,
-    slow=True,
-    accelerated=True,
-    sources=boosting.SOURCES,
-)
+BASELINE = CatBoost()

@@ -1,8 +1,9 @@
-"""Deep kernel learning (Wilson et al. 2016) of GPyTorch: a Gaussian process on the features of a network (paper Table 3).
+"""Deep kernel learning (Wilson et al. 2016): a Gaussian process on learned features (Table 3).
 
-Network and process are trained together on the variational bound with inducing points (Hensman et al. 2013) in minibatches, and
-stopped early on the validation rows. The grid is around the configuration that the paper names (section B.1), with the layers
-and features of its code's; that code's 1,000 inducing points, dropout and plain gradient descent are not in it.
+Network and process (GPyTorch) are trained together in minibatches on the variational bound with
+inducing points (Hensman et al. 2013), and stopped early on the validation rows. The grid is around
+the configuration that the paper names (section B.1), with the layers and features of its released
+code. The 1,000 inducing points, dropout and gradient descent of that code are not in the grid.
 """
 
 from __future__ import annotations
@@ -10,20 +11,14 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from baselines.declaration import (
-    Baseline,
-    Fitted,
-    Grid,
-    Parameters,
-    Size,
-    TrainingData,
-    require_known,
-    serving_one,
-)
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import of_one_model, require_known
+from baselines.grids import Grid, Parameters, Size
+from baselines.training_data import TrainingData
 from npt.interface import Duplicates, Resources
 from npt.table import Task
 
@@ -33,152 +28,174 @@ if TYPE_CHECKING:
     Rows = tuple[torch.Tensor, torch.Tensor]
 
 CHUNK = 4096  # rows that are predicted together
-JITTER = 1e-6  # of the kernel's variance, on its diagonal
+JITTER = 1e-6  # added to the kernel's diagonal, as a fraction of its mean
 
 
-def paper(task: Task, size: Size) -> Grid:
-    """16 configurations."""
-    return {
-        "hidden_layer_sizes": [[100, 100], [100]],
-        "features": [8, 10],
-        "inducing_points": [256, 64],
-        "learning_rate": [1e-4, 1e-3],
-        "batch_size": [128],
-    }
+class DeepKernelLearning(Baseline):
+    """Deep kernel learning of GPyTorch."""
 
+    name = "deep_kernel_learning"
+    title = "DKL"
+    libraries = ("gpytorch", "torch")
+    fixed: ClassVar[Parameters] = {"max_epochs": 30_000, "patience": 20}
+    slow = True
+    accelerated = True
+    recalls = True
+    test_settings: ClassVar[Parameters] = {"grid": "quick", "fixed": {"max_epochs": 1}}
 
-def quick(task: Task) -> Grid:
-    """One of them, which learns fast."""
-    return {
-        "hidden_layer_sizes": [[100, 100]],
-        "features": [8],
-        "inducing_points": [64],
-        "learning_rate": [1e-3],
-        "batch_size": [128],
-    }
+    def quick_grid(self, task: Task) -> Grid:
+        """One configuration, which learns fast."""
+        return {
+            "hidden_layer_sizes": [[100, 100]],
+            "features": [8],
+            "inducing_points": [64],
+            "learning_rate": [1e-3],
+            "batch_size": [128],
+        }
 
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """16 configurations."""
+        grid = {
+            "hidden_layer_sizes": [[100, 100], [100]],
+            "features": [8, 10],
+            "inducing_points": [256, 64],
+            "learning_rate": [1e-4, 1e-3],
+            "batch_size": [128],
+        }
+        return [grid]
 
-def fit(
-    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
-) -> Fitted:
-    """Train one model; its weights are those of the best epoch on the validation rows.
+    def supports(self, task: Task) -> str | None:
+        """Regression alone, as in the paper."""
+        return None if task == "regression" else "deep kernel learning is for regression"
 
-    Raises:
-        UserError: a parameter is unknown.
-    """
-    import torch
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Train one model; its weights are those of the best epoch on the validation rows.
 
-    (given,) = configurations
-    model = _trained(data, given, seed, resources)
+        Raises:
+            UserError: a parameter is unknown.
+        """
+        (parameters,) = configurations
+        model = self._trained(data, parameters, seed, resources)
 
-    def predict(rows: np.ndarray) -> np.ndarray:
-        return (
-            model.mean(torch.as_tensor(rows, dtype=torch.float32, device=model.device))
-            .cpu()
-            .numpy()
-        )
+        def predict(features: np.ndarray) -> np.ndarray:
+            return model.mean(_tensor(features, model.device)).cpu().numpy()
 
-    return serving_one(predict)
+        return of_one_model(predict)
 
+    def recall(
+        self,
+        data: TrainingData,
+        duplicates: Duplicates,
+        parameters: Parameters,
+        seed: int,
+        resources: Resources,
+    ) -> np.ndarray:
+        """An exact process on the embedded duplicates with the trained kernel (section B.1).
 
-def recall(
-    data: TrainingData, given: Parameters, seed: int, resources: Resources, task: Duplicates
-) -> np.ndarray:
-    """The lookup task: an exact process on the embedded duplicates, with the kernel learnt on the train rows (section B.1).
+        The targets that duplicates show are observed without noise, but for JITTER.
+        """
+        model = self._trained(data, parameters, seed, resources)
+        originals = _tensor(duplicates.originals, model.device)
+        observed = _tensor(duplicates.duplicates, model.device)
+        values = _tensor(duplicates.shown, model.device)
+        return model.exact_mean(originals, observed, values).cpu().numpy()
 
-    It takes what they show as free of noise, but for what a factorisation needs.
-    """
-    import torch
+    def _trained(
+        self, data: TrainingData, stated: Parameters, seed: int, resources: Resources
+    ) -> DeepKernel:
+        import torch
 
-    model = _trained(data, given, seed, resources)
-    originals, duplicates, shown = (
-        torch.as_tensor(each, dtype=torch.float32, device=model.device)
-        for each in (task.originals, task.duplicates, task.shown)
-    )
-    return model.exact_mean(originals, duplicates, shown).cpu().numpy()
-
-
-def _trained(data: TrainingData, given: Parameters, seed: int, resources: Resources) -> DeepKernel:
-    import torch
-
-    defaults = {name: values[0] for name, values in paper(data.task, "small").items()}
-    require_known(given, [*defaults, "max_epochs", "patience"], "deep kernel learning")
-    parameters = {**defaults, **given}
-    torch.set_num_threads(resources.threads)
-    device = torch.device(resources.device)
-    features, target = (
-        torch.as_tensor(each, dtype=torch.float32, device=device)
-        for each in (data.features, data.target)
-    )
-    train, validation = (
-        torch.as_tensor(rows, device=device) for rows in (data.train, data.validation)
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model = DeepKernel(features[train], parameters, device)
-        model.train(
-            (features[train], target[train]), (features[validation], target[validation]), parameters
-        )
-    return model
+        (paper,) = self.paper_grids(data.task, "small")
+        defaults = {name: values[0] for name, values in paper.items()}
+        require_known(stated, [*defaults, *self.fixed], "deep kernel learning")
+        parameters = {**defaults, **stated}
+        torch.set_num_threads(resources.threads)
+        device = torch.device(resources.device)
+        features = _tensor(data.features, device)
+        target = _tensor(data.target, device)
+        train = torch.as_tensor(data.train, device=device)
+        validation = torch.as_tensor(data.validation, device=device)
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            model = DeepKernel(features[train], parameters, device)
+            model.train(
+                (features[train], target[train]),
+                (features[validation], target[validation]),
+                parameters,
+            )
+        return model
 
 
 class DeepKernel:
-    """A network (n, F) to (n, features), and a sparse variational Gaussian process with an RBF kernel on what it gives."""
+    """A network (n, F) to (n, features), and a sparse variational process with an RBF kernel."""
 
     def __init__(self, rows: torch.Tensor, parameters: Parameters, device: torch.device) -> None:
         import torch
         from gpytorch.likelihoods import GaussianLikelihood
 
         self.device = device
-        widths = [rows.shape[1], *parameters["hidden_layer_sizes"]]
-        hidden = [
-            layer
-            for pair in itertools.pairwise(widths)
-            for layer in (torch.nn.Linear(*pair), torch.nn.ReLU())
-        ]
-        network = torch.nn.Sequential(
-            *hidden, torch.nn.Linear(widths[-1], parameters["features"])
-        ).to(device)
+        network = _network(rows.shape[1], parameters).to(device)
         chosen = torch.randperm(len(rows))[: parameters["inducing_points"]].to(device)
         with torch.no_grad():
             inducing = network(rows[chosen])
-        self.parts: Any = torch.nn.ModuleDict(
-            {
-                "network": network,
-                "process": _process(inducing).to(device),
-                "likelihood": GaussianLikelihood().to(device),
-            }
-        )
+        parts = {
+            "network": network,
+            "process": _process(inducing).to(device),
+            "likelihood": GaussianLikelihood().to(device),
+        }
+        self.parts: Any = torch.nn.ModuleDict(parts)
 
     def train(self, train: Rows, validation: Rows, parameters: Parameters) -> None:
-        """Adam on the bound, until the validation error has not fallen for `patience` epochs, or for `max_epochs`."""
+        """Adam on the bound, for `max_epochs` or until `patience` epochs without a lower error.
+
+        Args:
+            train: features (n, F) and standardised target (n,).
+            validation: likewise; the weights of the epoch with its lowest error are kept.
+            parameters: the configuration.
+        """
         import torch
         from gpytorch.mlls import VariationalELBO
 
-        features, target = train
-        bound: Any = VariationalELBO(
-            self.parts["likelihood"], self.parts["process"], num_data=len(target)
-        )
+        process = self.parts["process"]
+        bound: Any = VariationalELBO(self.parts["likelihood"], process, num_data=len(train[1]))
         optimiser = torch.optim.Adam(self.parts.parameters(), lr=parameters["learning_rate"])
-        best, state, waited = float("inf"), copy.deepcopy(self.parts.state_dict()), 0
+        lowest = float("inf")
+        best = copy.deepcopy(self.parts.state_dict())
+        waited = 0
         for _ in range(parameters["max_epochs"]):
-            self.parts.train()
-            for rows in (
-                torch.randperm(len(target)).to(target.device).split(parameters["batch_size"])
-            ):
-                optimiser.zero_grad()
-                loss = -bound(
-                    self.parts["process"](self.parts["network"](features[rows])), target[rows]
-                )
-                loss.backward()
-                optimiser.step()
+            self._train_epoch(bound, optimiser, train, parameters["batch_size"])
             error = float(((self.mean(validation[0]) - validation[1]) ** 2).mean())
             waited += 1
-            if error < best:
-                best, state, waited = error, copy.deepcopy(self.parts.state_dict()), 0
+            if error < lowest:
+                lowest = error
+                best = copy.deepcopy(self.parts.state_dict())
+                waited = 0
             elif waited >= parameters["patience"]:
                 break
-        self.parts.load_state_dict(state)
+        self.parts.load_state_dict(best)
+
+    def _train_epoch(
+        self, bound: Any, optimiser: torch.optim.Optimizer, train: Rows, batch_size: int
+    ) -> None:
+        import torch
+
+        features, target = train
+        self.parts.train()
+        order = torch.randperm(len(target)).to(target.device)
+        for rows in order.split(batch_size):
+            optimiser.zero_grad()
+            loss = -bound(self._process_at(features[rows]), target[rows])
+            loss.backward()
+            optimiser.step()
+
+    def _process_at(self, rows: torch.Tensor) -> Any:
+        return self.parts["process"](self.parts["network"](rows))
 
     def mean(self, rows: torch.Tensor) -> torch.Tensor:
         """Posterior mean (n,) at rows (n, F)."""
@@ -186,36 +203,49 @@ class DeepKernel:
 
         self.parts.eval()
         with torch.no_grad():
-            return torch.cat(
-                [
-                    self.parts["process"](self.parts["network"](part)).mean
-                    for part in rows.split(CHUNK)
-                ]
-            )
+            means = [self._process_at(part).mean for part in rows.split(CHUNK)]
+            return torch.cat(means)
 
     def exact_mean(
-        self, rows: torch.Tensor, stored: torch.Tensor, shown: torch.Tensor
+        self, rows: torch.Tensor, observed: torch.Tensor, values: torch.Tensor
     ) -> torch.Tensor:
-        """Posterior mean (m,) at rows (m, F) of an exact process that has seen `shown` (n,) at the rows `stored` (n, F)."""
+        """Posterior mean (m,) of an exact process.
+
+        Args:
+            rows: features (m, F) to predict at.
+            observed: features (n, F).
+            values: observed there (n,), standardised.
+        """
         import torch
 
         self.parts.eval()
         process = self.parts["process"]
         with torch.no_grad():
-            at, seen = (self.parts["network"](part) for part in (rows, stored))
-            kernel, across = (
-                process.covariance(one, seen).to_dense().double() for one in (seen, at)
-            )
-            mean = process.mean_module(seen[:1]).double()
+            queries = self.parts["network"](rows)  # (m, features)
+            inputs = self.parts["network"](observed)  # (n, features)
+            kernel = process.covariance(inputs, inputs).to_dense().double()  # (n, n)
+            across = process.covariance(queries, inputs).to_dense().double()  # (m, n)
+            mean = process.mean_module(inputs[:1]).double()
             kernel.diagonal().add_(JITTER * kernel.diagonal().mean())
-            weights = torch.cholesky_solve(
-                (shown.double() - mean)[:, None], torch.linalg.cholesky(kernel)
-            )[:, 0]
+            residuals = (values.double() - mean)[:, None]
+            weights = torch.cholesky_solve(residuals, torch.linalg.cholesky(kernel))[:, 0]
             return across @ weights + mean
 
 
+def _network(inputs: int, parameters: Parameters) -> torch.nn.Sequential:
+    """A network with ReLU between its layers."""
+    import torch
+
+    widths = [inputs, *parameters["hidden_layer_sizes"]]
+    layers: list[torch.nn.Module] = []
+    for width_in, width_out in itertools.pairwise(widths):
+        layers += [torch.nn.Linear(width_in, width_out), torch.nn.ReLU()]
+    layers.append(torch.nn.Linear(widths[-1], parameters["features"]))
+    return torch.nn.Sequential(*layers)
+
+
 def _process(inducing: torch.Tensor) -> Any:
-    """A process with learned inducing points (m, features), which start at those given."""
+    """A process whose inducing points are learned, from initial ones (m, features)."""
     from gpytorch.distributions import MultivariateNormal
     from gpytorch.kernels import RBFKernel, ScaleKernel
     from gpytorch.means import ConstantMean
@@ -225,34 +255,24 @@ def _process(inducing: torch.Tensor) -> Any:
     class Process(ApproximateGP):
         def __init__(self) -> None:
             distribution = CholeskyVariationalDistribution(len(inducing))
-            super().__init__(
-                VariationalStrategy(self, inducing, distribution, learn_inducing_locations=True)
+            strategy = VariationalStrategy(
+                self, inducing, distribution, learn_inducing_locations=True
             )
-            self.mean_module, self.covariance = (
-                ConstantMean(),
-                ScaleKernel(RBFKernel(ard_num_dims=inducing.shape[1])),
-            )
+            super().__init__(strategy)
+            self.mean_module = ConstantMean()
+            self.covariance = ScaleKernel(RBFKernel(ard_num_dims=inducing.shape[1]))
 
         def forward(self, x: torch.Tensor) -> Any:
-            return MultivariateNormal(self.mean_module(x), self.covariance(x))  # type: ignore[arg-type]
+            mean: Any = self.mean_module(x)
+            return MultivariateNormal(mean, self.covariance(x))
 
     return Process()
 
 
-def supports(task: Task) -> str | None:
-    """Regression alone, as in the paper."""
-    return None if task == "regression" else "deep kernel learning is for regression"
+def _tensor(values: np.ndarray, device: torch.device) -> torch.Tensor:
+    import torch
+
+    return torch.as_tensor(values, dtype=torch.float32, device=device)
 
 
-BASELINE = Baseline(
-    "deep_kernel_learning",
-    "DKL",
-    fit,
-    quick,
-    paper,
-    fixed={"max_epochs": 30_000, "patience": 20},
-    slow=True,
-    accelerated=True,
-    supports=supports,
-    recall=recall,
-)
+BASELINE = DeepKernelLearning()

@@ -7,39 +7,52 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, fit_estimator
+from baselines.baseline import Predictor
+from baselines.boosting import Boosting, longest
+from baselines.estimators import build
+from baselines.grids import Parameters
+from baselines.training_data import TrainingData
 from npt.interface import Resources
 
 
-def fit(
-    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
-) -> Fitted:
-    """Fit the longest ensemble, whose stages are the shorter ones; the library uses one thread."""
-    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+class GradientBoosting(Boosting):
+    """Gradient boosting of scikit-learn, on one thread."""
 
-    booster = GradientBoostingRegressor if data.is_regression else GradientBoostingClassifier
-    ensemble = build(booster, boosting.longest(configurations), random_state=seed)
-    fit_estimator(ensemble, data)
-    staged = ensemble.staged_predict if data.is_regression else ensemble.staged_predict_proba
+    name = "gradient_boosting"
+    title = "Gradient Boosting"
+    libraries = ("scikit-learn",)
 
-    def predict(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
-        counts = [one.get("n_estimators", ensemble.n_estimators) for one in wanted]
-        found, last = {}, np.empty(0)
-        for rounds, last in enumerate(itertools.islice(staged(features), max(counts)), 1):
-            if rounds in counts:
-                found[rounds] = last
-        return [found.get(rounds, last) for rounds in counts]  # one that stopped early has fewer
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Fit the longest ensemble, whose stages are the shorter ones."""
+        from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-    return predict
+        booster = GradientBoostingRegressor if data.is_regression else GradientBoostingClassifier
+        ensemble = build(booster, longest(configurations), random_state=seed)
+        ensemble.fit(data.train_features, data.train_labels)
+        stages = ensemble.staged_predict if data.is_regression else ensemble.staged_predict_proba
+
+        def predict_stages(
+            features: np.ndarray, configurations: Sequence[Parameters]
+        ) -> list[np.ndarray]:
+            counts = [
+                parameters.get("n_estimators", ensemble.n_estimators)
+                for parameters in configurations
+            ]
+            last = np.empty(0)
+            by_count = {}
+            for count, last in enumerate(itertools.islice(stages(features), max(counts)), 1):
+                if count in counts:
+                    by_count[count] = last
+            # An ensemble that stopped early has fewer stages: its last one serves larger counts.
+            return [by_count.get(count, last) for count in counts]
+
+        return predict_stages
 
 
-BASELINE = Baseline(
-    "gradient_boosting",
-    "Gradient Boosting",
-    fit,
-    boosting.quick,
-    boosting.paper,
-    shared=boosting.rounds,
-    sources=boosting.SOURCES,
-)
+BASELINE = GradientBoosting()

@@ -1,189 +1,223 @@
-"""k nearest neighbours (paper Table 23): found once for the largest k of each metric, they serve every k and weighting.
+"""k nearest neighbours (paper Table 23): one search for the largest k of a metric serves every k.
 
-Neighbours are found by scikit-learn and put in order by their exact distance, then by row number, so that rows at equal
-distance have one rule. scikit-learn's own order of such rows depends on `algorithm` and `leaf_size`, which change nothing here:
-the paper's 480 configurations are 40.
+scikit-learn finds candidates. They are sorted by exact distance, then by row number, so that ties
+have one rule. scikit-learn's own order of ties depends on `algorithm` and `leaf_size`. Neither has
+an effect here: the paper's 480 configurations are 40.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.declaration import (
-    Baseline,
-    Fitted,
-    Grid,
-    Parameters,
-    Size,
-    TrainingData,
-    require_known,
-    train_labels,
-)
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import require_known
+from baselines.grids import Grid, Parameters, Size
+from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources, UserError
 from npt.table import Task
 
-DEFAULT = {"n_neighbors": 5, "weights": "uniform", "p": 2, "algorithm": "brute", "leaf_size": 30}
-SPARE = 64  # candidates beyond the largest k, among which those at equal distance are put in order
-ROWS, CELLS = (
-    1024,
-    4_000_000,
-)  # rows that are looked up together, and numbers that a comparison of them holds in memory
-NEAR = 1e-6  # how much farther a candidate must be so that rounding cannot have hidden a nearer row
+DEFAULTS = {"n_neighbors": 5, "weights": "uniform", "p": 2, "algorithm": "brute", "leaf_size": 30}
+EFFECTIVE = ("n_neighbors", "weights", "p")
+WEIGHTS = ("uniform", "distance")
+SPARE_CANDIDATES = 64  # beyond the largest k, so that ties at its distance can be sorted
+QUERY_ROWS = 1024  # predicted together
+CELLS = 4_000_000  # numbers that a comparison of query rows with candidates holds in memory
+ROUNDING = 1e-6  # margin within which rounding may have hidden a nearer row from the candidates
 
 
-def paper(task: Task, size: Size) -> Grid:
-    """480 configurations for small tables, 40 for others; search structure and leaf size change nothing."""
-    if size == "small":
+class KNN(Baseline):
+    """k nearest neighbours."""
+
+    name = "knn"
+    title = "k-NN"
+    libraries = ("scikit-learn",)
+    test_settings: ClassVar[Parameters] = {"grid": {"n_neighbors": [2, 5]}}
+    keeps_train_rows = True
+
+    def quick_grid(self, task: Task) -> Grid:
+        """20 configurations."""
         return {
-            "n_neighbors": [2, 5, 7, 10, 20, 30, 40, 50, 75, 100],
+            "n_neighbors": [2, 5, 10, 20, 40],
             "weights": ["uniform", "distance"],
-            "algorithm": ["ball_tree", "kd_tree", "brute"],
-            "leaf_size": [10, 30, 50, 100],
+            "algorithm": ["brute"],
+            "leaf_size": [30],
             "p": [1, 2],
         }
-    medium, large = [2, 5, 7, 10, 25, 50, 100, 250, 500, 1000], [2, 3, 4, 5, 7, 10, 12, 15, 20, 25]
-    neighbors = medium if size == "medium" else large
-    return {
-        "n_neighbors": neighbors,
-        "weights": ["distance"],
-        "leaf_size": [10, 30, 50, 100],
-        "p": [2],
-    }
 
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """480 configurations for small tables, 40 for others."""
+        leaf_sizes = [10, 30, 50, 100]
+        if size == "small":
+            grid = {
+                "n_neighbors": [2, 5, 7, 10, 20, 30, 40, 50, 75, 100],
+                "weights": ["uniform", "distance"],
+                "algorithm": ["ball_tree", "kd_tree", "brute"],
+                "leaf_size": leaf_sizes,
+                "p": [1, 2],
+            }
+            return [grid]
+        medium = [2, 5, 7, 10, 25, 50, 100, 250, 500, 1000]
+        large = [2, 3, 4, 5, 7, 10, 12, 15, 20, 25]
+        grid = {
+            "n_neighbors": medium if size == "medium" else large,
+            "weights": ["distance"],
+            "leaf_size": leaf_sizes,
+            "p": [2],
+        }
+        return [grid]
 
-def quick(task: Task) -> Grid:
-    """20 configurations."""
-    return {
-        "n_neighbors": [2, 5, 10, 20, 40],
-        "weights": ["uniform", "distance"],
-        "algorithm": ["brute"],
-        "leaf_size": [30],
-        "p": [1, 2],
-    }
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Keep the train rows; the configurations have one `p`.
 
+        Raises:
+            Infeasible: there are fewer train rows than neighbours.
+            UserError: a parameter is unknown or has a value that is not allowed.
+        """
+        for parameters in configurations:
+            _check(parameters)
+        largest = _largest_k(configurations)
+        if largest > len(data.train):
+            raise Infeasible(f"n_neighbors {largest} is more than the {len(data.train)} train rows")
+        p = _value(configurations[0], "p")
+        search = NeighbourSearch(data.train_features, p, resources.threads)
+        votes = _votes(data)
 
-def fit(
-    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
-) -> Fitted:
-    """Store the train rows; every configuration has the same `p`.
+        def predict(features: np.ndarray, configurations: Sequence[Parameters]) -> list[np.ndarray]:
+            k = _largest_k(configurations)
+            predictions = [np.empty((len(features), votes.shape[1])) for _ in configurations]
+            for start in range(0, len(features), QUERY_ROWS):
+                rows = slice(start, start + QUERY_ROWS)
+                distances, neighbours = search.nearest(features[rows], k)
+                for parameters, predicted in zip(configurations, predictions, strict=True):
+                    predicted[rows] = _mean_vote(votes, neighbours, distances, parameters)
+            return predictions
 
-    Raises:
-        Infeasible: there are fewer train rows than neighbours asked for.
-        UserError: a parameter is unknown or has a value that is not allowed.
-    """
-    for one in configurations:
-        _check(one)
-    most = max(_value(one, "n_neighbors") for one in configurations)
-    if most > len(data.train):
-        raise Infeasible(f"n_neighbors {most} is more than the {len(data.train)} train rows")
-    p = _value(configurations[0], "p")
-    labels = train_labels(data)
-    search = NeighbourSearch(data.features[data.train], p, resources.threads)
-    votes = labels[:, None] if data.is_regression else np.eye(int(labels.max()) + 1)[labels]
+        return predict
 
-    def predict(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
-        most = max(_value(one, "n_neighbors") for one in wanted)
-        found = [np.empty((len(features), votes.shape[1])) for _ in wanted]
-        for start in range(0, len(features), ROWS):
-            rows = slice(start, start + ROWS)
-            distances, nearest = search.nearest(features[rows], most)
-            for one, values in zip(wanted, found, strict=True):
-                k = _value(one, "n_neighbors")
-                values[rows] = _vote(
-                    votes, nearest[:, :k], distances[:, :k], _value(one, "weights")
-                )
-        return found
+    def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
+        """Neighbours serve every k and weighting."""
+        return ("n_neighbors", "weights")
 
-    return predict
+    def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
+        """Without the ways of finding neighbours, and with defaults."""
+        return {name: _value(parameters, name) for name in EFFECTIVE}
 
-
-def stored(data: TrainingData, parameters: Parameters, resources: Resources) -> Fitted:
-    """The same neighbourhood among other train rows; where fewer than k are left, they are all in it."""
-    fewer = {**parameters, "n_neighbors": min(_value(parameters, "n_neighbors"), len(data.train))}
-    predict = fit(data, [fewer], 0, resources)
-    return lambda features, configurations: predict(features, [fewer])
-
-
-def _check(parameters: Parameters) -> None:
-    require_known(parameters, list(DEFAULT), "k-NN")
-    k, p, weights = (_value(parameters, name) for name in ("n_neighbors", "p", "weights"))
-    if not isinstance(k, int) or k < 1:
-        raise UserError(f"knn: n_neighbors {k!r} is not a positive number")
-    if not isinstance(p, int | float) or not 0 < p < math.inf:
-        raise UserError(f"knn: p {p!r} is not a positive number")
-    if weights not in ("uniform", "distance"):
-        raise UserError(f"knn: weights {weights!r}; allowed: uniform, distance")
+    def with_train_rows(
+        self, data: TrainingData, parameters: Parameters, resources: Resources
+    ) -> Predictor:
+        """The same neighbourhood among other train rows; all of them if fewer than k."""
+        k = min(_value(parameters, "n_neighbors"), len(data.train))
+        possible = {**parameters, "n_neighbors": k}
+        predict = self.fit(data, [possible], 0, resources)
+        return lambda features, configurations: predict(features, [possible])
 
 
 class NeighbourSearch:
-    """The nearest of some rows (n, F) by the p-norm, nearest first, the lower row number first at equal distance."""
+    """The nearest rows (n, F) by the p-norm, nearest first, ties by row number."""
 
     def __init__(self, rows: np.ndarray, p: int, threads: int) -> None:
         from sklearn.neighbors import NearestNeighbors
 
-        self.rows, self.p = rows, p
+        self.rows = rows
+        self.p = p
         self.index = NearestNeighbors(algorithm="brute", p=p, n_jobs=threads).fit(rows)
 
-    def nearest(self, wanted: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and row numbers (m, k) of the k nearest to each of `wanted` (m, F)."""
-        count = min(k + SPARE, len(self.rows))
-        candidates = self.index.kneighbors(wanted, count, return_distance=False)
-        distances, order = np.empty((len(wanted), k)), np.empty((len(wanted), k), np.int64)
-        for start in range(0, len(wanted), step := max(1, CELLS // (count * wanted.shape[1]))):
+    def nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and row numbers (m, k) of the k nearest rows to each query (m, F)."""
+        count = min(k + SPARE_CANDIDATES, len(self.rows))
+        candidates = self.index.kneighbors(queries, count, return_distance=False)
+        distances = np.empty((len(queries), k))
+        neighbours = np.empty((len(queries), k), np.int64)
+        step = max(1, CELLS // (count * queries.shape[1]))
+        for start in range(0, len(queries), step):
             part = slice(start, start + step)
-            exact = self._distances(wanted[part], self.rows[candidates[part]])
-            sorting = np.lexsort((candidates[part], exact), axis=-1)
-            exact = np.take_along_axis(exact, sorting, -1)
-            distances[part] = exact[:, :k]
-            order[part] = np.take_along_axis(candidates[part], sorting[:, :k], -1)
-            if count < len(self.rows):
-                for row in np.flatnonzero(exact[:, -1] <= exact[:, k - 1] * (1 + NEAR) + NEAR):
-                    whole = self._distances(wanted[start + row][None], self.rows[None])[0]
-                    order[start + row] = np.argsort(whole, kind="stable")[:k]
-                    distances[start + row] = whole[order[start + row]]
-        return distances, order
+            found = self._among_candidates(queries[part], candidates[part], k)
+            distances[part], neighbours[part] = found
+        return distances, neighbours
 
-    def _distances(self, wanted: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Distances (m, c) of `wanted` (m, F) to `rows` (m, c, F)."""
-        differences = np.abs(wanted[:, None] - rows)
+    def _among_candidates(
+        self, queries: np.ndarray, candidates: np.ndarray, k: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest of the candidates (m, c), and of all rows where a tie may reach further."""
+        exact = self._distances(queries, self.rows[candidates])
+        order = np.lexsort((candidates, exact), axis=-1)
+        exact = np.take_along_axis(exact, order, -1)
+        distances = exact[:, :k]
+        neighbours = np.take_along_axis(candidates, order[:, :k], -1)
+        if candidates.shape[1] == len(self.rows):
+            return distances, neighbours
+        farthest, kth = exact[:, -1], exact[:, k - 1]
+        for query in np.flatnonzero(farthest <= kth * (1 + ROUNDING) + ROUNDING):
+            to_all = self._distances(queries[query][None], self.rows[None])[0]
+            neighbours[query] = np.argsort(to_all, kind="stable")[:k]
+            distances[query] = to_all[neighbours[query]]
+        return distances, neighbours
+
+    def _distances(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Distances (m, c) of queries (m, F) to rows (m, c, F)."""
+        differences = np.abs(queries[:, None] - rows)
         if self.p == 1:
             return differences.sum(-1)
-        return (
-            np.sqrt((differences**2).sum(-1))
-            if self.p == 2
-            else (differences**self.p).sum(-1) ** (1 / self.p)
-        )
+        if self.p == 2:
+            return np.sqrt((differences**2).sum(-1))
+        return (differences**self.p).sum(-1) ** (1 / self.p)
 
 
-def _vote(
-    votes: np.ndarray, nearest: np.ndarray, distances: np.ndarray, weights: str
+def _votes(data: TrainingData) -> np.ndarray:
+    """What each train row votes for (n, V): its value, or its class as one-hot."""
+    labels = data.train_labels
+    if data.is_regression:
+        return labels[:, None]
+    return np.eye(int(labels.max()) + 1)[labels]
+
+
+def _mean_vote(
+    votes: np.ndarray, neighbours: np.ndarray, distances: np.ndarray, parameters: Parameters
 ) -> np.ndarray:
-    """Mean of the neighbours' votes (m, V), by inverse distance if asked; rows at distance zero then have all weight."""
-    if weights == "uniform":
-        return votes[nearest].mean(1)
+    """Mean vote (m, V) of the first k neighbours, uniform or weighted by inverse distance.
+
+    Neighbours at distance zero have all weight.
+    """
+    k = _value(parameters, "n_neighbors")
+    nearest = votes[neighbours[:, :k]]
+    if _value(parameters, "weights") == "uniform":
+        return nearest.mean(1)
     with np.errstate(divide="ignore"):
-        inverse = 1 / distances
-    same = np.isinf(inverse)
-    inverse = np.where(same.any(1, keepdims=True), same, inverse)
-    return (votes[nearest] * inverse[..., None]).sum(1) / inverse.sum(1, keepdims=True)
+        weights = 1 / distances[:, :k]
+    same = np.isinf(weights)
+    weights = np.where(same.any(1, keepdims=True), same, weights)
+    return (nearest * weights[..., None]).sum(1) / weights.sum(1, keepdims=True)
+
+
+def _largest_k(configurations: Sequence[Parameters]) -> int:
+    return max(_value(parameters, "n_neighbors") for parameters in configurations)
 
 
 def _value(parameters: Parameters, name: str) -> Any:
-    return parameters.get(name, DEFAULT[name])
+    return parameters.get(name, DEFAULTS[name])
 
 
-def shared(parameters: Parameters) -> tuple[str, ...]:
-    """Neighbours serve every k and weighting."""
-    return ("n_neighbors", "weights")
+def _check(parameters: Parameters) -> None:
+    require_known(parameters, list(DEFAULTS), "k-NN")
+    k = _value(parameters, "n_neighbors")
+    p = _value(parameters, "p")
+    weights = _value(parameters, "weights")
+    if not isinstance(k, int) or k < 1:
+        raise UserError(f"knn.n_neighbors: {k!r} is not a positive whole number")
+    if not isinstance(p, int | float) or not 0 < p < math.inf:
+        raise UserError(f"knn.p: {p!r} is not a positive number")
+    if weights not in WEIGHTS:
+        raise UserError(f"knn.weights: {weights!r}; allowed: {', '.join(WEIGHTS)}")
 
 
-def model(parameters: Parameters, data: TrainingData) -> Parameters:
-    """Without the ways of finding neighbours, and with what is not given at its default."""
-    return {name: _value(parameters, name) for name in ("n_neighbors", "weights", "p")}
-
-
-BASELINE = Baseline("knn", "k-NN", fit, quick, paper, shared=shared, model=model, stored=stored)
+BASELINE = KNN()

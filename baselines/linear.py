@@ -1,50 +1,54 @@
-"""Ridge regression and logistic regression of scikit-learn: not in the paper, but the plainest model that uses no other row."""
+"""Ridge and logistic regression of scikit-learn: not in the paper; each row is predicted alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from baselines.declaration import (
-    Baseline,
-    Fitted,
-    Grid,
-    Parameters,
-    Size,
-    TrainingData,
-    build,
-    fit_estimator,
-    serving_one,
-)
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import build, fit_estimator, of_one_model
+from baselines.grids import Grid, Parameters, Size
+from baselines.training_data import TrainingData
 from npt.interface import Resources
 from npt.table import Task
 
 PENALTIES = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
 
 
-def quick(task: Task) -> Grid:
-    """Six strengths of the penalty on the squared weights; logistic regression has its inverse."""
-    return (
-        {"alpha": PENALTIES}
-        if task == "regression"
-        else {"C": [1 / penalty for penalty in PENALTIES]}
-    )
+class Linear(Baseline):
+    """Ridge regression, or logistic regression."""
+
+    name = "linear"
+    title = "Linear"
+    libraries = ("scikit-learn",)
+    test_settings: ClassVar[Parameters] = {"grid": "quick"}
+
+    def quick_grid(self, task: Task) -> Grid:
+        """Six strengths of the penalty on squared weights; logistic regression has its inverse."""
+        if task == "regression":
+            return {"alpha": PENALTIES}
+        return {"C": [1 / penalty for penalty in PENALTIES]}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """The same; the paper has no linear model."""
+        return [self.quick_grid(task)]
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Fit one model."""
+        from sklearn.linear_model import LogisticRegression, Ridge
+
+        (parameters,) = configurations
+        if data.is_regression:
+            model = build(Ridge, parameters)
+        else:
+            model = build(LogisticRegression, parameters, max_iter=10_000)
+        return of_one_model(fit_estimator(model, data))
 
 
-def paper(task: Task, size: Size) -> Grid:
-    """The same; the paper has no linear model."""
-    return quick(task)
-
-
-def fit(
-    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
-) -> Fitted:
-    """Fit one model."""
-    from sklearn.linear_model import LogisticRegression, Ridge
-
-    (parameters,) = configurations
-    if data.is_regression:
-        return serving_one(fit_estimator(build(Ridge, parameters), data))
-    return serving_one(fit_estimator(build(LogisticRegression, parameters, max_iter=10_000), data))
-
-
-BASELINE = Baseline("linear", "Linear", fit, quick, paper)
+BASELINE = Linear()

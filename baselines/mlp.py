@@ -1,107 +1,114 @@
 """Multi-layer perceptron of scikit-learn (paper Table 22).
 
-`early_stopping` holds out a tenth of the train rows, as in the paper's code; where that is less than two rows, or a class of
-two has a single row, which scikit-learn refuses, no rows are held out. The solver is Adam, for which the schedules
-of the paper's grid are the same model: they stay in the grid so that its size is the paper's, and are fitted once.
+`early_stopping` holds out a tenth of the train rows, as in the paper's code. No rows are held out
+where scikit-learn would refuse: fewer than two, or one of two classes has a single row. The solver
+is Adam, for which the schedules of the paper's grid are one model. They stay in the grid, so that
+its size is the paper's, and are fitted once.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 import warnings
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
-from baselines.declaration import (
-    Baseline,
-    Fitted,
-    Grid,
-    Parameters,
-    Size,
-    TrainingData,
-    build,
-    fit_estimator,
-    serving_one,
-    train_labels,
-)
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import build, fit_estimator, of_one_model
+from baselines.grids import Grid, Parameters, Size
+from baselines.training_data import TrainingData
 from npt.interface import Resources
 from npt.table import Task
 
 SCHEDULES = ["constant", "invscaling", "adaptive"]
-LAYOUTS = [
-    layers
-    for depth in (1, 2, 3)
-    for layers in ([width] * depth for width in (25, 50, 100, 250, 500))
-]
+WIDTHS = (25, 50, 100, 250, 500)
+LAYERS = [[width] * depth for depth in (1, 2, 3) for width in WIDTHS]
+RATES = [x * 10**-y for y in (5, 4, 3, 2) for x in (1, 5)]
+HELD_OUT = 0.1  # fraction of the train rows that early stopping holds out, the library's default
 
 
-def paper(task: Task, size: Size) -> Grid:
-    """11,340 configurations for small tables, 270 for others."""
-    if size == "small":
+class MLP(Baseline):
+    """Multi-layer perceptron of scikit-learn."""
+
+    name = "mlp"
+    title = "MLP"
+    libraries = ("scikit-learn",)
+    fixed: ClassVar[Parameters] = {"early_stopping": True}
+    slow = True
+    test_settings: ClassVar[Parameters] = {
+        "grid": {"hidden_layer_sizes": [[4]], "batch_size": [16]},
+        "fixed": {"max_iter": 3},
+    }
+
+    def quick_grid(self, task: Task) -> Grid:
+        """8 configurations."""
         return {
-            "hidden_layer_sizes": LAYOUTS,
-            "alpha": [0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1],
-            "batch_size": [32, 64, 128, 256],
-            "learning_rate": SCHEDULES,
-            "learning_rate_init": [x * 10**-y for y, x in itertools.product((5, 4, 3, 2), (1, 5))]
-            + [0.1],
+            "hidden_layer_sizes": [[100], [100, 100]],
+            "alpha": [1e-4, 1e-2],
+            "batch_size": [32],
+            "learning_rate": ["constant"],
+            "learning_rate_init": [1 * 10**-3, 1 * 10**-2],
         }
-    return {
-        "hidden_layer_sizes": [[width] * 3 for width in (25, 100, 500)],
-        "alpha": [0, 1e-4, 1e-2],
-        "batch_size": [128, 256],
-        "learning_rate": SCHEDULES,
-        "learning_rate_init": [1e-5, 1e-4, 1e-3, 1e-2, 0.1],
-    }
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """11,340 configurations for small tables, 270 for others."""
+        if size == "small":
+            grid = {
+                "hidden_layer_sizes": LAYERS,
+                "alpha": [0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1],
+                "batch_size": [32, 64, 128, 256],
+                "learning_rate": SCHEDULES,
+                "learning_rate_init": [*RATES, 0.1],
+            }
+            return [grid]
+        grid = {
+            "hidden_layer_sizes": [[width] * 3 for width in (25, 100, 500)],
+            "alpha": [0, 1e-4, 1e-2],
+            "batch_size": [128, 256],
+            "learning_rate": SCHEDULES,
+            "learning_rate_init": [1e-5, 1e-4, 1e-3, 1e-2, 0.1],
+        }
+        return [grid]
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Fit one network; reaching the epoch limit is no failure."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+        (parameters,) = configurations
+        if not _can_hold_out(data, parameters.get("validation_fraction", HELD_OUT)):
+            parameters = {**parameters, "early_stopping": False}
+        network = MLPRegressor if data.is_regression else MLPClassifier
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", message="Got `batch_size`")
+            predict = fit_estimator(build(network, parameters, random_state=seed), data)
+        return of_one_model(predict)
+
+    def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
+        """Without the schedule, which only plain gradient descent follows."""
+        if parameters.get("solver", "adam") == "sgd":
+            return parameters
+        return {name: value for name, value in parameters.items() if name != "learning_rate"}
 
 
-def quick(task: Task) -> Grid:
-    """8 configurations."""
-    return {
-        "hidden_layer_sizes": [[100], [100, 100]],
-        "alpha": [1e-4, 1e-2],
-        "batch_size": [32],
-        "learning_rate": ["constant"],
-        "learning_rate_init": [1 * 10**-3, 1 * 10**-2],
-    }
+def _can_hold_out(data: TrainingData, fraction: float) -> bool:
+    """Whether scikit-learn can split off validation rows; each of two classes needs two rows."""
+    labels = data.train_labels
+    if math.ceil(fraction * len(labels)) < 2:
+        return False
+    if data.is_regression:
+        return True
+    counts = np.bincount(labels)
+    return len(counts) != 2 or min(counts) >= 2
 
 
-def fit(
-    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
-) -> Fitted:
-    """Fit one network; stopping at the epoch limit is not a fault."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.neural_network import MLPClassifier, MLPRegressor
-
-    (parameters,) = configurations
-    if not _can_hold_out(data, parameters.get("validation_fraction", 0.1)):
-        parameters = {**parameters, "early_stopping": False}
-    network = MLPRegressor if data.is_regression else MLPClassifier
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", message="Got `batch_size`")
-        return serving_one(fit_estimator(build(network, parameters, random_state=seed), data))
-
-
-def _can_hold_out(data: TrainingData, share: float) -> bool:
-    """Whether scikit-learn can part validation rows from the train rows; of two classes each must be on both sides."""
-    labels = train_labels(data)
-    counts = [2] if data.is_regression else np.bincount(labels)
-    return math.ceil(share * len(labels)) >= 2 and (len(counts) != 2 or min(counts) >= 2)
-
-
-def model(parameters: Parameters, data: TrainingData) -> Parameters:
-    """Without the schedule, which only plain gradient descent follows."""
-    plain = parameters.get("solver", "adam") == "sgd"
-    return (
-        parameters
-        if plain
-        else {name: value for name, value in parameters.items() if name != "learning_rate"}
-    )
-
-
-BASELINE = Baseline(
-    "mlp", "MLP", fit, quick, paper, fixed={"early_stopping": True}, model=model, slow=True
-)
+BASELINE = MLP()

@@ -1,28 +1,24 @@
-"""Random forest of scikit-learn (paper Table 17). `auto` of 2021 is `sqrt` for classification and all features otherwise."""
+"""Random forest of scikit-learn (paper Table 17).
+
+`max_features: auto` of 2021 is `sqrt` for classification and all features for regression.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from baselines.declaration import (
-    Baseline,
-    Fitted,
-    Grid,
-    Parameters,
-    Size,
-    TrainingData,
-    build,
-    fit_estimator,
-    prediction_function,
-)
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import build, prediction_function
+from baselines.grids import Grid, Parameters, Size
+from baselines.training_data import TrainingData
 from npt.interface import Resources
 from npt.table import Task
 
-# Parameters under which the first m trees of a forest are the forest of m trees with the same seed.
+# Parameters under which the first m trees of a forest are the forest of m trees of the same seed.
 INDEPENDENT_OF_TREES = {
     "criterion",
     "max_features",
@@ -34,66 +30,103 @@ INDEPENDENT_OF_TREES = {
 TREES = 100  # the library's default
 
 
-def paper(task: Task, size: Size) -> Grid:
-    """24 configurations."""
-    criteria = ["absolute_error", "squared_error"] if task == "regression" else ["gini", "entropy"]
-    auto = 1.0 if task == "regression" else "sqrt"
-    features = [auto, "sqrt", "log2"]
-    return {"criterion": criteria, "n_estimators": [50, 100, 500, 1000], "max_features": features}
+class RandomForest(Baseline):
+    """Random forest of scikit-learn."""
 
+    name = "random_forest"
+    title = "Random Forest"
+    libraries = ("scikit-learn",)
+    test_settings: ClassVar[Parameters] = {"grid": {"n_estimators": [3]}}
 
-def quick(task: Task) -> Grid:
-    """Without absolute error, which is slow."""
-    if task == "regression":
+    def quick_grid(self, task: Task) -> Grid:
+        """Without absolute error, which is slow."""
+        if task == "regression":
+            return {
+                "criterion": ["squared_error"],
+                "n_estimators": [100],
+                "max_features": [1.0, "sqrt"],
+            }
         return {
-            "criterion": ["squared_error"],
+            "criterion": ["gini", "entropy"],
             "n_estimators": [100],
-            "max_features": [1.0, "sqrt"],
+            "max_features": ["sqrt"],
         }
-    return {"criterion": ["gini", "entropy"], "n_estimators": [100], "max_features": ["sqrt"]}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """24 configurations."""
+        counts = [50, 100, 500, 1000]
+        if task == "regression":
+            grid = {
+                "criterion": ["absolute_error", "squared_error"],
+                "n_estimators": counts,
+                "max_features": [1.0, "sqrt", "log2"],
+            }
+            return [grid]
+        grid = {
+            "criterion": ["gini", "entropy"],
+            "n_estimators": counts,
+            "max_features": ["sqrt", "sqrt", "log2"],
+        }
+        return [grid]
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Fit the largest forest; smaller ones are its first trees.
+
+        Trees are summed in order, so that predictions do not depend on the number of threads.
+        """
+        from joblib import Parallel, delayed
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+        kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
+        largest = max(configurations, key=_trees)
+        forest = build(kind, largest, random_state=seed, n_jobs=resources.threads)
+        forest.fit(data.train_features, data.train_labels)
+        votes = [prediction_function(tree, data) for tree in forest.estimators_]
+
+        def first_trees(
+            features: np.ndarray, configurations: Sequence[Parameters]
+        ) -> list[np.ndarray]:
+            counts = [_trees(parameters) for parameters in configurations]
+            features = features.astype(np.float32)
+            parallel = Parallel(resources.threads, prefer="threads", return_as="generator")
+            calls = (delayed(vote)(features, check_input=False) for vote in votes[: max(counts)])
+            total = np.zeros(1)
+            means = {}
+            for count, values in enumerate(parallel(calls), 1):
+                total = total + values
+                if count in counts:
+                    means[count] = total / count
+            return [means[count] for count in counts]
+
+        return first_trees
+
+    def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
+        """The number of trees, where nothing else depends on it."""
+        return ("n_estimators",) if set(parameters) <= INDEPENDENT_OF_TREES else ()
+
+    def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
+        """With the features of a split as a number: `sqrt` and `log2` of 22 features are both 4."""
+        features = data.features.shape[1]
+        stated = parameters.get("max_features")
+        if stated == "sqrt":
+            number = int(math.sqrt(features))
+        elif stated == "log2":
+            number = int(math.log2(features))
+        elif isinstance(stated, float) and stated == 1.0:
+            number = features
+        else:
+            return parameters
+        return {**parameters, "max_features": max(1, number)}
 
 
-def fit(
-    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
-) -> Fitted:
-    """Fit the largest forest; smaller ones are its first trees, added up in order so that threads change nothing."""
-    from joblib import Parallel, delayed
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    largest = max(configurations, key=lambda one: one.get("n_estimators", TREES))
-    kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
-    forest = build(kind, largest, random_state=seed, n_jobs=resources.threads)
-    fit_estimator(forest, data)
-    votes = [prediction_function(tree, data) for tree in forest.estimators_]
-
-    def first_trees(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
-        counts = [one.get("n_estimators", TREES) for one in wanted]
-        features = features.astype(np.float32)
-        jobs = Parallel(resources.threads, prefer="threads", return_as="generator")
-        each: Any = jobs(
-            delayed(vote)(features, check_input=False) for vote in votes[: max(counts)]
-        )
-        total, found = np.zeros(1), {}
-        for number, values in enumerate(each, 1):
-            total = total + values
-            if number in counts:
-                found[number] = total / number
-        return [found[number] for number in counts]
-
-    return first_trees
+def _trees(parameters: Parameters) -> int:
+    return parameters.get("n_estimators", TREES)
 
 
-def shared(parameters: Parameters) -> tuple[str, ...]:
-    """The number of trees, where nothing else depends on it."""
-    return ("n_estimators",) if set(parameters) <= INDEPENDENT_OF_TREES else ()
-
-
-def model(parameters: Parameters, data: TrainingData) -> Parameters:
-    """With the features of a split as a number: `sqrt` and `log2` of 22 features are both 4."""
-    features, wanted = data.features.shape[1], parameters.get("max_features")
-    numbers = {"sqrt": int(math.sqrt(features)), "log2": int(math.log2(features)), 1.0: features}
-    known = isinstance(wanted, str | float) and wanted in numbers
-    return {**parameters, "max_features": max(1, numbers[wanted])} if known else parameters
-
-
-BASELINE = Baseline("random_forest", "Random Forest", fit, quick, paper, shared=shared, model=model)
+BASELINE = RandomForest()

@@ -1,6 +1,7 @@
-"""TabNet (Arik and Pfister 2021) of pytorch-tabnet (paper Tables 24, 25), stopped early on the validation rows.
+"""TabNet (Arik and Pfister 2021) of pytorch-tabnet (paper Tables 24, 25), with early stopping.
 
-Categories are integer codes with embeddings of the network's own, as in the paper.
+Training stops early on the validation rows. Categories are integer codes with embeddings that the
+network learns, as in the paper.
 """
 
 from __future__ import annotations
@@ -9,33 +10,34 @@ import math
 import warnings
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.declaration import (
-    Baseline,
-    Fitted,
-    Grid,
-    Parameters,
-    Size,
-    TrainingData,
-    prediction_function,
-    require_known,
-    seen_classes,
-    serving_one,
-    train_labels,
-)
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import of_one_model, prediction_function, require_known
+from baselines.grids import Grid, Parameters, Size, single_point
+from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources
-from npt.metrics import negative_log_likelihood
+from npt.likelihood import negative_log_likelihood
 from npt.table import Task
 
-DEFAULT = {
-    "n_d": 8, "n_a": 8, "lambda_sparse": 1e-4, "batch_size": 128, "virtual_batch_size": 16, "momentum": 0.02, "n_steps": 3,
-    "gamma": 1.3, "learning_rate": 0.02, "decay": 0.95, "decay_every": 10,
-}  # fmt: skip
+DEFAULTS = {
+    "n_d": 8,
+    "n_a": 8,
+    "lambda_sparse": 1e-4,
+    "batch_size": 128,
+    "virtual_batch_size": 16,
+    "momentum": 0.02,
+    "n_steps": 3,
+    "gamma": 1.3,
+    "learning_rate": 0.02,
+    "decay": 0.95,
+    "decay_every": 10,
+}
+NETWORK = ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")
 
-# The configurations of the TabNet paper, named after the tables they were chosen for.
+# Configurations of the TabNet paper by the table they were chosen for; names as in DEFAULTS.
 TABNET_PAPER = {
     "forest_cover": (64, 64, 1e-4, 16384, 512, 0.7, 5, 1.5, 0.02, 0.95, 500),
     "higgs": (96, 32, 1e-6, 8192, 256, 0.9, 8, 2.0, 0.025, 0.9, 10000),
@@ -46,96 +48,131 @@ TABNET_PAPER = {
 }
 
 
-def paper(task: Task, size: Size) -> Grid | list[Grid]:
-    """48 configurations for small tables; for others the TabNet paper's six and the default."""
-    if size == "small":
-        tuned = {
-            "n_d": [8, 16],
-            "n_a": [8, 16],
-            "batch_size": [16, 32, 64, 128],
-            "virtual_batch_size": [4, 8, 16],
-        }
-        return {**{key: [value] for key, value in DEFAULT.items()}, **tuned}
-    known = [dict(zip(DEFAULT, values, strict=True)) for values in TABNET_PAPER.values()]
-    library_default = {
-        **DEFAULT,
-        "batch_size": 1024,
-        "virtual_batch_size": 128,
-        "lambda_sparse": 1e-3,
+class TabNet(Baseline):
+    """TabNet."""
+
+    name = "tabnet"
+    title = "TabNet"
+    libraries = ("pytorch-tabnet", "torch")
+    fixed: ClassVar[Parameters] = {"max_epochs": 3000, "patience": 100}
+    embeds_categories = True
+    takes_categories = True
+    slow = True
+    accelerated = True
+    test_settings: ClassVar[Parameters] = {
+        "grid": {"n_d": [2], "n_a": [2], "batch_size": [8], "virtual_batch_size": [4]},
+        "fixed": {"max_epochs": 1, "patience": 1},
     }
-    return [{key: [value] for key, value in one.items()} for one in (*known, library_default)]
+
+    def quick_grid(self, task: Task) -> Grid:
+        """One configuration of the small tables' grid, with the largest batches."""
+        return single_point(DEFAULTS)
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """48 configurations for small tables; for others the TabNet paper's six and the default."""
+        if size == "small":
+            tuned = {
+                "n_d": [8, 16],
+                "n_a": [8, 16],
+                "batch_size": [16, 32, 64, 128],
+                "virtual_batch_size": [4, 8, 16],
+            }
+            return [{**single_point(DEFAULTS), **tuned}]
+        library_default = {
+            **DEFAULTS,
+            "batch_size": 1024,
+            "virtual_batch_size": 128,
+            "lambda_sparse": 1e-3,
+        }
+        published = [dict(zip(DEFAULTS, values, strict=True)) for values in TABNET_PAPER.values()]
+        return [single_point(parameters) for parameters in (*published, library_default)]
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Train one network; its weights are those of the best epoch on the validation rows.
+
+        Raises:
+            Infeasible: too few rows for batch normalisation, or training diverged.
+            UserError: a parameter is unknown.
+        """
+        import torch
+
+        if len(data.train) < 2:
+            raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
+        (stated,) = configurations
+        require_known(stated, [*DEFAULTS, *self.fixed], "TabNet")
+        parameters = {**DEFAULTS, **stated}
+        torch.set_num_threads(resources.threads)
+        with warnings.catch_warnings(), torch.random.fork_rng([]):
+            warnings.simplefilter("ignore")
+            network = _network(data, parameters, seed, resources.device)
+            _train(network, data, parameters)
+        return of_one_model(prediction_function(network, data))
 
 
-def quick(task: Task) -> Grid:
-    """One configuration of the small tables' grid, with the largest batches."""
-    return {key: [value] for key, value in DEFAULT.items()}
-
-
-def fit(
-    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
-) -> Fitted:
-    """Train one network; its weights are those of the best epoch on the validation rows.
-
-    Raises:
-        Infeasible: too few rows for batch normalisation, or training diverged.
-        UserError: a parameter is unknown.
-    """
+def _network(data: TrainingData, parameters: Parameters, seed: int, device: str) -> Any:
     import torch
     from pytorch_tabnet.tab_model import TabNetClassifier, TabNetRegressor
 
-    if len(data.train) < 2:
-        raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
-    torch.set_num_threads(resources.threads)
-    (given,) = configurations
-    require_known(given, [*DEFAULT, "max_epochs", "patience"], "TabNet")
-    parameters = {**DEFAULT, **given}
+    network: Any = TabNetRegressor if data.is_regression else TabNetClassifier
+    return network(
+        **{name: parameters[name] for name in NETWORK},
+        cat_idxs=list(data.categorical),
+        cat_dims=list(data.sizes),
+        cat_emb_dim=1,
+        optimizer_params={"lr": parameters["learning_rate"]},
+        scheduler_fn=torch.optim.lr_scheduler.StepLR,
+        scheduler_params={"step_size": parameters["decay_every"], "gamma": parameters["decay"]},
+        seed=seed,
+        verbose=0,
+        device_name=device,
+    )
+
+
+def _train(network: Any, data: TrainingData, parameters: Parameters) -> None:
+    rows = len(data.train)
     virtual = parameters["virtual_batch_size"]
-    batch = _batch_size(parameters["batch_size"], len(data.train), virtual)
-    settings = {
-        key: parameters[key]
-        for key in ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")
-    }
-    with warnings.catch_warnings(), torch.random.fork_rng([]):
-        warnings.simplefilter("ignore")
-        network: Any = (TabNetRegressor if data.is_regression else TabNetClassifier)(
-            **settings, cat_idxs=list(data.categorical), cat_dims=list(data.sizes), cat_emb_dim=1,
-            optimizer_params={"lr": parameters["learning_rate"]}, scheduler_fn=torch.optim.lr_scheduler.StepLR,
-            scheduler_params={"step_size": parameters["decay_every"], "gamma": parameters["decay"]},
-            seed=seed, verbose=0, device_name=resources.device,
-        )  # fmt: skip
-        _fit(
-            network, data.features[data.train], _shaped(data, train_labels(data)), eval_set=[_validation(data)],
-            eval_metric=["mse" if data.is_regression else _log_loss()], max_epochs=parameters["max_epochs"],
-            patience=parameters["patience"], batch_size=batch,
-            virtual_batch_size=min(virtual, batch), drop_last=_has_lone_row(len(data.train) % batch, virtual),
-        )  # fmt: skip
-    return serving_one(prediction_function(network, data))
-
-
-def _fit(network: Any, features: np.ndarray, labels: np.ndarray, **options: Any) -> None:
-    """Train; rows that repeat within a virtual batch have no variance to normalise by, and gradients may overflow."""
+    batch = _batch_size(parameters["batch_size"], rows, virtual)
+    labels = data.train_labels
     try:
-        network.fit(features, labels, **options)
+        network.fit(
+            data.train_features,
+            labels[:, None] if data.is_regression else labels,
+            eval_set=[_validation(data)],
+            eval_metric=["mse" if data.is_regression else _log_loss()],
+            max_epochs=parameters["max_epochs"],
+            patience=parameters["patience"],
+            batch_size=batch,
+            virtual_batch_size=min(virtual, batch),
+            drop_last=_has_lone_row(rows % batch, virtual),
+        )
     except (RuntimeError, IndexError) as error:
-        if "index -1 is out of bounds" not in str(
-            error
-        ):  # what sparsemax makes of weights that are not finite
+        # Weights that are not finite fail in sparsemax with this index.
+        if "index -1 is out of bounds" not in str(error):
             raise
         raise Infeasible(
             "TabNet diverged: its weights are not finite (many rows are equal in a virtual batch)"
         ) from error
 
 
-def _batch_size(wanted: int, rows: int, virtual: int) -> int:
-    """At most the table, as a larger batch would train on nothing; less where its parts would leave one row over."""
-    batch = min(wanted, rows)
+def _batch_size(largest: int, rows: int, virtual: int) -> int:
+    """At most the table, as a larger batch trains on nothing; smaller where a part has one row."""
+    batch = min(largest, rows)
     while batch > 2 and _has_lone_row(batch, virtual):
         batch -= 1
     return batch
 
 
 def _has_lone_row(rows: int, virtual: int) -> bool:
-    """Whether batch normalisation over parts of at most `virtual` rows meets a part of one row, on which it fails."""
+    """Whether parts of at most `virtual` rows include one of a single row.
+
+    Batch normalisation fails on a single row.
+    """
     if rows == 0:
         return False
     size = math.ceil(rows / math.ceil(rows / virtual))
@@ -144,12 +181,13 @@ def _has_lone_row(rows: int, virtual: int) -> bool:
 
 @cache
 def _log_loss() -> type:
-    """The library's log loss fails where the validation rows lack a class; this one knows all classes."""
+    """Log loss over all classes: the library's fails where the validation rows lack a class."""
     from pytorch_tabnet.metrics import Metric
 
     class LogLossOfAllClasses(Metric):
         def __init__(self) -> None:
-            self._name, self._maximize = "log_loss_of_all_classes", False
+            self._name = "log_loss_of_all_classes"
+            self._maximize = False
 
         def __call__(self, y_true: np.ndarray, y_score: np.ndarray) -> float:
             return negative_log_likelihood(y_true, y_score / y_score.sum(1, keepdims=True))
@@ -157,28 +195,14 @@ def _log_loss() -> type:
     return LogLossOfAllClasses
 
 
-def _shaped(data: TrainingData, target: np.ndarray) -> np.ndarray:
-    return target[:, None] if data.is_regression else target
-
-
 def _validation(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
-    """Validation rows for early stopping; classes that no train row has cannot be scored by the library."""
-    rows, target = data.validation, data.target[data.validation]
+    """Validation rows for early stopping; the library cannot score classes without train rows."""
+    rows = data.validation
+    target = data.target[rows]
     if data.is_regression:
         return data.features[rows], target[:, None]
-    known = np.isin(target, seen_classes(data))
-    return data.features[rows[known]], np.searchsorted(seen_classes(data), target[known])
+    seen = np.isin(target, data.seen_classes)
+    return data.features[rows[seen]], np.searchsorted(data.seen_classes, target[seen])
 
 
-BASELINE = Baseline(
-    "tabnet",
-    "TabNet",
-    fit,
-    quick,
-    paper,
-    fixed={"max_epochs": 3000, "patience": 100},
-    codes=True,
-    native=True,
-    slow=True,
-    accelerated=True,
-)
+BASELINE = TabNet()

@@ -8,58 +8,74 @@ from typing import Any
 
 import numpy as np
 
-from baselines import boosting
-from baselines.declaration import Baseline, Fitted, Parameters, TrainingData, build, fit_estimator
+from baselines.baseline import Predictor
+from baselines.boosting import Boosting, longest
+from baselines.estimators import build, fit_estimator
+from baselines.grids import Parameters
+from baselines.training_data import TrainingData
 from npt.interface import Resources, UserError
 
 
-def fit(
-    data: TrainingData, configurations: Sequence[Parameters], seed: int, resources: Resources
-) -> Fitted:
-    """Fit the longest ensemble; shorter ones are its first rounds.
+class XGBoost(Boosting):
+    """XGBoost."""
 
-    Raises:
-        UserError: a GPU is asked for, which the installed build would leave alone with a warning.
-    """
-    from xgboost import XGBClassifier, XGBRegressor, build_info
+    name = "xgboost"
+    title = "XGBoost"
+    libraries = ("xgboost", "xgboost-cpu")
+    takes_categories = True
+    takes_missing = True
+    accelerated = True
 
-    if resources.device != "cpu" and not build_info()["USE_CUDA"]:
-        raise UserError(
-            f"device: {resources.device} is not for xgboost-cpu; install xgboost in its place"
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Fit the longest ensemble; shorter ones are its first rounds.
+
+        Raises:
+            UserError: a GPU is requested, which the installed build would ignore with a warning.
+        """
+        from xgboost import XGBClassifier, XGBRegressor, build_info
+
+        if resources.device != "cpu" and not build_info()["USE_CUDA"]:
+            raise UserError(
+                f"device: {resources.device} is not available to xgboost-cpu; "
+                "install xgboost instead"
+            )
+        data = replace(data, features=data.features.astype(np.float32))
+        ensemble = build(
+            XGBRegressor if data.is_regression else XGBClassifier,
+            longest(configurations),
+            n_jobs=resources.threads,
+            device=resources.device,
+            random_state=seed,
+            **_category_parameters(data),
         )
-    booster = XGBRegressor if data.is_regression else XGBClassifier
-    data = replace(data, features=data.features.astype(np.float32))
-    fixed: dict[str, Any] = {
-        "n_jobs": resources.threads,
-        "device": resources.device,
-        "random_state": seed,
-    }
-    if data.categorical:
-        fixed |= {"enable_categorical": True, "feature_types": _feature_types(data)}
-    predict = fit_estimator(build(booster, boosting.longest(configurations), **fixed), data)
+        predict = fit_estimator(ensemble, data)
 
-    def first_rounds(features: np.ndarray, wanted: Sequence[Parameters]) -> list[np.ndarray]:
-        features = features.astype(np.float32)
-        return [
-            predict(features, iteration_range=(0, one.get("n_estimators", 0))) for one in wanted
-        ]
+        def first_rounds(
+            features: np.ndarray, configurations: Sequence[Parameters]
+        ) -> list[np.ndarray]:
+            features = features.astype(np.float32)
+            predictions = []
+            for parameters in configurations:
+                rounds = parameters.get("n_estimators", 0)
+                predictions.append(predict(features, iteration_range=(0, rounds)))
+            return predictions
 
-    return first_rounds
+        return first_rounds
 
 
-def _feature_types(data: TrainingData) -> list[str]:
-    return ["c" if place in data.categorical else "q" for place in range(data.features.shape[1])]
+def _category_parameters(data: TrainingData) -> dict[str, Any]:
+    if not data.categorical:
+        return {}
+    types = ["q"] * data.features.shape[1]
+    for index in data.categorical:
+        types[index] = "c"
+    return {"enable_categorical": True, "feature_types": types}
 
 
-BASELINE = Baseline(
-    "xgboost",
-    "XGBoost",
-    fit,
-    boosting.quick,
-    boosting.paper,
-    shared=boosting.rounds,
-    native=True,
-    takes_missing=True,
-    accelerated=True,
-    sources=boosting.SOURCES,
-)
+BASELINE = XGBoost()

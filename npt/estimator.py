@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from npt.data.inference import kind_of
+from npt.data.custom.inference import kind_of
 from npt.interface import Resources, UserError
 from npt.nn.learner import NPTLearner
 from npt.nn.settings import NPTSettings

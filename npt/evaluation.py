@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from npt.interface import Fit, Infeasible, Learner, Prediction, Trial
-from npt.metrics import score
 from npt.table import Part, Split, Table
 
 MIB = 2**20
@@ -27,7 +26,6 @@ class Evaluation:
     Attributes:
         status: `ok`, or `failed` with a reason and without predictions.
         reason: Why it failed; empty if it did not.
-        metrics: `part_metric` to its value, such as `test_rmse`.
         fit: Summary of the training.
         predictions: Predictions of the validation and the test rows, by part.
         fit_seconds: Training time, that before an interruption included.
@@ -39,7 +37,6 @@ class Evaluation:
 
     status: str
     reason: str = ""
-    metrics: Mapping[str, float] = field(default_factory=dict)
     fit: Fit | None = None
     predictions: Mapping[Part, Prediction] = field(default_factory=dict)
     fit_seconds: float = 0.0
@@ -81,7 +78,6 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
         _require_finite(prediction, part)
     return Evaluation(
         "ok",
-        metrics=scores(predictions, table, split),
         fit=fit,
         predictions=predictions,
         fit_seconds=fitted - started + fit.earlier_seconds,
@@ -90,16 +86,6 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
         peak_gpu_memory_mb=peak_gpu_memory_mb(),
         trials=trials,
     )
-
-
-def scores(predictions: Mapping[Part, Prediction], table: Table, split: Split) -> dict[str, float]:
-    """Every metric of the predictions of a fold, as `part_metric`."""
-    values = {}
-    for part, prediction in predictions.items():
-        truth = table.truth[split.rows(part)]
-        for name, value in score(table.task, truth, prediction.values).items():
-            values[f"{part}_{name}"] = value
-    return values
 
 
 def forget_peak_memory() -> bool:

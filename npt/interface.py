@@ -134,10 +134,6 @@ class Savable(Learner, Protocol):
         """Write the weights."""
         ...
 
-    def load(self, path: Path, table: Table, split: Split, seed: int) -> None:
-        """Read weights written by `save` for the same table and split."""
-        ...
-
 
 class ContextModel(Protocol):
     """A trained model that predicts a row in the context of other rows; what a probe requires."""
@@ -191,7 +187,7 @@ def supports_every_task(task: Task) -> str | None:
     return None
 
 
-# Files that the results of every method depend on: a table as arrays, the scores of predictions.
+# Files that the predictions of every method depend on.
 DATA_SOURCES = (
     "npt/interface.py",
     "npt/table.py",
@@ -200,7 +196,7 @@ DATA_SOURCES = (
     "npt/perturbation.py",
     "npt/seeding.py",
     "npt/evaluation.py",
-    "npt/metrics.py",
+    "npt/likelihood.py",
 )
 
 LoadModel = Callable[[Any, Resources, Path, Table, Split, int], ContextModel]

@@ -1,31 +1,38 @@
-"""Validation of user input by pydantic models: one line per mistake, with the nearest allowed name."""
+"""Validation of user input by pydantic models: an error is one line with the nearest name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, get_args
+from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from npt.interface import UserError, unknown
 
 Model = TypeVar("Model", bound=BaseModel)
+Details = Mapping[str, Any]  # pydantic's description of an error
 
 
 class Strict(BaseModel):
-    """A frozen model that refuses unknown keys and does not coerce types."""
+    """A frozen model that refuses unknown keys and does not coerce types.
+
+    Attributes:
+        renamed: Former names of keys, for the hint of an error.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    renamed: ClassVar[Mapping[str, str]] = {}
 
 
 def validated(model: type[Model], values: Any, where: str) -> Model:
     """An instance of a model from plain values.
 
     Args:
-        where: key of the values in their file, such as `studies.main`; the keys inside are appended to it.
+        where: Key of the values in their file, such as `studies.main`; inner keys are appended.
 
     Raises:
-        UserError: one line with the key, what was found and what is allowed.
+        UserError: One line with the key, what was found and what is allowed.
     """
     try:
         return model.model_validate(values)
@@ -34,45 +41,68 @@ def validated(model: type[Model], values: Any, where: str) -> Model:
 
 
 def user_error(error: ValidationError, model: type[BaseModel], where: str) -> UserError:
-    """The first error of a validation as one line."""
-    first = error.errors()[0]
+    """The first error of a validation as one line; unknown keys come before other errors."""
+    errors = error.errors()
+    unknown_keys = [each for each in errors if each["type"] == "extra_forbidden"]
+    first = (unknown_keys or errors)[0]
     steps = [str(step) for step in first["loc"]]
-    key = ".".join(step for step in (where, *steps) if step)
-    kind, found = first["type"], first["input"]
-    if kind == "extra_forbidden":
-        parent = ".".join(step for step in (where, *steps[:-1]) if step)
-        allowed = _fields(model, steps[:-1])
-        if not allowed:
-            return UserError(f"{key}: unknown key")
-        prefix = f"{parent}: " if parent else ""
-        return UserError(f"{prefix}{unknown(steps[-1], allowed)}")
+    if unknown_keys:
+        message = _unknown_key(model, steps)
+        steps.pop()
+    else:
+        message = " ".join(_message(first).split())
+    if steps and steps[-1] == "[key]":
+        steps = steps[:-2]
+    if where:
+        steps.insert(0, where)
+    if not steps:
+        return UserError(message)
+    key = ".".join(steps)
+    return UserError(f"{key}: {message}")
+
+
+def _unknown_key(model: type[BaseModel], steps: list[str]) -> str:
+    *parents, key = steps
+    inner = _model_at(model, parents)
+    if inner is None:
+        return f"{key!r} is unknown"
+    renamed = getattr(inner, "renamed", {})
+    if key in renamed:
+        return f"{key!r} is unknown; its name is {renamed[key]!r} now"
+    if not inner.model_fields:
+        return f"{key!r} is unknown; allowed: no keys"
+    return unknown(key, inner.model_fields)
+
+
+def _message(error: Details) -> str:
+    kind = error["type"]
     if kind == "missing":
-        return UserError(f"{key}: missing")
+        return "missing"
     if kind == "literal_error":
-        return UserError(f"{key}: {unknown(found, _literals(first['ctx']))}")
-    if kind == "value_error":
-        return UserError(f"{key}: {first['ctx']['error']}")
-    message = first["msg"].removeprefix("Input ")
-    return UserError(f"{key}: {found!r} {message}")
+        return unknown(error["input"], _literals(error["ctx"]))
+    if kind in ("value_error", "assertion_error"):
+        return str(error["ctx"]["error"])
+    message = error["msg"].removeprefix("Input ")
+    return f"{error['input']!r} {message}"
 
 
-def _literals(context: Mapping[str, Any]) -> list[str]:
+def _literals(context: Details) -> list[str]:
     """Allowed values of a literal, from pydantic's `'a', 'b' or 'c'`."""
     listed = str(context["expected"]).replace(" or ", ", ")
     return [value.strip("'") for value in listed.split(", ")]
 
 
-def _fields(model: type[BaseModel], steps: list[str]) -> list[str]:
-    """Names of the fields of the model that is nested at `steps`; empty if they lead elsewhere."""
+def _model_at(model: type[BaseModel], steps: list[str]) -> type[BaseModel] | None:
+    """The model that is nested at `steps`; None if they lead elsewhere."""
     for step in steps:
         field = model.model_fields.get(step)
         if field is None:
             continue  # a key of a mapping or an index of a list
         nested = _nested(field.annotation)
         if nested is None:
-            return []
+            return None
         model = nested
-    return list(model.model_fields)
+    return model
 
 
 def _nested(annotation: Any) -> type[BaseModel] | None:

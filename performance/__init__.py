@@ -1,1 +1,1 @@
-"""Measurements of speed and memory; every ratio is of two things that ran in turn in one process."""
+"""Measurements of speed and memory; both sides of every ratio run in turn in one process."""

@@ -1,8 +1,9 @@
-"""The shared grid search beside scikit-learn's GridSearchCV over the same grid, rows and threads, in turn in one process.
+"""The shared grid search compared with scikit-learn's GridSearchCV: same grid, rows and threads.
 
-GridSearchCV's winner is fitted again on the train rows, as the paper's protocol has it; the shared search holds its winner
-already. MLP's grid is a part of the paper's, as the whole takes hours. TabNet and deep kernel learning are left out, as their
-fits share nothing. Seconds are those of the processor, of all threads, so that other work on the machine counts little.
+Both run in one process. The winner of GridSearchCV is fitted again on the train rows, as in the
+paper's protocol; the shared search keeps its winner. The grid of the MLP is a part of the paper's,
+which takes hours. TabNet and deep kernel learning are left out, because their fits share nothing.
+Seconds are processor time of all threads, so that other work on the machine counts little.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from baselines import methods
-from baselines.declaration import BaselineSettings
-from npt.interface import Fit, Resources
+from baselines.grids import BaselineSettings
+from npt.data.preparation import prepare
+from npt.interface import Resources
 from npt.table import Split, Table
-from performance.machine import begin, facts, parser, write
-from performance.naive_search import naive_search, refit
-from workflow.steps.prepare import prepare
+from performance.machine import parser, start, write
+from performance.measured import with_winner
+from performance.naive_search import ESTIMATORS, naive_search, refit
+from performance.tables import GRID_SEARCH, print_row, print_titles
 
-METHODS = ("knn", "lightgbm", "xgboost", "gradient_boosting", "random_forest", "catboost", "mlp")
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "mlp": {
         "hidden_layer_sizes": [[25], [100, 100]],
@@ -33,6 +35,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "learning_rate_init": [1e-3, 1e-2, 0.1],
     }
 }
+DOWNLOADS = Path("results/data/raw")
 
 
 def main() -> None:
@@ -40,86 +43,99 @@ def main() -> None:
     options = parser(__doc__)
     options.set_defaults(device="cpu")
     options.add_argument("--datasets", nargs="+", default=("breast_cancer", "concrete"))
-    options.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    options.add_argument("--methods", nargs="+", choices=ESTIMATORS, default=ESTIMATORS)
     options.add_argument(
-        "--downloads",
-        type=Path,
-        default=Path("results/data/raw"),
-        help="folder for downloaded files",
+        "--downloads", type=Path, default=DOWNLOADS, help="folder of downloaded files"
     )
-    given = options.parse_args()
-    device = begin(given)
+    arguments = options.parse_args()
+    start(arguments)
     rows = []
-    print(
-        "dataset        method             configurations   fits   shared, s  GridSearchCV, s   ratio  difference  winner"
-    )
-    for dataset in given.datasets:
-        prepared = prepare(dataset, given.downloads)
+    print_titles(GRID_SEARCH)
+    for dataset in arguments.datasets:
+        prepared = prepare(dataset, arguments.downloads)
         split = prepared.splits[0]
-        for method in given.methods:
-            row = {
-                "dataset": dataset,
-                **compare(method, prepared.table.blind(split.test), split, given.threads),
-            }
+        blind = prepared.table.blind(split.test)
+        for method in arguments.methods:
+            row = {"dataset": dataset} | compare(method, blind, split, arguments.threads)
+            print_row(with_winner(row), GRID_SEARCH)
             rows.append(row)
-            print(
-                f"{dataset:14} {method:18} {row['configurations']:14,} {row['fits']:6,} {row['shared_seconds']:11.2f} "
-                f"{row['naive_seconds']:16.2f} {row['ratio']:7.2f} {row['largest_difference']:11.0e}  "
-                f"{'same' if row['same_winner'] else 'other'}",
-                flush=True,
-            )
-    write(given.json, {"benchmark": "grid_search", **facts(device), "rows": rows})
+    write(arguments, "grid_search", rows)
 
 
-def compare(method: str, table: Table, split: Split, threads: int) -> dict[str, Any]:
-    """Both searches on one fold: seconds, numbers of fits, and how far their scores are apart."""
-    grid: Any = GRIDS.get(method, "paper")
-    learner: Any = methods()[method].build(BaselineSettings(grid), Resources(threads))
-    smallest = BaselineSettings(
-        {name: values[:1] for name, values in next(iter(_grids(learner, table, split))).items()}
-    )
-    methods()[method].build(smallest, Resources(threads)).fit(table, split, 0)  # loads the library
-    fits: list[Fit] = []
-    shared = processor_seconds(lambda: fits.append(learner.fit(table, split, 0)))
-    fit = fits[-1]
-    searches: list[Any] = []
+def compare(
+    method: str,
+    table: Table,
+    split: Split,
+    threads: int,
+) -> dict[str, Any]:
+    """Seconds, fits and winners of both searches on one fold, and the difference of losses."""
+    learner = _learner(method, GRIDS.get(method, "paper"), threads)
+    _load_library(method, learner, table, split, threads)
+    fits = []
+    searches = []
+
+    def shared() -> None:
+        fits.append(learner.fit(table, split, 0))
 
     def naive() -> None:
         searches.append(naive_search(learner, threads))
         refit(learner, searches[-1], threads)
 
+    shared_seconds = processor_seconds(shared)
     with threadpool_limits(threads):
-        alone = processor_seconds(naive)
+        naive_seconds = processor_seconds(naive)
+    fit = fits[-1]
+    search = searches[0]
     losses = np.array([trial.validation_loss for trial in fit.trials])
+    naive_losses = -search.cv_results_["mean_test_score"]
     return {
         "method": method,
         "configurations": len(losses),
         "fits": fit.fits,
-        "shared_seconds": shared,
-        "naive_seconds": alone,
-        "ratio": alone / shared,
-        "largest_difference": float(
-            np.max(np.abs(losses / -searches[0].cv_results_["mean_test_score"] - 1))
-        ),
+        "shared_seconds": shared_seconds,
+        "naive_seconds": naive_seconds,
+        "ratio": naive_seconds / shared_seconds,
+        "largest_difference": float(np.abs(losses / naive_losses - 1).max()),
         "winner": dict(fit.chosen),
         "validation_loss": fit.validation_loss,
-        "naive_winner": searches[0].best_params_,
-        "naive_validation_loss": -searches[0].best_score_,
-        "same_winner": dict(fit.chosen) == searches[0].best_params_,
+        "naive_winner": search.best_params_,
+        "naive_validation_loss": -search.best_score_,
+        "same_winner": dict(fit.chosen) == search.best_params_,
     }
 
 
 def processor_seconds(action: Callable[[], Any]) -> float:
-    """What an action takes of the processor, in all threads of this process: the mean over a second, if it is shorter."""
-    started, times = time.process_time(), 0
-    while times == 0 or time.process_time() - started < 1:
+    """Processor time of an action in all threads; the mean of repetitions over a second."""
+    started = time.process_time()
+    elapsed = 0.0
+    repetitions = 0
+    while elapsed < 1:
         action()
-        times += 1
-    return (time.process_time() - started) / times
+        repetitions += 1
+        elapsed = time.process_time() - started
+    return elapsed / repetitions
 
 
-def _grids(learner: Any, table: Table, split: Split) -> list[Any]:
-    return learner.baseline.grids(learner.settings, table.task, len(split.train))
+def _learner(
+    method: str,
+    grid: Any,
+    threads: int,
+) -> Any:
+    return methods()[method].build(BaselineSettings(grid=grid), Resources(threads))
+
+
+def _load_library(
+    method: str,
+    learner: Any,
+    table: Table,
+    split: Split,
+    threads: int,
+) -> None:
+    """Fit the first configuration, so that the time of an import is not measured."""
+    grids = learner.baseline.grids(learner.settings, table.task, len(split.train))
+    grid = next(iter(grids))
+    first = {name: values[:1] for name, values in grid.items()}
+    _learner(method, first, threads).fit(table, split, 0)
 
 
 if __name__ == "__main__":

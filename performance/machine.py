@@ -1,4 +1,4 @@
-"""What a measurement ran on, and how fast that is at matrix products."""
+"""Options of every benchmark, timing, peak memory, and the rate of matrix products."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ import torch
 
 from npt.evaluation import forget_peak_memory, peak_memory_mb
 
-SIDE = {"cpu": 1536, "cuda": 8192}
+MATRIX_SIDE = {"cpu": 1536, "cuda": 8192}
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """The options that every benchmark has; `begin` acts on them."""
+    """Parser with the options of every benchmark; `start` applies them."""
     options = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--threads", type=int, default=torch.get_num_threads())
-    options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    options.add_argument("--json", type=Path, help="file for the figures")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    options.add_argument("--device", default=device)
+    options.add_argument("--json", type=Path, help="file for the measurements")
     return options
 
 
-def begin(given: argparse.Namespace) -> torch.device:
-    """Take the threads that were asked for, say what it runs on, and give the device."""
-    torch.set_num_threads(given.threads)
-    device = torch.device(given.device)
-    print(f"{facts(device)['device']}, {given.threads} threads", flush=True)
+def start(arguments: argparse.Namespace) -> torch.device:
+    """Set the threads, print the machine, and return the device."""
+    torch.set_num_threads(arguments.threads)
+    device = torch.device(arguments.device)
+    print(f"{device_name(device)}, {arguments.threads} threads", flush=True)
     return device
 
 
 def seconds(action: Callable[[], Any], device: torch.device) -> float:
-    """Wall time of an action, until the device is done."""
+    """Wall time of an action, until the device has finished."""
     synchronise(device)
     started = time.perf_counter()
     action()
@@ -49,40 +50,49 @@ def seconds(action: Callable[[], Any], device: torch.device) -> float:
 
 
 def synchronise(device: torch.device) -> None:
-    """Wait for the device."""
+    """Wait until the device has finished."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 class MatrixRate:
-    """Operations a second of a large square matrix product, kept up for a while: what other work takes is taken from it too."""
+    """Sustained rate of a large square matrix product, slowed by other work on the machine."""
 
-    def __init__(self, dtype: torch.dtype, device: torch.device) -> None:
-        self.device, self.side = device, SIDE[device.type]
-        self.left, self.right = (
-            torch.randn(self.side, self.side, device=device).to(dtype) for _ in range(2)
-        )
-        self.out = torch.mm(self.left, self.right)
+    def __init__(
+        self,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
+        self.device = device
+        self.side = MATRIX_SIDE[device.type]
+        shape = (self.side, self.side)
+        self.left = torch.randn(shape, device=device).to(dtype)
+        self.right = torch.randn(shape, device=device).to(dtype)
+        self.product = torch.mm(self.left, self.right)
 
-    def measure(self, lasting: float = 0.5) -> float:
-        """The rate over about so many seconds."""
-        products, took = 0, 0.0
-        while took < lasting:
-            took += seconds(lambda: torch.mm(self.left, self.right, out=self.out), self.device)
+    def measure(self, duration: float = 0.5) -> float:
+        """Operations per second over about `duration` seconds."""
+        products = 0
+        elapsed = 0.0
+        while elapsed < duration:
+            elapsed += seconds(self._multiply, self.device)
             products += 1
-        return products * 2 * self.side**3 / took
+        return products * 2 * self.side**3 / elapsed
+
+    def _multiply(self) -> None:
+        torch.mm(self.left, self.right, out=self.product)
 
 
-def forget_peak(device: torch.device) -> None:
-    """Begin a new measurement of peak memory."""
+def reset_peak(device: torch.device) -> None:
+    """Start a new measurement of peak memory."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     elif not forget_peak_memory():
-        raise OSError("this system cannot forget a peak of memory")
+        raise OSError("this system cannot reset the peak of memory")
 
 
 def peak_megabytes(device: torch.device) -> float:
-    """Peak memory since `forget_peak`: of the device, or resident on the CPU."""
+    """Peak memory since `reset_peak` in MiB: allocated on a GPU, resident on the CPU."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
     return peak_memory_mb()
@@ -90,46 +100,63 @@ def peak_megabytes(device: torch.device) -> float:
 
 def facts(device: torch.device) -> dict[str, Any]:
     """Device, versions, code revision and command of a measurement."""
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu_name()
+    module = getattr(sys.modules["__main__"].__spec__, "name", "?")
+    command = ["python -m", module, *sys.argv[1:]]
     return {
-        "device": name,
+        "device": device_name(device),
         "threads": torch.get_num_threads(),
         "cores": os.cpu_count(),
         "torch": torch.__version__,
         "python": platform.python_version(),
         "revision": _revision(),
-        "command": " ".join(
-            ["python -m", getattr(sys.modules["__main__"].__spec__, "name", "?"), *sys.argv[1:]]
-        ),
+        "command": " ".join(command),
     }
 
 
-def write(path: Path | None, content: dict[str, Any]) -> None:
-    """Figures as JSON, where a file is named."""
-    if path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, indent=1) + "\n")
+def write(
+    arguments: argparse.Namespace,
+    benchmark: str,
+    rows: list[Any],
+) -> None:
+    """Write measurements as JSON if a file is named."""
+    path = arguments.json
+    if path is None:
+        return
+    content = {"benchmark": benchmark} | facts(torch.device(arguments.device))
+    content["rows"] = rows
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1) + "\n")
 
 
-def _cpu_name() -> str:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    fields = dict(line.split(":", 1) for line in lines if ":" in line)
-    found = {key.strip(): value.strip() for key, value in fields.items()}
-    if "model name" not in found:
+def device_name(device: torch.device) -> str:
+    """Model of the GPU or of the processor."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    processor = _processor()
+    if "model name" not in processor:
         return platform.processor() or platform.machine()
-    return f"{found['model name']} (family {found.get('cpu family')}, model {found.get('model')})"
+    family = processor.get("cpu family")
+    model = processor.get("model")
+    return f"{processor['model name']} (family {family}, model {model})"
+
+
+def _processor() -> dict[str, str]:
+    """Fields of the last processor of /proc/cpuinfo; empty where there is no such file."""
+    path = Path("/proc/cpuinfo")
+    if not path.exists():
+        return {}
+    fields = {}
+    for text in path.read_text().splitlines():
+        key, _, value = text.partition(":")
+        fields[key.strip()] = value.strip()
+    return fields
 
 
 def _revision() -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    folder = Path(__file__).parent
     try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty"],
-            capture_output=True,
-            text=True,
-            cwd=Path(__file__).parent,
-            check=True,
-        )
+        output = subprocess.check_output(command, text=True, cwd=folder, stderr=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return done.stdout.strip()
+    return output.strip()

@@ -1,105 +1,165 @@
-"""scikit-learn's GridSearchCV over a baseline's grid on one fold, as a user of the libraries would write it: the oracle.
+"""scikit-learn's GridSearchCV over a baseline's grid on one fold: the oracle of the shared search.
 
-It scores on the validation rows alone (PredefinedSplit), in float64: scikit-learn's own log loss would clip what XGBoost gives
-in float32 at 1e-7.
+It scores on the validation rows alone (PredefinedSplit), in float64. scikit-learn's own log loss
+would clip the float32 probabilities of XGBoost at 1e-7.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
-from baselines.search import SearchLearner
+from baselines.training_data import TrainingData
+from baselines.tuned import TunedBaseline
 
 SEED = 42
 
 
-def naive_search(learner: SearchLearner, threads: int = 1) -> GridSearchCV:
-    """Every configuration of a learner's grid fitted and scored on its own, on the rows of the learner's last fit."""
-    data, name = learner.data, learner.baseline.name
+def naive_search(learner: TunedBaseline, threads: int = 1) -> GridSearchCV:
+    """Fit and score every configuration of a grid on the rows of the learner's last fit."""
+    data = _data(learner)
+    baseline = learner.baseline
     rows = np.concatenate([data.train, data.validation])
-    grids: Any = learner.baseline.grids(learner.settings, data.task, len(data.train))
-    folds = PredefinedSplit([-1] * len(data.train) + [0] * len(data.validation))
-    one = estimator(name, data.is_regression, threads)
-    search = GridSearchCV(one, grids, scoring=score, cv=folds, refit=False, error_score="raise")  # type: ignore[arg-type]
+    sizes = [len(data.train), len(data.validation)]
+    test_fold = np.repeat([-1, 0], sizes)
+    grids: Any = baseline.grids(learner.settings, data.task, len(data.train))
+    scoring: Any = score
+    search = GridSearchCV(
+        estimator(baseline.name, data.is_regression, threads),
+        grids,
+        scoring=scoring,
+        cv=PredefinedSplit(test_fold),
+        refit=False,
+        error_score="raise",
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return search.fit(features(learner)[rows], data.target[rows])
 
 
-def refit(learner: SearchLearner, search: GridSearchCV, threads: int = 1) -> Any:
-    """The winner fitted again on the train rows, as the paper's protocol has it."""
-    data = learner.data
-    winner = estimator(learner.baseline.name, data.is_regression, threads).set_params(
-        **search.best_params_
-    )
+def refit(
+    learner: TunedBaseline,
+    search: GridSearchCV,
+    threads: int = 1,
+) -> Any:
+    """Fit the winner on the train rows, as in the paper's protocol."""
+    data = _data(learner)
+    winner = estimator(learner.baseline.name, data.is_regression, threads)
+    winner.set_params(**search.best_params_)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return winner.fit(features(learner)[data.train], data.target[data.train])
+        train_features = features(learner)[data.train]
+        return winner.fit(train_features, data.target[data.train])
 
 
-def features(learner: SearchLearner) -> np.ndarray:
-    """What the learner's library is given."""
-    return (
-        learner.data.features.astype(np.float32)
-        if learner.baseline.name == "xgboost"
-        else learner.data.features
-    )
+def features(learner: TunedBaseline) -> np.ndarray:
+    """Features (N, F) as the learner's library receives them."""
+    features = _data(learner).features
+    if learner.baseline.name == "xgboost":
+        return features.astype(np.float32)
+    return features
 
 
-def estimator(name: str, regression: bool, threads: int) -> Any:
-    """A baseline's estimator with its fixed parameters."""
-    if name == "xgboost":
-        from xgboost import XGBClassifier, XGBRegressor
-
-        return (XGBRegressor if regression else XGBClassifier)(random_state=SEED, n_jobs=threads)
-    if name == "lightgbm":
-        from lightgbm import LGBMClassifier, LGBMRegressor
-
-        settings: dict[str, Any] = {
-            "n_jobs": threads,
-            "deterministic": True,
-            "force_row_wise": True,
-            "verbosity": -1,
-        }
-        return (LGBMRegressor if regression else LGBMClassifier)(random_state=SEED, **settings)
-    if name == "catboost":
-        from catboost import CatBoostClassifier, CatBoostRegressor
-
-        settings = {"thread_count": threads, "allow_writing_files": False, "verbose": False}
-        return (CatBoostRegressor if regression else CatBoostClassifier)(
-            random_seed=SEED, **settings
-        )
-    if name == "knn":
-        from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
-        return (KNeighborsRegressor if regression else KNeighborsClassifier)(n_jobs=threads)
-    if name == "mlp":
-        from sklearn.neural_network import MLPClassifier, MLPRegressor
-
-        return (MLPRegressor if regression else MLPClassifier)(
-            random_state=SEED, early_stopping=True
-        )
-    from sklearn import ensemble
-
-    if name == "random_forest":
-        forest = ensemble.RandomForestRegressor if regression else ensemble.RandomForestClassifier
-        return forest(random_state=SEED, n_jobs=threads)
-    return (
-        ensemble.GradientBoostingRegressor if regression else ensemble.GradientBoostingClassifier
-    )(random_state=SEED)
+def _data(learner: TunedBaseline) -> TrainingData:
+    assert learner.trained is not None
+    return learner.trained.data
 
 
-def score(fitted: Any, rows: np.ndarray, target: np.ndarray) -> float:
+def score(
+    fitted: Any,
+    features: np.ndarray,
+    target: np.ndarray,
+) -> float:
     """Negative squared error, or negative log loss."""
     if not hasattr(fitted, "predict_proba"):
-        return -float(np.mean((np.asarray(fitted.predict(rows), np.float64) - target) ** 2))
-    probabilities = np.asarray(fitted.predict_proba(rows), np.float64)
+        predictions = np.asarray(fitted.predict(features), np.float64)
+        return -float(np.mean((predictions - target) ** 2))
+    probabilities = np.asarray(fitted.predict_proba(features), np.float64)
+    probabilities = probabilities / probabilities.sum(1, keepdims=True)
     labels = np.arange(probabilities.shape[1])
-    return -float(
-        log_loss(target, probabilities / probabilities.sum(1, keepdims=True), labels=labels)
+    return -float(log_loss(target, probabilities, labels=labels))
+
+
+def estimator(
+    name: str,
+    regression: bool,
+    threads: int,
+) -> Any:
+    """A baseline's estimator with its fixed parameters."""
+    return ESTIMATORS[name](regression, threads)
+
+
+def _xgboost(regression: bool, threads: int) -> Any:
+    from xgboost import XGBClassifier, XGBRegressor
+
+    model = XGBRegressor if regression else XGBClassifier
+    return model(random_state=SEED, n_jobs=threads)
+
+
+def _lightgbm(regression: bool, threads: int) -> Any:
+    from lightgbm import LGBMClassifier, LGBMRegressor
+
+    model = LGBMRegressor if regression else LGBMClassifier
+    return model(
+        random_state=SEED,
+        n_jobs=threads,
+        deterministic=True,
+        force_row_wise=True,
+        verbosity=-1,
     )
+
+
+def _catboost(regression: bool, threads: int) -> Any:
+    from catboost import CatBoostClassifier, CatBoostRegressor
+
+    model = CatBoostRegressor if regression else CatBoostClassifier
+    return model(
+        random_seed=SEED,
+        thread_count=threads,
+        allow_writing_files=False,
+        verbose=False,
+    )
+
+
+def _knn(regression: bool, threads: int) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+    model = KNeighborsRegressor if regression else KNeighborsClassifier
+    return model(n_jobs=threads)
+
+
+def _mlp(regression: bool, threads: int) -> Any:
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+    model = MLPRegressor if regression else MLPClassifier
+    return model(random_state=SEED, early_stopping=True)
+
+
+def _random_forest(regression: bool, threads: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    model = RandomForestRegressor if regression else RandomForestClassifier
+    return model(random_state=SEED, n_jobs=threads)
+
+
+def _gradient_boosting(regression: bool, threads: int) -> Any:
+    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+    model = GradientBoostingRegressor if regression else GradientBoostingClassifier
+    return model(random_state=SEED)
+
+
+ESTIMATORS: dict[str, Callable[[bool, int], Any]] = {
+    "knn": _knn,
+    "lightgbm": _lightgbm,
+    "xgboost": _xgboost,
+    "gradient_boosting": _gradient_boosting,
+    "random_forest": _random_forest,
+    "catboost": _catboost,
+    "mlp": _mlp,
+}

@@ -1,17 +1,17 @@
-"""Probes of a trained NPT, many copies in a forward pass, beside the plain loop: a table at a time, predicted as a whole.
+"""Probes of a trained NPT with many copies in a forward pass, compared with a plain loop.
 
-Tables are generated at the sizes of real ones, the weights are fresh; both ways are asked the same rows with the same draws, by
-turns in one process, and the largest difference of their predictions is shown. Peak memory is that of each way in a process of
-its own, beyond what that held before it.
+Tables are generated in the sizes of real ones, and the weights are initial. Both ways probe the
+same rows with the same draws, by turns in one process. The largest difference of their predictions
+is recorded. Peak memory is that of each way in a process of its own, beyond what it held before.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
-import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -20,25 +20,36 @@ import torch
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
 from npt.interface import Resources
-from npt.nn.learner import NPTLearner
+from npt.nn.device import evaluating
 from npt.nn.queries import QueryBatch, query_batches
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.perturbation import Perturbation
 from npt.table import Column, Table
-from performance.machine import begin, facts, forget_peak, parser, peak_megabytes, seconds, write
-from workflow.studies.deletion.probe import FLOOR, deletions
-from workflow.studies.options import DeletionOptions
+from performance.machine import (
+    parser,
+    peak_megabytes,
+    reset_peak,
+    seconds,
+    start,
+    write,
+)
+from performance.tables import PROBES, print_row, print_titles
+from workflow.studies.deletion import DeletionOptions
+from workflow.studies.deletion.search import FLOOR, deletions
 
-OPTIONS = DeletionOptions(
-    tolerance=10, limit=10, left=0.9
-)  # every proposal is accepted: the same passes on both sides
-ALL = Perturbation("shuffle", 1.0)
+EVERY_PROPOSAL = DeletionOptions(tolerance=10, limit=10, left=0.9)
+"""Accepts every deletion, so that both ways do the same forward passes."""
+FIRST_STEPS = EVERY_PROPOSAL.model_copy(update={"left": 0.99})
+"""The first deletions, which have the largest contexts."""
+SHUFFLE_ALL = Perturbation("shuffle", 1.0)
+
+Action = Callable[[], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A table's size, and the NPT's."""
+    """Sizes of a table and of an NPT."""
 
     name: str
     rows: int
@@ -62,159 +73,197 @@ CASES = {
 }
 
 
+@dataclass(frozen=True)
+class Probe:
+    """A probe of some rows, in batches of copies and in a plain loop."""
+
+    name: str
+    rows: np.ndarray
+    batched: Action
+    plain: Action
+
+
 def main() -> None:
     """Command line of the benchmark."""
     options = parser(__doc__)
-    options.add_argument("--rows", type=int, default=16, help="test rows that are asked")
+    options.add_argument("--rows", type=int, default=16, help="test rows to probe")
     options.add_argument("--repeats", type=int, default=3)
-    given = options.parse_args()
-    device = begin(given)
-    lines = []
-    head = f"{'table':>14} {'probe':>10} {'passes':>7} {'batched, ms a row':>18} {'plain, ms a row':>16} {'ratio':>6}"
-    print(f"{head} {'batched, MB':>12} {'plain, MB':>10} {'difference':>11}")
+    arguments = options.parse_args()
+    device = start(arguments)
+    rows = []
+    print_titles(PROBES)
     for case in CASES[device.type]:
-        learner, rows = _learner(case, given.threads, str(device), given.rows)
-        passes = _passes(learner, rows)
-        for probe, (batched, plain) in _ways(learner, rows, OPTIONS).items():
-            facts_of = {
-                "table": case.name,
-                "rows": case.rows,
-                "columns": case.columns,
-                "width": case.width,
-                "probe": probe,
-            }
-            measured = _compare(batched, plain, given.repeats, device) | _peaks(case, probe, given)
-            lines.append({**facts_of, "asked": len(rows), "passes": passes[probe], **measured})
-            one = lines[-1]
-            print(
-                f"{case.name:>14} {probe:>10} {one['passes']:7} {one['batched_ms']:18.1f} {one['plain_ms']:16.1f} "
-                f"{one['ratio']:6.2f} {one['batched_mb']:12.0f} {one['plain_mb']:10.0f} {one['difference']:11.1e}", flush=True,
-            )  # fmt: skip
-    write(given.json, {"benchmark": "probes", **facts(device), "rows": lines})
+        trained, queries = _model(case, arguments)
+        for probe in _probes(trained, queries, EVERY_PROPOSAL):
+            row = _row(case, probe)
+            row |= _times(probe, arguments.repeats, device)
+            row |= _peaks(case, probe.name, arguments)
+            print_row(row, PROBES)
+            rows.append(row)
+    write(arguments, "probes", rows)
 
 
-def _learner(case: Case, threads: int, device: str, asked: int) -> tuple[TrainedNPT, np.ndarray]:
-    values = np.random.default_rng(0).normal(size=(case.rows, case.columns))
-    names = [Column(f"x{j}", "continuous") for j in range(case.columns)]
-    table = Table.of(names, values, case.columns - 1)
+def _model(case: Case, arguments: argparse.Namespace) -> tuple[TrainedNPT, np.ndarray]:
+    """An NPT with initial weights, and test rows to probe."""
+    generator = np.random.default_rng(0)
+    values = generator.normal(size=(case.rows, case.columns))
+    columns = [Column(f"x{index}", "continuous") for index in range(case.columns)]
+    table = Table.of(columns, values, case.columns - 1)
     split = splits(table, SplitRule())[0]
     settings = NPTSettings(
-        width=case.width, layers=case.layers, heads=case.heads, target_mask=0.5, updates=1
+        width=case.width,
+        layers=case.layers,
+        heads=case.heads,
+        target_mask=0.5,
     )
-    learner = NPTLearner(settings, Resources(threads, device))
-    learner.fit(table.blind(split.test), split, 0)
-    return learner.trained, split.test[:asked]
+    resources = Resources(arguments.threads, arguments.device)
+    blind = table.blind(split.test)
+    trained = TrainedNPT.untrained(settings, resources, blind, split, 0)
+    return trained, split.test[: arguments.rows]
 
 
-Action = Callable[[], np.ndarray]
+def _probes(
+    trained: TrainedNPT,
+    rows: np.ndarray,
+    options: DeletionOptions,
+) -> list[Probe]:
+    """Corruption of all rows, and deletion for half of them."""
+    few = rows[: max(1, len(rows) // 2)]
+
+    def corrupted() -> np.ndarray:
+        return trained.predict_perturbed(rows, SHUFFLE_ALL, 0).values
+
+    def plainly_corrupted() -> np.ndarray:
+        return np.array([_corrupted_prediction(trained, int(row)) for row in rows])
+
+    def deleted() -> np.ndarray:
+        results = deletions(trained, few, options, 0)
+        return np.array([result.change for result in results])
+
+    def plainly_deleted() -> np.ndarray:
+        return np.array([_change_by_deletions(trained, int(row), options) for row in few])
+
+    return [
+        Probe("corruption", rows, corrupted, plainly_corrupted),
+        Probe("deletion", few, deleted, plainly_deleted),
+    ]
 
 
-def _ways(
-    learner: TrainedNPT, rows: np.ndarray, options: DeletionOptions
-) -> dict[str, tuple[Action, Action]]:
-    """For every probe its batched way and the plain one."""
-    n, few = len(learner.data.part), _few(rows)
-    return {
-        "corruption": (
-            lambda: learner.predict_perturbed(rows, ALL, 0).values,
-            lambda: _plain(learner, rows, lambda row, place, d: ALL.sources(0, row, place, (n, d))),
-        ),
-        "deletion": (
-            lambda: np.array([one.change for one in deletions(learner, few, options, 0)]),
-            lambda: np.array([_plain_deletion(learner, int(row), options) for row in few]),
-        ),
-    }
+def _corrupted_prediction(trained: TrainedNPT, row: int) -> float:
+    batch, query = _batch_of(trained, row)
+    sources = SHUFFLE_ALL.sources(0, row, query, batch.shape)
+    return _prediction(trained, batch, sources)
 
 
-def _passes(learner: TrainedNPT, rows: np.ndarray) -> dict[str, int]:
-    """Forward passes of the plain way."""
-    proposals = [1 + one.passes for one in deletions(learner, _few(rows), OPTIONS, 0)]
-    return {"corruption": len(rows), "deletion": sum(proposals)}
+def _change_by_deletions(
+    trained: TrainedNPT,
+    row: int,
+    options: DeletionOptions,
+) -> float:
+    """Relative change of a prediction after all deletions, one forward pass each."""
+    batch, query = _batch_of(trained, row)
+    context_rows, columns = batch.shape
+    draws = np.random.default_rng((0, row))
+    left = np.delete(np.arange(context_rows), query)
+    floor = FLOOR * trained.statistics.scale[trained.data.target]
 
+    def predict() -> float:
+        context = np.concatenate([[query], left])
+        sources = np.repeat(context[:, None], columns, 1)
+        return _prediction(trained, batch, sources)
 
-def _few(rows: np.ndarray) -> np.ndarray:
-    return rows[: max(1, len(rows) // 2)]
-
-
-def _plain(
-    learner: TrainedNPT, rows: np.ndarray, sources: Callable[[int, int, int], np.ndarray]
-) -> np.ndarray:
-    found = {}
-    for batch in query_batches(learner, rows):
-        for place in batch.queries.tolist():
-            row = int(batch.rows[place])
-            found[row] = _one(learner, batch, sources(row, place, batch.shape[1]))
-    return np.array([found[int(row)] for row in rows])
-
-
-@torch.no_grad()
-def _one(learner: TrainedNPT, batch: QueryBatch, sources: np.ndarray) -> float:
-    """The prediction of the first row of a table of its own, with all the others predicted too."""
-    made = batch.inputs.gather_rows(torch.from_numpy(sources)[None].to(batch.rows.device))
-    return float(learner.decode(learner.model.predict_target(made)[0, :1]).values[0])
-
-
-def _plain_deletion(learner: TrainedNPT, row: int, options: DeletionOptions) -> float:
-    (batch,) = query_batches(learner, np.array([row]))
-    (place,) = batch.queries.tolist()
-    draws, left = np.random.default_rng((0, row)), np.delete(np.arange(batch.shape[0]), place)
-    floor = FLOOR * learner.statistics.scale[learner.data.target]
-
-    def predict(others: np.ndarray) -> float:
-        return _one(
-            learner, batch, np.repeat(np.concatenate([[place], others])[:, None], batch.shape[1], 1)
-        )
-
-    original, change = predict(left), 0.0
-    while len(left) >= options.left * batch.shape[0]:
-        left = np.delete(left, int(draws.integers(len(left))))
-        change = abs(predict(left) - original) / max(abs(original), floor)
+    original = predict()
+    scale = max(abs(original), floor)
+    change = 0.0
+    while len(left) >= options.left * context_rows:
+        deleted = int(draws.integers(len(left)))
+        left = np.delete(left, deleted)
+        change = abs(predict() - original) / scale
     return change
 
 
-def _compare(batched: Action, plain: Action, repeats: int, device: torch.device) -> dict[str, Any]:
-    times: dict[str, list[float]] = {"batched": [], "plain": []}
-    answers: dict[str, np.ndarray] = {}
-    for _ in range(1 + repeats):  # the first is for warming up
-        for name, action in (("batched", batched), ("plain", plain)):
-            times[name].append(
-                seconds(lambda name=name, action=action: answers.update({name: action()}), device)
-            )
-    each = {
-        name: 1000 * statistics.median(values[1:]) / len(answers[name])
-        for name, values in times.items()
-    }
-    pairs = zip(times["plain"][1:], times["batched"][1:], strict=True)
+def _batch_of(trained: TrainedNPT, row: int) -> tuple[QueryBatch, int]:
+    """The batch of a row, and the index of the row within it."""
+    (batch,) = query_batches(trained, np.array([row]))
+    (query,) = batch.queries.tolist()
+    return batch, query
+
+
+def _prediction(
+    trained: TrainedNPT,
+    batch: QueryBatch,
+    sources: np.ndarray,
+) -> float:
+    """Prediction of the first row of a context (m, d), in a pass that predicts all rows."""
+    rows = torch.from_numpy(sources)[None].to(trained.device)
+    inputs = batch.inputs.gather_rows(rows)
+    with evaluating(trained.settings, trained.device):
+        outputs = trained.model.predict_target(inputs)
+    return float(trained.decode(outputs[0, :1]).values[0])
+
+
+def _row(case: Case, probe: Probe) -> dict[str, Any]:
+    """What is measured."""
     return {
-        "batched_ms": each["batched"],
-        "plain_ms": each["plain"],
-        "ratio": statistics.median(slow / quick for slow, quick in pairs),
-        "difference": float(np.abs(answers["batched"] - answers["plain"]).max()),
+        "table": case.name,
+        "rows": case.rows,
+        "columns": case.columns,
+        "width": case.width,
+        "probe": probe.name,
+        "probed": len(probe.rows),
     }
 
 
-def _peaks(case: Case, probe: str, given: argparse.Namespace) -> dict[str, float]:
-    ways = {"batched_mb": 0, "plain_mb": 1}
+def _times(
+    probe: Probe,
+    repeats: int,
+    device: torch.device,
+) -> dict[str, float]:
+    """Milliseconds per row of both ways, their ratio, and the difference of their results."""
+    batched = []
+    plain = []
+    difference = np.abs(probe.batched() - probe.plain()).max()  # warms up
+    for _ in range(repeats):
+        batched.append(seconds(probe.batched, device))
+        plain.append(seconds(probe.plain, device))
+    ratios = np.divide(plain, batched)
+    return {
+        "batched_ms": 1000 * median(batched) / len(probe.rows),
+        "plain_ms": 1000 * median(plain) / len(probe.rows),
+        "ratio": float(np.median(ratios)),
+        "difference": float(difference),
+    }
+
+
+def _peaks(
+    case: Case,
+    probe: str,
+    arguments: argparse.Namespace,
+) -> dict[str, float]:
+    """Peak memory of both ways."""
+    peaks = {}
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        return {
-            name: pool.apply(_peak, (case, probe, way, given.threads, given.device, given.rows))
-            for name, way in ways.items()
-        }
+        for way in ("batched", "plain"):
+            peaks[f"{way}_mb"] = pool.apply(peak, (case, probe, way, arguments))
+    return peaks
 
 
-def _peak(case: Case, probe: str, way: int, threads: int, device_name: str, asked: int) -> float:
-    """Megabytes that a probe needs beyond the model and the data; of a deletion, its first steps, which are the largest."""
-    device = torch.device(device_name)
-    torch.set_num_threads(threads)
-    learner, rows = _learner(case, threads, device_name, asked)
-    (batch,) = query_batches(learner, rows[:1])
-    _one(
-        learner, batch, np.zeros((2, batch.shape[1]), np.int64)
-    )  # what the libraries take once is not the probe's
-    action = _ways(learner, rows, replace(OPTIONS, left=0.99))[probe][way]
-    forget_peak(device)
+def peak(
+    case: Case,
+    name: str,
+    way: str,
+    arguments: argparse.Namespace,
+) -> float:
+    """Memory in MiB of a probe beyond the model and the data."""
+    device = torch.device(arguments.device)
+    trained, rows = _model(case, arguments)
+    (probe,) = [probe for probe in _probes(trained, rows, FIRST_STEPS) if probe.name == name]
+    batch, _ = _batch_of(trained, int(rows[0]))
+    two_rows = np.zeros((2, batch.shape[1]), np.int64)
+    _prediction(trained, batch, two_rows)  # loads the libraries
+    reset_peak(device)
     before = peak_megabytes(device)
-    action()
+    getattr(probe, way)()
     return peak_megabytes(device) - before
 
 

@@ -1,207 +1,240 @@
-"""NPT as plainly as it can be written: the yardstick for `npt_step`, and an oracle for the fast one.
+"""NPT written as plainly as possible: the yardstick of `npt_step`, and an oracle for the fast
+implementation.
 
-One linear layer per column, one-hot inputs as dense products, explicit softmax attention with every probability kept, Python
-loops over the columns in mask and loss, LAMB one operation at a time over every tensor, and after every update an evaluation
-pass each over validation, train and test rows. The equations are the paper's; nothing is shared with `npt` but the settings.
+One linear layer per column, one-hot inputs as dense products, softmax attention with all
+probabilities in memory, Python loops over the columns in masking and loss, LAMB tensor by tensor,
+and after every update an evaluation pass each over validation, train and test rows. The equations
+are the paper's. Nothing is shared with `npt` but the settings.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from npt.nn.settings import NPTSettings
-
-
-@dataclass(frozen=True)
-class Columns:
-    """A table as a list of columns: one-hot or standardised values (n, C_j), which are missing (n,), and each row's part."""
-
-    values: Sequence[torch.Tensor]
-    missing: Sequence[torch.Tensor]
-    continuous: Sequence[bool]
-    part: torch.Tensor
-    target: int
+from performance.reference_masking import TEST, TRAIN, VALIDATION, Columns, MaskedColumns, masked
 
 
 class PlainBlock(nn.Module):
     """One attention block over x (batch, s, M)."""
 
-    def __init__(self, width: int, settings: NPTSettings) -> None:
+    def __init__(
+        self,
+        width: int,
+        settings: NPTSettings,
+    ) -> None:
         super().__init__()
-        self.heads, self.rate, self.hidden_rate = (
-            settings.heads,
-            settings.attention_dropout,
-            settings.hidden_dropout,
-        )
-        self.norm_attention, self.norm_feed_forward = (
-            nn.LayerNorm(width, eps=1e-12) for _ in range(2)
-        )
-        self.query, self.key, self.value, self.residual, self.mix = (
-            nn.Linear(width, width) for _ in range(5)
-        )
+        self.width = width
+        self.heads = settings.heads
+        self.attention_rate = settings.attention_dropout
+        self.hidden_rate = settings.hidden_dropout
+        self.norm_attention = nn.LayerNorm(width, eps=1e-12)
+        self.norm_feed_forward = nn.LayerNorm(width, eps=1e-12)
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
+        self.residual = nn.Linear(width, width)
+        self.mix = nn.Linear(width, width)
         self.widen = nn.Linear(width, settings.feed_forward * width)
         self.narrow = nn.Linear(settings.feed_forward * width, width)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """Attention with a projected residual, then the feed-forward layers."""
-        width = x.shape[-1]
-        queries, keys, values = self.query(self.norm_attention(x)), self.key(x), self.value(x)
-        split = [
-            torch.cat(part.split(width // self.heads, 2), 0) for part in (queries, keys, values)
-        ]
-        scores = torch.softmax(split[0].bmm(split[1].transpose(1, 2)) / math.sqrt(width), 2)
-        scores = F.dropout(scores, self.rate, self.training)
-        mixed = self.mix(torch.cat(scores.bmm(split[2]).split(len(x), 0), 2))
-        hidden = self.residual(x) + F.dropout(mixed, self.hidden_rate, self.training)
-        widened = F.dropout(
-            F.gelu(self.widen(self.norm_feed_forward(hidden))), self.hidden_rate, self.training
-        )
-        return hidden + F.dropout(self.narrow(widened), self.hidden_rate, self.training)
+        attended = self.drop(self.attend(x))
+        hidden = self.residual(x) + attended  # (batch, s, M)
+        normed = self.norm_feed_forward(hidden)
+        widened = F.gelu(self.widen(normed))  # (batch, s, 4 M)
+        narrowed = self.narrow(self.drop(widened))
+        return hidden + self.drop(narrowed)  # (batch, s, M)
+
+    def attend(self, x: Tensor) -> Tensor:
+        """Multi-head self-attention over s; scores are scaled by the width of all heads."""
+        normed = self.norm_attention(x)
+        queries = self.by_head(self.query(normed))  # (heads * batch, s, M / heads)
+        keys = self.by_head(self.key(x))
+        values = self.by_head(self.value(x))
+        products = queries.bmm(keys.mT)  # (heads * batch, s, s)
+        weights = torch.softmax(products / math.sqrt(self.width), 2)
+        dropped = F.dropout(weights, self.attention_rate, self.training)
+        attended = dropped.bmm(values)  # (heads * batch, s, M / heads)
+        by_head = attended.split(len(x))
+        return self.mix(torch.cat(by_head, 2))  # (batch, s, M)
+
+    def by_head(self, x: Tensor) -> Tensor:
+        """The heads' parts of x, one behind another in the batch."""
+        parts = x.split(self.width // self.heads, 2)
+        return torch.cat(parts)
+
+    def drop(self, x: Tensor) -> Tensor:
+        """Hidden dropout."""
+        return F.dropout(x, self.hidden_rate, self.training)
 
 
 class PlainNPT(nn.Module):
     """The whole model, from a list of (n, C_j + 1) inputs to a list of (n, C_j) outputs."""
 
+    index: Tensor
+    kind: Tensor
+
     def __init__(
-        self, sizes: Sequence[int], continuous: Sequence[bool], settings: NPTSettings
+        self,
+        sizes: Sequence[int],
+        continuous: Sequence[bool],
+        settings: NPTSettings,
     ) -> None:
         super().__init__()
-        d, e = len(sizes), settings.width
+        columns = len(sizes)
+        width = settings.width
         self.rate = settings.hidden_dropout
-        self.inputs = nn.ModuleList(nn.Linear(size + 1, e) for size in sizes)
-        self.outputs = nn.ModuleList(nn.Linear(e, size) for size in sizes)
-        self.column_index = nn.Embedding(d, e)
-        self.column_kind = nn.Embedding(2, e) if len(set(continuous)) == 2 else None
-        self.kinds = [int(kind) for kind in continuous]
-        self.blocks = nn.ModuleList(
-            PlainBlock(e if layer % 2 else d * e, settings) for layer in range(settings.layers)
-        )
+        self.inputs = nn.ModuleList()
+        self.outputs = nn.ModuleList()
+        for size in sizes:
+            self.inputs.append(nn.Linear(size + 1, width))
+            self.outputs.append(nn.Linear(width, size))
+        self.column_index = nn.Embedding(columns, width)
+        self.column_kind = None
+        if len(set(continuous)) == 2:
+            self.column_kind = nn.Embedding(2, width)
+        self.register_buffer("index", torch.arange(columns), persistent=False)
+        self.register_buffer("kind", torch.tensor(continuous).long(), persistent=False)
+        self.blocks = nn.ModuleList()
+        for _ in range(settings.layers // 2):
+            self.blocks.append(PlainBlock(columns * width, settings))
+            self.blocks.append(PlainBlock(width, settings))
 
-    def forward(self, columns: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    def forward(self, columns: Sequence[Tensor]) -> list[Tensor]:
         """Embed, attend, decode, column by column."""
-        embedded = torch.stack(
-            [layer(column) for layer, column in zip(self.inputs, columns, strict=True)], 1
-        )
-        n, d, e = embedded.shape
-        embedded = embedded + self.column_index(torch.arange(d, device=embedded.device))
+        x = self.drop(self.embed(columns))  # (n, d, e)
+        for over_rows, over_columns in zip(self.blocks[::2], self.blocks[1::2], strict=True):
+            rows = x.flatten(1)[None]  # (1, n, d e)
+            x = over_rows(rows).reshape(x.shape)  # (n, d, e)
+            x = over_columns(x)
+        x = self.drop(x)
+        decoded = zip(self.outputs, x.unbind(1), strict=True)
+        return [layer(column) for layer, column in decoded]
+
+    def embed(self, columns: Sequence[Tensor]) -> Tensor:
+        """Embedding (n, d, e) of values, column index and column type."""
+        layers = zip(self.inputs, columns, strict=True)
+        values = [layer(column) for layer, column in layers]
+        embedded = torch.stack(values, 1)
+        embedded = embedded + self.column_index(self.index)
         if self.column_kind is not None:
-            embedded = embedded + self.column_kind(torch.tensor(self.kinds, device=embedded.device))
-        x = F.dropout(embedded, self.rate, self.training)
-        for layer, block in enumerate(self.blocks):
-            x = block(x) if layer % 2 else block(x.reshape(1, n, d * e)).reshape(n, d, e)
-        x = F.dropout(x, self.rate, self.training)
-        return [layer(x[:, j]) for j, layer in enumerate(self.outputs)]
+            embedded = embedded + self.column_kind(self.kind)
+        return embedded
 
-
-def masked(
-    table: Columns, mode: int, settings: NPTSettings
-) -> tuple[list[torch.Tensor], list[torch.Tensor], torch.Tensor]:
-    """Inputs, the feature cells that count, and the targets that count, in mode 0 train, 1 validation or 2 test."""
-    inputs, selected = [], []
-    own = (table.part == mode) & ~table.missing[table.target]
-    for j, (values, missing) in enumerate(zip(table.values, table.missing, strict=True)):
-        values, hidden = values.clone(), missing.clone()
-        chosen = torch.zeros_like(missing)
-        if j == table.target:
-            if settings.target_mask == 1:
-                hidden = torch.ones_like(missing)
-            elif mode == 0:
-                hidden = hidden | (table.part > 0)
-                chosen = (
-                    torch.rand(len(values), device=values.device) < settings.target_mask
-                ) & own
-                own = chosen
-            else:
-                hidden = hidden | (table.part >= mode)
-        elif mode == 0 and settings.feature_mask > 0:
-            chosen = (
-                torch.rand(len(values), device=values.device) < settings.feature_mask
-            ) & ~missing
-        randomised = chosen & (torch.rand(len(values), device=values.device) < 0.1)
-        if table.continuous[j]:
-            random = torch.randn_like(values)
-        else:
-            random = F.one_hot(
-                torch.randint(values.shape[1], (len(values),), device=values.device),
-                values.shape[1],
-            ).to(values)
-        values = torch.where(randomised[:, None], random, values)
-        hidden = hidden | (chosen & ~randomised)
-        values = torch.where(hidden[:, None], torch.zeros_like(values), values)
-        inputs.append(torch.cat([values, hidden[:, None].to(values)], 1))
-        selected.append(chosen if j != table.target else torch.zeros_like(chosen))
-    return inputs, selected, own
+    def drop(self, x: Tensor) -> Tensor:
+        """Hidden dropout."""
+        return F.dropout(x, self.rate, self.training)
 
 
 def column_loss(
-    output: torch.Tensor, values: torch.Tensor, rows: torch.Tensor, continuous: bool
-) -> torch.Tensor:
+    output: Tensor,
+    values: Tensor,
+    rows: Tensor,
+    continuous: bool,
+) -> Tensor:
     """Summed loss of the selected rows of one column."""
     if not rows.any():
         return output.sum() * 0
+    predictions = output[rows]
+    truth = values[rows]
     if continuous:
-        return (output[rows] - values[rows]).square().sum()
-    return F.cross_entropy(output[rows], values[rows].argmax(1), reduction="sum")
+        return F.mse_loss(predictions, truth, reduction="sum")
+    return F.cross_entropy(predictions, truth.argmax(1), reduction="sum")
 
 
-def loss_of(
-    outputs: Sequence[torch.Tensor],
+def plain_loss(
+    outputs: Sequence[Tensor],
     table: Columns,
-    selected: Sequence[torch.Tensor],
-    own: torch.Tensor,
+    cells: MaskedColumns,
     weight: float,
-) -> torch.Tensor:
-    """The trade-off of feature and label loss."""
-    features, count = outputs[0].sum() * 0, 0
-    for j, rows in enumerate(selected):
-        if j != table.target:
-            features = features + column_loss(
-                outputs[j], table.values[j], rows, table.continuous[j]
-            )
-            count += int(rows.sum())
-    t = table.target
-    labels = column_loss(outputs[t], table.values[t], own, table.continuous[t]) / max(
-        int(own.sum()), 1
-    )
+) -> Tensor:
+    """Feature loss with `weight`, label loss with the rest."""
+    features = outputs[0].sum() * 0
+    count = 0
+    for column, rows in enumerate(cells.features):
+        features = features + column_loss(
+            outputs[column],
+            table.values[column],
+            rows,
+            table.continuous[column],
+        )
+        count += int(rows.sum())
+    labels = label_loss(outputs, table, cells)
     return weight * features / max(count, 1) + (1 - weight) * labels
+
+
+def label_loss(
+    outputs: Sequence[Tensor],
+    table: Columns,
+    cells: MaskedColumns,
+) -> Tensor:
+    """Mean loss of the targets that count."""
+    target = table.target
+    loss = column_loss(
+        outputs[target],
+        table.values[target],
+        cells.labels,
+        table.continuous[target],
+    )
+    count = int(cells.labels.sum())
+    return loss / max(count, 1)
 
 
 class PlainLamb:
     """LAMB inside Lookahead, tensor by tensor."""
 
-    def __init__(self, model: nn.Module, settings: NPTSettings) -> None:
-        self.parameters, self.settings, self.updates = list(model.parameters()), settings, 0
-        self.first, self.second = ([torch.zeros_like(p) for p in self.parameters] for _ in range(2))
-        self.slow = [p.detach().clone() for p in self.parameters]
+    def __init__(
+        self,
+        model: nn.Module,
+        settings: NPTSettings,
+    ) -> None:
+        self.settings = settings
+        self.parameters = list(model.parameters())
+        self.updates = 0
+        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.slow = [parameter.detach().clone() for parameter in self.parameters]
         for parameter in self.parameters:
-            parameter.register_hook(lambda gradient: gradient.clamp(-settings.clip, settings.clip))
+            parameter.register_hook(self._clipped)
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """One update."""
         self.updates += 1
-        for parameter, m, v, slow in zip(
-            self.parameters, self.first, self.second, self.slow, strict=True
-        ):
-            gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-            m.mul_(0.9).add_(gradient, alpha=0.1)
-            v.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
-            move = m / v.sqrt().add(1e-6)
-            weight_norm, move_norm = (
-                parameter.pow(2).sum().sqrt().clamp(0, 10),
-                move.pow(2).sum().sqrt(),
-            )
-            trust = 1.0 if weight_norm == 0 or move_norm == 0 else float(weight_norm / move_norm)
-            parameter.add_(move, alpha=-learning_rate * trust)
+        for index, parameter in enumerate(self.parameters):
+            gradient = parameter.grad
+            if gradient is None:
+                gradient = torch.zeros_like(parameter)
+            first = self.first[index]
+            second = self.second[index]
+            first.mul_(0.9).add_(gradient, alpha=0.1)
+            second.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
+            move = first / second.sqrt().add(1e-6)
+            parameter.add_(move, alpha=-learning_rate * trust_ratio(parameter, move))
             if self.updates % self.settings.lookahead_steps == 0:
-                slow.add_(parameter - slow, alpha=self.settings.lookahead_share)
+                slow = self.slow[index]
+                slow.lerp_(parameter, self.settings.lookahead_share)
                 parameter.copy_(slow)
+
+    def _clipped(self, gradient: Tensor) -> Tensor:
+        limit = self.settings.clip
+        return gradient.clamp(-limit, limit)
+
+
+def trust_ratio(parameter: Tensor, move: Tensor) -> float:
+    """Norm of the weights, at most 10, over the norm of their update; 1 where one of them is 0."""
+    weight_norm = parameter.norm().clamp(0, 10)
+    move_norm = move.norm()
+    if weight_norm == 0 or move_norm == 0:
+        return 1.0
+    return float(weight_norm / move_norm)
 
 
 def plain_update(
@@ -214,20 +247,23 @@ def plain_update(
 ) -> None:
     """Mask, forward, backward, step."""
     model.train()
-    inputs, selected, own = masked(table, 0, settings)
+    cells = masked(table, TRAIN, settings)
     model.zero_grad()
-    loss_of(model(inputs), table, selected, own, weight).backward()
+    plain_loss(model(cells.inputs), table, cells, weight).backward()
     optimiser.step(learning_rate)
 
 
 @torch.no_grad()
-def plain_evaluation(model: PlainNPT, table: Columns, settings: NPTSettings) -> float:
+def plain_evaluation(
+    model: PlainNPT,
+    table: Columns,
+    settings: NPTSettings,
+) -> float:
     """A pass each over validation, train and test rows; the validation label loss."""
     model.eval()
-    losses = []
-    for mode in (1, 0, 2):
-        inputs, _, own = masked(table, mode, settings)
-        t = table.target
-        loss = column_loss(model(inputs)[t], table.values[t], own, table.continuous[t])
-        losses.append(float(loss) / max(int(own.sum()), 1))
-    return losses[0]
+    losses = {}
+    for mode in (VALIDATION, TRAIN, TEST):
+        cells = masked(table, mode, settings)
+        outputs = model(cells.inputs)
+        losses[mode] = float(label_loss(outputs, table, cells))
+    return losses[VALIDATION]

@@ -1,8 +1,8 @@
-"""The paper's configurations as shapes: settings, rows of a batch, and the sizes of the columns; data of that shape."""
+"""The paper's configurations as shapes: settings, batch rows, columns; data of a shape."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import torch
@@ -12,78 +12,127 @@ import yaml
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.settings import NPTSettings
-from performance.reference import Columns
+from performance.reference_masking import Columns
 from workflow.config.reading import read
+from workflow.config.resolution import resolve
 
-PAPER = Path(__file__).parents[1] / "workflow" / "configs" / "paper.yaml"
-
-# Rows of a full batch, and every column's number of classes, 1 for a number; the target comes last.
-TABLES: dict[str, tuple[int, list[int]]] = {
-    "yacht": (308, [5, 10, 8, 17, 10, 14, 1]),
-    "boston_housing": (506, [1] * 11 + [2, 9] + [1]),
-    "breast_cancer": (569, [1] * 30 + [2]),
-    "concrete": (1030, [1] * 9),
-    "protein": (1989, [1] * 10),
-    "poker_hand": (4096, [4] * 5 + [1] * 5 + [10]),
-    "higgs": (4096, [1] * 28 + [2]),
-    "kick": (4096, [3, 33, 1063, 134, 863, 16, 3, 4, 3, 4, 12, 4, 2, 2, 74, 153, 37, 2] + [1] * 14 + [2]),
-    "income": (
-        2048,
-        [9, 52, 47, 17, 3, 7, 24, 15, 5, 10, 2, 3, 6, 8, 6, 6, 51, 38, 8, 10, 9, 10, 3, 4, 7, 5, 43, 43, 43, 5, 3, 3, 3, 53, 2]
-        + [1] * 6 + [2],
-    ),
-    "forest_cover": (1800, [1] * 10 + [2] * 44 + [7]),
-}  # fmt: skip
+FOLDER = Path(__file__).parent
+PAPER = FOLDER.parent / "workflow" / "configs" / "paper.yaml"
+SHAPES = yaml.safe_load((FOLDER / "paper_shapes.yaml").read_text())
+TRAIN_VALIDATION_TEST = torch.tensor([0.7, 0.1, 0.2])
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One configuration of the paper."""
+    """Size of a batch, its columns, and the settings of an NPT."""
 
     name: str
     rows: int
     layout: ColumnLayout
     settings: NPTSettings
 
-
-def shape(name: str) -> Shape:
-    """The configuration of a table, with its base settings from the paper's config."""
-    rows, sizes = TABLES[name]
-    layout = ColumnLayout(tuple(sizes), tuple(size == 1 for size in sizes), len(sizes) - 1)
-    settings = read(yaml.safe_load(PAPER.read_text())).resolve(name, "npt", {})
-    return Shape(name, rows, layout, settings)
+    @property
+    def columns(self) -> int:
+        """Number of columns with the target."""
+        return len(self.layout.sizes)
 
 
-def generated(one: Shape, device: torch.device, seed: int = 0) -> tuple[EncodedTable, Columns]:
-    """The same learnable table in both forms: the target follows the first numbers, in train rows 70 % of the time seen."""
+def layout_of(sizes: list[int]) -> ColumnLayout:
+    """Layout of columns with these numbers of classes, 1 for a number; the target is the last."""
+    continuous = tuple(size == 1 for size in sizes)
+    return ColumnLayout(tuple(sizes), continuous, len(sizes) - 1)
+
+
+def paper_shape(name: str) -> Shape:
+    """The paper's configuration of a table, with the base settings of `paper.yaml`."""
+    config = read(yaml.safe_load(PAPER.read_text()))
+    settings = resolve(config, name, "npt", {})
+    shape = SHAPES[name]
+    return Shape(name, shape["rows"], layout_of(shape["sizes"]), settings)
+
+
+def generated(
+    shape: Shape,
+    device: torch.device,
+    seed: int = 0,
+) -> tuple[EncodedTable, Columns]:
+    """The same learnable table for NPT and for the plain implementation.
+
+    The target follows the first four columns, with noise. Rows are train rows with probability 0.7.
+    """
     draws = torch.Generator().manual_seed(seed)
-    continuous, sizes = torch.tensor(one.layout.continuous), torch.tensor(one.layout.sizes)
-    shape_ = (one.rows, len(sizes))
-    numbers = torch.where(continuous, torch.randn(shape_, generator=draws), 0.0)
-    codes = torch.where(continuous, 0, (torch.rand(shape_, generator=draws) * sizes).long())
-    signal = (numbers[:, :4].sum(1) + (codes[:, :4] / sizes[:4]).sum(1)) / 2
-    signal = (signal - signal.mean()) / signal.std() + 0.3 * torch.randn(one.rows, generator=draws)
-    target, classes = one.layout.target, one.layout.sizes[one.layout.target]
+    encoded = _random_table(shape, draws)
+    target = encoded.target
+    signal = _signal(encoded, draws)
+    classes = shape.layout.sizes[target]
     if classes == 1:
-        numbers[:, target] = (signal - signal.mean()) / signal.std()
+        encoded.numbers[:, target] = standardised(signal)
     else:
-        codes[:, target] = (signal.argsort().argsort() * classes // one.rows).long()
-    part = torch.multinomial(
-        torch.tensor([0.7, 0.1, 0.2]), one.rows, replacement=True, generator=draws
+        ranks = signal.argsort().argsort()
+        encoded.codes[:, target] = ranks * classes // shape.rows
+    encoded.part[:] = torch.multinomial(
+        TRAIN_VALIDATION_TEST,
+        shape.rows,
+        replacement=True,
+        generator=draws,
     )
-    missing = torch.zeros(shape_, dtype=torch.bool)
-    on_device = [x.to(device) for x in (codes, numbers, missing, part, continuous, sizes)]
-    data = EncodedTable(
-        on_device[0], on_device[1], on_device[2], on_device[3], on_device[4], on_device[5], target
+    tensors = {}
+    for field in fields(encoded):
+        value = getattr(encoded, field.name)
+        if isinstance(value, torch.Tensor):
+            tensors[field.name] = value.to(device)
+    encoded = replace(encoded, **tensors)
+    return encoded, by_column(encoded)
+
+
+def _random_table(shape: Shape, draws: torch.Generator) -> EncodedTable:
+    """A table of independent cells without missing ones."""
+    continuous = torch.tensor(shape.layout.continuous)
+    sizes = torch.tensor(shape.layout.sizes)
+    cells = (shape.rows, shape.columns)
+    normal = torch.randn(cells, generator=draws)
+    uniform = torch.rand(cells, generator=draws)
+    return EncodedTable(
+        codes=torch.where(continuous, 0, (uniform * sizes).long()),
+        numbers=torch.where(continuous, normal, 0.0),
+        missing=torch.zeros(cells, dtype=torch.bool),
+        part=torch.zeros(shape.rows, dtype=torch.long),
+        continuous=continuous,
+        sizes=sizes,
+        target=shape.layout.target,
     )
-    values = [
-        numbers[:, j, None]
-        if one.layout.continuous[j]
-        else F.one_hot(codes[:, j], int(sizes[j])).float()
-        for j in range(len(sizes))
-    ]
-    plain = Columns(
-        [v.to(device) for v in values], [missing[:, j].to(device) for j in range(len(sizes))], one.layout.continuous,
-        part.to(device), target,
-    )  # fmt: skip
-    return data, plain
+
+
+def _signal(table: EncodedTable, draws: torch.Generator) -> torch.Tensor:
+    """Sum of the first four columns (n,), standardised, with noise."""
+    numbers = table.numbers[:, :4].sum(1)
+    fractions = table.codes / table.sizes
+    codes = fractions[:, :4].sum(1)
+    noise = torch.randn(len(numbers), generator=draws)
+    return standardised((numbers + codes) / 2) + 0.3 * noise
+
+
+def by_column(encoded: EncodedTable) -> Columns:
+    """An encoded table as a list of columns."""
+    continuous = tuple(encoded.continuous.tolist())
+    values = []
+    for column, size in enumerate(encoded.sizes.tolist()):
+        if continuous[column]:
+            numbers = encoded.numbers[:, column]
+            values.append(numbers[:, None])
+        else:
+            codes = encoded.codes[:, column]
+            values.append(F.one_hot(codes, size).float())
+    missing = list(encoded.missing.unbind(1))
+    return Columns(
+        values,
+        missing,
+        continuous,
+        encoded.part,
+        encoded.target,
+    )
+
+
+def standardised(values: torch.Tensor) -> torch.Tensor:
+    """Values with mean 0 and standard deviation 1."""
+    return (values - values.mean()) / values.std()

@@ -16,19 +16,11 @@ from npt.data.assembly import assemble
 from npt.data.datasets import synthetic
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
+from npt.nn.learner import METHOD
 from npt.nn.settings import NPTSettings
 from npt.table import Split, Table, Task
 
-SMALL_NPT = NPTSettings(
-    width=8,
-    layers=2,
-    heads=2,
-    updates=10,
-    evaluate_every=5,
-    learning_rate=0.01,
-    target_mask=0.5,
-    schedule_share=0.5,
-)
+SMALL_NPT = NPTSettings(**METHOD.test_settings)
 
 
 def make_table(task: Task, rows: int = 60, seed: int = 0) -> Table:

@@ -10,8 +10,15 @@ import numpy as np
 import pandas as pd
 
 from npt.data import store
+from npt.interface import Prediction
 from npt.table import Column, Split, Table, Task
+from workflow.config.reading import read
+from workflow.planning import paths
+from workflow.planning.plan import Plan
+from workflow.planning.run import Run
+from workflow.results.predictions import PARTS, fold_arrays, write_predictions
 from workflow.results.row import Row
+from workflow.results.row_file import write_rows
 from workflow.results.study_file import read_study, write_study
 
 TASKS: dict[str, Task] = {"yacht": "regression", "wine": "multiclass", "breast_cancer": "binary"}
@@ -68,3 +75,59 @@ def prepared(name: str = "yacht", folds: int = 3, **facts: Any) -> store.Prepare
     splits = {fold: Split(fold, train, validation, test) for fold in range(folds)}
     task = TASKS.get(name, "regression")
     return store.Prepared(table(task), splits, {**FACTS, "name": name, **facts})
+
+
+def plan(**changes: Any) -> Plan:
+    """Plan of three methods on two datasets and three folds, with a probe of two of them."""
+    content: dict[str, Any] = {
+        "folds": "0-2",
+        "datasets": ["yacht", "wine"],
+        "methods": ["npt", "knn", "mlp"],
+        "studies": {"main": {}, "corruption": {"kind": "corruption", "methods": ["npt", "knn"]}},
+    }
+    planned = Plan.of(read({**content, **changes}))
+    return Plan.model_validate_json(planned.model_dump_json())
+
+
+def prepare(name: str, **facts: Any) -> None:
+    """Write a prepared dataset under `results`."""
+    store.save(Path(paths.prepared(name)), prepared(name, **facts))
+
+
+def finish(plan: Plan, stem: str, folder: str = "", **changes: Any) -> None:
+    """Write the rows and predictions of a run as its job would, or into another folder."""
+    run = plan.runs[stem]
+    dataset = prepared(run.dataset)
+    arrays: dict[str, np.ndarray] = {}
+    for fold in run.folds:
+        split = dataset.splits[fold]
+        predictions = {part: predicted(dataset, split.rows(part), run.method) for part in PARTS}
+        arrays |= fold_arrays(fold, split, predictions)
+    write_predictions(Path(folder, paths.run_predictions(stem)), arrays)
+    rows = [_row_of(run, fold, **{"validation_loss": 0.5, **changes}) for fold in run.folds]
+    write_rows(Path(folder, paths.run_rows(stem)), rows)
+
+
+def finish_probe(plan: Plan, study: str, stem: str, **changes: Any) -> None:
+    """Write the rows of a study's probe of a run."""
+    run = plan.runs[stem]
+    facts = {"options": plan.studies[study].options, "rows": 1, **changes}
+    rows = [_row_of(run, fold, **facts) for fold in run.folds]
+    write_rows(Path(paths.probe_rows(study, stem)), rows)
+
+
+def predicted(dataset: store.Prepared, rows: np.ndarray, method: str) -> Prediction:
+    """Predictions that are worse by another amount for every method."""
+    error = {"npt": 0.5, "knn": 0.75, "mlp": 0.25}.get(method, 1.0)
+    truth = dataset.table.truth[rows]
+    if dataset.table.task == "regression":
+        return Prediction(truth + error)
+    classes = CLASSES[dataset.table.task]
+    probabilities = np.full((len(rows), classes), error / classes)
+    probabilities[np.arange(len(rows)), truth.astype(int)] += 1 - error
+    return Prediction(probabilities)
+
+
+def _row_of(run: Run, fold: int, **changes: Any) -> Row:
+    identity = {"variant": run.variant, "seed": run.seed, "fingerprint": run.fingerprint}
+    return row(run.method, fold, run.dataset, **{**identity, **changes})

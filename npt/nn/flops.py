@@ -20,16 +20,18 @@ def between_attributes(n: int, d: int, e: int) -> int:
     return 26 * n * d * e**2 + 4 * n * d**2 * e
 
 
+def blocks(settings: NPTSettings) -> tuple[int, int]:
+    """Numbers of blocks between datapoints and between attributes; layers without a kind are left out."""
+    number = max(1, settings.layers // 2)
+    return number * settings.between_datapoints, number * settings.between_attributes
+
+
 def forward(n: int, d: int, settings: NPTSettings) -> int:
     """One forward pass of the encoder over a batch, with feed-forward layers of four times the width."""
-    pairs = (
-        settings.layers // 2
-        if settings.between_datapoints and settings.between_attributes
-        else max(1, settings.layers // 2)
-    )
-    rows = pairs * between_datapoints(n, d, settings.width) if settings.between_datapoints else 0
-    columns = pairs * between_attributes(n, d, settings.width) if settings.between_attributes else 0
-    return rows + columns
+    datapoint_blocks, attribute_blocks = blocks(settings)
+    datapoints = datapoint_blocks * between_datapoints(n, d, settings.width)
+    attributes = attribute_blocks * between_attributes(n, d, settings.width)
+    return datapoints + attributes
 
 
 def update(n: int, d: int, settings: NPTSettings) -> int:

@@ -131,4 +131,15 @@ METHOD = Method(
     folds_per_job=one_fold,
     saves_weights=True,
     sources=("npt/nn", *DATA_SOURCES),
+    libraries=("torch",),
+    test_settings={
+        "width": 8,
+        "layers": 2,
+        "heads": 2,
+        "updates": 10,
+        "evaluate_every": 5,
+        "learning_rate": 0.01,
+        "target_mask": 0.5,
+        "schedule_share": 0.5,
+    },
 )

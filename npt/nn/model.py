@@ -66,12 +66,9 @@ class NPT(nn.Module):
             present: Rows (B, n) that are not padding, so that tables of different lengths form one input; for evaluation.
         """
         x = self.embed(inputs)  # (B, n, d, e)
-        for index, block in enumerate(self.blocks):
+        for index in range(len(self.blocks)):
             queries = rows if index == self.query_block else None
-            if self.over_rows[index]:
-                x = self._between_datapoints(block, x, queries, present)  # (B, m, d, e)
-            else:
-                x = self._between_attributes(block, x, queries)  # (B, m, d, e)
+            x = self._apply_block(index, x, queries, present)  # (B, m, d, e)
         return self.drop_last(x)  # (B, m, d, e)
 
     def embed(self, inputs: ModelInput) -> torch.Tensor:
@@ -91,29 +88,37 @@ class NPT(nn.Module):
         tokens = self(inputs, rows, present)  # (B, m, d, e)
         return self.head.target(tokens[:, :, self.layout.target_token])  # (B, m, C)
 
+    def attention_weights(self, inputs: ModelInput, rows: torch.Tensor) -> dict[int, torch.Tensor]:
+        """Attention (B, k, m, n) of query rows (B, m) in every block between datapoints, by the block's index."""
+        weights = {}
+        x = self.embed(inputs)  # (B, n, d, e)
+        for index, block in enumerate(self.blocks):
+            if self.over_rows[index]:
+                assert isinstance(block, Block)
+                weights[index] = block.probabilities(x.flatten(2), rows)  # (B, k, m, n)
+            x = self._apply_block(index, x)  # (B, n, d, e)
+        return weights
+
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Parameters that are fused of several tensors of the paper, with the row counts of these."""
         return self.embedding.segments() | self.head.segments()
 
-    def _between_datapoints(
+    def _apply_block(
         self,
-        block: nn.Module,
+        index: int,
         x: torch.Tensor,
-        queries: torch.Tensor | None,
-        present: torch.Tensor | None,
+        queries: torch.Tensor | None = None,
+        present: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Attention over rows: (B, n, d, e) to (B, m, d, e)."""
-        context = x.flatten(2)  # (B, n, d * e)
-        if queries is None:
-            y = self._run(block, context, None, present)  # (B, n, d * e)
-        else:
-            y = self._run(block, take_rows(context, queries), context, present)  # (B, m, d * e)
-        return y.unflatten(2, x.shape[2:])  # (B, m, d, e)
-
-    def _between_attributes(
-        self, block: nn.Module, x: torch.Tensor, queries: torch.Tensor | None
-    ) -> torch.Tensor:
-        """Attention over columns, in every row: (B, n, d, e) to (B, m, d, e)."""
+        """Attention between datapoints or between attributes: (B, n, d, e) to (B, m, d, e)."""
+        block = self.blocks[index]
+        if self.over_rows[index]:
+            context = x.flatten(2)  # (B, n, d * e)
+            if queries is None:
+                y = self._run(block, context, None, present)  # (B, n, d * e)
+            else:
+                y = self._run(block, take_rows(context, queries), context, present)  # (B, m, d * e)
+            return y.unflatten(2, x.shape[2:])  # (B, m, d, e)
         if queries is not None:
             x = take_rows(x, queries)  # (B, m, d, e)
         return self._run(block, x.flatten(0, 1)).view(x.shape)  # (B, m, d, e)

@@ -1,4 +1,4 @@
-"""The workflow through a real Slurm of one node: the same results as without, jobs that are cancelled or killed come again.
+"""The workflow on a real Slurm of one node: equal results, and lost jobs return.
 
 `make test-cluster` installs Debian's packages and runs this; elsewhere it is skipped.
 """
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 pytestmark = [
     pytest.mark.skipif(
         os.environ.get("NPT_TEST_CLUSTER") != "1",
-        reason="asked for with NPT_TEST_CLUSTER=1 (make test-cluster)",
+        reason="runs with NPT_TEST_CLUSTER=1 (make test-cluster)",
     ),
     pytest.mark.skipif(
         shutil.which("slurmctld") is None,
@@ -60,10 +60,11 @@ def through(profile: str, folder: Path, *options: str, config: Path = SMOKE) -> 
 
 
 def during(words: list[str], act: Callable[[], bool], log: Path) -> int:
-    """Run a command and meanwhile `act` every half second until it says that it has; the exit status."""
+    """Exit status of a command; `act` is called every half second until it returns true."""
     with log.open("w") as stream:
         process = subprocess.Popen(words, stdout=stream, stderr=subprocess.STDOUT, cwd=ROOT)
-        done, started = False, time.monotonic()
+        done = False
+        started = time.monotonic()
         while process.poll() is None:
             done = done or act()
             time.sleep(0.5)
@@ -74,7 +75,7 @@ def during(words: list[str], act: Callable[[], bool], log: Path) -> int:
 
 
 def jobs() -> dict[str, dict[str, str]]:
-    """What Slurm knows of all jobs, finished ones included, by id."""
+    """Slurm's facts of all jobs, finished ones included, by id."""
     text = subprocess.run(
         ["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True
     ).stdout
@@ -87,16 +88,14 @@ def jobs() -> dict[str, dict[str, str]]:
 
 
 def running(rule: str, known: set[str]) -> str | None:
-    """A running job of a rule that was not there before."""
+    """Number of a running job of a rule that is not among the known."""
     for number, job in jobs().items():
         if number not in known and job["JobState"] == "RUNNING" and f"rule_{rule}" in job["line"]:
             return number
     return None
 
 
-def test_the_same_results_as_without_and_a_gpu_for_trainings_alone(
-    local: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_same_results_and_gpus_for_trainings_alone(local: dict[str, bytes], tmp_path: Path) -> None:
     known = set(jobs())
     done = subprocess.run(
         through("slurm", tmp_path, *QUICK, config=short(tmp_path)),
@@ -106,29 +105,29 @@ def test_the_same_results_as_without_and_a_gpu_for_trainings_alone(
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert tables(tmp_path) == local
-    asked = [job for number, job in jobs().items() if number not in known]
-    with_gpu = [job for job in asked if "gres/gpu=1" in job["line"] or "gpu:1" in job["line"]]
-    assert with_gpu and len(with_gpu) < len(asked)
+    submitted = [job for number, job in jobs().items() if number not in known]
+    with_gpu = [job for job in submitted if "gres/gpu=1" in job["line"] or "gpu:1" in job["line"]]
+    assert with_gpu and len(with_gpu) < len(submitted)
     assert all("rule_train" in job["line"] or "rule_probe" in job["line"] for job in with_gpu)
 
 
 def trainings(folder: Path) -> list[int]:
     """Processes that train in a folder."""
-    found = subprocess.run(
-        ["pgrep", "-f", "python -m workflow.steps.run"], capture_output=True, text=True
-    ).stdout.split()
-    return [
-        int(process)
-        for process in found
-        if Path(f"/proc/{process}/cwd").resolve() == folder.resolve()
-    ]
+    search = ["pgrep", "-f", "python -m workflow.steps.run"]
+    numbers = subprocess.run(search, capture_output=True, text=True).stdout.split()
+    processes: list[int] = []
+    for number in numbers:
+        if Path(f"/proc/{number}/cwd").resolve() == folder.resolve():
+            processes.append(int(number))
+    return processes
 
 
 @pytest.mark.parametrize("how", ["cancelled", "killed"])
-def test_a_job_that_is_lost_comes_again_with_more_memory(
+def test_lost_job_returns_with_more_memory(
     how: str, local: dict[str, bytes], tmp_path: Path
 ) -> None:
-    known, lost = set(jobs()), []
+    known = set(jobs())
+    lost: list[str] = []
 
     def lose() -> bool:
         number = running("train", known)
@@ -162,7 +161,7 @@ def test_a_job_that_is_lost_comes_again_with_more_memory(
     assert most == 2 * first
 
 
-def test_any_scheduler_through_its_submit_command(local: dict[str, bytes], tmp_path: Path) -> None:
+def test_generic_scheduler_gives_the_same_results(local: dict[str, bytes], tmp_path: Path) -> None:
     words = through(
         "generic", tmp_path, "--seconds-between-status-checks", "2", config=short(tmp_path)
     )

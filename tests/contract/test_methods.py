@@ -1,90 +1,128 @@
-"""Every registered method keeps the contract on every task: shapes, determinism, blindness."""
+"""Every method keeps the contract on every task: shapes, determinism, blindness, refitting."""
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import npt
 from baselines import methods
-from baselines.search import BaselineSettings
-from npt.evaluation import evaluate
+from npt.evaluation import Evaluation, evaluate
 from npt.interface import Method, Resources
-from npt.table import TASKS, Task
-from tests.conftest import SMALL_NPT, first_split, make_table
+from npt.metrics import scores
+from npt.perturbation import Perturbation
+from npt.table import TASKS, Table, Task
+from tests.conftest import first_split, make_table
 
-CASES = [
-    pytest.param(method, task, id=f"{name}-{task}")
-    for name, method in methods().items()
-    for task in TASKS
-    if not method.supports(task)
+ROOT = Path(npt.__file__).parents[1]
+ROWS = 120
+CASES = []
+REFITS = []
+for _method in methods().values():
+    for _task in TASKS:
+        if _method.supports(_task):
+            continue
+        _case = pytest.param(_method, _task, id=f"{_method.name}-{_task}")
+        CASES.append(_case)
+        if _method.refit is not None:
+            REFITS.append(_case)
+SEEDED = ("npt", "mlp", "tabnet", "random_forest")
+TITLES = [
+    "CatBoost",
+    "DKL",
+    "Gradient Boosting",
+    "LightGBM",
+    "Linear",
+    "MLP",
+    "NPT",
+    "Random Forest",
+    "TabNet",
+    "XGBoost",
+    "k-NN",
 ]
 
 
-def small(method: Method) -> Any:
-    if method.name == "npt":
-        return SMALL_NPT
-    if method.name == "knn":
-        return BaselineSettings({"n_neighbors": [2, 5]})
-    return BaselineSettings(
-        "quick", {"max_epochs": 3} if method.name in ("tabnet", "deep_kernel_learning") else {}
-    )
+def evaluated(method: Method, table: Table, seed: int = 1) -> Evaluation:
+    settings = method.settings(**method.test_settings)
+    learner = method.build(settings, Resources())
+    split = first_split(make_table(table.task, ROWS))
+    evaluation = evaluate(learner, table, split, seed)
+    assert evaluation.status == "ok", evaluation.reason
+    return evaluation
 
 
-def predictions(
-    method: Method, table: Any, seed: int = 1
-) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
-    result = evaluate(
-        method.build(small(method), Resources()),
-        table,
-        first_split(make_table(table.task, 120)),
-        seed,
-    )
-    assert result.status == "ok", result.reason
-    return (
-        result.predictions["validation"].values,
-        result.predictions["test"].values,
-        dict(result.metrics),
-    )
+def with_other_targets(table: Table, rows: np.ndarray) -> Table:
+    truth = table.truth
+    truth[rows] += 100 if table.task == "regression" else 1
+    if table.task != "regression":
+        truth %= table.columns[table.target].size
+    return table.with_numbers(table.target, truth)
 
 
 @pytest.mark.parametrize(("method", "task"), CASES)
-def test_shapes_determinism_and_blindness(method: Method, task: Task) -> None:
-    table = make_table(task, 120)
+def test_predictions_have_the_shape_of_the_task(method: Method, task: Task) -> None:
+    table = make_table(task, ROWS)
     split = first_split(table)
-    validation, test, metrics = predictions(method, table)
+    predictions = evaluated(method, table).predictions
     classes = table.columns[table.target].size
-    for predicted, rows in ((validation, split.validation), (test, split.test)):
-        assert predicted.shape == ((len(rows),) if task == "regression" else (len(rows), classes))
-        assert np.isfinite(predicted).all()
-        if task != "regression":
-            assert predicted.sum(1) == pytest.approx(np.ones(len(rows)))
-    assert {name.partition("_")[0] for name in metrics} == {"validation", "test"}
-
-    # Other test targets: the same predictions to the last bit, other metrics.
-    changed = make_table(task, 120)
-    truth = changed.truth
-    truth[split.test] = (
-        truth[split.test] + 100 if task == "regression" else (truth[split.test] + 1) % classes
-    )
-    changed = changed.with_numbers(changed.target, truth)
-    validation_again, test_again, metrics_again = predictions(method, changed)
-    assert np.array_equal(validation, validation_again)
-    assert np.array_equal(test, test_again)
-    assert {k: v for k, v in metrics.items() if "test" in k} != {
-        k: v for k, v in metrics_again.items() if "test" in k
-    }
+    for part in ("validation", "test"):
+        values = predictions[part].values
+        rows = len(split.rows(part))
+        assert np.isfinite(values).all()
+        if task == "regression":
+            assert values.shape == (rows,)
+        else:
+            assert values.shape == (rows, classes)
+            assert values.sum(1) == pytest.approx(np.ones(rows))
 
 
-@pytest.mark.parametrize(
-    "method", [m for m in methods().values() if m.name in ("npt", "mlp", "tabnet", "random_forest")]
-)
-def test_a_seed_matters(method: Method) -> None:
-    table = make_table("regression", 120)
-    assert not np.array_equal(predictions(method, table, 1)[1], predictions(method, table, 2)[1])
+@pytest.mark.parametrize(("method", "task"), CASES)
+def test_test_targets_change_scores_but_no_prediction(method: Method, task: Task) -> None:
+    table = make_table(task, ROWS)
+    split = first_split(table)
+    other = with_other_targets(table, split.test)
+    first = evaluated(method, table).predictions
+    second = evaluated(method, other).predictions
+    for part in ("validation", "test"):
+        assert np.array_equal(first[part].values, second[part].values)
+    assert scores(first, table, split) != scores(second, other, split)
 
 
-def test_the_paper_s_ten_methods_and_a_linear_one_are_registered() -> None:
-    titles = "Linear, NPT, DKL, CatBoost, Gradient Boosting, k-NN, LightGBM, MLP, Random Forest, TabNet, XGBoost"
-    assert sorted(m.title for m in methods().values()) == sorted(titles.split(", "))
+@pytest.mark.parametrize("name", SEEDED)
+def test_a_seed_matters(name: str) -> None:
+    table = make_table("regression", ROWS)
+    first = evaluated(methods()[name], table, seed=1).predictions["test"]
+    second = evaluated(methods()[name], table, seed=2).predictions["test"]
+    assert not np.array_equal(first.values, second.values)
+
+
+@pytest.mark.parametrize(("method", "task"), REFITS)
+def test_refit_repeats_the_winner(method: Method, task: Task) -> None:
+    table = make_table(task, ROWS)
+    split = first_split(table)
+    blind = table.blind(split.test)
+    settings = method.settings(**method.test_settings)
+    learner = method.build(settings, Resources())
+    fit = learner.fit(blind, split, 1)
+    predicted = learner.predict(split.test).values
+    assert method.refit is not None
+    model = method.refit(settings, fit.chosen, Resources(), blind, split, 1)
+    assert np.array_equal(model.predict(split.test).values, predicted)
+    control = model.predict_perturbed(split.test, Perturbation("shuffle", 0.0), 0)
+    assert np.array_equal(control.values, predicted)
+
+
+def test_the_papers_methods_and_a_linear_one_are_registered() -> None:
+    assert sorted(method.title for method in methods().values()) == TITLES
+
+
+@pytest.mark.parametrize("method", methods().values(), ids=list(methods()))
+def test_a_declaration_is_complete(method: Method) -> None:
+    assert method.libraries
+    assert method.test_settings
+    assert (method.load is not None) == method.saves_weights
+    assert (method.refit is None) == method.saves_weights
+    for source in method.sources:
+        assert (ROOT / source).exists()

@@ -9,7 +9,8 @@ import pytest
 
 from npt.evaluation import evaluate
 from npt.interface import Fit, Infeasible, Prediction, Trial
-from npt.metrics import negative_log_likelihood, score
+from npt.likelihood import negative_log_likelihood
+from npt.metrics import score
 from npt.table import Split, Table
 from tests.conftest import first_split, make_table
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from baselines import methods
-from baselines.declaration import BaselineSettings
+from baselines.grids import BaselineSettings
 from npt.interface import Resources, UserError
 from npt.metrics import score
 from npt.nn import queries
@@ -42,9 +42,9 @@ def trained(task: Task, settings: NPTSettings = SMALL_NPT) -> tuple[TrainedNPT, 
 
 
 def fitted(name: str, table: Table, split: Split, grid: dict[str, list[Any]]) -> Any:
-    learner = methods()[name].build(BaselineSettings(grid), Resources())
+    learner = methods()[name].build(BaselineSettings(grid=grid), Resources())
     learner.fit(table.blind(split.test), split, 0)
-    return learner
+    return learner.trained
 
 
 @torch.no_grad()

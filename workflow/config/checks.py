@@ -1,83 +1,169 @@
-"""Whether the pieces of a configuration have the form and the names that they must have."""
+"""Checks across the keys of a configuration."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from functools import cache
-from typing import Any
+from collections.abc import Iterable
+from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
-
+from baselines import methods
+from npt.data.custom.formats import file_at
+from npt.data.datasets import datasets
 from npt.interface import UserError, unknown
+from npt.metrics import METRICS
+from workflow.config.models import Config
+from workflow.config.settings import require_settings
+from workflow.config.study import Study, studies_of
 
-Settings = Mapping[str, Any]
-
-
-def mapping(value: Any, where: str) -> Mapping[str, Any]:
-    """What stands at a key, which may be empty."""
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise UserError(f"{where}: {value!r} is not a mapping of keys to values")
-    return value
+DRAWN_TRIAL = re.compile(r"trial_\d+")
 
 
-def changes_by_method(value: Any, allowed: Mapping[str, Any], where: str) -> dict[str, Settings]:
-    """A mapping of methods to mappings; an empty value is an empty mapping."""
-    given = mapping(value, where)
-    require_known(given, allowed, where)
-    return {method: mapping(changes, f"{where}.{method}") for method, changes in given.items()}
+def check(config: Config) -> None:
+    """Check a configuration whose single values are valid.
+
+    Raises:
+        UserError: One line with the key, what was found and what is allowed.
+    """
+    _check_custom_datasets(config)
+    _check_datasets(config)
+    _check_metrics(config)
+    _check_settings(config)
+    studies = list(studies_of(config).values())
+    for study in studies:
+        _check_study(study, config)
+    _check_budget(config, studies)
+    _check_configurations(config, studies)
 
 
-def list_of_names(value: Any, allowed: Mapping[str, Any], where: str, own: bool) -> tuple[str, ...]:
-    """Names that are allowed, each once; `where` they stand, or at its last key alone if they are not a study's `own`."""
-    where = where if own else where.rpartition(".")[2]
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not names:
-        raise UserError(f"{where}: {value!r} is not a list of names")
-    require_known(names, allowed, where)
-    if len(set(names)) < len(names):
-        raise UserError(f"{where}: {next(n for n in names if names.count(n) > 1)} occurs twice")
-    return tuple(names)
+def _check_custom_datasets(config: Config) -> None:
+    for name, dataset in config.custom_datasets.items():
+        key = f"custom_datasets.{name}"
+        if name in datasets():
+            raise UserError(f"{key}: is the name of a declared dataset; choose another")
+        if dataset.path and file_at(dataset.path) is None:
+            raise UserError(f"{key}.path: {dataset.path}: no such file in {Path.cwd()}")
 
 
-def require_known(names: Iterable[Any], allowed: Mapping[str, Any], where: str) -> None:
-    """Raise `UserError` for a name that is not allowed."""
+def _check_datasets(config: Config) -> None:
+    _require_datasets(config, config.datasets, "datasets")
+    _require_datasets(config, config.overrides, "overrides")
+    _require_datasets(config, config.configurations, "configurations")
+    for name, study in config.studies.items():
+        _require_datasets(config, study.datasets or (), f"studies.{name}.datasets")
+
+
+def _require_datasets(config: Config, names: Iterable[str], key: str) -> None:
     for name in names:
-        if not isinstance(name, str) or name not in allowed:
-            raise UserError(f"{where}: {unknown(name, allowed)}")
+        if name not in config.all_datasets:
+            raise UserError(f"{key}: {unknown(name, config.all_datasets)}")
 
 
-def require_keys(raw: Mapping[str, Any], allowed: Iterable[str], where: str) -> None:
-    """Raise `UserError` for a key that is not allowed."""
-    names = list(allowed)
-    for key in raw:
-        if key not in names:
-            raise UserError(f"{where}: {unknown(key, names)}")
+def _check_metrics(config: Config) -> None:
+    for task, metric in config.metrics.items():
+        allowed = [name for name, known in METRICS.items() if task in known.tasks]
+        if metric not in allowed:
+            raise UserError(f"metrics.{task}: {unknown(metric, allowed)}")
 
 
-def require_identifier(name: Any, where: str, kind: str) -> None:
-    """Raise `UserError` unless the name of something of the user's fits into paths."""
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
-        raise UserError(
-            f"{where}: a {kind}'s name is a letter, then letters, digits and _, at most 64 in all"
-        )
+def _check_settings(config: Config) -> None:
+    for method, changes in config.settings.items():
+        require_settings(method, changes, f"settings.{method}")
+    for dataset, by_method in config.overrides.items():
+        for method, changes in by_method.items():
+            require_settings(method, changes, f"overrides.{dataset}.{method}")
+    for dataset, variants_by_method in config.configurations.items():
+        for method, variants in variants_by_method.items():
+            for name, changes in variants.items():
+                require_settings(method, changes, f"configurations.{dataset}.{method}.{name}")
+    for study, block in config.studies.items():
+        for method, variants in block.variants.items():
+            for name, changes in variants.items():
+                require_settings(method, changes, f"studies.{study}.variants.{method}.{name}")
 
 
-def typed(kind: type, values: Mapping[str, Any], where: str) -> Any:
-    """An instance of a dataclass from plain values; what does not fit is named with its place."""
-    try:
-        return _adapter(kind).validate_python(dict(values))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(
-            f"{where}.{'.'.join(map(str, first['loc']))}: {first['input']!r}: {first['msg']}"
-        ) from None
-    except UserError as error:
-        raise UserError(f"{where}.{error}") from None
+def _check_study(study: Study, config: Config) -> None:
+    _check_variants(study)
+    _check_tasks(study, config)
+    for method in study.methods:
+        _check_method(study, config, method)
+    if study.tuned and (study.kind.probes or not study.include_base):
+        raise UserError(f"{study.key}.tuned: not allowed with a probe or include_base: false")
+    if study.external_results and study.kind.probes:
+        raise UserError(f"{study.key}.external_results: not allowed with a probe")
 
 
-@cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+def _check_variants(study: Study) -> None:
+    for method in study.variants:
+        if method not in study.methods:
+            raise UserError(f"{study.key}.variants: {unknown(method, study.methods)}")
+    if study.include_base:
+        return
+    for method in study.methods:
+        if not study.variants.get(method):
+            raise UserError(f"{study.key}.include_base: false leaves nothing of {method}")
+
+
+def _check_tasks(study: Study, config: Config) -> None:
+    allowed = study.kind.only_task
+    if allowed is None:
+        return
+    for dataset in study.datasets:
+        task = config.all_datasets[dataset].expected_task
+        if task != allowed:
+            kind = study.kind.name
+            raise UserError(f"{study.key}.datasets: {dataset} is {task}; {kind} needs {allowed}")
+
+
+def _check_method(study: Study, config: Config, name: str) -> None:
+    """A method must support some dataset of the study, and its probe."""
+    key = f"{study.key}.methods"
+    method = methods()[name]
+    reasons: list[str] = []
+    for dataset in study.datasets:
+        task = config.all_datasets[dataset].expected_task
+        reason = method.supports(task)
+        if reason is not None:
+            reasons.append(reason)
+    if len(reasons) == len(study.datasets):
+        names = ", ".join(study.datasets)
+        raise UserError(f"{key}: {name} supports none of {names}: {reasons[0]}")
+    kind = study.kind
+    if not kind.accepts(method):
+        able = ", ".join(other.name for other in methods().values() if kind.accepts(other))
+        raise UserError(f"{key}: {kind.name} cannot probe {name}; allowed: {able}")
+
+
+def _check_budget(config: Config, studies: list[Study]) -> None:
+    """A budget needs a tuned study and holds the named configurations."""
+    used = {method for study in studies for method in study.methods}
+    tuned = {method for study in studies if study.tuned for method in study.methods}
+    for method, number in config.budget.items():
+        if methods()[method].draw is None:
+            continue
+        if method in used - tuned:
+            raise UserError(f"budget: no study of {method} has `tuned: true`")
+        for dataset, by_method in config.configurations.items():
+            named = len(by_method.get(method, {}))
+            if number < 1 + named:
+                key = f"configurations.{dataset}.{method}"
+                raise UserError(f"budget: {number} is less than the base and the {named} of {key}")
+
+
+def _check_configurations(config: Config, studies: list[Study]) -> None:
+    """Configurations need a tuned study that chooses among them."""
+    able = [name for name, method in methods().items() if method.draw is not None]
+    tuned = [study for study in studies if study.tuned]
+    for dataset, by_method in config.configurations.items():
+        for method, variants in by_method.items():
+            key = f"configurations.{dataset}.{method}"
+            if method not in able:
+                raise UserError(f"configurations.{dataset}: {unknown(method, able)}")
+            if not any(_runs(study, dataset, method) for study in tuned):
+                raise UserError(f"{key}: no study that runs it has `tuned: true`")
+            for name in variants:
+                if DRAWN_TRIAL.fullmatch(name):
+                    raise UserError(f"{key}.{name}: reserved for drawn configurations")
+
+
+def _runs(study: Study, dataset: str, method: str) -> bool:
+    return dataset in study.datasets and method in study.methods

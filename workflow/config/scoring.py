@@ -1,4 +1,4 @@
-"""What a configuration chooses about its tables."""
+"""Metrics and ranking of the tables."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Ranking = Literal["shared", "paper"]
 
 @dataclass(frozen=True)
 class Scoring:
-    """The metric of every task, and how methods are ranked.
+    """Metric of each task, and the ranking.
 
-    With `shared` equal means have the average of their ranks; `paper` follows the conventions of its Table 1, see
-    `workflow.report.ranks`.
+    With `shared` equal means have the average of their ranks; `paper` follows the conventions of
+    the paper's Table 1, see `workflow.report.ranks`.
     """
 
     metrics: Mapping[Task, str]

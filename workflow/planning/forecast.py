@@ -1,268 +1,207 @@
-"""What a plan will cost, from its operations and from what was measured."""
+"""Forecast of what a plan costs: jobs, operations, and hours of CPU cores or of a GPU."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from baselines import methods
-from npt.interface import Resources
-from workflow.config.reading import Config, read_file
-from workflow.config.settings import as_json, typed_settings
-from workflow.config.study import Study
-from workflow.planning import resources
-from workflow.planning.old_plan import Plan
-from workflow.planning.runs import Run
-from workflow.studies.kinds import KINDS
+from baselines import baselines, methods
+from npt.validation import validated
+from workflow.config.settings import typed_settings
+from workflow.planning import measurements, resources
+from workflow.planning.plan import Plan
+from workflow.planning.planned_study import PlannedStudy
+from workflow.planning.run import Run
+from workflow.studies import kinds
 
-ROOT = Path(__file__).parents[2]
-MEASURED, REFERENCE = ROOT / "performance" / "results", ROOT / "results" / "reference"
 JOB_SECONDS = 2.0  # of a core, for starting Python and its libraries
+TRAIN_FRACTION = 0.7
+LARGE_FLOP = 1e17
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cost:
-    """Jobs of a study that no earlier one has, operations of its trainings and probes, and seconds of one CPU core.
+    """Cost of a study, without the runs that an earlier study has.
 
-    `cpu_seconds` are those of everything on a CPU, `other_seconds` those of what a GPU does not do; both without the methods
-    that were not `measured`.
+    Attributes:
+        flop: Operations of trainings and probes.
+        training_seconds: Of one core, for these operations on a CPU.
+        other_seconds: Of one core, for what a GPU does not do.
+        unmeasured: Methods whose searches were never measured and are left out.
     """
 
     study: str
-    jobs: int
-    flop: float
-    cpu_seconds: float
-    other_seconds: float
-    unmeasured: tuple[str, ...] = ()
+    jobs: int = 0
+    flop: float = 0.0
+    training_seconds: float = 0.0
+    other_seconds: float = 0.0
+    unmeasured: set[str] = field(default_factory=set)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Seconds of one core, all on a CPU."""
+        return self.training_seconds + self.other_seconds
+
+    def add_job(self) -> None:
+        """Count the start of a job."""
+        self.jobs += 1
+        self.other_seconds += JOB_SECONDS
+
+    def add_flop(self, flop: float, update_flop: float) -> None:
+        """Count operations in updates of a size."""
+        self.flop += flop
+        self.training_seconds += measurements.cpu_seconds(flop, update_flop)
 
 
 def estimate(plan: Plan) -> list[Cost]:
-    """The cost of every study of a plan, each run counted with the first study that has it, and of what is left for all."""
+    """Cost of every study, then of data and report; shared runs count with the first study."""
     counted: set[str] = set()
-    costs = []
+    costs: list[Cost] = []
     for study in plan.studies.values():
-        asked = plan.runs_of(study)
-        new = [run for run in asked if run.stem not in counted]
-        counted |= {run.stem for run in new}
-        trained = [run for run in new if methods()[run.method].saves_weights]
-        flop = sum(resources.run_flop(plan.config, run) for run in trained)
-        cpu = sum(
-            seconds_of_training(
-                resources.run_flop(plan.config, run), _update_flop(plan.config, run)
-            )
-            for run in trained
-        )
-        searches = {
-            run.stem: (run, seconds_of_search(plan.config, run))
-            for run in new
-            if not methods()[run.method].saves_weights
-        }
-        unmeasured = tuple(
-            dict.fromkeys(run.method for run, seconds in searches.values() if seconds is None)
-        )
-        other = sum(seconds or 0.0 for _, seconds in searches.values())
-        jobs = len(new) + 2
-        if KINDS[study.kind].probe:
-            probed = [run for run in asked if methods()[run.method].saves_weights]
-            operations = [_probe_flop(plan.config, study, run) for run in probed]
-            flop += sum(operations)
-            cpu += sum(
-                seconds_of_training(one, _update_flop(plan.config, run))
-                for one, run in zip(operations, probed, strict=True)
-            )
-            jobs += len(asked)
-        other += JOB_SECONDS * jobs
-        costs.append(Cost(study.name, jobs, flop, cpu + other, other, unmeasured))
-    rest = len(plan.datasets) + 1
-    return [*costs, Cost("data and page", rest, 0.0, JOB_SECONDS * rest, JOB_SECONDS * rest)]
+        cost = Cost(study.name)
+        for run in plan.runs_of(study):
+            if run.stem not in counted:
+                counted.add(run.stem)
+                _add_run(cost, plan, run)
+            if study.probes:
+                _add_probe(cost, plan, study, run)
+        cost.add_job()  # collect
+        cost.add_job()  # show
+        costs.append(cost)
+    rest = Cost("data and report")
+    for _ in [*plan.datasets, "report"]:
+        rest.add_job()
+    return [*costs, rest]
 
 
-def shown(costs: Sequence[Cost], gpu_teraflops: float | None) -> str:
-    """A table of costs; hours with a GPU for a rate in 10^12 operations a second."""
-    rate = gpu_teraflops or measured_gpu()
-    rows = [
-        {
-            "study": cost.study,
-            "jobs": f"{cost.jobs:,}",
-            "PFLOP": _petaflop(cost.flop),
-            "CPU core hours, all on CPU": _hours(cost.cpu_seconds),
-            "CPU core hours beside a GPU": _hours(cost.other_seconds),
-            "GPU hours": _hours(cost.flop / (1e12 * rate)) if rate else "not measured",
-        }
-        for cost in [*costs, _total(costs)]
-    ]
-    lines = [
-        f"GPU hours at {rate:g} TFLOP/s."
-        if rate
-        else "For hours of a GPU give its --gpu-teraflops."
-    ]
-    if lacking := sorted({method for cost in costs for method in cost.unmeasured}):
-        lines.append(f"Without the searches of {', '.join(lacking)}, of which none was measured.")
-    return "\n".join(
-        [pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True), "", *lines]
-    )
+def table(costs: Sequence[Cost], gpu_teraflops: float | None) -> str:
+    """Costs as a Markdown table.
+
+    Args:
+        gpu_teraflops: Rate of trainings on a GPU in 10^12 operations a second; default: measured.
+    """
+    rate = gpu_teraflops or measurements.gpu_teraflops()
+    rows = [_shown(cost, rate) for cost in [*costs, _total(costs)]]
+    lines = [pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True), ""]
+    if rate:
+        lines.append(f"GPU hours at {rate:g} TFLOP/s.")
+    else:
+        lines.append("GPU hours need a rate: --gpu-teraflops.")
+    unmeasured: set[str] = set()
+    for cost in costs:
+        unmeasured |= cost.unmeasured
+    if unmeasured:
+        lines.append(f"Left out, as never measured: {', '.join(sorted(unmeasured))}.")
+    return "\n".join(lines)
 
 
-def seconds_of_training(flop: float, update_flop: float) -> float:
-    """Seconds of one core for so many operations, at the rate that was measured for updates of that size."""
-    sizes, rates = measured_cpu()
-    return (
-        flop / float(np.exp(np.interp(np.log(update_flop), np.log(sizes), np.log(rates))))
-        if flop
-        else 0.0
-    )
+def _add_run(cost: Cost, plan: Plan, run: Run) -> None:
+    cost.add_job()
+    if methods()[run.method].saves_weights:
+        dataset = plan.dataset(run.dataset)
+        cost.add_flop(resources.run_flop(dataset, run), _update_flop(plan, run))
+        return
+    seconds = search_seconds(plan, run)
+    if seconds is None:
+        cost.unmeasured.add(run.method)
+    else:
+        cost.other_seconds += seconds
 
 
-@cache
-def measured_cpu() -> tuple[list[float], list[float]]:
-    """Operations of an update and operations a second of one core, in ascending order: default run, and paper's sizes."""
-    config = _default_run()
-    rows = pd.read_csv(REFERENCE / "quick" / "main.csv")
-    found = {}
-    for dataset, part in rows[rows["method"] == "npt"].groupby("dataset"):
-        run = Run(str(dataset), "npt", "base", (0,), _npt_settings(config, str(dataset)), "")
-        found[_update_flop(config, run)] = (
-            resources.run_flop(config, run) / part["fit_seconds"].median()
-        )
-    steps = json.loads((MEASURED / "npt_step.cpu.json").read_text())
-    for row in steps["rows"]:
-        if row["implementation"] == "npt, float32":
-            flop = 1e12 * row["teraflop"]
-            found[flop] = flop / (row["step_ms"] / 1000) / steps["threads"]
-    sizes = sorted(found)
-    return sizes, [found[size] for size in sizes]
+def _add_probe(cost: Cost, plan: Plan, study: PlannedStudy, run: Run) -> None:
+    cost.add_job()
+    if not methods()[run.method].saves_weights:
+        return
+    cost.add_flop(_probe_flop(plan, study, run), _update_flop(plan, run))
 
 
-def measured_gpu() -> float | None:
-    """Operations of a training step on a GPU in 10^12 a second, the median over the paper's sizes; None if not measured."""
-    path = MEASURED / "npt_step.cuda.json"
-    if not path.exists():
+def search_seconds(plan: Plan, run: Run) -> float | None:
+    """Seconds of one core for a search on all folds, scaled from the most similar measured one."""
+    measured = measurements.searches()
+    measured = measured[measured["method"] == run.method]
+    if measured.empty:
         return None
-    rows = [
-        row
-        for row in json.loads(path.read_text())["rows"]
-        if row["implementation"] == "npt, float32"
-    ]
-    return (
-        float(np.median([row["teraflop"] / (row["step_ms"] / 1000) for row in rows]))
-        if rows
-        else None
-    )
-
-
-def seconds_of_search(config: Config, run: Run) -> float | None:
-    """Seconds of one core for a baseline's search on all its folds, from the measured one nearest in size, if any is."""
-    known = measured_searches()
-    known = known[known["method"] == run.method]
-    if known.empty:
-        return None
-    cells = resources.shape_of(config.datasets[run.dataset], {}).cells
-    configurations = _configurations(config, run)
-    distance = np.abs(np.log(known["cells"] / cells)) + np.abs(
-        np.log(known["configurations"] / configurations)
-    )
-    nearest = known.iloc[int(np.argmin(distance))]
+    cells = resources.cells(plan.dataset(run.dataset))
+    configurations = _configurations(plan, run)
+    size_ratio = np.log(measured["cells"] / cells)
+    grid_ratio = np.log(measured["configurations"] / configurations)
+    nearest = measured.iloc[int(np.argmin(np.abs(size_ratio) + np.abs(grid_ratio)))]
     scale = cells / nearest["cells"] * configurations / nearest["configurations"]
     return float(len(run.folds) * nearest["seconds"] * scale)
 
 
-@cache
-def measured_searches() -> pd.DataFrame:
-    """Method, cells of the table, configurations and mean seconds a fold of the searches under results/reference."""
-    config, frames = _default_run(), []
-    for path in sorted(REFERENCE.glob("*/main.csv")):
-        rows = pd.read_csv(path)
-        rows = rows[(rows["status"] == "ok") & rows["configurations"].notna()]
-        groups = rows.groupby(["method", "dataset"])
-        frame = groups.agg(
-            seconds=("fit_seconds", "mean"), configurations=("configurations", "mean")
-        ).reset_index()
-        frame["cells"] = [
-            resources.shape_of(config.datasets[name], {}).cells for name in frame["dataset"]
-        ]
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
-
-
-@cache
-def measured_deletion() -> float:
-    """Passes over a whole batch that the deletion of one row's context took the time of; its batches shrink."""
-    config, rows = _default_run(), pd.read_csv(REFERENCE / "quick" / "deletion.csv")
-    dataset = str(rows["dataset"].iloc[0])
-    settings = _npt_settings(config, dataset)
-    forward = resources.forward_flop(
-        resources.shape_of(config.datasets[dataset], settings), settings
-    )
-    return float(
-        rows["probe_seconds"].sum() / rows["rows"].sum() / seconds_of_training(forward, 3 * forward)
-    )
-
-
-@cache
-def _default_run() -> Config:
-    """The configuration of results/reference/quick."""
-    return read_file(ROOT / "config.yaml")
-
-
-def _npt_settings(config: Config, dataset: str) -> dict[str, Any]:
-    return as_json(config.resolve(dataset, "npt", {}))
-
-
-def _configurations(config: Config, run: Run) -> int:
+def _configurations(plan: Plan, run: Run) -> int:
     settings = typed_settings(run.method, run.settings, run.stem)
-    baseline = methods()[run.method].build(settings, Resources()).baseline  # type: ignore[attr-defined]
-    dataset = config.datasets[run.dataset]
-    train_rows = int(0.7 * resources.shape_of(dataset, {}).rows)
-    number = sum(1 for _ in baseline.configurations(settings, dataset.expected_task, train_rows))
+    dataset = plan.dataset(run.dataset)
+    rows, _ = resources.table_shape(dataset)
+    train_rows = int(TRAIN_FRACTION * rows)
+    baseline = baselines()[run.method]
+    grid = baseline.configurations(settings, dataset.expected_task, train_rows)
+    number = sum(1 for _ in grid)
     return min(number, settings.budget or number)
 
 
-def _update_flop(config: Config, run: Run) -> float:
-    return 3 * resources.forward_flop(
-        resources.shape_of(config.datasets[run.dataset], run.settings), run.settings
-    )
+def _update_flop(plan: Plan, run: Run) -> float:
+    settings = resources.npt_settings(run.settings)
+    return resources.update_flop(resources.shape_of(plan.dataset(run.dataset), settings), settings)
 
 
-def _probe_flop(config: Config, study: Study, run: Run) -> float:
-    """Operations of a probe: a forward pass over the batch for each probed row, as many as the question needs."""
-    dataset = config.datasets[run.dataset]
-    shape = resources.shape_of(dataset, run.settings)
-    tested = dataset.split_rule.fixed_test_rows or shape.rows // max(2, dataset.split_rule.folds)
-    probed = min(study.rows or tested, tested)
-    return len(run.folds) * probed * _passes(study) * resources.forward_flop(shape, run.settings)
+def _probe_flop(plan: Plan, study: PlannedStudy, run: Run) -> float:
+    """Operations of a probe: forward passes over the batch for each probed row."""
+    dataset = plan.dataset(run.dataset)
+    settings = resources.npt_settings(run.settings)
+    shape = resources.shape_of(dataset, settings)
+    rule = dataset.split_rule
+    test_rows = rule.fixed_test_rows or shape.rows // max(2, rule.folds)
+    rows = min(study.max_test_rows or test_rows, test_rows)
+    passes = rows * _passes(study) * len(run.folds)
+    return passes * resources.forward_flop(shape, settings)
 
 
-def _passes(study: Study) -> float:
+def _passes(study: PlannedStudy) -> float:
     """Forward passes for each probed row."""
-    options = study.options
-    if study.kind == "dose_response":
-        return len(options.shuffle) + len(options.delete)
-    if study.kind == "deletion":
-        return measured_deletion()
-    return 1.0 if study.kind in ("corruption", "attention") else 2.0
+    kind = kinds()[study.kind]
+    options = validated(kind.options, study.options, f"studies.{study.name}.options")
+    passes = kind.forward_passes(options)
+    if passes is None:
+        return measurements.deletion_passes()
+    return passes
 
 
 def _total(costs: Sequence[Cost]) -> Cost:
-    jobs, flop = sum(cost.jobs for cost in costs), sum(cost.flop for cost in costs)
-    return Cost(
-        "all",
-        jobs,
-        flop,
-        sum(cost.cpu_seconds for cost in costs),
-        sum(cost.other_seconds for cost in costs),
-    )
+    total = Cost("all")
+    for cost in costs:
+        total.jobs += cost.jobs
+        total.flop += cost.flop
+        total.training_seconds += cost.training_seconds
+        total.other_seconds += cost.other_seconds
+    return total
+
+
+def _shown(cost: Cost, rate: float | None) -> dict[str, str]:
+    gpu_hours = "not measured"
+    if rate:
+        gpu_hours = _hours(cost.flop / (1e12 * rate))
+    return {
+        "study": cost.study,
+        "jobs": f"{cost.jobs:,}",
+        "PFLOP": _petaflop(cost.flop),
+        "CPU core hours, all on CPU": _hours(cost.cpu_seconds),
+        "CPU core hours alongside a GPU": _hours(cost.other_seconds),
+        "GPU hours": gpu_hours,
+    }
 
 
 def _petaflop(flop: float) -> str:
-    return f"{flop / 1e15:,.0f}" if flop > 1e17 else f"{flop / 1e15:.2g}"
+    if flop > LARGE_FLOP:
+        return f"{flop / 1e15:,.0f}"
+    return f"{flop / 1e15:.2g}"
 
 
 def _hours(seconds: float) -> str:
-    return f"{seconds / 3600:,.2f}" if seconds < 36_000 else f"{seconds / 3600:,.0f}"
+    if seconds < 36_000:
+        return f"{seconds / 3600:,.2f}"
+    return f"{seconds / 3600:,.0f}"

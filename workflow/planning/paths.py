@@ -8,13 +8,16 @@ from __future__ import annotations
 
 RESULTS = "results"
 ROWS = ".jsonl"
-CONFIG = f"{RESULTS}/config.yaml"  # configuration of the last run that had something to do
-PLAN = f"{RESULTS}/plan.json"  # its plan, which the steps read
+PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
+CONFIG = f"{RESULTS}/config.yaml"  # configuration of that run, for readers of the report
 REPORT = f"{RESULTS}/report/index.html"
 INTERIM = f"{RESULTS}/interim"  # tables, figures and report of an unfinished run
 DOWNLOADS = f"{RESULTS}/data/raw"
+TABLES = f"{RESULTS}/tables"
+FIGURES = f"{RESULTS}/figures"
 
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
+PROBE = "{study}/{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
 TABLE_FORMATS = ("csv", "md", "tex", "html")
 FIGURE_FORMATS = ("svg", "pdf", "png")
@@ -40,6 +43,16 @@ def run_weights(stem: str = RUN) -> str:
     return f"{RESULTS}/runs/{stem}.pt"
 
 
+def run_checkpoint(stem: str = RUN) -> str:
+    """State of a training that is not finished."""
+    return f"{RESULTS}/runs/{stem}.checkpoint"
+
+
+def run_metrics(stem: str = RUN) -> str:
+    """Metrics of a training after every evaluation."""
+    return f"{RESULTS}/runs/{stem}.metrics.csv"
+
+
 def run_trials(stem: str = RUN) -> str:
     """Validation scores of all configurations of a grid search."""
     return f"{RESULTS}/runs/{stem}.scores.parquet"
@@ -62,12 +75,12 @@ def collected(study: str = "{study}") -> str:
 
 def table(study: str, name: str, ending: str) -> str:
     """Table of a study in one of `TABLE_FORMATS`."""
-    return f"{RESULTS}/tables/{study}.{name}.{ending}"
+    return f"{TABLES}/{study}.{name}.{ending}"
 
 
 def figure(study: str, name: str, ending: str) -> str:
     """Figure of a study in one of `FIGURE_FORMATS`."""
-    return f"{RESULTS}/figures/{study}.{name}.{ending}"
+    return f"{FIGURES}/{study}.{name}.{ending}"
 
 
 def log(rule: str, key: str) -> str:

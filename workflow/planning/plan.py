@@ -2,57 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from pydantic import Field
-
+from baselines import methods
+from npt.data.custom import CustomDataset
+from npt.data.datasets import datasets as declared_datasets
+from npt.data.declaration import Dataset
 from npt.validation import Strict
+from workflow.config.models import Config
 from workflow.config.scoring import Scoring
+from workflow.config.study import Study, studies_of
+from workflow.planning.external_runs import external_runs
+from workflow.planning.planned_study import (
+    External,
+    PlannedStudy,
+    folds_here,
+    planned_study,
+    run_of,
+)
 from workflow.planning.run import Run
+from workflow.planning.selection import Selected, require_agreement, select
 
-
-class Expected(Strict):
-    """A row that a study needs.
-
-    Attributes:
-        fingerprint: That of the run, which the row must carry.
-        trial_of: Key of the tuned variant that this row is a trial of, or None.
-        changes: What a trial changes in the base.
-    """
-
-    dataset: str
-    method: str
-    variant: str
-    seed: int
-    fold: int
-    fingerprint: str
-    trial_of: str | None = None
-    changes: dict[str, Any] = Field(default_factory=dict)
-
-    @property
-    def key(self) -> str:
-        """dataset/method/variant."""
-        return f"{self.dataset}/{self.method}/{self.variant}"
-
-
-class PlannedStudy(Strict):
-    """Runs and rows of a study.
-
-    Attributes:
-        options: Those of the study kind, as plain values.
-        max_test_rows: Limit of the probed test rows of a fold; None probes all.
-        runs: Stems of the runs made here, with those folds that the study uses.
-        expected: All rows of known methods in the configuration's order, external ones included.
-        external_results: Results folders and csv files as the configuration names them.
-    """
-
-    name: str
-    kind: str
-    options: dict[str, Any]
-    max_test_rows: int | None
-    runs: dict[str, tuple[int, ...]]
-    expected: tuple[Expected, ...]
-    external_results: tuple[str, ...] = ()
+Selections = Mapping[str, list[Selected]]  # by study
+ExternalByStudy = Mapping[str, External]
 
 
 class Plan(Strict):
@@ -67,16 +39,104 @@ class Plan(Strict):
 
     preset: str
     scoring: Scoring
-    custom_datasets: dict[str, dict[str, Any]]
+    custom_datasets: dict[str, CustomDataset]
     dataset_fingerprints: dict[str, str]
     runs: dict[str, Run]
     studies: dict[str, PlannedStudy]
+
+    @classmethod
+    def of(cls, config: Config) -> Plan:
+        """The plan of a configuration.
+
+        Raises:
+            UserError: Settings are invalid, two studies disagree about a variant, or external
+                results are malformed.
+        """
+        studies = studies_of(config)
+        selections = {name: select(study, config) for name, study in studies.items()}
+        require_agreement(selections)
+        external = {name: _external_runs(study) for name, study in studies.items()}
+        fingerprints = _fingerprints(config, selections)
+        wanted = _wanted_folds(studies, selections, external)
+        runs = _runs(wanted, selections, fingerprints)
+        planned = {
+            name: planned_study(study, selections[name], external[name], runs, fingerprints)
+            for name, study in studies.items()
+        }
+        used_custom = {
+            name: dataset
+            for name, dataset in config.custom_datasets.items()
+            if name in fingerprints
+        }
+        return cls(
+            preset=config.preset,
+            scoring=config.scoring,
+            custom_datasets=used_custom,
+            dataset_fingerprints=fingerprints,
+            runs={run.stem: run for run in runs},
+            studies=planned,
+        )
 
     @property
     def datasets(self) -> list[str]:
         """Names of the datasets of the plan."""
         return sorted(self.dataset_fingerprints)
 
+    def dataset(self, name: str) -> Dataset | CustomDataset:
+        """Declaration of a dataset of the plan."""
+        if name in self.custom_datasets:
+            return self.custom_datasets[name]
+        return declared_datasets()[name]
+
     def runs_of(self, study: PlannedStudy) -> list[Run]:
         """Runs of a study that are made here."""
         return [self.runs[stem] for stem in study.runs]
+
+
+def _external_runs(study: Study) -> External:
+    return external_runs(study.external_results, f"{study.key}.external_results")
+
+
+def _fingerprints(config: Config, selections: Selections) -> dict[str, str]:
+    fingerprints: dict[str, str] = {}
+    for selected in selections.values():
+        for each in selected:
+            if each.dataset not in fingerprints:
+                declaration = config.all_datasets[each.dataset]
+                fingerprints[each.dataset] = declaration.fingerprint()
+    return fingerprints
+
+
+def _wanted_folds(
+    studies: Mapping[str, Study], selections: Selections, external: ExternalByStudy
+) -> dict[tuple[str, int], set[int]]:
+    """Folds by run key and seed that some study needs and its external results lack."""
+    wanted: dict[tuple[str, int], set[int]] = {}
+    for name, study in studies.items():
+        for each in selections[name]:
+            elsewhere = external[name].get(each.key, {})
+            for seed in study.seeds:
+                folds = wanted.setdefault((each.key, seed), set())
+                folds.update(folds_here(study.folds[each.dataset], seed, elsewhere))
+    return wanted
+
+
+def _runs(
+    wanted: Mapping[tuple[str, int], set[int]],
+    selections: Selections,
+    fingerprints: Mapping[str, str],
+) -> list[Run]:
+    """Runs whose folds are cut into blocks as the method declares."""
+    by_key: dict[str, Selected] = {}
+    for selected in selections.values():
+        for each in selected:
+            by_key.setdefault(each.key, each)
+    runs: list[Run] = []
+    for (key, seed), wanted_folds in wanted.items():
+        folds = sorted(wanted_folds)
+        each = by_key[key]
+        size = methods()[each.method].folds_per_job(each.settings) or max(1, len(folds))
+        for start in range(0, len(folds), size):
+            block = tuple(folds[start : start + size])
+            runs.append(run_of(each, seed, block, fingerprints))
+    return runs

@@ -1,32 +1,43 @@
-"""What a run needs of a machine, told from its table's size and its settings before it starts: operations, memory, time."""
+"""Memory, time and operations of jobs, estimated from table sizes and settings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from npt.data.custom import CustomDataset
 from npt.data.declaration import Dataset
+from npt.nn import flops
+from npt.nn.settings import NPTSettings
+from workflow.planning.run import Run
 
-if TYPE_CHECKING:
-    from workflow.config.reading import Config
-    from workflow.planning.runs import Run
-
-UNKNOWN_ROWS, UNKNOWN_COLUMNS = 10_000, 30  # of a table of the user's own, which is read later
-LIBRARIES_MB = 500  # what Python holds after importing torch and the like
+UNKNOWN_ROWS = 10_000  # of a custom dataset, whose size is known only after reading it
+UNKNOWN_COLUMNS = 30
+LIBRARIES_MB = 500  # a Python process that has imported torch and the like
 FLOAT = 4  # bytes
-SLOWEST_GPU = (
-    5e12  # floating-point operations a second that any GPU of a cluster does; for time limits alone
-)
-CPU_RATE = 6e10  # what a core does of the larger updates, as measured (docs/performance.md)
-FEWEST_MINUTES, MOST_MINUTES = 30, 2_880
+SLOWEST_GPU = 5e12  # operations a second of any GPU of a cluster, for time limits alone
+CPU_RATE = 6e10  # operations a second of a core in large updates, see docs/performance.md
+FEWEST_MINUTES = 30
+MOST_MINUTES = 2_880
+SEARCH_MINUTES = 240
+CELLS_PER_MINUTE = 5_000
 MARGIN = 1.5
+MEMORY_STEP = 500  # megabytes
+
+Settings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Rows of a table, rows (n) of a training batch, tokens (d) of a row, batches of an epoch, and cells of the whole table."""
+    """Sizes of a table.
+
+    Attributes:
+        batch: Rows (n) of a training batch.
+        tokens: Tokens (d) of a row.
+        batches: Batches of an epoch.
+        cells: Of the whole table.
+    """
 
     rows: int
     batch: int
@@ -35,73 +46,100 @@ class Shape:
     cells: int
 
 
-def shape_of(dataset: Dataset | CustomDataset, settings: Mapping[str, Any]) -> Shape:
-    """The shape of a table as NPT sees it with some settings; a guess for a table that is not declared."""
-    rows, columns = (
-        (dataset.rows, dataset.columns)
-        if isinstance(dataset, Dataset)
-        else (UNKNOWN_ROWS, UNKNOWN_COLUMNS)
-    )
+def table_shape(dataset: Dataset | CustomDataset) -> tuple[int, int]:
+    """Rows and columns of a table; a guess for custom datasets."""
+    if isinstance(dataset, Dataset):
+        return dataset.rows, dataset.columns
+    return UNKNOWN_ROWS, UNKNOWN_COLUMNS
+
+
+def cells(dataset: Dataset | CustomDataset) -> int:
+    """Cells of a table."""
+    rows, columns = table_shape(dataset)
+    return rows * columns
+
+
+def shape_of(dataset: Dataset | CustomDataset, settings: NPTSettings) -> Shape:
+    """Shape of a table for an NPT."""
+    rows, columns = table_shape(dataset)
     tokens = columns
     if isinstance(dataset, Dataset) and dataset.image:
-        tokens = dataset.image.height * dataset.image.width // settings.get("patch", 4) ** 2 + 1
-    batch = min(rows, settings.get("batch_rows") or rows)
-    doubled = 1 if settings.get("lookup", "off") == "off" else 2
-    return Shape(rows, doubled * batch, tokens, -(-rows // batch), rows * columns)
+        pixels = dataset.image.height * dataset.image.width
+        tokens = pixels // settings.patch**2 + 1
+    batch = min(rows, settings.batch_rows or rows)
+    batches = -(-rows // batch)
+    if settings.lookup != "off":
+        batch *= 2  # every row has a duplicate
+    return Shape(rows, batch, tokens, batches, rows * columns)
 
 
-def forward_flop(shape: Shape, settings: Mapping[str, Any]) -> float:
-    """Floating-point operations of one forward pass over a batch; a multiply-add counts two.
+def npt_settings(settings: Settings) -> NPTSettings:
+    """Settings of NPT from plain values."""
+    return NPTSettings(**settings)
 
-    A layer between datapoints takes 26 n (de)^2 + 4 n^2 (de), one between attributes 26 n d e^2 + 4 n d^2 e.
+
+def forward_flop(shape: Shape, settings: NPTSettings) -> float:
+    """Floating-point operations of a forward pass over a batch."""
+    return flops.forward(shape.batch, shape.tokens, settings)
+
+
+def update_flop(shape: Shape, settings: NPTSettings) -> float:
+    """Floating-point operations of a training step."""
+    return flops.update(shape.batch, shape.tokens, settings)
+
+
+def training_flop(shape: Shape, settings: NPTSettings) -> float:
+    """Floating-point operations of a training with its validation passes over all batches."""
+    epochs = settings.updates / shape.batches
+    evaluations = epochs / settings.evaluate_every
+    passes = flops.TRAINING * settings.updates + shape.batches * evaluations
+    return forward_flop(shape, settings) * passes
+
+
+def run_flop(dataset: Dataset | CustomDataset, run: Run) -> float:
+    """Floating-point operations of the trainings of a run of NPT."""
+    settings = npt_settings(run.settings)
+    return len(run.folds) * training_flop(shape_of(dataset, settings), settings)
+
+
+def training_memory(shape: Shape, settings: NPTSettings) -> float:
+    """Peak memory of a training in megabytes.
+
+    Weights count five times (gradient, two moments, slow copy); activations, attention maps
+    between datapoints and the table are added.
     """
-    n, d, e = shape.batch, shape.tokens, settings["width"]
-    between = settings["between_datapoints"], settings["between_attributes"]
-    layers = settings["layers"] / sum(between)
-    datapoints = 26 * n * (d * e) ** 2 + 4 * n**2 * d * e
-    attributes = 26 * n * d * e**2 + 4 * n * d**2 * e
-    return layers * (between[0] * datapoints + between[1] * attributes)
+    datapoint_blocks, _ = flops.blocks(settings)
+    width = shape.tokens * settings.width
+    weights = 5 * FLOAT * 12 * width**2 * datapoint_blocks
+    activations = 20 * FLOAT * settings.layers * shape.batch * width
+    attention = 3 * FLOAT * settings.heads * shape.batch**2 * datapoint_blocks
+    table = 3 * 8 * shape.cells
+    return LIBRARIES_MB + (weights + activations + attention + table) / 1e6
 
 
-def training_flop(shape: Shape, settings: Mapping[str, Any]) -> float:
-    """Floating-point operations of a training: three forward passes an update, one over all batches an evaluation."""
-    epochs = settings["updates"] / shape.batches
-    evaluations = epochs / settings["evaluate_every"]
-    return forward_flop(shape, settings) * (3 * settings["updates"] + shape.batches * evaluations)
+def fitting_memory(table_cells: int) -> float:
+    """Peak memory of the fit of a baseline in megabytes."""
+    return LIBRARIES_MB + 8 * 8 * table_cells / 1e6
 
 
-def run_flop(config: Config, run: Run) -> float:
-    """Floating-point operations of the trainings of a run."""
-    return len(run.folds) * training_flop(
-        shape_of(config.datasets[run.dataset], run.settings), run.settings
-    )
+def preparing_memory(table_cells: int) -> float:
+    """Peak memory of preparing a dataset in megabytes."""
+    return LIBRARIES_MB + 10 * 8 * table_cells / 1e6
 
 
-def training_memory(shape: Shape, settings: Mapping[str, Any]) -> float:
-    """Megabytes that a training holds at its peak: weights five times, activations, attention, the table."""
-    n, width, layers = shape.batch, shape.tokens * settings["width"], settings["layers"]
-    datapoints = layers / (settings["between_datapoints"] + settings["between_attributes"])
-    weights = 20 * 12 * width**2 * datapoints
-    activations = 20 * FLOAT * layers * n * width
-    attention = 3 * FLOAT * settings["heads"] * n**2 * datapoints
-    return LIBRARIES_MB + (weights + activations + attention + 3 * 8 * shape.cells) / 1e6
+def requested_memory(megabytes: float, attempt: int) -> int:
+    """Megabytes to request: with a margin, in steps, doubled at every attempt."""
+    steps = -(-int(MARGIN * megabytes) // MEMORY_STEP)
+    return steps * MEMORY_STEP * 2 ** (attempt - 1)
 
 
-def fitting_memory(shape: Shape) -> float:
-    """Megabytes that the fit of a baseline holds at its peak: libraries, and the table a few times."""
-    return LIBRARIES_MB + 8 * 8 * shape.cells / 1e6
+def training_minutes(flop: float, attempt: int) -> int:
+    """Time limit of a training on the slowest GPU; the next attempt resumes it."""
+    minutes = max(FEWEST_MINUTES, MARGIN * flop / SLOWEST_GPU / 60)
+    return int(min(MOST_MINUTES, minutes * attempt))
 
 
-def preparing_memory(shape: Shape) -> float:
-    """Megabytes that reading a table holds at its peak."""
-    return LIBRARIES_MB + 10 * 8 * shape.cells / 1e6
-
-
-def asked(megabytes: float, attempt: int) -> int:
-    """Memory to ask for, in megabytes: with a margin, in steps of 500, twice as much at each attempt."""
-    return -(-int(MARGIN * megabytes) // 500) * 500 * 2 ** (attempt - 1)
-
-
-def minutes(flop: float, attempt: int) -> int:
-    """A time limit for a training, on the slowest GPU that it may meet; beyond two days it goes on at the next attempt."""
-    return int(min(MOST_MINUTES, max(FEWEST_MINUTES, MARGIN * flop / SLOWEST_GPU / 60) * attempt))
+def search_minutes(table_cells: int, folds: int, attempt: int) -> int:
+    """Time limit of the search of a baseline."""
+    minutes = SEARCH_MINUTES + folds * table_cells // CELLS_PER_MINUTE
+    return min(MOST_MINUTES, minutes * attempt)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from npt.validation import Strict
-from workflow.planning.folds import format_folds
+from workflow.config.folds import format_folds
 
 SEED_STRIDE = 10_000  # more than there are folds
 
@@ -45,6 +45,10 @@ class Run(Strict):
         """Sixteen hex digits over the run's configuration, folds left out."""
         facts = [self.dataset, self.data, self.method, self.seed, self.settings]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def training_seed(self, fold: int) -> int:
+        """Seed of the random numbers of the training on a fold."""
+        return training_seed(fold, self.seed)
 
 
 def training_seed(fold: int, seed: int) -> int:

@@ -1,80 +1,96 @@
-"""What a configuration's studies select: variants with their settings, and the folds of each that are to be made here."""
+"""What studies select: variants of methods on datasets with resolved settings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from baselines import methods
 from npt.interface import UserError
-from workflow.config.reading import Config
+from workflow.config.models import Config
+from workflow.config.resolution import resolve, trials
 from workflow.config.settings import as_json
 from workflow.config.study import Study
-from workflow.results.external_files import Model
 
-Selected = tuple[str, str, str, dict[str, Any]]  # dataset, method, variant and resolved settings
-
-
-def selection(study: Study, config: Config) -> Iterable[Selected]:
-    """Everything that a study names."""
-    for dataset in study.datasets:
-        for method in study.methods:
-            base: Mapping[str, Any] = {"base": {}} if study.base else {}
-            own = study.variants.get(method, {})
-            tried = trials(study, config, dataset, method)
-            if both := sorted(set(tried) & set(own)):
-                raise UserError(
-                    f"studies.{study.name}.variants.{method}.{both[0]}: is a trial of this tuned study already"
-                )
-            for variant, changes in {**base, **tried, **own}.items():
-                where = place(study, dataset, method, variant)
-                settings = as_json(config.resolve(dataset, method, changes, where))
-                if study.kind == "lookup" and settings.get("lookup") == "off":
-                    raise UserError(
-                        f"studies.{study.name}: {method} ({variant}) is not trained for it; give it a variant with `lookup`"
-                    )
-                yield dataset, method, variant, settings
+Changes = Mapping[str, Any]
 
 
-def place(study: Study, dataset: str, method: str, variant: str) -> str:
-    """The key under which a configuration names a variant: one of the study's own, or a trial."""
-    own = variant in study.variants.get(method, {})
-    return (
-        f"studies.{study.name}.variants.{method}.{variant}"
-        if own
-        else f"configurations.{dataset}.{method}.{variant}"
-    )
+@dataclass(frozen=True)
+class Selected:
+    """A variant of a method on a dataset.
+
+    Attributes:
+        settings: Resolved, as plain values.
+        changes: Those of a trial in the base.
+        is_trial: Whether it is one of the configurations of a tuned study.
+        where: Key of the variant in the configuration.
+    """
+
+    dataset: str
+    method: str
+    variant: str
+    settings: dict[str, Any]
+    changes: Changes
+    is_trial: bool
+    where: str
+
+    @property
+    def key(self) -> str:
+        """dataset/method/variant."""
+        return f"{self.dataset}/{self.method}/{self.variant}"
 
 
-def trials(
-    study: Study, config: Config, dataset: str, method: str
-) -> Mapping[str, Mapping[str, Any]]:
-    """The configurations of which a tuned study shows the best of each fold; empty for methods that tune themselves."""
-    return config.trials(dataset, method) if study.tuned and methods()[method].draw else {}
-
-
-def wanted_folds(
-    config: Config,
-    selected: Mapping[str, Iterable[Selected]],
-    elsewhere: Mapping[str, Mapping[Model, Mapping[int, str]]],
-) -> dict[Model, tuple[dict[str, Any], tuple[int, ...]]]:
-    """Settings and all folds of every run that some study needs and no other machine's files have.
+def select(study: Study, config: Config) -> list[Selected]:
+    """All that a study names, in its order.
 
     Raises:
-        UserError: two studies give one variant different settings.
+        UserError: A variant has the name of a trial, its settings are invalid, or the kind of
+            the study refuses them.
     """
-    wanted: dict[Model, tuple[dict[str, Any], tuple[int, ...]]] = {}
-    owner: dict[Model, str] = {}
-    for study in config.studies:
-        for dataset, method, variant, settings in selected[study.name]:
-            key = (dataset, method, variant)
-            earlier, folds = wanted.get(key, (settings, ()))
-            if earlier != settings:
+    selected: list[Selected] = []
+    for dataset in study.datasets:
+        for method in study.methods:
+            selected += _variants(study, config, dataset, method)
+    return selected
+
+
+def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterator[Selected]:
+    tried = _trials(study, config, dataset, method)
+    named = study.variants.get(method, {})
+    for name in named:
+        if name in tried:
+            raise UserError(f"{study.key}.variants.{method}.{name}: is a trial of the study")
+    variants: dict[str, Changes] = {}
+    if study.include_base:
+        variants["base"] = {}
+    variants.update(tried)
+    variants.update(named)
+    for variant, changes in variants.items():
+        where = f"configurations.{dataset}.{method}.{variant}"
+        if variant in named:
+            where = f"{study.key}.variants.{method}.{variant}"
+        settings = as_json(resolve(config, dataset, method, changes, where))
+        refusal = study.kind.refuse(settings)
+        if refusal:
+            raise UserError(f"{study.key}.methods: {method} ({variant}): {refusal}")
+        yield Selected(dataset, method, variant, settings, changes, variant in tried, where)
+
+
+def _trials(study: Study, config: Config, dataset: str, method: str) -> Mapping[str, Changes]:
+    """Configurations of a tuned study; empty for methods that tune themselves."""
+    if not study.tuned or methods()[method].draw is None:
+        return {}
+    return trials(config, dataset, method)
+
+
+def require_agreement(selections: Mapping[str, Iterable[Selected]]) -> None:
+    """Raise `UserError` where two studies give one variant different settings."""
+    first: dict[str, tuple[str, Selected]] = {}
+    for study, selected in selections.items():
+        for each in selected:
+            owner, earlier = first.setdefault(each.key, (study, each))
+            if earlier.settings != each.settings:
                 raise UserError(
-                    f"{place(study, dataset, method, variant)}: differs from studies.{owner[key]}; "
-                    "one variant has one meaning, so rename one of them"
+                    f"{each.where}: differs from studies.{owner}; rename one of the variants"
                 )
-            missing = set(study.folds[dataset]) - set(elsewhere[study.name].get(key, ()))
-            wanted[key] = (settings, tuple(sorted({*folds, *missing})))
-            owner.setdefault(key, study.name)
-    return wanted

@@ -1,9 +1,8 @@
-"""Cells of a table: a value with its error and format, rendered as text once for every output format."""
+"""Cells of a table: a value and its text, the same for every output format."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 DASH = "–"
@@ -139,10 +138,3 @@ def decimals(value: float) -> int:
 def counted(quantity: int, noun: str) -> str:
     """A number of things, such as `3 folds`."""
     return f"{quantity} {noun}{'' if quantity == 1 else 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as a list in a sentence."""
-    if len(names) == 1:
-        return names[0]
-    return f"{', '.join(names[:-1])} and {names[-1]}"

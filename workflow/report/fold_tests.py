@@ -1,4 +1,4 @@
-"""Whether methods differ on a dataset: paired differences over its folds, with the corrected resampled t-test."""
+"""Whether methods differ on a dataset: the corrected resampled t-test over its folds."""
 
 from __future__ import annotations
 
@@ -7,191 +7,160 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
-from workflow.report.section import (
-    DASH,
-    Section,
-    Tabulated,
-    bold,
-    counted,
-    decimals,
-    noted,
-    notes,
-    number,
-    plus_minus,
-    probability,
-    tasks_of,
-)
-from workflow.report.summary import (
+from workflow.report.cells import counted
+from workflow.report.statistics import (
     LEVEL,
-    MODEL,
-    alike,
-    dataset_title,
-    method_title,
-    method_titles,
-    tabulated,
+    fold_means,
+    framed,
+    nearly_equal,
+    tasks_of,
     unfinished,
     with_columns,
 )
+from workflow.report.titles import method_title
 
+Model = tuple[str, str]  # method and variant
 FEWEST_FOLDS = 3
 COLUMNS = [
-    "task", "dataset", "metric", "reference", "method", "variant", "folds", "difference", "standard_error", "low", "high",
-    "p_value", "p_holm", "reason",
-]  # fmt: skip
-TESTED = ("standard_error", "low", "high", "p_value")
+    "task",
+    "dataset",
+    "metric",
+    "reference",
+    "method",
+    "variant",
+    "folds",
+    "difference",
+    "standard_error",
+    "low",
+    "high",
+    "p_value",
+    "p_holm",
+    "reason",
+]
+UNTESTED = dict.fromkeys(("standard_error", "low", "high", "p_value"), np.nan)
 WAITING = "not tested before all results of the dataset are there"
-NOTE = (
-    "Difference of each method from {reference} on the same folds, mean and standard error corrected for the rows that the "
-    "training sets of the folds share (Nadeau and Bengio 2003: the variance counts 1/folds + test rows/training rows); p is "
-    "two-sided, of Student's t, after Holm's correction for the comparisons of this table; bold below {level}."
-)
 
 
-def over_folds(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
-    """Every method's difference from NPT (or the first method) on the folds of each dataset, by the corrected resampled t-test.
+def reference_model(study: pd.DataFrame) -> Model:
+    """The model that others are compared with: NPT, or the first one."""
+    models = _models(study)
+    for model in models:
+        if model[0] == "npt":
+            return model
+    return models[0]
 
-    Refused for a dataset with fewer than three folds, for rows that do not tell how many rows a fold trained on, and while
-    results of a dataset are missing, as the correction counts all comparisons.
+
+def fold_differences(study: pd.DataFrame, scoring: Scoring) -> list[pd.DataFrame]:
+    """A frame per dataset with the difference of every method from the reference, tested.
+
+    A row has a `reason` instead of a p-value for fewer than three folds, for rows without the
+    number of train rows, and while results of its dataset are missing, because the correction
+    counts all comparisons.
     """
-    study = with_columns(study, ["train_rows", "test_rows"])
-    models = list(study[MODEL[1:]].drop_duplicates().itertuples(index=False, name=None))
-    reference = next((model for model in models if model[0] == "npt"), models[0])
-    frames, sections, later = [], [], unfinished(study)
+    study = with_columns(fold_means(study), ["train_rows", "test_rows"])
+    missing = unfinished(study)
+    frames = []
     for task in tasks_of(study):
-        metric = METRICS[scoring.metrics[task]]
-        for dataset, part in study[study["task"] == task].groupby("dataset", sort=False):
-            facts = {
-                "task": task,
-                "dataset": dataset,
-                "metric": metric.name,
-                "reference": "/".join(reference),
-            }
-            rows = [
-                {
-                    **facts,
-                    "method": model[0],
-                    "variant": model[1],
-                    **_compared(part, model, reference, f"test_{metric.name}"),
-                }
-                for model in models
-                if model != reference
-            ]
-            if dataset in later:
-                rows = [
-                    {**row, **dict.fromkeys(TESTED, np.nan), "reason": row["reason"] or WAITING}
-                    for row in rows
-                ]
-            frame = _corrected(tabulated(rows, COLUMNS))
-            frames.append(frame)
-            if len(frame):
-                better = "higher" if metric.higher_is_better else "lower"
-                sections.append(
-                    _fold_section(
-                        frame, method_title(*reference), f"{metric.title} ({better} is better)"
-                    )
-                )
-    tidy = pd.concat(frames, ignore_index=True)
-    remarks = (
-        [NOTE.format(reference=method_title(*reference), level=LEVEL)]
-        if tidy["p_value"].notna().any()
-        else []
-    )
-    return Tabulated(tidy, noted(sections, *remarks))
+        metric = scoring.metrics[task]
+        for dataset, rows in study[study["task"] == task].groupby("dataset", sort=False):
+            facts = {"task": task, "dataset": dataset, "metric": metric}
+            comparisons = _comparisons(rows, study, metric, waiting=dataset in missing)
+            frame = framed([{**facts, **comparison} for comparison in comparisons], COLUMNS)
+            frames.append(_with_holm(frame))
+    return frames
 
 
-def corrected_test(differences: np.ndarray, test_share: float) -> dict[str, float]:
+def corrected_test(differences: np.ndarray, test_fraction: float) -> dict[str, float]:
     """The corrected resampled t-test of paired differences (Nadeau and Bengio 2003).
 
     Args:
-        differences: one for each fold, (K,), not all alike.
-        test_share: test rows over training rows of a fold.
+        differences: One per fold (K,), not all equal.
+        test_fraction: Test rows over train rows of a fold.
 
     Returns:
-        Mean `difference`, its corrected `standard_error`, the ends of its 95 % interval and the two-sided `p_value`.
+        Mean `difference`, its corrected `standard_error`, the ends of its 95 % interval and the
+        two-sided `p_value`.
     """
     from scipy.stats import t
 
-    folds, mean = len(differences), float(differences.mean())
-    error = float(np.sqrt((1 / folds + test_share) * differences.var(ddof=1)))
+    folds = len(differences)
+    mean = float(differences.mean())
+    variance = (1 / folds + test_fraction) * differences.var(ddof=1)
+    error = float(np.sqrt(variance))
     low, high = t.interval(1 - LEVEL, folds - 1, loc=mean, scale=error)
-    p_value = 2 * float(t.sf(abs(mean) / error, folds - 1))
     return {
         "difference": mean,
         "standard_error": error,
         "low": float(low),
         "high": float(high),
-        "p_value": p_value,
+        "p_value": 2 * float(t.sf(abs(mean) / error, folds - 1)),
     }
 
 
-def _compared(
-    part: pd.DataFrame, model: tuple[str, str], reference: tuple[str, str], column: str
-) -> dict[str, Any]:
-    own, other = (
-        part[(part["method"] == m) & (part["variant"] == v)].set_index("fold")
-        for m, v in (model, reference)
-    )
-    for rows, name in ((own, model), (other, reference)):
-        if len(rows) and (rows["status"] != "ok").any():
-            failed = rows[rows["status"] != "ok"].iloc[0]
-            return {
-                "folds": 0,
-                "reason": f"{method_title(*name)}, fold {failed.name}: {failed['reason']}",
-            }
-    both = own[column].sub(other[column]).dropna() if column in own else pd.Series(dtype=float)
-    found: dict[str, Any] = {"folds": len(both), "difference": both.mean()}
-    if len(both) < FEWEST_FOLDS:
-        return {
-            **found,
-            "reason": f"{counted(len(both), 'fold')}: too few for a test, at least {FEWEST_FOLDS} are needed",
-        }
-    if not (own["train_rows"] > 0).all():
-        return {**found, "reason": "these rows do not tell how many rows a fold trained on"}
-    if alike(both) or both.abs().max() <= 1e-9 * other[column].abs().max():
-        return {**found, "reason": "the same difference on every fold"}
-    return {
-        **found,
-        **corrected_test(both.to_numpy(), float((own["test_rows"] / own["train_rows"]).mean())),
-        "reason": "",
-    }
+def _models(study: pd.DataFrame) -> list[Model]:
+    models = study[["method", "variant"]].drop_duplicates()
+    return list(models.itertuples(index=False, name=None))
 
 
-def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
-    """Holm's correction of the p-values that there are."""
+def _comparisons(
+    rows: pd.DataFrame, study: pd.DataFrame, metric: str, *, waiting: bool
+) -> list[dict[str, Any]]:
+    reference = reference_model(study)
+    comparisons = []
+    for model in _models(study):
+        if model == reference:
+            continue
+        comparison = _comparison(rows, model, reference, f"test_{metric}")
+        if waiting:
+            reason = comparison["reason"] or WAITING
+            comparison = {**comparison, **UNTESTED, "reason": reason}
+        names = {"reference": "/".join(reference), "method": model[0], "variant": model[1]}
+        comparisons.append({**names, **comparison})
+    return comparisons
+
+
+def _comparison(rows: pd.DataFrame, model: Model, reference: Model, column: str) -> dict[str, Any]:
+    compared = _folds_of(rows, model)
+    base = _folds_of(rows, reference)
+    failure = _failure(compared, model) or _failure(base, reference)
+    if failure:
+        return {"folds": 0, "reason": failure}
+    differences = pd.Series(dtype=float)
+    if column in compared:
+        differences = compared[column].sub(base[column]).dropna()
+    facts: dict[str, Any] = {"folds": len(differences), "difference": differences.mean()}
+    if len(differences) < FEWEST_FOLDS:
+        folds = counted(len(differences), "fold")
+        reason = f"{folds}: too few for a test, at least {FEWEST_FOLDS} are needed"
+        return {**facts, "reason": reason}
+    if not (compared["train_rows"] > 0).all():
+        return {**facts, "reason": "these rows lack the number of train rows"}
+    negligible = differences.abs().max() <= 1e-9 * base[column].abs().max()
+    if nearly_equal(differences) or negligible:
+        return {**facts, "reason": "the same difference on every fold"}
+    test_fraction = float((compared["test_rows"] / compared["train_rows"]).mean())
+    return {**facts, **corrected_test(differences.to_numpy(), test_fraction), "reason": ""}
+
+
+def _folds_of(rows: pd.DataFrame, model: Model) -> pd.DataFrame:
+    of_model = (rows["method"] == model[0]) & (rows["variant"] == model[1])
+    return rows[of_model].set_index("fold")
+
+
+def _failure(rows: pd.DataFrame, model: Model) -> str:
+    failed = rows[rows["status"] != "ok"]
+    if failed.empty:
+        return ""
+    return f"{method_title(*model)}, fold {failed.index[0]}: {failed['reason'].iloc[0]}"
+
+
+def _with_holm(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add Holm's correction of the p-values that there are."""
     from statsmodels.stats.multitest import multipletests
 
     tested = frame["p_value"].notna()
     if tested.any():
-        frame.loc[tested, "p_holm"] = multipletests(
-            frame.loc[tested, "p_value"].astype(float), method="holm"
-        )[1]
+        p_values = frame.loc[tested, "p_value"].astype(float)
+        frame.loc[tested, "p_holm"] = multipletests(p_values, method="holm")[1]
     return frame
-
-
-def _fold_section(frame: pd.DataFrame, reference: str, metric: str) -> Section:
-    title = f"{dataset_title(str(frame['dataset'].iloc[0]))}: {metric}, paired over folds with {reference}"
-    reasons = frame["reason"].unique()
-    untested = frame["p_value"].isna().all() and len(reasons) == 1
-    remarks = (f"No test: {reasons[0]}.",) if untested else notes(frame)
-    cells = pd.DataFrame(
-        {
-            "Method": method_titles(frame),
-            "Folds": [str(count) for count in frame["folds"]],
-            "Difference": [
-                plus_minus(d, e, decimals(d), sign=True)
-                for d, e in zip(
-                    frame["difference"], frame["standard_error"].astype(float), strict=True
-                )
-            ],
-            "95 % interval": [
-                DASH
-                if pd.isna(low)
-                else f"{number(low, decimals(low))} to {number(high, decimals(high))}"
-                for low, high in zip(frame["low"], frame["high"], strict=True)
-            ],
-            "p, Holm": [bold(probability(p), p < LEVEL) for p in frame["p_holm"].astype(float)],
-        }
-    )
-    return Section(title, cells, remarks, "Differences over folds, tested")

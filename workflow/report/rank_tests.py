@@ -1,41 +1,35 @@
-"""Whether methods differ over datasets: Friedman's test of their ranks, Nemenyi's of every two, bootstrap intervals."""
+"""Whether methods differ over datasets: Friedman's test, Nemenyi's test, bootstrap intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
+from workflow.report.cells import counted
 from workflow.report.ranks import rank_methods
-from workflow.report.section import (
-    DASH,
-    Section,
-    Tabulated,
-    bold,
-    counted,
-    number,
-    probability,
-    tasks_of,
-)
-from workflow.report.summary import LEVEL, method_title, summarise, tabulated, unfinished
+from workflow.report.statistics import LEVEL, summarise, tasks_of, unfinished
 
-FEWEST_DATASETS, FEWEST_METHODS, DRAWS = 5, 3, 9_999
-COLUMNS = ["test", "method", "variant", "value", "low", "high", "against", "p_value", "reason"]
-NOTE = "Ranks by each task's metric, over all tasks."
-INTERVAL_NOTE = f"The interval has {1 - LEVEL:.0%} of the mean ranks of {DRAWS:,} bootstrap samples of the datasets."
+FEWEST_DATASETS = 5
+FEWEST_METHODS = 3
+RESAMPLES = 9_999
 
 
 @dataclass(frozen=True)
 class RankTests:
-    """Ranks (datasets × methods) with Friedman's and Nemenyi's tests of them (Demšar 2006), or in `refusal` why there are none.
+    """Tests of methods' ranks over datasets (Demšar 2006).
 
-    `p_value` is Friedman's, by permutation of the ranks within datasets, since its chi-squared form needs more of them than
-    there are; `pairs` are Nemenyi's for every two methods, 1 where Friedman's test does not reject; `low` and `high` end the
-    bootstrap intervals of the mean ranks.
+    Attributes:
+        ranks: A row per dataset, a column per (method, variant).
+        refusal: Reason why there are no tests; empty if there are.
+        p_value: Friedman's test, by permutation of the ranks within datasets, since its
+            chi-squared form needs more datasets than there are.
+        pairs: p-values of Nemenyi's test for every two methods; 1 if Friedman's does not reject.
+        low: Lower ends of the bootstrap intervals of the mean ranks, in the order of the columns.
+        high: Their upper ends.
     """
 
     ranks: pd.DataFrame
@@ -50,155 +44,118 @@ class RankTests:
         """Methods and variants from the best mean rank to the worst."""
         return list(self.ranks.mean().sort_values(kind="stable").index)
 
+    @property
+    def rejects(self) -> bool:
+        """Whether Friedman's test rejects that all methods rank alike."""
+        return self.p_value < LEVEL
+
 
 def rank_matrix(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
-    """Ranks by the metric of each dataset's task: a row for each finished dataset, a column for each (method, variant)."""
-    frames, later = [], unfinished(study)
+    """Ranks by the metric of each dataset's task: finished datasets × (method, variant)."""
+    missing = unfinished(study)
+    frames = []
     for task in tasks_of(study):
         metric = METRICS[scoring.metrics[task]]
-        summary = summarise(study, task, metric.name)
-        better, how = metric.higher_is_better, scoring.ranking
-        frames.append(rank_methods(summary, higher_is_better=better, ranking=how, unranked=later))
-    return (
-        pd.concat(frames)
-        .pivot(index="dataset", columns=["method", "variant"], values="rank")
-        .drop(index=later)
-    )
+        ranked = rank_methods(
+            summarise(study, task, metric.name),
+            higher_is_better=metric.higher_is_better,
+            ranking=scoring.ranking,
+            unranked=missing,
+        )
+        frames.append(ranked)
+    ranks = pd.concat(frames).pivot(index="dataset", columns=["method", "variant"], values="rank")
+    return ranks.drop(index=missing)
 
 
 def rank_tests(study: pd.DataFrame, scoring: Scoring) -> RankTests:
-    """Test the hypothesis that all methods rank alike; refused for fewer than five datasets or three methods."""
-    ranks = rank_matrix(study, scoring)
-    names, (datasets, methods) = ranks.columns, ranks.shape
-    unknown, no_interval = (
-        pd.DataFrame(np.nan, index=names, columns=names),
-        (np.full(methods, np.nan), np.full(methods, np.nan)),
-    )
-    for count, noun, fewest in (
-        (datasets, "dataset", FEWEST_DATASETS),
-        (methods, "method", FEWEST_METHODS),
-    ):
-        if count < fewest:
-            refusal = f"{counted(count, noun)}: too few for a test over datasets, at least {fewest} are needed"
-            return RankTests(ranks, refusal, np.nan, unknown, *no_interval)
-    if ranks.isna().any(axis=None):
-        dataset, method = (
-            ranks.isna().stack(["method", "variant"]).loc[lambda hole: hole].index[0][:2]
-        )
-        return RankTests(ranks, f"{method} has no rank on {dataset}", np.nan, unknown, *no_interval)
-    from scipy.stats import bootstrap, permutation_test, studentized_range
+    """Test the hypothesis that all methods rank alike.
 
-    columns = [ranks[name].to_numpy() for name in names]
-    found = permutation_test(
-        columns,
-        _spread,
+    Refused for fewer than five datasets or three methods, and where a rank is missing.
+    """
+    ranks = rank_matrix(study, scoring)
+    refusal = _refusal(ranks)
+    if refusal:
+        return _refused(ranks, refusal)
+    p_value = _friedman(ranks)
+    low, high = _bootstrap_intervals(ranks)
+    p_values = np.ones((ranks.shape[1], ranks.shape[1]))
+    if p_value < LEVEL:
+        p_values = nemenyi(ranks)
+    pairs = pd.DataFrame(p_values, index=ranks.columns, columns=ranks.columns)
+    return RankTests(ranks, "", p_value, pairs, low, high)
+
+
+def nemenyi(ranks: pd.DataFrame) -> np.ndarray:
+    """p-values (methods, methods) of Nemenyi's test, from ranks (datasets × methods).
+
+    `scikit_posthocs` ranks values again, which would undo the last ranks of failed methods.
+    """
+    from scipy.stats import studentized_range
+
+    datasets, methods = ranks.shape
+    means = ranks.mean().to_numpy()
+    distances = np.abs(means[:, None] - means)
+    distances /= np.sqrt(methods * (methods + 1) / (6 * datasets))
+    return studentized_range.sf(np.sqrt(2) * distances, methods, np.inf)
+
+
+def _refusal(ranks: pd.DataFrame) -> str:
+    datasets, methods = ranks.shape
+    if datasets < FEWEST_DATASETS:
+        return _too_few(datasets, "dataset", FEWEST_DATASETS)
+    if methods < FEWEST_METHODS:
+        return _too_few(methods, "method", FEWEST_METHODS)
+    for (method, _), column in ranks.items():  # type: ignore[misc]
+        if column.isna().any():
+            return f"{method} has no rank on {column.index[column.isna()][0]}"
+    return ""
+
+
+def _too_few(count: int, noun: str, fewest: int) -> str:
+    found = counted(count, noun)
+    return f"{found}: too few for a test over datasets, at least {fewest} are needed"
+
+
+def _refused(ranks: pd.DataFrame, refusal: str) -> RankTests:
+    pairs = pd.DataFrame(np.nan, index=ranks.columns, columns=ranks.columns)
+    unknown = np.full(ranks.shape[1], np.nan)
+    return RankTests(ranks, refusal, np.nan, pairs, unknown, unknown)
+
+
+def _friedman(ranks: pd.DataFrame) -> float:
+    from scipy.stats import permutation_test
+
+    test = permutation_test(
+        _columns(ranks),
+        _squared_mean_ranks,
         permutation_type="samples",
         alternative="greater",
-        n_resamples=DRAWS,
+        n_resamples=RESAMPLES,
         rng=0,
     )
-    sampled = bootstrap(columns, _means, paired=True, n_resamples=DRAWS, method="percentile", rng=0)
-    low, high = sampled.confidence_interval
-    means = ranks.mean().to_numpy()
-    distances = np.abs(means[:, None] - means) / np.sqrt(methods * (methods + 1) / (6 * datasets))
-    pairs = (
-        studentized_range.sf(np.sqrt(2) * distances, methods, np.inf)
-        if found.pvalue < LEVEL
-        else np.ones((methods, methods))
+    return float(test.pvalue)
+
+
+def _bootstrap_intervals(ranks: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.stats import bootstrap
+
+    sampled = bootstrap(
+        _columns(ranks),
+        _means,
+        paired=True,
+        n_resamples=RESAMPLES,
+        method="percentile",
+        rng=0,
     )
-    return RankTests(
-        ranks, "", float(found.pvalue), pd.DataFrame(pairs, index=names, columns=names), low, high
-    )
+    return sampled.confidence_interval.low, sampled.confidence_interval.high
 
 
-def over_datasets(study: pd.DataFrame, scoring: Scoring) -> Tabulated:
-    """Mean ranks over all datasets with bootstrap intervals, Friedman's test, and Nemenyi's for every two methods."""
-    tests = rank_tests(study, scoring)
-    title = f"All tasks: mean rank over {counted(len(tests.ranks), 'dataset')}"
-    if tests.refusal:
-        cells = _ranked(tests).drop(columns="95 % interval")
-        return Tabulated(
-            _tidy(tests), (Section(title, cells, (NOTE, f"No test: {tests.refusal}.")),)
-        )
-    differ = tests.p_value < LEVEL
-    verdict = (
-        f"Friedman's test of the hypothesis that all methods rank alike, by permutation of the ranks within datasets: "
-        f"p = {probability(tests.p_value)}."
-    )
-    meaning = (
-        "Methods differ."
-        if differ
-        else "It is not rejected, so that no two methods are shown to differ."
-    )
-    sections = [Section(title, _ranked(tests), (NOTE, INTERVAL_NOTE, f"{verdict} {meaning}"))]
-    if differ:
-        sections.append(
-            Section(
-                "Nemenyi's test of every two methods: p, bold below 0.05",
-                _pairs(tests),
-                fold="Which methods differ",
-            )
-        )
-    return Tabulated(_tidy(tests), tuple(sections))
+def _columns(ranks: pd.DataFrame) -> list[np.ndarray]:
+    return [ranks[name].to_numpy() for name in ranks.columns]
 
 
-def _tidy(tests: RankTests) -> pd.DataFrame:
-    """One row for each mean rank, one for Friedman's test, and one for each two methods."""
-    names, reason = list(tests.ranks.columns), tests.refusal
-    rows: list[dict[str, Any]] = [
-        {
-            "test": "mean_rank",
-            "method": name[0],
-            "variant": name[1],
-            "value": mean,
-            "low": low,
-            "high": high,
-            "reason": reason,
-        }
-        for name, mean, low, high in zip(
-            names, tests.ranks.mean(), tests.low, tests.high, strict=True
-        )
-    ]
-    rows.append({"test": "friedman", "p_value": tests.p_value, "reason": reason})
-    rows += [
-        {"test": "nemenyi", "method": first[0], "variant": first[1], "against": f"{second[0]}/{second[1]}", "reason": reason,
-         "p_value": tests.pairs.iloc[place, place + 1 + further]}
-        for place, first in enumerate(names) for further, second in enumerate(names[place + 1 :]) if tests.p_value < LEVEL
-    ]  # fmt: skip
-    return tabulated(rows, COLUMNS)[COLUMNS]
-
-
-def _ranked(tests: RankTests) -> pd.DataFrame:
-    means: dict[Any, float] = dict(zip(tests.ranks.columns, tests.ranks.mean(), strict=True))
-    ends: dict[Any, Any] = dict(
-        zip(tests.ranks.columns, zip(tests.low, tests.high, strict=True), strict=True)
-    )
-    return pd.DataFrame(
-        {
-            "Method": [method_title(*name) for name in tests.order],
-            "Mean rank": [number(means[name], 2) for name in tests.order],
-            "95 % interval": [
-                " to ".join(number(end, 2) for end in ends[name]) for name in tests.order
-            ],
-        }
-    )
-
-
-def _pairs(tests: RankTests) -> pd.DataFrame:
-    titles = [method_title(*name) for name in tests.order]
-    values = tests.pairs.loc[tests.order, tests.order].to_numpy()
-    cells = [
-        [
-            DASH if row == column else bold(probability(p), p < LEVEL)
-            for column, p in enumerate(line)
-        ]
-        for row, line in enumerate(values)
-    ]
-    return pd.DataFrame(cells, columns=titles).assign(Method=titles)[["Method", *titles]]
-
-
-def _spread(*columns: np.ndarray, axis: int) -> np.ndarray:
-    """Sum of squared mean ranks, which grows with Friedman's statistic while ranks move within datasets."""
+def _squared_mean_ranks(*columns: np.ndarray, axis: int) -> np.ndarray:
+    """Sum of squared mean ranks; under permutation within datasets it grows with Friedman's."""
     return np.sum([column.mean(axis=axis) ** 2 for column in columns], axis=0)
 
 

@@ -16,7 +16,7 @@ TASK_TITLES: dict[Task, str] = {
 
 
 def method_title(method: str, variant: str) -> str:
-    """Title of a method, with the variant unless it is the base; unknown methods keep their name."""
+    """Title of a method, with the variant unless it is the base."""
     declared = methods().get(method)
     title = declared.title if declared else method
     return title if variant == "base" else f"{title} ({variant})"

@@ -1,208 +1,156 @@
-"""Rows of other machines or groups in a study's table: held against what is here, and refused with the reason."""
+"""External results: rows of methods that are unknown here, and plain csv files of them."""
 
 from __future__ import annotations
 
+import csv
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from baselines import methods
-from npt.interface import UserError
+from npt.data.store import Prepared
+from npt.interface import UserError, unknown
 from npt.metrics import METRICS
-from npt.table import Task
-from workflow.planning.folds import parse_folds
+from npt.validation import Strict, validated
+from workflow.results.row import Key, Row
 
-Expected = Mapping[
-    str, Mapping[str, str]
-]  # runs, as dataset/method/variant, to their folds and fingerprint
-Row = dict[str, Any]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+ -]{0,63}$")]
-Amount = Annotated[float, Field(ge=0)]
-OURS = ("study", "source", "changes")  # columns that a table adds
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+ -]{0,63}$"
+RESERVED = ("study", "method", "variant", "dataset")  # columns of tables
+FRACTIONS = ("test_accuracy", "test_auroc")
 
 
-class Elsewhere(BaseModel):
-    """What a row that was made elsewhere must say, and the types of what it may say."""
+class CsvLine(Strict, strict=False):
+    """Identity of a line of a csv file; the other columns are metrics of the test rows."""
 
-    model_config = ConfigDict(strict=True, extra="allow")
-
-    dataset: Name
-    task: Task
-    method: Name
-    variant: Name
-    fold: Annotated[int, Field(ge=0)]
-    status: Literal["ok", "failed", "skipped"]
-    reason: str
-    preset: str
-    fingerprint: str
-    revision: str
-    data: str
-    splits: str
-    versions: dict[str, str] | None = None
-    chosen: dict[str, Any] | None = None
-    device: str | None = None
-    validation_loss: float | None = None
-    train_rows: Annotated[int, Field(gt=0)] | None = None
-    validation_rows: Annotated[int, Field(gt=0)] | None = None
-    test_rows: Annotated[int, Field(gt=0)] | None = None
-    threads: Amount | None = None
-    grid: Amount | None = None
-    configurations: Amount | None = None
-    models: Amount | None = None
-    failed_configurations: Amount | None = None
-    fits: Amount | None = None
-    fit_seconds: Amount | None = None
-    predict_seconds: Amount | None = None
-    peak_memory_mb: Amount | None = None
-    peak_gpu_memory_mb: Amount | None = None
+    dataset: str
+    method: str = Field(pattern=NAME)
+    variant: str = Field("base", pattern=NAME)
+    fold: int = Field(ge=0)
+    seed: int = Field(0, ge=0)
 
 
-def with_source(rows: Iterable[Row], also: Iterable[str]) -> list[Row]:
-    """Rows that say which folder of another machine they come from: none for those made here."""
-    folders = {folder: Path(folder).expanduser() for folder in also}
-    return [
-        {
-            **row,
-            "source": next(
-                (
-                    name
-                    for name, folder in folders.items()
-                    if Path(row["file"]).is_relative_to(folder)
-                ),
-                "",
-            ),
-        }
-        for row in rows
-    ]
+def read_csv(path: Path, prepared: Mapping[str, Prepared]) -> list[Row]:
+    """Rows of a plain csv file: dataset, method, fold, and a column per metric of the test rows.
 
-
-def require_sound(rows: Iterable[Row], data: Iterable[Path]) -> None:
-    """Refuse rows that were made elsewhere and are not what they should be, or not of the prepared datasets.
+    Lines of datasets that are not prepared are left out.
 
     Raises:
-        UserError: names the file, what it has and what is allowed or here.
+        UserError: names the file, the line and the column.
     """
-    from npt.data import store
-
-    here = {path.stem: store.load(path, check=False) for path in data}
-    for row in rows:
-        if not row["source"]:
+    rows = []
+    for number, cells in enumerate(_lines(path), 2):
+        where = f"{path}:{number}"
+        names = [name for name in CsvLine.model_fields if cells.get(name)]
+        line = validated(CsvLine, {name: cells[name] for name in names}, where)
+        scores = _scores(cells, where)
+        if line.dataset not in prepared:
             continue
-        _require_types(row)
-        prepared = here.get(row["dataset"])
-        if prepared is None:
-            continue
-        facts = {
-            "task": prepared.table.task,
-            "data": prepared.facts["content"][:16],
-            "splits": prepared.facts["splits"][:16],
-        }
-        for column, own in facts.items():
-            if row[column] != own:
-                raise UserError(
-                    f"{row['file']}: made with other {column} ({row[column]}, here {own}); {remedy(row)}"
-                )
-        if row["status"] == "ok":
-            _require_metrics(row)
+        task = prepared[line.dataset].table.task
+        row = Row(**line.model_dump(), task=task, status="ok", reason="", **scores)
+        require_free_name(row, where)
+        require_metrics(row, where)
+        rows.append(row)
+    return rows
 
 
-def _require_types(row: Row) -> None:
+def _lines(path: Path) -> list[dict[str, str]]:
     try:
-        Elsewhere.model_validate(
-            {key: value for key, value in row.items() if key not in ("file", "source")}
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        found = "" if first["type"] == "missing" else f" {first['input']!r}:"
-        raise UserError(f"{row['file']}: {place}:{found} {first['msg']}") from None
-    if own := [name for name in OURS if name in row and name != "source"]:
-        raise UserError(
-            f"{row['file']}: {own[0]}: a column of this name is the table's; {remedy(row)}"
-        )
-    titles = {method.title.casefold() for method in methods().values()} | {
-        "method",
-        "variant",
-        "dataset",
-    }
-    if row["method"] not in methods() and row["method"].casefold() in titles:
-        raise UserError(
-            f"{row['file']}: method: {row['method']!r} is what another is called here; give it a name of its own"
-        )
+        with path.expanduser().open(encoding="utf-8-sig", newline="") as stream:
+            lines = list(csv.DictReader(stream, restkey="", restval=None))
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not UTF-8 text") from None
+    stripped = []
+    for number, line in enumerate(lines, 2):
+        if "" in line or None in line.values():
+            raise UserError(f"{path}:{number}: not as many cells as columns")
+        stripped.append({name.strip(): cell.strip() for name, cell in line.items()})
+    return stripped
 
 
-def _require_metrics(row: Row) -> None:
-    """A result has a finite number for some metric of its task, and none out of its range."""
-    known = [f"test_{name}" for name, metric in METRICS.items() if row["task"] in metric.tasks]
-    for name in known:
-        value = row.get(name)
-        if value is None:
+def _scores(cells: Mapping[str, str], where: str) -> dict[str, float]:
+    """Metrics of a line; empty cells are left out."""
+    scores = {}
+    for name, cell in cells.items():
+        if name in CsvLine.model_fields:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise UserError(f"{row['file']}: {name}: {value!r} is not a number")
-        if name in ("test_accuracy", "test_auroc") and not (0 <= value <= 1 or math.isnan(value)):
-            raise UserError(f"{row['file']}: {name}: {value!r} is not a share from 0 to 1")
-    if not any(row.get(name) is not None and math.isfinite(row[name]) for name in known):
-        raise UserError(
-            f"{row['file']}: fold {row['fold']} is ok and has none of {', '.join(known)}"
-        )
+        if name not in METRICS:
+            raise UserError(f"{where}: {unknown(name, [*CsvLine.model_fields, *METRICS])}")
+        if not cell:
+            continue
+        try:
+            scores[f"test_{name}"] = float(cell)
+        except ValueError:
+            raise UserError(f"{where}.{name}: {cell!r} is not a number") from None
+    return scores
 
 
-def foreign(rows: Iterable[Row], expected: Expected, *, mixed: bool = False) -> list[Row]:
-    """Rows of methods that are not known here, on the datasets and folds of a study.
+def require_free_name(row: Row, where: str) -> None:
+    """Raise `UserError` for a method with the name or the title of one of this project."""
+    taken = {*RESERVED, *methods()}
+    for method in methods().values():
+        taken.add(method.title.casefold())
+    if row.method.casefold() in taken:
+        raise UserError(f"{where}.method: {row.method!r} is taken; choose another name")
+
+
+def require_metrics(row: Row, where: str) -> None:
+    """Raise `UserError` for a finished row without a finite metric, or with one out of range."""
+    if row.status != "ok":
+        return
+    names = [f"test_{name}" for name, metric in METRICS.items() if row.task in metric.tasks]
+    finite = False
+    for name in names:
+        value = row.facts.get(name)
+        if value is not None:
+            _require_number(name, value, where)
+            finite |= math.isfinite(value)
+    if not finite:
+        raise UserError(f"{where}: fold {row.fold} has none of {', '.join(names)}")
+
+
+def _require_number(name: str, value: Any, where: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UserError(f"{where}.{name}: {value!r} is not a number")
+    if name in FRACTIONS and (value < 0 or value > 1):
+        raise UserError(f"{where}.{name}: {value!r} is not a fraction from 0 to 1")
+
+
+def complete_methods(rows: Iterable[Row], folds: Iterable[tuple[str, int]]) -> list[Row]:
+    """The rows of methods that have all datasets and folds of a study.
+
+    Args:
+        rows: Rows of methods that are unknown here.
+        folds: Dataset and fold of every row that the study needs.
 
     Raises:
-        UserError: such a method lacks a dataset or a fold of the study, has one twice, failed without a reason, or is of
-            several revisions, unless they may be `mixed`.
+        UserError: a method lacks a dataset or a fold, or has it twice.
     """
-    wanted: dict[str, set[int]] = {}
-    for run, facts in expected.items():
-        wanted.setdefault(run.partition("/")[0], set()).update(
-            parse_folds(facts["folds"], run) or ()
-        )
-    found: dict[tuple[str, str], dict[tuple[str, int], Row]] = defaultdict(dict)
+    needed = list(dict.fromkeys(folds))
+    rows_by_variant: dict[tuple[str, str], dict[Key, Row]] = defaultdict(dict)
     for row in rows:
-        if row["method"] in methods() or row["fold"] not in wanted.get(row["dataset"], ()):
+        if (row.dataset, row.fold) not in needed:
             continue
-        own, place = found[row["method"], row["variant"]], (row["dataset"], row["fold"])
-        if place in own:
+        variant_rows = rows_by_variant[row.method, row.variant]
+        if row.key in variant_rows:
+            raise UserError(f"{row.source}: {row.run_key} has fold {row.fold} twice")
+        variant_rows[row.key] = row
+    complete: list[Row] = []
+    for variant_rows in rows_by_variant.values():
+        _require_folds(list(variant_rows.values()), needed)
+        complete += variant_rows.values()
+    return complete
+
+
+def _require_folds(rows: list[Row], needed: list[tuple[str, int]]) -> None:
+    present = {(row.dataset, row.fold) for row in rows}
+    first = rows[0]
+    for dataset, fold in needed:
+        if (dataset, fold) not in present:
             raise UserError(
-                f"{row['file']}: {row['method']} on {row['dataset']}, fold {row['fold']}, is in {own[place]['file']} too"
+                f"{first.source}: {first.method} ({first.variant}) lacks fold {fold} of {dataset}; "
+                "external methods need all datasets and folds of a study"
             )
-        require_reason(row)
-        own[place] = row
-    for (method, variant), own in found.items():
-        missing = [
-            (dataset, fold)
-            for dataset, folds in wanted.items()
-            for fold in sorted(folds)
-            if (dataset, fold) not in own
-        ]
-        folder = next(iter(own.values()))["source"]
-        if missing:
-            dataset, fold = missing[0]
-            raise UserError(
-                f"{folder}: {method} ({variant}) lacks fold {fold} of {dataset}, which the study shows; a method stands in a "
-                "table with all of its datasets and folds, so give it a study of those that it has"
-            )
-        revisions = sorted({row["revision"] for row in own.values()})
-        if len(revisions) > 1 and not mixed:
-            raise UserError(
-                f"{folder}: {method} ({variant}) is of several revisions: {', '.join(revisions)}"
-            )
-    return [row for own in found.values() for row in own.values()]
-
-
-def require_reason(row: Row) -> None:
-    """Refuse a row without a result that does not say why."""
-    if row["status"] != "ok" and not row["reason"]:
-        raise UserError(f"{row['file']}: fold {row['fold']} is {row['status']} without a reason")
-
-
-def remedy(row: Row) -> str:
-    """What can be done about a row that is refused."""
-    return "take it out of that folder" if row.get("source") else "remove it and run again"

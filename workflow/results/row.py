@@ -19,8 +19,8 @@ Key = tuple[str, int, int]  # run key, seed and fold
 class Row(BaseModel):
     """Schema of a row; the order of the fields is that of the columns of a collected study.
 
-    Extra columns are the facts of a probe, and the metrics that `collect` computes from the saved predictions
-    (`validation_<metric>`, `test_<metric>`).
+    Extra columns are the facts of a probe, and the metrics that `collect` computes from the saved
+    predictions (`validation_<metric>`, `test_<metric>`).
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)

@@ -1,15 +1,13 @@
 rule prepare:
     input:
-        plan.own_file,
+        jobs.custom_file,
     output:
-        "results/data/{dataset}.arrow",
+        paths.prepared(),
     log:
-        "results/logs/prepare/{dataset}.log",
+        paths.log("prepare", "{dataset}"),
     resources:
-        mem_mb=plan.prepare_memory,
+        mem_mb=jobs.prepare_memory,
     params:
-        fingerprint=plan.dataset_fingerprint,
-        table=plan.custom_dataset,
+        fingerprint=jobs.dataset_fingerprint,
     shell:
-        "python -m workflow.steps.prepare --dataset {wildcards.dataset} --table {params.table:q}"
-        " --downloads results/data/raw --output {output} --log {log}"
+        "python -m workflow.steps.prepare --dataset {wildcards.dataset} > {log} 2>&1"

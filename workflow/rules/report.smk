@@ -1,52 +1,37 @@
-# A job shows all of a study; what there is to show depends on its kind.
-for kind in plan.kinds:
+# A job shows all of a study; the tables and figures depend on its kind.
+for kind in jobs.kinds:
 
     rule:
         name:
             f"show_{kind}"
         input:
-            "results/studies/{study}.csv",
+            paths.collected(),
         output:
-            [
-                (
-                    report(path, **about)
-                    if (about := plan.in_report(path, kind))
-                    else path
-                )
-                for path in plan.shown("{study}", kind)
-            ],
+            jobs.marked_for_report(kind, report),
         log:
-            "results/logs/show/{study}.log",
+            paths.log("show", "{study}"),
         wildcard_constraints:
-            study=plan.pattern(kind),
+            study=patterns.studies_of_kind(jobs.plan, kind),
         resources:
             mem_mb=1000,
         params:
-            scoring=plan.scoring,
-            kind=kind,
+            scoring=jobs.scoring,
         shell:
-            "python -m workflow.steps.show --study {input} --kind {params.kind} --scoring {params.scoring:q}"
-            " --tables results/tables --figures results/figures --log {log}"
+            "python -m workflow.steps.show --study {wildcards.study} > {log} 2>&1"
 
 
 rule report:
     input:
-        results=plan.report_inputs,
-        data=plan.data_inputs,
+        jobs.collected_studies,
+        jobs.page_figures,
+        jobs.prepared_datasets,
     output:
-        report(
-            "results/report/index.html",
-            caption="../report/captions/page.rst",
-            category="Page",
-        ),
+        report(paths.REPORT, caption="../report/captions/page.rst", category="Page"),
     log:
-        "results/logs/report.log",
+        paths.log("report", "report"),
     resources:
         mem_mb=1000,
     params:
-        studies=plan.study_order,
-        scoring=plan.scoring,
-        preset=plan.preset,
+        contents=jobs.page_contents,
     shell:
-        "python -m workflow.steps.report --studies {params.studies:q} --scoring {params.scoring:q}"
-        " --preset {params.preset:q} --results results --output {output} {input.data} --log {log}"
+        "python -m workflow.steps.report > {log} 2>&1"

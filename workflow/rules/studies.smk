@@ -1,47 +1,38 @@
 rule probe:
     input:
-        data="results/data/{dataset}.arrow",
-        model=plan.probed_model,
+        paths.prepared(),
+        jobs.probed_files,
     output:
-        rows="results/probes/{study}/{dataset}/{method}/{variant}/{folds}.jsonl",
-        predictions="results/probes/{study}/{dataset}/{method}/{variant}/{folds}.predictions.npz",
+        paths.probe_rows(),
+        paths.probe_predictions(),
     log:
-        "results/logs/probe/{study}/{dataset}/{method}/{variant}/{folds}.log",
+        paths.log("probe", paths.PROBE),
     wildcard_constraints:
-        study=plan.pattern("probed"),
+        study=patterns.probing_studies(jobs.plan),
     threads: 1
     resources:
-        gpu=plan.probe_gpus,
-        mem_mb=plan.memory,
+        gpu=jobs.probe_gpus,
+        mem_mb=jobs.memory,
         runtime=1440,
     params:
-        settings=plan.settings,
-        fingerprint=plan.fingerprint,
-        preset=plan.preset,
-        cap=plan.probe_rows,
-        probe=plan.probe,
-        options=plan.probe_options,
+        run=jobs.stem,
+        fingerprint=jobs.probe_fingerprint,
     shell:
-        "python -m workflow.steps.probe --probe {params.probe} --dataset {wildcards.dataset} --method {wildcards.method}"
-        " --variant {wildcards.variant} --folds {wildcards.folds} --settings {params.settings:q}"
-        " --fingerprint {params.fingerprint} --preset {params.preset:q} --cap {params.cap} --data {input.data}"
-        " --model {input.model} --options {params.options:q} --rows {output.rows} --predictions {output.predictions} --threads {threads}"
-        " --log {log}"
+        "python -m workflow.steps.probe --study {wildcards.study} --run {params.run} --threads {threads} > {log} 2>&1"
 
 
 rule collect:
     input:
-        rows=plan.collect_inputs,
-        data=plan.collect_data,
+        jobs.row_files,
+        jobs.external_files,
+        jobs.study_data,
     output:
-        "results/studies/{study}.csv",
+        paths.collected(),
     log:
-        "results/logs/collect/{study}.log",
+        paths.log("collect", "{study}"),
     resources:
         mem_mb=1000,
     params:
-        contents=plan.contents,
-        config=CONFIG,
+        contents=jobs.contents,
     shell:
-        "python -m workflow.steps.collect --study {wildcards.study} --configfile {params.config}"
-        " --contents {params.contents} --output {output} --log {log}"
+        "python -m workflow.steps.collect --study {wildcards.study} > {log} 2>&1"

@@ -1,65 +1,52 @@
 rule train:
     input:
-        data="results/data/{dataset}.arrow",
+        paths.prepared(),
     output:
-        rows="results/runs/{dataset}/{method}/{variant}/{folds}.jsonl",
-        predictions="results/runs/{dataset}/{method}/{variant}/{folds}.predictions.npz",
-        weights="results/runs/{dataset}/{method}/{variant}/{folds}.pt",
+        paths.run_rows(),
+        paths.run_predictions(),
+        paths.run_weights(),
     log:
-        "results/logs/train/{dataset}/{method}/{variant}/{folds}.log",
-    benchmark:
-        "results/logs/train/{dataset}/{method}/{variant}/{folds}.tsv"
+        paths.log("run", paths.RUN),
     wildcard_constraints:
-        method=plan.pattern("trained"),
+        method=patterns.methods_of_rule("train"),
     priority: 10
     threads: 1
     resources:
         gpu=1,
-        mem_mb=plan.memory,
-        runtime=plan.minutes,
+        mem_mb=jobs.memory,
+        runtime=jobs.minutes,
     params:
-        settings=plan.settings,
-        fingerprint=plan.fingerprint,
-        preset=plan.preset,
+        run=jobs.stem,
+        fingerprint=jobs.fingerprint,
     shell:
-        "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
-        " --variant {wildcards.variant} --folds {wildcards.folds} --settings {params.settings:q}"
-        " --fingerprint {params.fingerprint} --preset {params.preset:q} --data {input.data} --rows {output.rows}"
-        " --predictions {output.predictions} --weights {output.weights} --threads {threads} --log {log}"
+        "python -m workflow.steps.run --run {params.run} --threads {threads} > {log} 2>&1"
 
 
 rule fit:
     input:
-        data="results/data/{dataset}.arrow",
+        paths.prepared(),
     output:
-        rows="results/runs/{dataset}/{method}/{variant}/{folds}.jsonl",
-        predictions="results/runs/{dataset}/{method}/{variant}/{folds}.predictions.npz",
-        scores="results/runs/{dataset}/{method}/{variant}/{folds}.scores.parquet",
+        paths.run_rows(),
+        paths.run_predictions(),
+        paths.run_trials(),
     log:
-        "results/logs/fit/{dataset}/{method}/{variant}/{folds}.log",
-    benchmark:
-        "results/logs/fit/{dataset}/{method}/{variant}/{folds}.tsv"
+        paths.log("run", paths.RUN),
     wildcard_constraints:
-        method=plan.pattern("fitted"),
+        method=patterns.methods_of_rule("fit"),
     threads: 1
     resources:
-        mem_mb=plan.memory,
-        runtime=plan.minutes,
         gpu=0,
         device="cpu",
+        mem_mb=jobs.memory,
+        runtime=jobs.minutes,
     params:
-        settings=plan.settings,
-        fingerprint=plan.fingerprint,
-        preset=plan.preset,
+        run=jobs.stem,
+        fingerprint=jobs.fingerprint,
     shell:
-        "python -m workflow.steps.run --dataset {wildcards.dataset} --method {wildcards.method}"
-        " --variant {wildcards.variant} --folds {wildcards.folds} --settings {params.settings:q}"
-        " --fingerprint {params.fingerprint} --preset {params.preset:q} --data {input.data} --rows {output.rows}"
-        " --predictions {output.predictions} --scores {output.scores} --device {resources.device} --threads {threads}"
-        " --log {log}"
+        "python -m workflow.steps.run --run {params.run} --device {resources.device} --threads {threads} > {log} 2>&1"
 
 
 # A profile can give these a GPU, with `set-resources`.
 use rule fit as fit_accelerated with:
     wildcard_constraints:
-        method=plan.pattern("accelerated"),
+        method=patterns.methods_of_rule("fit_accelerated"),

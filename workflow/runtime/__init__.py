@@ -1,1 +1,1 @@
-"""Around a run: the folder lock, the GPU lock, the command line of a step, start and end of a run."""
+"""Around a run: its start and end, locks of folders and GPUs, command lines of steps."""

@@ -1,35 +1,29 @@
-"""One run per folder: a lock that dies with its process, unlike Snakemake's own, so that a killed run leaves none."""
+"""One run per folder, by a lock that ends with its process."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from npt.interface import UserError
 
-_held: list[int] = []
+_held: list[FileLock] = []
 
 
 def claim(folder: Path) -> None:
-    """Take the folder for this process until it ends, and clear what a killed run left of Snakemake's lock.
+    """Lock a folder until this process ends, and clear Snakemake's own lock of a killed run.
 
     Raises:
-        UserError: another run has it.
+        UserError: Another run holds the folder.
     """
     state = folder / ".snakemake"
     state.mkdir(exist_ok=True)
-    handle = os.open(state / "npt.lock", os.O_RDWR | os.O_CREAT)
+    lock = FileLock(state / "npt.lock")
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        owner = os.read(handle, 32).decode(errors="replace").strip() or "unknown"
-        os.close(handle)
-        raise UserError(
-            f"{folder}: another run (process {owner}) is using this folder; wait for it or stop it"
-        ) from None
-    os.ftruncate(handle, 0)
-    os.write(handle, f"{os.getpid()}\n".encode())
-    _held.append(handle)
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise UserError(f"{folder}: another run uses this folder; wait for it or stop it") from None
+    _held.append(lock)
     shutil.rmtree(state / "locks", ignore_errors=True)

@@ -1,54 +1,60 @@
-"""One training on one GPU: every process takes a card of its own, and waits while all are taken."""
+"""One training per GPU: every process claims a GPU, and waits while all are in use."""
 
 from __future__ import annotations
 
-import fcntl
+import getpass
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-_held: list[int] = []
+from filelock import FileLock, Timeout
+
+_held: list[FileLock] = []
 
 
 def device(name: str) -> str:
-    """The torch device for this process: a free card for `auto` where there is one, else what was asked for."""
+    """The torch device for this process: a free GPU for `auto` where there is one."""
     if name != "auto":
         return name
     import torch
 
-    cards = torch.cuda.device_count()
-    return f"cuda:{claim(identities(cards))}" if cards else name
+    number = torch.cuda.device_count()
+    if number == 0:
+        return name
+    return f"cuda:{claim(gpu_names(number))}"
 
 
-def identities(cards: int) -> list[str]:
-    """What the visible cards are called on this machine, so that two processes that see different ones know them apart."""
+def gpu_names(number: int) -> list[str]:
+    """Names of the visible GPUs that are the same in all processes of this machine."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
-    return (
-        visible
-        if len(visible) == cards and all(visible)
-        else [str(number) for number in range(cards)]
-    )
+    if len(visible) == number and all(visible):
+        return visible
+    return [str(index) for index in range(number)]
 
 
-def claim(cards: list[str], folder: Path | None = None, seconds: float = 2.0) -> int:
-    """The place of a card that no other process has, kept until this one ends; tried every few seconds."""
-    folder = folder or Path(tempfile.gettempdir()) / f"npt-cards-{os.getuid()}"
+def claim(gpus: Sequence[str], folder: Path | None = None, seconds: float = 2.0) -> int:
+    """Index of a free GPU, locked until this process ends.
+
+    Args:
+        folder: Folder of the locks; default: one per user in the temporary folder.
+        seconds: Time between two attempts.
+    """
+    if folder is None:
+        folder = Path(tempfile.gettempdir()) / f"npt-gpus-{getpass.getuser()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    told = False
+    waiting = False
     while True:
-        for place, card in enumerate(cards):
-            handle = os.open(
-                folder / f"{card.replace('/', '_')}.lock", os.O_RDWR | os.O_CREAT, 0o600
-            )
+        for index, gpu in enumerate(gpus):
+            lock = FileLock(folder / f"{gpu.replace('/', '_')}.lock")
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(handle)
+                lock.acquire(blocking=False)
+            except Timeout:
                 continue
-            _held.append(handle)
-            return place
-        if not told:
-            print(f"waiting for a GPU: other trainings have {', '.join(cards)}", flush=True)
-            told = True
+            _held.append(lock)
+            return index
+        if not waiting:
+            print(f"waiting for a GPU: {', '.join(gpus)} are in use", flush=True)
+            waiting = True
         time.sleep(seconds)

@@ -1,86 +1,32 @@
-"""Gather the run or probe files of a study into one tidy table, refusing holes, duplicates and mixtures.
-
-What a study is made of is planned anew from the configuration. By hand, results of other machines can be taken in:
-
-    python -m workflow.steps.collect --study main --also ../their/results
-"""
+"""Collect the rows of a study into one table; missing, double and mixed rows are errors."""
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import replace
 from pathlib import Path
 
-from npt.interface import UserError, unknown
-from workflow.config.reading import read_file
-from workflow.config.study import Study
-from workflow.planning.old_plan import Plan
-from workflow.planning.paths import RESULTS
-from workflow.results.collection import check, read_rows, select, write
-from workflow.results.external import foreign, require_sound, with_source
+from workflow.planning import paths
+from workflow.planning.kept import load
+from workflow.results.collect import Collector
+from workflow.results.study_file import write_study
 from workflow.runtime.command import execute, parser
-from workflow.studies.kinds import KINDS
+from workflow.steps.arguments import planned_study
 
 
 def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
-    options.add_argument("--study", required=True)
-    options.add_argument(
-        "--also",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="results of another machine (repeatable)",
-    )
+    options.add_argument("--study", required=True, help="a study of the plan")
     options.add_argument(
         "--allow-mixed-revisions",
         action="store_true",
-        help="take rows of different revisions of the code",
+        help="accept rows of different revisions of the code",
     )
-    options.add_argument("--configfile", type=Path, default=Path("config.yaml"))
-    options.add_argument(
-        "--contents", help="in the workflow: a hash of what the study is to be made of"
-    )
-    options.add_argument(
-        "--output", type=Path, help="where the table goes (default: results/studies/STUDY.csv)"
-    )
-    given = options.parse_args()
-    plan, study = _planned(given)
-    wildcards, expected = argparse.Namespace(study=study.name), plan.expected(study)
-    if given.contents not in (None, plan.contents(wildcards)):
-        raise UserError(
-            f"{study.name}: {given.configfile}, or a folder of `also`, is not what it was when this run was planned; run again"
-        )
-    files = [
-        path for path in map(Path, plan.collect_inputs(wildcards)) if path.exists()
-    ]  # what lacks is refused as a hole
-    rows = with_source(read_rows(files), study.also)
-    require_sound(rows, map(Path, plan.collect_data(wildcards)))
-    mixed = given.allow_mixed_revisions
-    chosen = check(rows, expected, mixed=mixed) + foreign(rows, expected, mixed=mixed)
-    write(
-        select(chosen, expected),
-        study.name,
-        given.output or Path(RESULTS) / "studies" / f"{study.name}.csv",
-    )
-
-
-def _planned(given: argparse.Namespace) -> tuple[Plan, Study]:
-    """The study that is asked for, with other machines' folders of the command line, and the plan of all studies."""
-    config = read_file(given.configfile)
-    known = {study.name: study for study in config.studies}
-    if given.study not in known:
-        raise UserError(f"{given.configfile}: study {unknown(given.study, known)}")
-    if given.also and KINDS[known[given.study].kind].probe:
-        raise UserError(f"--also: is for studies that show runs; {given.study} asks trained models")
-    study = replace(known[given.study], also=(*known[given.study].also, *given.also))
-    return Plan(
-        replace(
-            config,
-            studies=tuple(study if one.name == study.name else one for one in config.studies),
-        )
-    ), study
+    arguments = options.parse_args()
+    plan = load()
+    study = planned_study(plan, arguments.study)
+    collected = Collector(plan).collect(study)
+    collected.require_complete(allow_mixed_revisions=arguments.allow_mixed_revisions)
+    write_study(Path(paths.collected(study.name)), collected.rows, study.name)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Tell what a configuration will cost before it runs: jobs, floating-point operations, and hours of CPU cores or of a GPU.
+"""Forecast what a configuration costs: jobs, operations, and hours of CPU cores or of a GPU.
 
-Hours are those of this project's own measurements (performance/results, results/reference), scaled to the operations of a
-training, the configurations and cells of a search, and the passes of a probe. A GPU's hours are told only for a rate that was
-measured, or that is given.
+Hours are scaled from the measurements in performance/results and results/reference. GPU hours
+need a measured or a given rate.
 """
 
 from __future__ import annotations
@@ -16,20 +15,19 @@ from workflow.runtime.command import execute, parser
 def main() -> None:
     """Command line of the step."""
     from workflow.config.reading import read_file
-    from workflow.planning.forecast import estimate, shown
-    from workflow.planning.old_plan import Plan
+    from workflow.planning.forecast import estimate, table
+    from workflow.planning.plan import Plan
 
     options = parser(__doc__)
     options.add_argument("--configfile", type=Path, default=Path("config.yaml"))
     options.add_argument(
-        "--gpu-teraflops",
-        type=float,
-        help="operations that a training does on your GPU, in 10^12 a second",
+        "--gpu-teraflops", type=float, help="rate of trainings on your GPU in 10^12 operations/s"
     )
-    given = options.parse_args()
-    if given.gpu_teraflops is not None and given.gpu_teraflops <= 0:
-        raise UserError(f"--gpu-teraflops: {given.gpu_teraflops} is not above 0")
-    print(shown(estimate(Plan(read_file(given.configfile))), given.gpu_teraflops))
+    arguments = options.parse_args()
+    if arguments.gpu_teraflops is not None and arguments.gpu_teraflops <= 0:
+        raise UserError(f"--gpu-teraflops: {arguments.gpu_teraflops} is not above 0")
+    plan = Plan.of(read_file(arguments.configfile))
+    print(table(estimate(plan), arguments.gpu_teraflops))
 
 
 if __name__ == "__main__":

@@ -1,131 +1,49 @@
-"""Ask a trained model a question. A row for each fold, and the predictions."""
+"""Probe the trained models of a run: a row and arrays for each fold."""
 
 from __future__ import annotations
 
-import json
-import time
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from baselines import methods
-from npt.data import store
-from npt.interface import Method, Resources, UserError
-from npt.table import Table
-from workflow.config.checks import typed
-from workflow.config.settings import typed_settings
-from workflow.planning.revision import PROBE_SOURCES
-from workflow.results.collection import read_rows
-from workflow.results.rows import Fold, folds, write_predictions, write_rows
+from npt.interface import Resources
+from workflow.planning import paths
+from workflow.planning.kept import load
+from workflow.results.job import Job
+from workflow.results.predictions import write_predictions
+from workflow.results.row import Row
+from workflow.results.row_file import write_rows
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import execute, run_parser
-from workflow.studies.kinds import KINDS
-from workflow.studies.questions import QUESTIONS, Question, drawn
-
-NOT_SHOWN = ("versions", "sweep", "doses", "distances", "heads", "maps")
+from workflow.runtime.command import execute, limit_threads, parser
+from workflow.steps.arguments import planned_study
+from workflow.studies.probing import Probe
 
 
 def main() -> None:
     """Command line of the step."""
-    options = run_parser(__doc__)
-    options.add_argument("--probe", choices=QUESTIONS, required=True)
-    options.add_argument(
-        "--model",
-        type=Path,
-        required=True,
-        help="weights (.pt), or the rows of a run of one that has none",
-    )
-    options.add_argument(
-        "--options", type=json.loads, default={}, help="scoring of the probe, as JSON"
-    )
-    options.add_argument(
-        "--cap", default="all", help="probe at most so many test rows of a fold, drawn by fold"
-    )
-    given = options.parse_args()
-    method, prepared = methods()[given.method], store.load(given.data)
-    given.device = gpu_lock.device(given.device) if method.saves_weights else given.device
-    chosen = typed(KINDS[given.probe].options, given.options, "--options")
-    rows: list[dict[str, Any]] = []
+    options = parser(__doc__)
+    options.add_argument("--study", required=True, help="a study of the plan that probes runs")
+    options.add_argument("--run", required=True, help="stem of a run of the plan")
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
+    arguments = options.parse_args()
+    limit_threads(arguments.threads)
+    plan = load()
+    study = planned_study(plan, arguments.study)
+    job = Job.of(plan, arguments.run)
+    device = arguments.device
+    if job.method.saves_weights:
+        device = gpu_lock.device(device)
+    probe = Probe.of(study, job, Resources(arguments.threads, device))
+    rows: list[Row] = []
     arrays: dict[str, np.ndarray] = {}
-    for fold in folds(given, method, prepared, sources=PROBE_SOURCES):
-        row = {**fold.identity, "status": "ok", "reason": "", "options": asdict(chosen)}
-        try:
-            learner = _model(
-                fold,
-                method,
-                given.model,
-                prepared.table,
-                given.settings,
-                Resources(given.threads, given.device),
-            )
-        except NoModel as error:
-            rows.append({**row, "status": "failed", "reason": str(error)})
-            continue
-        test = fold.split.test
-        probed = test if given.cap == "all" else drawn(test, int(given.cap), fold.fold)
-        started = time.perf_counter()
-        question = Question(
-            learner, prepared.table, fold.split, probed, fold.fold, chosen, given.threads
-        )
-        found, predictions = QUESTIONS[given.probe](question)
-        seconds = time.perf_counter() - started
-        row |= {
-            "rows": len(probed),
-            "probe_seconds": round(seconds, 3),
-            "seconds_per_row": round(seconds / len(probed), 5),
-        }
-        row |= {"device": str(getattr(learner, "device", "cpu")), **found}
-        arrays |= {f"fold_{fold.fold}_{name}": values for name, values in predictions.items()}
-        arrays[f"fold_{fold.fold}_rows"] = probed
+    for fold in job.run.folds:
+        row, fold_arrays = probe.fold(fold)
         rows.append(row)
-        print({key: value for key, value in row.items() if key not in NOT_SHOWN}, flush=True)
-    write_predictions(given.predictions, arrays)
-    write_rows(given.rows, rows)
-
-
-class NoModel(Exception):
-    """There is nothing to question; the message is the reason."""
-
-
-def _model(
-    fold: Fold,
-    method: Method,
-    path: Path,
-    table: Table,
-    settings: dict[str, Any],
-    resources: Resources,
-) -> Any:
-    """The trained model of a fold: with the weights that were kept, or fitted again with the configuration that was chosen."""
-    blind = table.blind(fold.split.test)
-    if method.saves_weights:
-        if path.stat().st_size == 0:
-            raise NoModel("there are no weights, as training failed")
-        assert method.load is not None
-        chosen = typed_settings(method.name, settings, "--settings")
-        learner: Any = method.load(chosen, resources, path, blind, fold.split, fold.fold)
-        if getattr(chosen, "lookup", "off") != "off":
-            learner = learner.with_table(
-                table, fold.split
-            )  # what is to be looked up is on the duplicates of test rows
-        return learner
-    lines = read_rows([path])
-    found = [line for line in lines if line["fold"] == fold.fold]
-    if len(found) != 1:
-        raise UserError(
-            f"{path}: {len(found)} rows of fold {fold.fold}; exactly one is allowed; remove it and run again"
-        )
-    if found[0]["status"] != "ok":
-        raise NoModel(found[0]["reason"])
-    own = typed_settings(method.name, settings, "--settings")
-    grid = {name: [value] for name, value in found[0]["chosen"].items()}
-    device = found[0].get("device", "cpu")
-    learner = method.build(
-        replace(own, grid=grid, budget=None, minutes=None), Resources(resources.threads, device)
-    )
-    learner.fit(blind, fold.split, fold.fold)
-    return learner
+        arrays |= fold_arrays
+        print(f"{row.run_key} seed {row.seed} fold {fold}: {row.status} {row.reason}", flush=True)
+    write_predictions(Path(paths.probe_predictions(study.name, job.run.stem)), arrays)
+    write_rows(Path(paths.probe_rows(study.name, job.run.stem)), rows)
 
 
 if __name__ == "__main__":

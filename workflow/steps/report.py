@@ -1,37 +1,29 @@
-"""Put all studies onto one HTML page."""
+"""Write the report: all studies on one HTML page."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from npt.atomic import replacing
-from workflow.runtime.command import add_scoring, execute, parser
+from npt.data import store
+from workflow.planning import paths
+from workflow.planning.kept import load
+from workflow.report.page import render
+from workflow.results.study_file import read_study
+from workflow.runtime.command import execute, parser
 
 
 def main() -> None:
     """Command line of the step."""
-    from npt.data import store
-    from workflow.report.page import render
-    from workflow.results.study_file import read_study
-
-    options = parser(__doc__)
-    options.add_argument(
-        "--studies", type=json.loads, required=True, help="study to kind in order, as JSON"
-    )
-    add_scoring(options)
-    options.add_argument("--preset", required=True)
-    options.add_argument("--results", type=Path, required=True)
-    options.add_argument("--output", type=Path, required=True)
-    options.add_argument("data", nargs="+", type=Path, help="prepared datasets")
-    given = options.parse_args()
-    studies = {
-        name: read_study(given.results / "studies" / f"{name}.csv") for name in given.studies
-    }
-    prepared = [store.load(path, check=False) for path in given.data]
-    page = render(studies, given.studies, given.scoring, given.preset, given.results, prepared)
-    with replacing(given.output) as partial:
-        partial.write_text(page)
+    parser(__doc__).parse_args()
+    plan = load()
+    studies = {name: read_study(Path(paths.collected(name))) for name in plan.studies}
+    kind_names = {name: study.kind for name, study in plan.studies.items()}
+    prepared = [store.load(Path(paths.prepared(name)), check=False) for name in plan.datasets]
+    results = Path(paths.RESULTS)
+    page = render(studies, kind_names, plan.scoring, plan.preset, results, prepared)
+    with replacing(Path(paths.REPORT)) as partial:
+        partial.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,130 +1,89 @@
-"""Train one method on a block of folds, predict, and score: a row for each fold, its predictions, and weights if it has any."""
+"""Fit a method on the folds of a run: a row and predictions for each, and weights or trials."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from baselines import methods
 from npt.atomic import partial_of, replacing
-from npt.data import store
-from npt.evaluation import Evaluation, evaluate
 from npt.interface import Resources, Savable, Trial
-from npt.table import Split
-from workflow.results.rows import folds, write_predictions, write_rows, write_scores
+from workflow.planning import paths
+from workflow.planning.kept import load
+from workflow.results.fitting import FittedFold, fit_fold
+from workflow.results.job import Job
+from workflow.results.predictions import write_predictions
+from workflow.results.row import Row
+from workflow.results.row_file import write_rows
+from workflow.results.trials import write_trials
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import CHIEF, PROCESSES, execute, run_parser
+from workflow.runtime.command import execute, limit_threads, parser
+
+MINUTES = 10.0
 
 
 def main() -> None:
     """Command line of the step."""
-    options = run_parser(__doc__)
+    options = parser(__doc__)
+    options.add_argument("--run", required=True, help="stem of a run of the plan")
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
     options.add_argument(
-        "--weights", type=Path, help="where the weights go, for methods that keep them"
+        "--checkpoint-minutes",
+        type=float,
+        default=MINUTES,
+        help="minutes between two checkpoints of a training",
     )
-    options.add_argument(
-        "--scores",
-        type=Path,
-        help="where the scores of all configurations of a search go (.parquet)",
-    )
-    options.add_argument(
-        "--checkpoint-minutes", type=float, default=10, help="how often a training writes its state"
-    )
-    given = options.parse_args()
-    method, prepared = methods()[given.method], store.load(given.data)
-    rows: list[dict[str, Any]] = []
+    arguments = options.parse_args()
+    limit_threads(arguments.threads)
+    job = Job.of(load(), arguments.run)
+    resources = _resources(job, arguments.threads, arguments.device, arguments.checkpoint_minutes)
+    fit(job, resources)
+
+
+def fit(job: Job, resources: Resources) -> None:
+    """Fit all folds of a run and write its files."""
+    rows: list[Row] = []
     arrays: dict[str, np.ndarray] = {}
     trials: dict[int, Sequence[Trial]] = {}
-    resources = _resources(given)
-    for fold in folds(given, method, prepared, resources):
-        reason = method.supports(prepared.table.task)
-        result = (
-            _refused(reason)
-            if reason
-            else evaluate(fold.learner, prepared.table, fold.split, fold.fold)
-        )
-        rows.append(
-            {**fold.identity, **_sizes(fold.split), **_outcome(result, fold.learner, given.threads)}
-        )
-        trials[fold.fold] = result.trials
-        arrays |= _arrays(result, fold.split, fold.fold)
-        print(
-            f"{given.dataset} {given.method} {given.variant} fold {fold.fold}: {result.status} {dict(result.metrics)}",
-            flush=True,
-        )
-        if given.weights and CHIEF:
-            with replacing(given.weights) as partial:
-                if result.status == "ok":
-                    cast(Savable, fold.learner).save(partial)
-    if CHIEF:
-        write_predictions(given.predictions, arrays)
-        if given.scores:
-            write_scores(given.scores, trials)
-        write_rows(given.rows, rows)
-        if resources.checkpoint:
-            for path in (resources.checkpoint, partial_of(resources.checkpoint)):
-                path.unlink(missing_ok=True)
+    for fold in job.run.folds:
+        fitted = fit_fold(job, fold, resources)
+        rows.append(fitted.row)
+        arrays |= fitted.arrays
+        trials[fold] = fitted.trials
+        if job.method.saves_weights:
+            _save_weights(job.run.stem, fitted)
+        print(_summary(fitted.row), flush=True)
+    write_predictions(Path(paths.run_predictions(job.run.stem)), arrays)
+    if job.method.searches:
+        write_trials(Path(paths.run_trials(job.run.stem)), trials)
+    write_rows(Path(paths.run_rows(job.run.stem)), rows)
+    if resources.checkpoint is not None:
+        resources.checkpoint.unlink(missing_ok=True)
+        partial_of(resources.checkpoint).unlink(missing_ok=True)
 
 
-def _resources(given: argparse.Namespace) -> Resources:
-    """What a fit may use; one that keeps weights trains for long, and keeps its state and its metrics beside the rows."""
-    if not given.weights:
-        return Resources(given.threads, given.device)
-    device = given.device if PROCESSES > 1 else gpu_lock.device(given.device)
-    stem = given.rows.with_suffix("")
-    state, metrics = (
-        stem.with_name(f"{stem.name}.checkpoint"),
-        stem.with_name(f"{stem.name}.metrics.csv"),
-    )
-    return Resources(given.threads, device, state, given.checkpoint_minutes, metrics)
+def _resources(job: Job, threads: int, device: str, minutes: float) -> Resources:
+    """Threads and device; a training that saves weights also has a checkpoint and metrics."""
+    if not job.method.saves_weights:
+        return Resources(threads, device)
+    checkpoint = Path(paths.run_checkpoint(job.run.stem))
+    metrics = Path(paths.run_metrics(job.run.stem))
+    return Resources(threads, gpu_lock.device(device), checkpoint, minutes, metrics)
 
 
-def _refused(reason: str) -> Evaluation:
-    return Evaluation("skipped", reason, {}, None, {}, 0.0, 0.0, 0.0)
+def _save_weights(stem: str, fitted: FittedFold) -> None:
+    """Write the weights of a fold; an empty file if it failed, which Snakemake expects."""
+    with replacing(Path(paths.run_weights(stem))) as partial:
+        if fitted.learner is not None:
+            cast(Savable, fitted.learner).save(partial)
 
 
-def _sizes(split: Split) -> dict[str, int]:
-    return {f"{part}_rows": len(getattr(split, part)) for part in ("train", "validation", "test")}
-
-
-def _outcome(result: Evaluation, learner: Any, threads: int) -> dict[str, Any]:
-    fit = result.fit
-    return {
-        "status": result.status,
-        "reason": result.reason,
-        "validation_loss": fit.validation_loss if fit else None,
-        "chosen": dict(fit.chosen) if fit else None,
-        "grid": fit.grid if fit else None,
-        "configurations": len(result.trials) or None,
-        "models": fit.models if fit else None,
-        "failed_configurations": sum(bool(trial.reason) for trial in result.trials)
-        if result.trials
-        else None,
-        "fits": fit.fits if fit else None,
-        "parameters": fit.parameters if fit else None,
-        **result.metrics,
-        "fit_seconds": round(result.fit_seconds, 3),
-        "predict_seconds": round(result.predict_seconds, 3),
-        "peak_memory_mb": round(result.peak_memory_mb, 1),
-        "peak_gpu_memory_mb": None
-        if result.peak_gpu_memory_mb is None
-        else round(result.peak_gpu_memory_mb, 1),
-        "threads": threads,
-        "device": str(getattr(learner, "device", "cpu")),
-        "processes": PROCESSES,
-    }
-
-
-def _arrays(result: Evaluation, split: Split, fold: int) -> dict[str, np.ndarray]:
-    arrays = {}
-    for part, prediction in result.predictions.items():
-        arrays[f"fold_{fold}_{part}_rows"] = getattr(split, part)
-        arrays[f"fold_{fold}_{part}"] = prediction.values
-    return arrays
+def _summary(row: Row) -> str:
+    outcome = row.reason or f"validation loss {row.validation_loss:.5g}"
+    return f"{row.run_key} seed {row.seed} fold {row.fold}: {row.status}, {outcome}"
 
 
 if __name__ == "__main__":

@@ -87,26 +87,44 @@ class StudyKind:
         """Caption of a figure as one line."""
         return " ".join(self.caption_path(figure).read_text(encoding="utf-8").split())
 
-    def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
+    def table(
+        self,
+        name: str,
+        study: pd.DataFrame,
+        scoring: Scoring,
+    ) -> Table:
         """One of the kind's tables."""
         return getattr(self._module("tables"), name)(study, scoring)
 
-    def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
+    def figure(
+        self,
+        name: str,
+        study: pd.DataFrame,
+        scoring: Scoring,
+    ) -> Figure:
         """One of the kind's figures."""
         return getattr(self._module("figures"), name)(study, scoring)
 
-    def finding(self, study: pd.DataFrame, scoring: Scoring) -> str:
+    def finding(
+        self,
+        study: pd.DataFrame,
+        scoring: Scoring,
+    ) -> str:
         """Result of a study in a sentence or two."""
         return self._module("summary").finding(study, scoring)
 
-    def headline(self, study: pd.DataFrame, scoring: Scoring) -> str:
+    def headline(
+        self,
+        study: pd.DataFrame,
+        scoring: Scoring,
+    ) -> str:
         """Contribution of a study to the report's summary; empty if it has none."""
         headline = getattr(self._module("summary"), "headline", None)
         return headline(study, scoring) if headline else ""
 
     def probe(self, query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         """Facts that enter the row of a fold, and arrays to save beside it."""
-        return self._module("probe").probe(query)
+        return self._module("probe").probe(query.with_shown_targets())
 
     def _module(self, name: str) -> Any:
         package = f"workflow.studies.{self.name}"

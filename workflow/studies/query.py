@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from npt.interface import ContextModel
 from npt.metrics import score
 from npt.perturbation import Perturbation
 from npt.table import Split, Table
+
+if TYPE_CHECKING:
+    from npt.nn.trained import TrainedNPT
 
 
 @dataclass(frozen=True)
@@ -20,9 +23,11 @@ class ProbeQuery:
     Attributes:
         model: Trained model; a `TrainedNPT` for kinds that need weights.
         table: The whole table, test targets included.
+        split: Split of the fold.
         rows: Test rows to probe (n,).
         seed: Seed of the probe's random draws, the number of the fold.
         options: Instance of the study kind's options.
+        threads: CPU threads of baselines that the probe fits.
     """
 
     model: ContextModel
@@ -38,13 +43,36 @@ class ProbeQuery:
         """Targets (n,) of the probed rows."""
         return self.table.truth[self.rows]
 
+    @property
+    def trained(self) -> TrainedNPT:
+        """The model of a kind that needs weights."""
+        from npt.nn.trained import TrainedNPT
+
+        assert isinstance(self.model, TrainedNPT)
+        return self.model
+
+    def with_shown_targets(self) -> ProbeQuery:
+        """The query for a model of the lookup task, with test targets shown on the duplicates.
+
+        Models of the plain task keep the blind table.
+        """
+        from npt.nn.trained import TrainedNPT
+
+        if not isinstance(self.model, TrainedNPT) or self.model.settings.lookup == "off":
+            return self
+        return replace(self, model=self.model.with_table(self.table, self.split))
+
     def with_rows(self, rows: np.ndarray) -> ProbeQuery:
         """The same query for other rows."""
         return replace(self, rows=rows)
 
     def perturbed(self, perturbation: Perturbation) -> np.ndarray:
         """Predictions of the probed rows while the other rows are perturbed."""
-        return self.model.predict_perturbed(self.rows, perturbation, self.seed).values
+        return self.model.predict_perturbed(
+            self.rows,
+            perturbation,
+            self.seed,
+        ).values
 
     def score(self, predictions: np.ndarray) -> dict[str, float]:
         """Metrics of predictions for the probed rows."""
@@ -61,11 +89,21 @@ class ProbeQuery:
         return np.repeat(frequencies[None], len(self.rows), 0)
 
 
-def drawn(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
+def drawn(
+    rows: np.ndarray,
+    limit: int,
+    seed: int,
+) -> np.ndarray:
     """At most `limit` of the rows, in ascending order."""
     if limit >= len(rows):
         return rows
-    return np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
+    return np.sort(
+        np.random.default_rng(seed).choice(
+            rows,
+            limit,
+            replace=False,
+        )
+    )
 
 
 def rounded(values: np.ndarray, digits: int = 5) -> list[float | None]:

@@ -14,13 +14,14 @@ import pytest
 from npt.data import images, store
 from npt.data.__main__ import main
 from npt.data.assembly import assemble
+from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets, forest_cover, poker_hand, synthetic
+from npt.data.preparation import prepare, prepare_custom
 from npt.data.source import MIRROR
 from npt.data.text import numbers
 from npt.interface import UserError
 from npt.table import Column, Table
-from workflow.config.custom_datasets import custom_dataset
-from workflow.steps.prepare import prepare, prepare_custom
+from npt.validation import validated
 
 # The first hex digits of the content of every complete table, as `content_hash` has it.
 MIRRORED = {
@@ -150,7 +151,7 @@ def test_parts_of_large_tables_are_read_as_one_s_own(name: str, tmp_path: Path) 
         "categorical": list(categorical),
         **words,
     }
-    prepared = prepare_custom(custom_dataset("part", block, "part"), tmp_path)
+    prepared = prepare_custom(validated(CustomDataset, {**block, "name": "part"}, "part"), tmp_path)
     table = prepared.table
     assert (table.rows, table.task) == (rows, task)
     kinds = {column.name: column.kind for column in table.columns}
@@ -229,7 +230,7 @@ def test_a_prepared_dataset_survives_the_disk(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"target": "z"}, "column 'z' is declared and not in the file; it has x0"),
+        ({"target": "z"}, "column 'z' is declared and not in the file; columns: x0"),
         ({"categorical": ("y",)}, "column 'color' holds text"),
     ],
 )

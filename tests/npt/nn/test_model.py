@@ -10,7 +10,7 @@ from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
 from npt.nn.model import NPT, Block
 from npt.nn.settings import NPTSettings
-from performance.shapes import TABLES
+from performance.shapes import SHAPES
 
 SETTINGS = NPTSettings(width=8, layers=4, heads=4)
 
@@ -150,8 +150,8 @@ def test_parameters_of_a_block(width: int) -> None:
         pytest.param([4] * 5 + [1] * 5 + [10], 64, 26_034_787, id="poker_hand"),
         pytest.param([1] * 10 + [2] * 44 + [7], 64, 644_738_729, id="forest_cover"),
         pytest.param([1] * 28 + [2], 64, 179_456_350, id="higgs"),
-        pytest.param(TABLES["kick"][1], 64, 232_602_812, id="kick"),
-        pytest.param(TABLES["income"][1], 64, 376_166_843, id="income"),
+        pytest.param(SHAPES["kick"]["sizes"], 64, 232_602_812, id="kick"),
+        pytest.param(SHAPES["income"]["sizes"], 64, 376_166_843, id="income"),
     ],
 )
 def test_parameters_of_the_paper_s_models(sizes: list[int], width: int, total: int) -> None:

@@ -1,23 +1,28 @@
+"""Plans: runs are shared, cut into jobs, fingerprinted, and kept."""
+
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 
-from baselines import methods
 from npt.interface import UserError
-from workflow.config.reading import read
-from workflow.planning.folds import format_folds
-from workflow.planning.old_plan import Plan
-from workflow.studies.kinds import KINDS
+from workflow.config.reading import read, read_file
+from workflow.planning import kept
+from workflow.planning.plan import Plan
+from workflow.planning.planned_study import PlannedStudy
+from workflow.planning.run import training_seed
 
 ROOT = Path(__file__).parents[3]
+SMALL = {"breast_cancer", "boston_housing", "concrete", "yacht"}
+CONFIGURATIONS = {
+    "yacht": {
+        "npt": {"deep": {"layers": 16}, "plain": {"tradeoff": "constant", "tradeoff_start": 0.5}}
+    }
+}
 
 
 def plan(**changes: Any) -> Plan:
@@ -27,178 +32,184 @@ def plan(**changes: Any) -> Plan:
         "methods": ["npt", "knn"],
         "studies": {"main": {}},
     }
-    return Plan(read({**plain, **changes}))
+    return Plan.of(read({**plain, **changes}))
+
+
+def paper() -> Plan:
+    return Plan.of(read_file(ROOT / "workflow" / "configs" / "paper.yaml"))
+
+
+def variants_by_dataset(made: Plan, study: str, method: str) -> dict[str, set[str]]:
+    variants: dict[str, set[str]] = {}
+    for run in made.runs_of(made.studies[study]):
+        if run.method == method:
+            variants.setdefault(run.dataset, set()).add(run.variant)
+    return variants
+
+
+def folds_by_key(study: PlannedStudy) -> dict[str, list[int]]:
+    folds: dict[str, list[int]] = {}
+    for row in study.expected:
+        folds.setdefault(row.key, []).append(row.fold)
+    return folds
 
 
 def test_planning_imports_nothing_heavy() -> None:
-    heavy = {"torch", "sklearn", "pandas", "xgboost", "scipy"}
-    code = f"import sys, workflow.planning.plan, workflow.runtime.start; print(sorted({heavy} & set(sys.modules)))"
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert found.stdout.strip() == "[]"
+    heavy = {"torch", "sklearn", "pandas", "xgboost", "scipy", "matplotlib"}
+    code = f"import sys, workflow.runtime.hooks; print(sorted({heavy} & set(sys.modules)))"
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert result.stdout.strip() == "[]"
 
 
-def test_blocks_of_seeds() -> None:
-    assert sorted(plan().runs) == sorted(
-        f"{dataset}/{rest}"
-        for dataset in ("yacht", "wine")
-        for rest in ("knn/base/0-2", "npt/base/0", "npt/base/1", "npt/base/2")
-    )
+def test_folds_are_cut_into_jobs() -> None:
+    blocks = ("knn/base/seed_0/folds_0-2", "npt/base/seed_0/folds_0")
+    expected = {f"{dataset}/{block}" for dataset in ("yacht", "wine") for block in blocks}
+    stems = set(plan().runs)
+    assert expected < stems
+    assert len(stems) == 2 * (1 + 3)
 
 
-def test_slow_searches_of_whole_grids_have_a_job_for_each_fold() -> None:
-    full = plan(datasets=["wine"], methods=["catboost", "knn"], folds="0-3", studies={"main": {}})
-    assert [run.folds for run in full.runs.values() if run.method == "catboost"] == [
-        (0,),
-        (1,),
-        (2,),
-        (3,),
-    ]
-    assert [run.folds for run in full.runs.values() if run.method == "knn"] == [(0, 1, 2, 3)]
-    quick = plan(
-        datasets=["wine"],
-        methods=["catboost"],
-        folds="0-3",
-        settings={"catboost": {"grid": "quick"}},
-    )
+def test_slow_searches_have_a_job_per_fold() -> None:
+    full = plan(datasets=["wine"], methods=["catboost", "knn"], folds="0-3")
+    folds = [run.folds for run in full.runs.values() if run.method == "catboost"]
+    assert folds == [(0,), (1,), (2,), (3,)]
+    quick_grid = {"catboost": {"grid": "quick"}}
+    quick = plan(datasets=["wine"], methods=["catboost"], folds="0-3", settings=quick_grid)
     assert [run.folds for run in quick.runs.values()] == [(0, 1, 2, 3)]
 
 
-def test_every_method_has_one_rule() -> None:
-    rules = [set(plan().pattern(kind).split("|")) for kind in ("trained", "fitted", "accelerated")]
-    assert set.union(*rules) == set(methods())
-    assert sum(map(len, rules)) == len(methods())
-    assert rules[2] == {"xgboost", "catboost", "tabnet", "deep_kernel_learning"}
+def test_every_seed_is_a_run() -> None:
+    made = plan(seeds=[0, 3], methods=["knn"], datasets=["wine"])
+    assert list(made.runs) == ["wine/knn/base/seed_0/folds_0-2", "wine/knn/base/seed_3/folds_0-2"]
+    first, second = made.runs.values()
+    assert first.fingerprint != second.fingerprint
+    assert len(made.studies["main"].expected) == 6
 
 
-def test_a_study_is_collected_anew_when_what_it_is_made_of_changes() -> None:
-    main = SimpleNamespace(study="main")
-    others = {"folds": "0-1"}, {"methods": ["knn", "npt"]}, {"settings": {"knn": {"grid": "quick"}}}
-    found = [plan(**changes).contents(main) for changes in ({}, *others)]
-    assert len(set(found)) == len(found)
-    assert plan(preset="other", metrics={"regression": "mse"}).contents(main) == found[0]
+def test_seed_zero_trains_with_the_number_of_the_fold() -> None:
+    assert [training_seed(fold, 0) for fold in range(3)] == [0, 1, 2]
+    assert training_seed(1, 2) == 20_001
 
 
-def test_a_run_that_two_studies_need_is_made_once_with_all_their_seeds() -> None:
-    made = plan(
-        studies={"main": {}, "more": {"methods": ["knn"], "datasets": ["wine"], "folds": "2-4"}}
-    )
-    assert "wine/knn/base/0-4" in made.runs
-    assert "wine/knn/base/0-2" not in made.runs
-    assert [run.stem for run in made.runs_of(made.studies["more"])] == ["wine/knn/base/0-4"]
-    assert made.expected(made.studies["more"])["wine/knn/base"]["folds"] == "2-4"
+def test_shared_run_has_the_folds_of_all_studies() -> None:
+    more = {"methods": ["knn"], "datasets": ["wine"], "folds": "2-4"}
+    made = plan(studies={"main": {}, "more": more})
+    stem = "wine/knn/base/seed_0/folds_0-4"
+    assert stem in made.runs
+    assert made.studies["more"].runs == {stem: (2, 3, 4)}
+    assert folds_by_key(made.studies["more"]) == {"wine/knn/base": [2, 3, 4]}
 
 
-def test_two_meanings_of_one_variant_are_refused() -> None:
-    small, large = ({"variants": {"npt": {"other": {"layers": n}}}} for n in (2, 4))
-    with pytest.raises(
-        UserError, match=r"studies\.b\.variants\.npt\.other: differs from studies\.a"
-    ):
+def test_variant_has_one_meaning() -> None:
+    small = {"variants": {"npt": {"other": {"layers": 2}}}}
+    large = {"variants": {"npt": {"other": {"layers": 4}}}}
+    with pytest.raises(UserError, match=r"studies\.b\.variants\.npt\.other"):
         plan(studies={"a": small, "b": large})
     assert len(plan(studies={"a": small, "b": small}).runs) == 2 * (3 + 3 + 1)
 
 
-def test_a_fingerprint_follows_the_settings_of_its_own_run_only() -> None:
-    before, after = plan(), plan(overrides={"yacht": {"npt": {"updates": 7}}})
-    changed = {
-        stem
-        for stem in before.runs
-        if before.runs[stem].fingerprint != after.runs[stem].fingerprint
-    }
-    assert changed == {f"yacht/npt/base/{fold}" for fold in range(3)}
+def test_fingerprint_follows_settings_of_its_run() -> None:
+    before = plan()
+    after = plan(overrides={"yacht": {"npt": {"updates": 7}}})
+    changed: set[str] = set()
+    for stem, run in before.runs.items():
+        if run.fingerprint != after.runs[stem].fingerprint:
+            changed.add(stem)
+    assert changed == {f"yacht/npt/base/seed_0/folds_{fold}" for fold in range(3)}
 
 
-def test_the_paper_s_plan_has_ten_tables_nine_methods_and_their_folds() -> None:
-    paper = Plan(read(yaml.safe_load((ROOT / "workflow/configs/paper.yaml").read_text())))
-    base = [run for run in paper.runs.values() if run.variant == "base"]
+def test_paper_has_ten_datasets_and_nine_methods() -> None:
+    made = paper()
+    base = [run for run in made.runs.values() if run.variant == "base"]
     assert len({run.dataset for run in base}) == 10
     assert len({run.method for run in base}) == 9
-    folds = {
-        d: sorted(s for run in base if (run.dataset, run.method) == (d, "npt") for s in run.folds)
-        for d in paper.datasets
-    }
-    small = {"breast_cancer", "boston_housing", "concrete", "yacht"}
-    assert folds == {d: list(range(10)) if d in small else [0] for d in paper.datasets}
     widths = {run.dataset: run.settings["width"] for run in base if run.method == "npt"}
-    assert {d for d, width in widths.items() if width == 128} == {
-        "boston_housing",
-        "concrete",
-        "yacht",
-        "protein",
-    }
+    wide = {dataset for dataset, width in widths.items() if width == 128}
+    assert wide == {"boston_housing", "concrete", "yacht", "protein"}
 
 
-def test_seeds_as_text() -> None:
-    assert format_folds([0, 1, 2, 5, 7, 8]) == "0-2_5_7-8"
-    assert format_folds([4]) == "4"
+def test_paper_cross_validates_the_small_datasets() -> None:
+    made = paper()
+    folds: dict[str, list[int]] = {}
+    for run in made.runs.values():
+        if run.variant == "base" and run.method == "npt":
+            folds.setdefault(run.dataset, []).extend(run.folds)
+    for dataset in made.datasets:
+        assert folds[dataset] == (list(range(10)) if dataset in SMALL else [0])
 
 
-CONFIGURATIONS = {
-    "yacht": {
-        "npt": {"deep": {"layers": 16}, "plain": {"tradeoff": "constant", "tradeoff_start": 0.5}}
-    }
-}
+def test_paper_tunes_on_the_small_datasets() -> None:
+    made = paper()
+    for dataset, variants in variants_by_dataset(made, "main", "npt").items():
+        assert len(variants) == (8 if dataset in SMALL else 1)
+    networks = [run for run in made.runs.values() if run.method == "npt"]
+    updates = {(run.dataset, run.variant): run.settings["updates"] for run in networks}
+    assert updates["yacht", "base"] == updates["yacht", "target_mask_0.5"] == 10_000
+    assert updates["boston_housing", "base"] == 2_000
+    assert updates["boston_housing", "target_mask_0.5"] == 4_000
+    assert updates["boston_housing", "target_mask_0.1"] == 20_000
 
 
-def test_a_tuned_study_runs_named_and_drawn_configurations_in_the_place_of_one() -> None:
+def test_tuned_study_runs_named_and_drawn_trials() -> None:
     studies = {"main": {"tuned": True}, "probe": {"kind": "corruption", "methods": ["npt"]}}
-    made = plan(
-        configurations=CONFIGURATIONS, budget={"npt": 5, "knn": 7}, studies=studies, folds="0-1"
-    )
-    variants = {
-        d: {run.variant for run in made.runs_of(made.studies["main"]) if run.dataset == d}
-        for d in ("yacht", "wine")
-    }
+    budget = {"npt": 5, "knn": 7}
+    made = plan(configurations=CONFIGURATIONS, budget=budget, studies=studies, folds="0-1")
+    variants = variants_by_dataset(made, "main", "npt")
     assert variants["yacht"] == {"base", "deep", "plain", "trial_01", "trial_02"}
     assert variants["wine"] == {"base", "trial_01", "trial_02", "trial_03", "trial_04"}
-    assert {run.variant for run in made.runs_of(made.studies["probe"])} == {"base"}
+    assert variants_by_dataset(made, "probe", "npt") == {"yacht": {"base"}, "wine": {"base"}}
     assert {run.settings["budget"] for run in made.runs.values() if run.method == "knn"} == {7}
-    expected = made.expected(made.studies["main"])
-    assert {facts.get("trial_of") for key, facts in expected.items() if "yacht/npt" in key} == {
-        "yacht/npt/tuned"
-    }
-    assert json.loads(expected["yacht/npt/deep"]["changes"]) == {"layers": 16}
-    assert "trial_of" not in expected["yacht/knn/base"]
-    again = plan(
-        configurations=CONFIGURATIONS, budget={"npt": 5, "knn": 7}, studies=studies, folds="0-1"
-    )
-    assert {stem: run.fingerprint for stem, run in made.runs.items()} == {
-        s: r.fingerprint for s, r in again.runs.items()
-    }
+    again = plan(configurations=CONFIGURATIONS, budget=budget, studies=studies, folds="0-1")
+    assert again == made
 
 
-def test_with_nothing_to_choose_from_a_tuned_study_runs_the_base_and_calls_it_tuned() -> None:
-    made = plan(studies={"main": {"tuned": True}})
-    assert set(made.runs) == set(plan().runs)
-    expected = made.expected(made.studies["main"])
-    assert expected["yacht/npt/base"]["trial_of"] == "yacht/npt/tuned"
+def test_trials_name_their_tuned_variant() -> None:
+    studies = {"main": {"tuned": True}}
+    made = plan(configurations=CONFIGURATIONS, studies=studies, folds="0-1")
+    rows = {row.key: row for row in made.studies["main"].expected}
+    assert rows["yacht/npt/deep"].trial_of == "yacht/npt/tuned"
+    assert rows["yacht/npt/deep"].changes == {"layers": 16}
+    assert rows["yacht/npt/base"].trial_of == "yacht/npt/tuned"
+    assert rows["yacht/knn/base"].trial_of is None
 
 
-def test_the_paper_chooses_among_eight_configurations_on_the_small_tables() -> None:
-    paper = Plan(read(yaml.safe_load((ROOT / "workflow/configs/paper.yaml").read_text())))
-    runs = [run for run in paper.runs_of(paper.studies["main"]) if run.method == "npt"]
-    counts = {d: len({run.variant for run in runs if run.dataset == d}) for d in paper.datasets}
-    small = {"breast_cancer", "boston_housing", "concrete", "yacht"}
-    assert counts == {d: 8 if d in small else 1 for d in paper.datasets}
-    updates = {(run.dataset, run.variant): run.settings["updates"] for run in runs}
-    assert [updates["yacht", name] for name in ("base", "target_mask_0.5", "target_mask_0.1")] == [
-        10_000,
-        10_000,
-        20_000,
-    ]
-    assert [
-        updates["boston_housing", name] for name in ("base", "target_mask_0.5", "target_mask_0.1")
-    ] == [2000, 4000, 20_000]
+def test_external_results_replace_runs(tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    file = folder / "runs" / "wine" / "knn" / "base" / "seed_0" / "folds_1.jsonl"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    main = {"external_results": [str(folder)]}
+    made = plan(methods=["knn"], datasets=["wine"], studies={"main": main})
+    assert list(made.runs) == ["wine/knn/base/seed_0/folds_0_2"]
+    assert folds_by_key(made.studies["main"]) == {"wine/knn/base": [0, 1, 2]}
 
 
-def test_every_figure_of_a_study_has_a_caption_for_the_page_and_for_snakemake_s_report() -> None:
-    rules, made = ROOT / "workflow" / "rules", plan()
-    for kind, facts in KINDS.items():
-        told = {path: made.in_report(path, kind) for path in made.shown("{study}", kind)}
-        assert len([path for path, about in told.items() if about]) == len(facts.tables) + len(
-            facts.figures
-        )
-        for about in filter(None, told.values()):
-            assert (rules / about["caption"]).read_text().strip()
-            assert about["category"] == facts.title
+def test_external_results_must_be_readable(tmp_path: Path) -> None:
+    main = {"external_results": str(tmp_path)}
+    with pytest.raises(UserError, match=r"studies\.main\.external_results"):
+        plan(studies={"main": main})
+    file = tmp_path / "runs" / "wine" / "knn" / "base" / "seed_0" / "folds_x.jsonl"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    with pytest.raises(UserError, match=r"folds_x"):
+        plan(studies={"main": main})
+
+
+def test_kept_plan_reads_back_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    made = plan(configurations=CONFIGURATIONS, studies={"main": {"tuned": True}})
+    kept.keep(made, path)
+    assert kept.load(path) == made
+    before = path.stat()
+    kept.keep(made, path)
+    assert path.stat() == before
+
+
+def test_missing_or_old_plan_is_a_user_error(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    with pytest.raises(UserError, match=r"plan\.json"):
+        kept.load(path)
+    path.write_text("{}")
+    with pytest.raises(UserError, match=r"plan\.json"):
+        kept.load(path)

@@ -1,4 +1,4 @@
-"""Every training has a card of its own."""
+"""Every training has a GPU of its own."""
 
 from __future__ import annotations
 
@@ -11,54 +11,59 @@ import pytest
 
 from workflow.runtime import gpu_lock
 
-HOLD = "import sys; from pathlib import Path; from workflow.runtime.gpu_lock import claim; "
-HOLD += "print(claim(['0', '1'], Path(sys.argv[1]), 0.05), flush=True); sys.stdin.read()"
+HOLD = """
+import sys
+from pathlib import Path
+from workflow.runtime.gpu_lock import claim
+print(claim(["0", "1"], Path(sys.argv[1]), 0.05), flush=True)
+sys.stdin.read()
+"""
 
 
 def holder(folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-c", HOLD, str(folder)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def test_two_processes_take_different_cards_and_a_third_waits_for_one(tmp_path: Path) -> None:
-    first, second = holder(tmp_path), holder(tmp_path)
-    assert first.stdout and second.stdout
-    places = {first.stdout.readline().strip(), second.stdout.readline().strip()}
-    assert places == {"0", "1"}
+def line_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+
+
+def test_third_process_waits_for_one_of_two_gpus(tmp_path: Path) -> None:
+    first = holder(tmp_path)
+    second = holder(tmp_path)
+    indices = {line_of(first), line_of(second)}
+    assert indices == {"0", "1"}
     third = holder(tmp_path)
-    assert (
-        third.stdout and third.stdout.readline() == "waiting for a GPU: other trainings have 0, 1\n"
-    )
-    second.kill()
-    second.wait()
-    freed = third.stdout.readline().strip()
-    assert freed in places
-    for process in (first, third):
-        process.kill()
-        process.wait()
+    assert line_of(third).startswith("waiting for a GPU")
+    kill(second)
+    assert line_of(third) in indices
+    kill(first)
+    kill(third)
 
 
-def test_what_was_asked_for_is_taken_and_cards_are_known_by_their_names(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_named_device_is_used() -> None:
     assert gpu_lock.device("cpu") == "cpu"
     assert gpu_lock.device("cuda:3") == "cuda:3"
+
+
+def test_visible_gpus_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,GPU-5")
-    assert gpu_lock.identities(2) == ["2", "GPU-5"]
+    assert gpu_lock.gpu_names(2) == ["2", "GPU-5"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert gpu_lock.identities(2) == ["0", "1"]
+    assert gpu_lock.gpu_names(2) == ["0", "1"]
 
 
-def test_a_card_is_waited_for_no_longer_than_it_is_held(tmp_path: Path) -> None:
+def test_free_gpu_is_claimed_at_once(tmp_path: Path) -> None:
     first = holder(tmp_path)
-    assert first.stdout
-    first.stdout.readline()
+    line_of(first)
     started = time.monotonic()
     assert gpu_lock.claim(["0", "1"], tmp_path, 0.05) in (0, 1)
     assert time.monotonic() - started < 1
-    first.kill()
-    first.wait()
+    kill(first)

@@ -1,6 +1,8 @@
-"""Attention between datapoints: the weights are those of the forward pass, and the numbers say where they look."""
+"""Attention between datapoints: weights of the forward pass, compared with distances."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,116 +10,122 @@ import torch
 from scipy.stats import spearmanr
 
 from npt.data.encoding import one_hot_features
-from npt.interface import Resources
 from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
-from npt.nn.learner import NPTLearner
-from tests.conftest import SMALL_NPT, first_split, make_table
-from workflow.report.attention import looks_near
-from workflow.studies.attention.probe import _spread, _standardised_ranks, heads
+from tests.workflow.studies.models import lookup_npt, small_npt
+from workflow.studies.attention.heads import heads, spread, standardised_ranks
+from workflow.studies.attention.tables import is_local
 
 
-def test_they_are_the_weights_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = make_table("regression")
-    split = first_split(table)
-    learner = NPTLearner(SMALL_NPT.changed(layers=4), Resources())
-    learner.fit(table.blind(split.test), split, 0)
-    learner = learner.trained
-    found = heads(learner, table, split.test, 5)
-    assert [(one.layer, one.head) for one in found] == [(0, 0), (0, 1), (2, 0), (2, 1)]
+def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    trained, table, split = small_npt("regression", layers=4)
+    measured = heads(trained, table, split.test, 5)
+    assert [(head.layer, head.head) for head in measured] == [(0, 0), (0, 1), (2, 0), (2, 1)]
 
     seen = []
 
-    def recording(queries, keys, values, *, scale, **options):  # type: ignore[no-untyped-def]
+    def recording(
+        queries,
+        keys,
+        values,
+        *,
+        scale,
+        **options,
+    ):  # type: ignore[no-untyped-def]
         seen.append((queries @ keys.transpose(-1, -2) * scale).softmax(-1))
-        return kernels.dot_product(queries, keys, values, scale=scale, **options)
+        return kernels.dot_product(
+            queries,
+            keys,
+            values,
+            scale=scale,
+            **options,
+        )
 
     monkeypatch.setattr(model_module, "dot_product", recording)
-    learner.predict(split.test)
-    whole = [one[0] for one in seen if one.shape[0] == 1 and one.shape[-1] == 60]
-    assert whole[0].shape[1] == 60 and whole[1].shape[1] == len(
-        split.test
-    )  # the last layer has queries of the asked alone
-    features = one_hot_features(table, learner.statistics)
-    for place, row in enumerate(split.test[:4]):
+    trained.predict(split.test)
+    first, last = (x[0].double() for x in seen if x.shape[0] == 1 and x.shape[-1] == 60)
+    assert first.shape[1] == 60
+    assert last.shape[1] == len(split.test)  # the last layer has the queries of test rows only
+    features = one_hot_features(table, trained.statistics)
+    for index, row in enumerate(split.test[:4]):
         others = np.delete(np.arange(60), row)
-        near = -((features[others] - features[row]) ** 2).sum(1)
-        for one in found:
-            line = whole[0][one.head, row] if one.layer == 0 else whole[1][one.head, place]
-            weights = line.detach().double().numpy()[others]
-            assert one.nearness[place] == pytest.approx(
-                spearmanr(weights, near).statistic, abs=1e-4
-            )
-            further = np.random.default_rng((0, row)).choice(others, 30, replace=False)
-            elsewhere = [
+        further = np.random.default_rng((0, row)).choice(
+            others,
+            30,
+            replace=False,
+        )
+        distances = ((features[others] - features[row]) ** 2).sum(1)
+        for head in measured:
+            line = first[head.head, row] if head.layer == 0 else last[head.head, index]
+            weights = line.detach().numpy()[others]
+            nearness = spearmanr(weights, -distances).statistic
+            assert head.nearness[index] == pytest.approx(nearness, abs=1e-4)
+            typical = [
                 spearmanr(weights, -((features[others] - features[i]) ** 2).sum(1)).statistic
                 for i in further
             ]
-            assert one.typical[place] == pytest.approx(np.mean(elsewhere), abs=1e-4)
-            assert one.reach[place] == pytest.approx(
-                (weights / weights.sum()) @ near / near.mean(), rel=1e-4
-            )
-    assert all(np.isnan(one.partner).all() for one in found)
-    assert all(one.relative.shape == (len(split.test), 5) for one in found)
+            assert head.typical[index] == pytest.approx(np.mean(typical), abs=1e-4)
+            reach = (weights / weights.sum()) @ distances / distances.mean()
+            assert head.reach[index] == pytest.approx(reach, rel=1e-4)
+    assert all(np.isnan(head.partner).all() for head in measured)
+    assert all(head.relative.shape == (len(split.test), 5) for head in measured)
 
 
-def test_a_head_that_looks_near_has_a_number_that_says_so() -> None:
+def test_spread_of_local_and_of_uniform_attention() -> None:
     distances = np.arange(1.0, 41.0)
-    near = _standardised_ranks(-distances)
-    reach, relative = _spread(np.exp(-distances), distances, 4)
-    assert _standardised_ranks(np.exp(-distances)) @ near == pytest.approx(1)
+    reach, relative = spread(np.exp(-distances), distances, 4)
     assert reach < 0.2
-    assert relative[0] > 3 and relative[-1] < 0.01
-    assert _standardised_ranks(distances / distances.sum()) @ near == pytest.approx(-1)
-    assert _standardised_ranks(np.full(40, 1 / 40)) @ near == 0
-    reach, relative = _spread(np.full(40, 1 / 40), distances, 4)
+    assert relative[0] > 3
+    assert relative[-1] < 0.01
+    reach, relative = spread(np.full(40, 1 / 40), distances, 4)
     assert reach == pytest.approx(1)
     assert relative == pytest.approx(np.ones(4))
-    few = _spread(np.array([0.5, 0.5]), np.array([1.0, 2.0]), 4)[1]
-    assert np.isnan(few[2:]).all()
+    _, relative = spread(np.array([0.5, 0.5]), np.array([1.0, 2.0]), 4)
+    assert np.isnan(relative[2:]).all()
 
 
-def test_a_head_that_looks_at_the_middle_whoever_asks_does_not_look_near() -> None:
+def test_products_of_standardised_ranks_are_correlations() -> None:
+    distances = np.arange(1.0, 41.0)
+    near = standardised_ranks(-distances)
+    assert standardised_ranks(np.exp(-distances)) @ near == pytest.approx(1)
+    assert standardised_ranks(distances) @ near == pytest.approx(-1)
+    assert standardised_ranks(np.full(40, 1 / 40)) @ near == 0
+
+
+def test_a_head_that_ignores_the_query_is_not_local() -> None:
     points = np.random.default_rng(0).normal(size=(200, 2))
     distances = ((points[:, None] - points[None]) ** 2).sum(-1)
-    blind = _standardised_ranks(np.exp(-(points**2).sum(1) / 4))
-    near = _standardised_ranks(-distances)
-    own = near @ blind
-    assert own.mean() > 0.3
-    typical = (own.sum() - own) / 199
-    assert not looks_near(own[:25], typical[:25])
-    seeing = np.array([_standardised_ranks(np.exp(-line)) @ near.T for line in distances])
-    nearness = np.diag(seeing)
-    assert looks_near(nearness[:25], ((seeing.sum(1) - nearness) / 199)[:25])
-    assert np.isnan(looks_near(nearness[:5], typical[:5]))
-    assert np.isnan(looks_near(nearness[:25], np.full(25, np.nan)))
+    near = standardised_ranks(-distances)
+    central = near @ standardised_ranks(np.exp(-(points**2).sum(1) / 4))
+    assert central.mean() > 0.3
+    typical = (central.sum() - central) / 199
+    assert not is_local(central[:25], typical[:25])
+    local = np.array([standardised_ranks(np.exp(-line)) @ near.T for line in distances])
+    nearness = np.diag(local)
+    typical = (local.sum(1) - nearness) / 199
+    assert is_local(nearness[:25], typical[:25])
+    assert np.isnan(is_local(nearness[:5], typical[:5]))
+    assert np.isnan(is_local(nearness[:25], np.full(25, np.nan)))
 
 
-def test_another_model_s_heads_can_be_asked_and_duplicates_are_partners() -> None:
-    from tests.workflow.studies.test_lookup import SETTINGS, unrelated
-
-    table, split = unrelated(90)
-    learner = NPTLearner(SETTINGS.changed(updates=1), Resources())
-    learner.fit(table.blind(split.test), split, 0)
-    learner = learner.trained
-    found = heads(learner, table, split.test, 5)
-    assert all((one.partner > 0).all() and (one.partner < 0.2).all() for one in found)
-    assert not any(np.isnan(one.typical).any() for one in found)
-    other = heads(
-        learner,
+def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
+    trained, table, split = lookup_npt(90, updates=1)
+    measured = heads(trained, table, split.test, 5)
+    for head in measured:
+        assert (head.partner > 0).all()
+        assert (head.partner < 0.2).all()
+        assert not np.isnan(head.typical).any()
+    other = model_module.NPT(trained.model.layout, trained.settings).eval()
+    of_other = heads(
+        replace(trained, model=other),
         table,
         split.test,
         5,
-        model_module.NPT(learner.model.layout, learner.settings).eval(),
     )
-    assert not np.allclose(found[0].nearness, other[0].nearness)
+    assert not np.allclose(measured[0].nearness, of_other[0].nearness)
 
 
-def test_without_attention_between_datapoints_there_is_no_head() -> None:
-    table = make_table("binary")
-    split = first_split(table)
-    learner = NPTLearner(SMALL_NPT.changed(between_datapoints=False), Resources())
-    learner.fit(table.blind(split.test), split, 0)
-    learner = learner.trained
-    assert heads(learner, table, split.test, 5) == []
+def test_a_model_without_row_attention_has_no_head() -> None:
+    trained, table, split = small_npt("binary", between_datapoints=False)
+    assert heads(trained, table, split.test, 5) == []
     assert torch.is_grad_enabled()

@@ -1,148 +1,193 @@
-"""Data deletion: the batched search is Algorithm 2, and finds the rows that a prediction is made of."""
+"""Data deletion: the parallel search is Algorithm 2 and finds the rows that a prediction needs."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from npt.data.encoding import one_hot_features
-from npt.interface import Resources, UserError
 from npt.nn.inputs import ModelInput
-from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.trained import TrainedNPT
 from npt.table import Task
-from tests.conftest import SMALL_NPT, first_split, make_table
-from workflow.studies.deletion.probe import Deletion, deletions, distances
-from workflow.studies.options import DeletionOptions
+from tests.workflow.studies.models import lookup_npt, small_npt
+from workflow.studies.deletion import DeletionOptions
+from workflow.studies.deletion.probe import distances
+from workflow.studies.deletion.search import Deletion, Search, deletions
 
 OPTIONS = DeletionOptions(tolerance=0.002, limit=0.02, retries=4)
 
 
-def trained(task: Task, **changes: object) -> tuple[TrainedNPT, np.ndarray]:
-    table = make_table(task)
-    split = first_split(table)
-    learner = NPTLearner(SMALL_NPT.changed(**changes), Resources())  # type: ignore[arg-type]
-    learner.fit(table.blind(split.test), split, 0)
-    learner = learner.trained
+def sensitive_npt(task: Task, **changes: Any) -> tuple[TrainedNPT, np.ndarray]:
+    """A network with doubled weights, so that its predictions depend on other rows."""
+    trained, _, split = small_npt(task, **changes)
     with torch.no_grad():
-        for parameter in learner.model.parameters():
-            parameter *= 2  # so that it minds its company more than after ten updates
-    return learner, split.test
+        for parameter in trained.model.parameters():
+            parameter *= 2
+    return trained, split.test
 
 
 @torch.no_grad()
-def plain(
-    learner: TrainedNPT, row: int, options: DeletionOptions, seed: int
+def plain_search(
+    trained: TrainedNPT,
+    row: int,
+    options: DeletionOptions,
+    seed: int,
 ) -> tuple[set[int], int]:
-    """Algorithm 2, one forward pass of one table at a time; the rows that are left and the number of passes."""
-    cells = mask(learner.data, "test", learner.settings, torch.Generator()).cells
-    draws, scale = np.random.default_rng((seed, row)), learner.statistics.scale[learner.data.target]
+    """Algorithm 2 with one table in a forward pass: the rows that are left, and the passes."""
+    inputs = mask(
+        trained.data,
+        "test",
+        trained.settings,
+        torch.Generator(),
+    ).cells
+    generator = np.random.default_rng((seed, row))
+    scale = trained.statistics.scale[trained.data.target]
 
     def predict(others: list[int]) -> np.ndarray:
         rows = [row, *others]
-        few = ModelInput(*(x[:, rows] for x in (cells.codes, cells.scale, cells.mask)))
-        return learner.decode(learner.model.predict_target(few)[:, 0]).values[0]
+        parts = (inputs.codes, inputs.scale, inputs.mask)
+        few = ModelInput(*(part[:, rows] for part in parts))
+        return trained.decode(trained.model.predict_target(few)[:, 0]).values[0]
 
-    left = [i for i in range(cells.codes.shape[1]) if i != row]
-    n, original = len(left) + 1, predict(left)
-    tolerance, refusals, passes = options.tolerance, 0, 0
+    left = [i for i in range(inputs.codes.shape[1]) if i != row]
+    n = len(left) + 1
+    original = predict(left)
+    tolerance = options.tolerance
+    rejections = passes = 0
     while len(left) >= 2 and len(left) >= options.left * n:
-        c = int(draws.integers(len(left)))
-        fewer = left[:c] + left[c + 1 :]
-        answer, passes = predict(fewer), passes + 1
-        if learner.task == "regression":
-            change = abs(answer - original) / max(abs(original), 0.01 * scale)
+        candidate = int(generator.integers(len(left)))
+        fewer = left[:candidate] + left[candidate + 1 :]
+        prediction = predict(fewer)
+        passes += 1
+        if trained.task == "regression":
+            change = abs(prediction - original) / max(abs(original), 0.01 * scale)
         else:
-            change = np.abs(answer - original).sum() / 2
+            change = np.abs(prediction - original).sum() / 2
         if change < tolerance:
             if change >= options.limit:
                 break
-            left, refusals = fewer, 0
+            left = fewer
+            rejections = 0
         else:
-            refusals += 1
-            if refusals >= options.retries:
-                tolerance, refusals = tolerance * options.growth, 0
+            rejections += 1
+            if rejections >= options.retries:
+                tolerance *= options.growth
+                rejections = 0
     return set(left), passes
 
 
 @pytest.mark.parametrize("task", ["regression", "binary"])
-def test_searches_side_by_side_equal_one_at_a_time(task: Task) -> None:
-    learner, rows = trained(task)
-    found = deletions(learner, rows[:6], OPTIONS, 5)
-    assert [one.row for one in found] == rows[:6].tolist()
-    for one in found:
-        left, passes = plain(learner, one.row, OPTIONS, 5)
-        assert set(one.context[one.kept].tolist()) == left
-        assert one.passes == passes
-        assert 0 <= one.change < OPTIONS.limit
-    assert len({one.kept.sum() for one in found}) > 1
+def test_parallel_searches_equal_one_at_a_time(task: Task) -> None:
+    trained, rows = sensitive_npt(task)
+    results = deletions(trained, rows[:6], OPTIONS, 5)
+    assert [result.row for result in results] == rows[:6].tolist()
+    for result in results:
+        left, passes = plain_search(trained, result.row, OPTIONS, 5)
+        assert set(result.context[result.kept].tolist()) == left
+        assert result.passes == passes
+        assert 0 <= result.change < OPTIONS.limit
+    assert len({result.kept.sum() for result in results}) > 1
 
 
-def test_a_model_that_looks_at_no_row_spares_them_all() -> None:
-    learner, rows = trained("regression", between_datapoints=False)
-    for one in deletions(learner, rows[:3], DeletionOptions(left=0.1), 0):
-        assert one.kept.sum() == 5  # the first number below a tenth of 60
-        assert one.passes == 54
-        assert one.change == 0
+def test_a_model_without_row_attention_spares_all_rows() -> None:
+    trained, rows = sensitive_npt("regression", between_datapoints=False)
+    for result in deletions(
+        trained,
+        rows[:3],
+        DeletionOptions(left=0.1),
+        0,
+    ):
+        assert result.kept.sum() == 5  # the first number below a tenth of 60
+        assert result.passes == 54
+        assert result.change == 0
 
 
-def test_batches_of_a_table_are_searched_within_themselves() -> None:
-    learner, rows = trained("regression", batch_rows=20)
-    for one in deletions(learner, rows[:4], replace(OPTIONS, left=0.5), 0):
-        assert len(one.context) == 19
-        assert one.row not in one.context
+def test_the_context_is_the_batch_of_the_query() -> None:
+    trained, rows = sensitive_npt("regression", batch_rows=20)
+    options = OPTIONS.model_copy(update={"left": 0.5})
+    for result in deletions(trained, rows[:4], options, 0):
+        assert len(result.context) == 19
+        assert result.row not in result.context
 
 
-def test_distances_of_what_is_kept_deleted_and_drawn() -> None:
+def test_an_undefined_change_is_rejected_and_ends_the_search() -> None:
+    search = Search(0, 7, 10, OPTIONS, 0)
+    search.propose()
+    search.judge(float("nan"))
+    assert search.done
+    assert len(search.left) == 9
+
+
+def test_the_tolerance_grows_after_rejections() -> None:
+    search = Search(0, 7, 10, OPTIONS, 0)
+    above = OPTIONS.tolerance * 1.05
+    for _ in range(OPTIONS.retries):
+        search.propose()
+        search.judge(above)
+    assert len(search.left) == 9
+    search.propose()
+    search.judge(above)
+    assert len(search.left) == 8
+
+
+def test_distances_to_kept_deleted_and_random_rows() -> None:
     features = np.arange(6.0)[:, None]
+    context = np.array([0, 1, 3, 4, 5])
     kept, deleted, random = distances(
-        features, Deletion(2, np.array([0, 1, 3, 4, 5]), np.array([0, 1, 1, 0, 0], bool), 0.0, 9), 0
+        features,
+        Deletion(
+            2,
+            context,
+            np.array([0, 1, 1, 0, 0], bool),
+            0.0,
+            9,
+        ),
+        0,
     )
     assert kept == 1
     assert deleted == pytest.approx((4 + 4 + 9) / 3)
     assert 1 <= random <= 9
-    alone = distances(features, Deletion(2, np.array([0, 1]), np.array([1, 1], bool), 0.0, 9), 0)
-    assert alone[0] == alone[2] == 2.5
-    assert np.isnan(alone[1])
+    all_kept = Deletion(
+        2,
+        np.array([0, 1]),
+        np.array([1, 1], bool),
+        0.0,
+        9,
+    )
+    kept, deleted, random = distances(features, all_kept, 0)
+    assert kept == random == 2.5
+    assert np.isnan(deleted)
 
 
 def test_a_lookup_model_needs_the_duplicate() -> None:
-    """The positive control: with the target on a duplicate, that is what the search leaves."""
-    from tests.workflow.studies.test_lookup import SETTINGS, unrelated
-
-    table, split = unrelated()
-    learner = NPTLearner(SETTINGS, Resources())
-    learner.fit(table.blind(split.test), split, 0)
-    learner = learner.trained
-    learner = learner.with_table(
-        table, split
-    )  # the whole table: duplicates of test rows show their targets
-    predicted = learner.predict(split.test).values
-    clear = np.abs(predicted) > 0.5
+    """The positive control: with the target on a duplicate, the search keeps it."""
+    trained, table, split = lookup_npt()
+    clear = np.abs(trained.predict(split.test).values) > 0.5
     rows = split.test[clear][:8]
-    found = deletions(learner, rows, DeletionOptions(retries=5, left=0.1), 0)
-    partners = [bool(one.kept[one.context == table.rows + one.row].all()) for one in found]
-    assert sum(partners) >= 6
-    chance = np.mean([one.kept.mean() for one in found])
-    assert chance < 0.6
-    features = one_hot_features(table, learner.statistics)
-    measured = np.array([distances(features, one, 0) for one in found])
+    results = deletions(
+        trained,
+        rows,
+        DeletionOptions(retries=5, left=0.1),
+        0,
+    )
+    kept = [
+        bool(result.kept[result.context == table.rows + result.row].all()) for result in results
+    ]
+    assert sum(kept) >= 6
+    assert np.mean([result.kept.mean() for result in results]) < 0.6
+    features = one_hot_features(table, trained.statistics)
+    measured = np.array(
+        [
+            distances(
+                features,
+                result,
+                0,
+            )
+            for result in results
+        ]
+    )
     assert measured[:, 0].mean() < measured[:, 2].mean()
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({"tolerance": 0.2}, "tolerance: 0.2"),
-        ({"growth": 1.0}, "growth: 1.0"),
-        ({"left": 1.0}, "left: 1.0"),
-        ({"retries": 0}, "retries 0"),
-    ],
-)
-def test_constants_that_would_never_end_are_refused(changes: dict[str, float], text: str) -> None:
-    with pytest.raises(UserError, match=text):
-        DeletionOptions(**changes)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Benchmark: how good are the methods (paper Tables 1 and 8 to 11)?"""
+"""Benchmark: how good are the methods (paper Tables 1 and 6 to 11)?"""
 
 from workflow.studies.declaration import StudyKind
 

@@ -1,0 +1,157 @@
+"""The base class of baselines: grids, how to fit, and which configurations share a fit."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from baselines.grids import (
+    SIZES,
+    BaselineSettings,
+    Grid,
+    Parameters,
+    Size,
+    points,
+    require_tunable,
+    size_of,
+)
+from baselines.training_data import TrainingData
+from npt.interface import Duplicates, Resources, UserError
+from npt.table import TASKS, Task
+
+# Predicts (features (n, F), configurations): for each configuration standardised values (n,), or
+# probabilities (n, K) of the classes of the train rows in ascending order.
+Predictor = Callable[[np.ndarray, Sequence[Parameters]], Sequence[np.ndarray]]
+
+
+class Baseline(ABC):
+    """A baseline; a subclass states its attributes and overrides the methods that differ.
+
+    Configurations passed to the methods contain all parameters: the tuned and the fixed ones.
+
+    Attributes:
+        name: of the file, and of the method in a configuration.
+        title: in tables and figures.
+        libraries: distributions whose versions rows record.
+        test_settings: settings with which it trains in well below a second.
+        sources: files that determine its results, beside its own file and the shared ones.
+        fixed: parameters that differ from the library's defaults in every configuration.
+        embeds_categories: receives categories as integer codes always.
+        takes_categories: can receive categories as integer codes.
+        takes_missing: can receive missing numbers as NaN.
+        slow: gets a job for each fold.
+        accelerated: can use a GPU.
+        keeps_train_rows: predicts from train rows in memory, which `with_train_rows` replaces.
+        recalls: answers the lookup task by `recall`, instead of being fitted to the duplicates.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    libraries: ClassVar[tuple[str, ...]]
+    test_settings: ClassVar[Mapping[str, Any]]
+    sources: ClassVar[tuple[str, ...]] = ()
+    fixed: ClassVar[Mapping[str, Any]] = {}
+    embeds_categories: ClassVar[bool] = False
+    takes_categories: ClassVar[bool] = False
+    takes_missing: ClassVar[bool] = False
+    slow: ClassVar[bool] = False
+    accelerated: ClassVar[bool] = False
+    keeps_train_rows: ClassVar[bool] = False
+    recalls: ClassVar[bool] = False
+
+    @abstractmethod
+    def quick_grid(self, task: Task) -> Grid:
+        """A part of the paper's grid for small machines."""
+
+    @abstractmethod
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """The paper's grid for training sets of a size; all grids of a size tune the same."""
+
+    @abstractmethod
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Train one model for configurations that differ only in shared parameters.
+
+        Raises:
+            Infeasible: these configurations cannot be fitted to the data.
+            UserError: a parameter is unknown.
+        """
+
+    def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
+        """Parameters whose every value one fit of these `parameters` serves."""
+        return ()
+
+    def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
+        """What of the parameters determines the model; equal ones are fitted once."""
+        return parameters
+
+    def supports(self, task: Task) -> str | None:
+        """The reason for refusing a task, or None."""
+        return None
+
+    def with_train_rows(
+        self, data: TrainingData, parameters: Parameters, resources: Resources
+    ) -> Predictor:
+        """The trained model with the train rows of `data` in memory, without further learning."""
+        raise NotImplementedError
+
+    def recall(
+        self,
+        data: TrainingData,
+        duplicates: Duplicates,
+        parameters: Parameters,
+        seed: int,
+        resources: Resources,
+    ) -> np.ndarray:
+        """Standardised values (n,) of the lookup task's originals, after training on `data`."""
+        raise NotImplementedError
+
+    def configurations(
+        self, settings: BaselineSettings, task: Task, train_rows: int
+    ) -> Iterator[dict[str, Any]]:
+        """Every configuration of the grids that the settings name.
+
+        Raises:
+            UserError: the grid has a parameter that the baseline does not tune.
+        """
+        for grid in self.grids(settings, task, train_rows):
+            yield from points(grid)
+
+    def grids(self, settings: BaselineSettings, task: Task, train_rows: int) -> list[Grid]:
+        """The grids that the settings name.
+
+        Raises:
+            UserError: the grid has a parameter that the baseline does not tune.
+        """
+        paper = self.paper_grids(task, size_of(train_rows))
+        tuned = paper[0] if isinstance(settings.grid, str) else settings.grid
+        both = sorted(set(tuned) & set(settings.fixed))
+        if both:
+            raise UserError(
+                f"{self.name}.fixed.{both[0]}: is tuned by the grid; "
+                "give the values to try in a grid"
+            )
+        if settings.grid == "paper":
+            return paper
+        if settings.grid == "quick":
+            return [self.quick_grid(task)]
+        require_tunable(settings.grid, self._tunable(), f"{self.name}.grid")
+        return [settings.grid]
+
+    def _tunable(self) -> dict[str, list[Any]]:
+        """Values of the paper's grids of all tasks and sizes, by parameter."""
+        values: dict[str, list[Any]] = {}
+        for task, size in itertools.product(TASKS, SIZES):
+            for grid in self.paper_grids(task, size):
+                for name, tried in grid.items():
+                    values.setdefault(name, []).extend(tried)
+        return values

@@ -1,0 +1,70 @@
+"""Estimators in scikit-learn's style: built from parameters, fitted, and wrapped as predictors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from baselines.baseline import Predictor
+from baselines.grids import Parameters
+from baselines.training_data import TrainingData
+from npt.interface import UserError, unknown
+
+Prediction = Callable[[np.ndarray], np.ndarray]
+
+
+def require_known(parameters: Parameters, known: Sequence[str], title: str) -> None:
+    """Raise `UserError` for a parameter that the estimator `title` does not have."""
+    for name in parameters:
+        if name not in known:
+            raise UserError(f"fixed: {unknown(name, known)} ({title})")
+
+
+def build(kind: type, parameters: Parameters, **defaults: Any) -> Any:
+    """An estimator of class `kind`; `parameters` take precedence over `defaults`.
+
+    Raises:
+        UserError: it has no such parameter; some libraries would ignore it.
+    """
+    require_known(parameters, sorted(parameters_of(kind)), kind.__name__)
+    return kind(**{**defaults, **parameters})
+
+
+def parameters_of(kind: type) -> set[str]:
+    """Names of the constructor's parameters, those of base classes included."""
+    names: set[str] = set()
+    for base in kind.__mro__:
+        names.update(inspect.signature(base.__init__).parameters)
+    return names - {"self", "args", "kwargs"}
+
+
+def fit_estimator(estimator: Any, data: TrainingData) -> Any:
+    """Fit to the train rows and return the function that predicts."""
+    estimator.fit(data.train_features, data.train_labels)
+    return prediction_function(estimator, data)
+
+
+def prediction_function(estimator: Any, data: TrainingData) -> Any:
+    """The method of an estimator that gives values (n,) or class probabilities (n, K)."""
+    return estimator.predict if data.is_regression else estimator.predict_proba
+
+
+def of_one_model(predict: Prediction) -> Predictor:
+    """A predictor of a model that serves a single configuration."""
+
+    def predict_each(
+        features: np.ndarray, configurations: Iterable[Parameters]
+    ) -> list[np.ndarray]:
+        return [predict(features) for _ in configurations]
+
+    return predict_each
+
+
+def prior(data: TrainingData) -> Predictor:
+    """Predict the mean, or the shares of the classes, of the train rows."""
+    labels = data.train_labels
+    constant = labels.mean() if data.is_regression else np.bincount(labels) / len(labels)
+    return of_one_model(lambda features: np.repeat(constant[None], len(features), 0))

@@ -1,0 +1,97 @@
+"""Settings of baselines, and grids of configurations (paper Tables 17 to 25)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from pydantic import Field, field_validator
+
+from npt.interface import UserError, unknown
+from npt.validation import Strict
+
+Grid = Mapping[str, Sequence[Any]]
+Parameters = Mapping[str, Any]
+GridName = Literal["paper", "quick"]
+Size = Literal["small", "medium", "large"]
+SIZES: tuple[Size, ...] = get_args(Size)
+MEDIUM_ROWS = 10_000
+LARGE_ROWS = 200_000
+
+
+class BaselineSettings(Strict):
+    """What a search tries.
+
+    Attributes:
+        grid: name of a declared grid, or a grid: parameter to list of values.
+        fixed: parameters that the grid does not tune, the same in every configuration.
+        budget: number of different models to try on a fold, drawn from the grid, the same on
+            every fold; None tries all.
+        native_categories: pass categories to the library as such instead of one-hot.
+        native_missing: pass missing numbers to the library as NaN instead of the column's mean.
+    """
+
+    grid: GridName | dict[str, list[Any]] = "paper"
+    fixed: dict[str, Any] = Field(default_factory=dict)
+    budget: int | None = Field(default=None, ge=1)
+    native_categories: bool = False
+    native_missing: bool = False
+
+    @field_validator("grid", mode="before")
+    @classmethod
+    def _name_or_lists(cls, grid: Any) -> Any:
+        if isinstance(grid, Mapping):
+            for name, values in grid.items():
+                if not isinstance(values, list):
+                    raise ValueError(f"{name}: {values!r} is not a list of values")
+        elif grid not in get_args(GridName):
+            raise ValueError(f"{unknown(grid, get_args(GridName))}, or a mapping of lists")
+        return grid
+
+
+def size_of(train_rows: int) -> Size:
+    """The size class by which the paper chose its grids."""
+    if train_rows < MEDIUM_ROWS:
+        return "small"
+    if train_rows < LARGE_ROWS:
+        return "medium"
+    return "large"
+
+
+def points(grid: Grid) -> Iterator[dict[str, Any]]:
+    """Configurations in scikit-learn's order: parameters by name, the last one varies fastest."""
+    names = sorted(grid)
+    for values in itertools.product(*(grid[name] for name in names)):
+        yield dict(zip(names, values, strict=True))
+
+
+def single_point(parameters: Parameters) -> dict[str, list[Any]]:
+    """The grid of a single configuration."""
+    return {name: [value] for name, value in parameters.items()}
+
+
+def require_tunable(grid: Grid, tunable: Mapping[str, Sequence[Any]], where: str) -> None:
+    """Check a custom grid.
+
+    Args:
+        grid: parameter to values.
+        tunable: values of the paper's grids by parameter.
+        where: key of the grid, for the error.
+
+    Raises:
+        UserError: the grid is empty, tunes another parameter, or has text where a number belongs.
+    """
+    allowed = ", ".join(tunable)
+    if not grid:
+        raise UserError(f"{where}: is empty; allowed: paper, quick, or lists for {allowed}")
+    for name, values in grid.items():
+        key = f"{where}.{name}"
+        if name not in tunable:
+            raise UserError(f"{key}: not a tuned parameter; allowed: {allowed}")
+        if not values:
+            raise UserError(f"{key}: has no values")
+        texts = [value for value in values if isinstance(value, str)]
+        numeric = all(isinstance(value, int | float) for value in tunable[name])
+        if texts and numeric:
+            raise UserError(f"{key}: {texts[0]!r} is text, not a number")

@@ -1,0 +1,136 @@
+"""What a baseline is fitted to: features, targets, and the numbers of train and validation rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from npt.data.encoding import CodedFeatures, coded_features, one_hot_features, statistics
+from npt.likelihood import negative_log_likelihood
+from npt.table import Split, Table, Task
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Features of all rows, with the targets of those that show one.
+
+    Attributes:
+        features: (N, F).
+        target: (N,), class codes or standardised values; NaN where hidden.
+        train: numbers of the train rows with a known target.
+        validation: numbers of the validation rows with a known target.
+        task: of the table.
+        classes: number of classes of the target, C; 1 for regression.
+        categorical: indices of features that are category codes; empty for one-hot features.
+        sizes: number of codes of each of `categorical`.
+        columns: for each feature, the index of its table column, counted without the target.
+    """
+
+    features: np.ndarray
+    target: np.ndarray
+    train: np.ndarray
+    validation: np.ndarray
+    task: Task
+    classes: int
+    categorical: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the target is a number."""
+        return self.task == "regression"
+
+    @property
+    def train_features(self) -> np.ndarray:
+        """Features of the train rows."""
+        return self.features[self.train]
+
+    @property
+    def seen_classes(self) -> np.ndarray:
+        """Codes of the classes that occur in the train rows, ascending."""
+        return np.unique(self.target[self.train]).astype(int)
+
+    @property
+    def train_labels(self) -> np.ndarray:
+        """Targets of the train rows; classes are numbered 0 .. K-1 over the seen ones."""
+        target = self.target[self.train]
+        if self.is_regression:
+            return target
+        return np.searchsorted(self.seen_classes, target)
+
+    def over_all_classes(self, predicted: np.ndarray) -> np.ndarray:
+        """Predictions of a library in float64.
+
+        Args:
+            predicted: values (n,) or (n, 1), or probabilities (n, K) of the seen classes.
+
+        Returns:
+            Values (n,), or probabilities (n, C) that sum to one, zero for unseen classes.
+        """
+        values = np.asarray(predicted, np.float64)
+        if self.is_regression:
+            return values.reshape(-1)
+        probabilities = np.zeros((len(values), self.classes))
+        probabilities[:, self.seen_classes] = values
+        return probabilities / probabilities.sum(1, keepdims=True)
+
+    def validation_loss(self, predicted: np.ndarray) -> float:
+        """Log loss in nats, or mean squared error of the standardised target, on validation rows.
+
+        Args:
+            predicted: values (n,) or probabilities (n, C), of `over_all_classes`.
+        """
+        truth = self.target[self.validation]
+        if self.is_regression:
+            return float(np.mean((predicted - truth) ** 2))
+        if np.isnan(predicted).any():
+            return math.nan
+        return negative_log_likelihood(truth, predicted)
+
+
+def training_data(table: Table, split: Split, *, codes: bool, missing: float = 0.0) -> TrainingData:
+    """Features and standardised target of a table.
+
+    Args:
+        table: blind to the targets of test rows.
+        split: one fold.
+        codes: categories become integer codes instead of one-hot features.
+        missing: value of missing numbers: 0, the column's mean, or NaN.
+    """
+    known = statistics(table, split)
+    target = (table.truth - known.centre[table.target]) / known.scale[table.target]
+    labelled = ~np.isnan(target)
+    without_features = TrainingData(
+        features=np.empty((table.rows, 0)),
+        target=target,
+        train=split.train[labelled[split.train]],
+        validation=split.validation[labelled[split.validation]],
+        task=table.task,
+        classes=table.columns[table.target].size,
+    )
+    if codes:
+        return _with_codes(without_features, coded_features(table, known, missing=missing))
+    features = one_hot_features(table, known, missing=missing)
+    return replace(without_features, features=features, columns=_one_hot_columns(table))
+
+
+def _with_codes(data: TrainingData, coded: CodedFeatures) -> TrainingData:
+    return replace(
+        data,
+        features=coded.values,
+        categorical=tuple(coded.categorical),
+        sizes=tuple(coded.sizes),
+        columns=tuple(range(coded.values.shape[1])),
+    )
+
+
+def _one_hot_columns(table: Table) -> tuple[int, ...]:
+    """For each one-hot feature, the index of its column, counted without the target."""
+    features = [column for j, column in enumerate(table.columns) if j != table.target]
+    columns: list[int] = []
+    for index, column in enumerate(features):
+        columns.extend([index] * column.size)
+    return tuple(columns)

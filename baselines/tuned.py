@@ -1,0 +1,243 @@
+"""A baseline as a method of the benchmark: tuned on the validation rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from baselines.baseline import Baseline, Predictor
+from baselines.grids import BaselineSettings, Parameters, single_point
+from baselines.search import Search, SearchResult, Winner
+from baselines.training_data import TrainingData, training_data
+from npt.data.encoding import Statistics, statistics
+from npt.interface import (
+    DATA_SOURCES,
+    Fit,
+    Infeasible,
+    Method,
+    Prediction,
+    Resources,
+    UserError,
+    all_folds,
+)
+from npt.perturbation import Perturbation
+from npt.table import Split, Table
+
+SHARED_SOURCES = (
+    *DATA_SOURCES,
+    "baselines/baseline.py",
+    "baselines/estimators.py",
+    "baselines/grids.py",
+    "baselines/lookup_task.py",
+    "baselines/search.py",
+    "baselines/training_data.py",
+    "baselines/tuned.py",
+)
+SEED = 42  # of the first fold, as in the paper's code
+
+
+def method(baseline: Baseline) -> Method:
+    """A baseline as a method of the benchmark."""
+
+    def build(settings: BaselineSettings, resources: Resources) -> TunedBaseline:
+        return TunedBaseline(baseline, settings, resources)
+
+    def refit(
+        settings: BaselineSettings,
+        chosen: Parameters,
+        resources: Resources,
+        table: Table,
+        split: Split,
+        seed: int,
+    ) -> TrainedBaseline:
+        """Fit the chosen configuration again, to a table that is blind to the test targets."""
+        changes = {"grid": single_point(chosen), "budget": None}
+        learner = build(settings.model_copy(update=changes), resources)
+        learner.fit(table, split, seed)
+        assert learner.trained is not None
+        return learner.trained
+
+    return Method(
+        name=baseline.name,
+        title=baseline.title,
+        settings=BaselineSettings,
+        build=build,
+        refit=refit,
+        supports=baseline.supports,
+        folds_per_job=one_fold_unless_quick if baseline.slow else all_folds,
+        accelerated=baseline.accelerated,
+        searches=True,
+        libraries=baseline.libraries,
+        test_settings=baseline.test_settings,
+        sources=(*SHARED_SOURCES, *baseline.sources, f"baselines/{baseline.name}.py"),
+    )
+
+
+def one_fold_unless_quick(settings: Mapping[str, Any]) -> int | None:
+    """The `folds_per_job` of slow baselines."""
+    return None if settings["grid"] == "quick" else 1
+
+
+@dataclass(frozen=True)
+class TrainedBaseline:
+    """The winner of a search, with the data that it was fitted to."""
+
+    baseline: Baseline
+    data: TrainingData
+    statistics: Statistics
+    target: int
+    winner: Winner
+    resources: Resources
+
+    @property
+    def device(self) -> str:
+        """Where the model was fitted."""
+        return self.resources.device
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        """Probabilities of all classes (n, C), or values (n,) in original units."""
+        with threadpool_limits(self.resources.threads):
+            predicted = self._predicted(self.winner.predictor, rows)
+        return self._decoded(self.data.over_all_classes(predicted))
+
+    def predict_perturbed(
+        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+    ) -> Prediction:
+        """Predict rows, none of them a train row, each with the train rows perturbed for it.
+
+        The prediction changes only where the baseline predicts from train rows in memory.
+        """
+        if not self.baseline.keeps_train_rows:
+            return self.predict(rows)
+        values = []
+        with threadpool_limits(self.resources.threads):
+            for row in rows:
+                perturbed = _perturbed(self.data, perturbation, seed, int(row))
+                predictor = self.baseline.with_train_rows(
+                    perturbed, self.winner.parameters, self.resources
+                )
+                predicted = self._predicted(predictor, row[None])
+                values.append(perturbed.over_all_classes(predicted))
+        return self._decoded(np.concatenate(values))
+
+    def _predicted(self, predictor: Predictor, rows: np.ndarray) -> np.ndarray:
+        features = self.data.features[rows]
+        (predicted,) = predictor(features, [self.winner.parameters])
+        return predicted
+
+    def _decoded(self, values: np.ndarray) -> Prediction:
+        if self.data.is_regression:
+            values = self.statistics.original(values, self.target)
+        return Prediction(values)
+
+
+class TunedBaseline:
+    """A baseline that is tuned on the validation rows; `trained` is the winner after `fit`."""
+
+    def __init__(
+        self, baseline: Baseline, settings: BaselineSettings, resources: Resources
+    ) -> None:
+        _require_inputs(baseline, settings)
+        uses_gpu = baseline.accelerated and resources.device != "auto"
+        self.baseline = baseline
+        self.settings = settings
+        self.resources = replace(resources, device=resources.device if uses_gpu else "cpu")
+        self.trained: TrainedBaseline | None = None
+
+    @property
+    def device(self) -> str:
+        """Where models are fitted."""
+        return self.resources.device
+
+    def fit(self, table: Table, split: Split, seed: int) -> Fit:
+        """Search the grid with random state 42 + seed and keep the first of the best.
+
+        Raises:
+            Infeasible: the train rows have one target value, no validation row has a target, or
+                no configuration could be fitted and scored.
+        """
+        data = self._data(table, split)
+        grid = list(self.baseline.configurations(self.settings, data.task, len(split.train)))
+        search = Search(self.baseline, data, self.settings, SEED + seed, self.resources)
+        with threadpool_limits(self.resources.threads):
+            result = search.run(grid)
+        winner = _winner(result)
+        self.trained = TrainedBaseline(
+            self.baseline, data, statistics(table, split), table.target, winner, self.resources
+        )
+        return Fit(
+            grid[winner.index],
+            winner.loss,
+            result.fits,
+            trials=result.trials,
+            grid=len(grid),
+            models=result.models,
+        )
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        """Probabilities of all classes (n, C), or values (n,) in original units."""
+        assert self.trained is not None, "fit comes first"
+        return self.trained.predict(rows)
+
+    def _data(self, table: Table, split: Split) -> TrainingData:
+        """The training data, once it is known that something can be learned from it."""
+        data = training_data(
+            table,
+            split,
+            codes=self.baseline.embeds_categories or self.settings.native_categories,
+            missing=np.nan if self.settings.native_missing else 0.0,
+        )
+        if len(np.unique(data.target[data.train])) < 2:
+            raise Infeasible("the train rows have a single target value")
+        if not len(data.validation):
+            raise Infeasible("no validation row has a known target")
+        if self.device != "cpu":
+            from npt.nn.device import device_of
+
+            device_of(self.device)
+        return data
+
+
+def _require_inputs(baseline: Baseline, settings: BaselineSettings) -> None:
+    if settings.native_categories and not baseline.takes_categories:
+        raise UserError(
+            f"{baseline.name}.native_categories: true is not allowed, "
+            "the method takes numbers alone"
+        )
+    if settings.native_missing and not baseline.takes_missing:
+        raise UserError(
+            f"{baseline.name}.native_missing: true is not allowed, "
+            "the method takes no missing numbers"
+        )
+
+
+def _winner(result: SearchResult) -> Winner:
+    if result.winner is not None:
+        return result.winner
+    reasons = [trial.reason for trial in result.trials if trial.reason]
+    reason = reasons[0] if reasons else "the grid is empty"
+    raise Infeasible(
+        f"none of the {len(result.trials)} configurations could be fitted and scored: {reason}",
+        result.trials,
+    )
+
+
+def _perturbed(data: TrainingData, perturbation: Perturbation, seed: int, row: int) -> TrainingData:
+    """The train rows, and no others, as they are perturbed for a row that is predicted."""
+    target_column = max(data.columns) + 1
+    columns = np.array([*data.columns, target_column])
+    shape = (len(data.train) + 1, target_column + 1)  # the predicted row comes first
+    positions = perturbation.sources(seed, row, 0, shape)
+    sources = data.train[positions[1:] - 1]  # (m, d), numbers of rows
+    rows = np.arange(len(sources))
+    return replace(
+        data,
+        features=np.take_along_axis(data.features, sources[:, columns[:-1]], 0),
+        target=data.target[sources[:, -1]],
+        train=rows,
+        validation=rows[:0],
+    )

@@ -1,0 +1,127 @@
+"""Checks that keep a custom dataset from giving results without meaning."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npt.data.custom.declaration import CustomDataset, CustomTask
+from npt.data.custom.inference import MAX_TEXT_LEVELS
+from npt.interface import UserError, unknown
+from npt.table import PARTS, Split, Table
+
+SHOWN_NAMES = 20
+MIN_COMPARED_ROWS = 10
+ROLES = ("target", "group", "time", "drop")
+TYPES = ("categorical", "continuous")
+
+
+def check_roles(dataset: CustomDataset, names: list[str]) -> None:
+    """Every column that the declaration names exists and has one role and one type.
+
+    Raises:
+        UserError: The key of the declaration and the column.
+    """
+    for keys in (ROLES, TYPES):
+        key_of: dict[str, str] = {}
+        for key in keys:
+            for name in _columns_under(dataset, key):
+                _require_column(key, name, names)
+                if key_of.setdefault(name, key) != key:
+                    raise UserError(f"{key}: {name!r} is under {key_of[name]} already")
+
+
+def _columns_under(dataset: CustomDataset, key: str) -> tuple[str, ...]:
+    value = getattr(dataset, key)
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return value
+
+
+def _require_column(key: str, name: str, names: list[str]) -> None:
+    if name in names:
+        return
+    reason, _, _ = unknown(name, names).partition("allowed:")
+    columns = ", ".join(names[:SHOWN_NAMES])
+    more = ", ..." if len(names) > SHOWN_NAMES else ""
+    raise UserError(f"{key}: column {reason}columns: {columns}{more}")
+
+
+def check_target(table: Table, task: CustomTask) -> None:
+    """The target has at least two values, and classes fit the task and occur at least twice.
+
+    Raises:
+        UserError: The target and what is wrong with it.
+    """
+    column = table.columns[table.target]
+    known = table.truth[~np.isnan(table.truth)]
+    values, counts = np.unique(known, return_counts=True)
+    name = f"target {column.name!r}"
+    if len(values) == 0:
+        raise UserError(f"{name} has no known value")
+    if len(values) == 1:
+        only = column.levels[int(values[0])] if column.levels else f"{values[0]:g}"
+        raise UserError(f"{name} has a single value, {only}; there is nothing to learn")
+    if task == "regression":
+        return
+    if len(values) > MAX_TEXT_LEVELS and len(values) > len(known) / 3:
+        raise UserError(
+            f"{name} has {len(values)} classes in {len(known)} rows; is the task regression?"
+        )
+    if counts.min() < 2:
+        rare = column.levels[int(values[counts.argmin()])]
+        raise UserError(f"{name}: class {rare!r} has one row; training and testing need two")
+    if task != "classification" and task != table.task:
+        raise UserError(f"{name} has {len(values)} classes; the task is {task}")
+
+
+def check_copies(table: Table) -> None:
+    """No feature leaks the target: equals it, or is in bijection with its classes.
+
+    Rows in which either is missing are left out of the comparison.
+
+    Raises:
+        UserError: The feature.
+    """
+    target = table.columns[table.target]
+    for j in table.features:
+        feature = table.columns[j]
+        numbers = table.numbers(j)
+        both = ~np.isnan(numbers) & ~np.isnan(table.truth)
+        if both.sum() < MIN_COMPARED_ROWS:
+            continue
+        if target.kind == "categorical":
+            leaks = _in_bijection(numbers[both], table.truth[both])
+        else:
+            leaks = feature.kind == "continuous" and np.array_equal(
+                numbers[both], table.truth[both]
+            )
+        if leaks:
+            raise UserError(
+                f"column {feature.name!r} determines the target {target.name!r} in every row "
+                "(leakage); put it under `drop`"
+            )
+
+
+def _in_bijection(feature: np.ndarray, classes: np.ndarray) -> bool:
+    """Whether values (n,) and classes (n,) correspond one to one, with at least two of them."""
+    pairs = np.unique(np.stack([feature, classes]), axis=1).shape[1]
+    return pairs == len(np.unique(feature)) == len(np.unique(classes)) > 1
+
+
+def check_known_targets(table: Table, split: Split) -> None:
+    """Each part of a fold has a known target, and the train rows have two different ones.
+
+    Raises:
+        UserError: The part and its fold.
+    """
+    target = table.columns[table.target].name
+    for part in PARTS:
+        truth = table.truth[split.rows(part)]
+        values = len(np.unique(truth[~np.isnan(truth)]))
+        required = 2 if part == "train" else 1
+        if values < required:
+            raise UserError(
+                f"target {target!r}: the {part} rows of fold {split.fold} have {values} different "
+                f"known values, {required} required; remove rows without a target, or choose "
+                "other folds"
+            )

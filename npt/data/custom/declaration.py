@@ -1,0 +1,155 @@
+"""Declaration of a custom dataset: the keys of its block in the configuration."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, get_args
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from npt.data.declaration import SplitRule
+from npt.table import Task
+from npt.validation import Strict
+
+CustomTask = Literal["regression", "classification", "binary", "multiclass"]
+assert set(get_args(CustomTask)) >= set(get_args(Task))
+SPLITTING = Path(__file__).parent.with_name("splits.py")
+
+
+def _as_name(value: Any) -> Any:
+    """A column may be named by a number in YAML."""
+    if isinstance(value, bool):
+        raise ValueError(f"{value!r} is not a name; put quotes around a name such as 'yes'")
+    if isinstance(value, int | float):
+        return str(value)
+    return value
+
+
+def _as_names(value: Any) -> Any:
+    """A single name stands for a list of one."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+Name = Annotated[str, BeforeValidator(_as_name)]
+Names = Annotated[tuple[Name, ...], BeforeValidator(_as_names)]
+
+
+class CustomDataset(Strict):
+    """A file or an OpenML dataset with its target.
+
+    Attributes:
+        name: Identifier in paths and configurations.
+        path: .csv or .tsv file (also gzipped), .parquet or .arff file.
+        openml: Number of a dataset of OpenML, instead of `path`.
+        target: Column to predict.
+        task: Prediction task.
+        categorical: Columns to read as categories. By default text and booleans are.
+        continuous: Columns to read as numbers. By default numbers and dates are.
+        drop: Columns that are not features.
+        missing: Cells to read as missing, in addition to those that are empty, NA, NaN, ...
+        separator: Separator of a .csv file; inferred from its header by default.
+        group: Column whose rows of equal value are never split over parts of a fold.
+        time: Column by which the last rows are tested, in a single fold.
+        folds: Number of folds; with `time`, the reciprocal of the fraction of test rows.
+        validation_share: Fraction of all rows, or of the rows before a fixed test set.
+        test_rows: Number of last rows that are the only test set, instead of folds.
+    """
+
+    name: SkipJsonSchema[str] = ""
+    path: str = ""
+    openml: Annotated[int, Field(ge=1)] | None = None
+    target: Annotated[Name, Field(min_length=1)]
+    task: CustomTask
+    categorical: Names = ()
+    continuous: Names = ()
+    drop: Names = ()
+    missing: Names = ()
+    separator: Annotated[str, Field(max_length=1)] = ""
+    group: Name = ""
+    time: Name = ""
+    folds: Annotated[int, Field(ge=2)] = 10
+    validation_share: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    test_rows: Annotated[int, Field(ge=0)] = 0
+
+    @field_validator("path")
+    @classmethod
+    def _printable(cls, path: str) -> str:
+        if not path.isprintable() or "{" in path or "}" in path:
+            raise ValueError(f"{path!r} has a brace or a line break, which no path may have")
+        return path
+
+    @field_validator("separator")
+    @classmethod
+    def _single_character(cls, separator: str) -> str:
+        if not separator.isascii() or separator in set('"\n\r'):
+            raise ValueError(f"{separator!r} is not a character such as , or ;")
+        return separator
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if bool(self.path) == (self.openml is not None):
+            raise ValueError("path or openml: exactly one of the two is required")
+        splitting = {"group": self.group, "time": self.time, "test_rows": self.test_rows}
+        chosen = [key for key, value in splitting.items() if value]
+        if len(chosen) > 1:
+            raise ValueError(f"{chosen[0]}: cannot be combined with {chosen[1]}")
+        if not self.test_rows and self.validation_share >= 1 - 1 / self.folds:
+            raise ValueError(
+                f"validation_share: {self.validation_share} leaves no train rows "
+                f"with {self.folds} folds"
+            )
+        if self.target in (*self.categorical, *self.continuous):
+            raise ValueError(
+                f"target: the column type of {self.target!r} follows from the task; "
+                "remove it from categorical and continuous"
+            )
+        return self
+
+    @property
+    def location(self) -> str:
+        """Source that error messages name."""
+        return self.path or f"OpenML {self.openml}"
+
+    @property
+    def title(self) -> str:
+        """Name in tables and figures."""
+        return self.name
+
+    @property
+    def in_paper(self) -> bool:
+        """Whether it is one of the paper's ten datasets."""
+        return False
+
+    @property
+    def licence(self) -> str:
+        """Licence of the data."""
+        return "your own" if self.path else "see OpenML"
+
+    @property
+    def expected_task(self) -> Task:
+        """Task that methods must support, before the table shows the number of classes."""
+        return "multiclass" if self.task == "classification" else self.task
+
+    @property
+    def split_rule(self) -> SplitRule:
+        """How rows become folds."""
+        single = bool(self.test_rows or self.time)
+        return SplitRule(
+            folds=self.folds,
+            used=1 if single else self.folds,
+            validation_share=self.validation_share,
+            fixed_test_rows=self.test_rows,
+            by_time=bool(self.time),
+        )
+
+    def fingerprint(self) -> str:
+        """Sixteen hex digits of the declaration and of the code that reads it.
+
+        They do not depend on the content of the file, whose changes its modification time shows.
+        """
+        digest = hashlib.sha256(self.model_dump_json().encode())
+        for source in [*sorted(Path(__file__).parent.glob("*.py")), SPLITTING]:
+            digest.update(source.read_bytes())
+        return digest.hexdigest()[:16]

@@ -1,0 +1,66 @@
+"""Times of rows, from numbers or dates."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npt.interface import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def seconds(series: pd.Series, name: str) -> np.ndarray:
+    """Numbers (N,) that order the rows in time: the series itself, or dates as seconds since 1970.
+
+    Raises:
+        UserError: A cell is missing or not a date, or the dates have more than one reading.
+    """
+    import pandas as pd
+
+    if not pd.api.types.is_numeric_dtype(series):
+        dates = _from_text(series, name)
+        series = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
+    times = series.to_numpy(np.float64, na_value=np.nan)
+    unusable = ~np.isfinite(times)
+    if unusable.any():
+        row = int(unusable.argmax()) + 1
+        raise UserError(f"time: {name!r} is missing or infinite, first in row {row}")
+    return times
+
+
+def _from_text(series: pd.Series, name: str) -> pd.Series:
+    standard = _dates(series, format="ISO8601")
+    if standard is not None:
+        return standard
+    month_first = _dates(series, dayfirst=False)
+    day_first = _dates(series, dayfirst=True)
+    if month_first is None and day_first is None:
+        raise UserError(f"time: {name!r} is not a number or a date in every row")
+    if month_first is None or day_first is None:
+        return day_first if month_first is None else month_first
+    ambiguous = (month_first != day_first) & month_first.notna()
+    if ambiguous.any():
+        row = int(ambiguous.to_numpy().argmax())
+        raise UserError(
+            f"time: {name!r}: {series.iloc[row]!r} in row {row + 1} is "
+            f"{month_first.iloc[row]:%Y-%m-%d} or {day_first.iloc[row]:%Y-%m-%d}; "
+            "write dates as 2001-12-31"
+        )
+    return month_first
+
+
+def _dates(series: pd.Series, **style: Any) -> pd.Series | None:
+    """Dates of a series in one style; None if a cell does not fit it."""
+    import pandas as pd
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # pandas warns where it guesses cell by cell
+            warnings.filterwarnings("ignore", message="Parsing dates in")
+            return pd.to_datetime(series, utc=True, **style)
+    except (ValueError, UserWarning):
+        return None

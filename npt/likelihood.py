@@ -1,0 +1,22 @@
+"""Negative log-likelihood, by which searches choose a classifier."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def negative_log_likelihood(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Mean negative log-likelihood in nats.
+
+    Equals scikit-learn's `log_loss`, whose input checks cost milliseconds in each of the hundreds
+    of calls of a search. A probability of 0 counts as 2.2e-16.
+
+    Args:
+        truth: Class codes (n,).
+        predicted: Probabilities (n, C) float64, each row of which sums to one.
+    """
+    smallest = np.finfo(np.float64).eps
+    rows = np.arange(len(truth))
+    of_truth = predicted[rows, truth.astype(np.int64)]
+    clipped = np.clip(of_truth, smallest, 1 - smallest)
+    return float(-np.log(clipped).mean())

@@ -1,0 +1,111 @@
+"""Tables of the measurements under `performance/results`, as Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from performance.tables import (
+    GRID_SEARCH,
+    PREPARATION,
+    PROBES,
+    STEP,
+    STORED_FORMS,
+    TRAINING,
+    by_field,
+    markdown,
+)
+
+RESULTS = Path(__file__).parent / "results"
+Rows = list[dict[str, Any]]
+
+
+def measured_table(name: str) -> str:
+    """A table by its name in the documents: a file, and `forms` for its second table."""
+    file = name.partition(" ")[0]
+    content = json.loads((RESULTS / f"{file}.json").read_text())
+    return MEASURED[name](content["rows"])
+
+
+def step(rows: Rows) -> str:
+    """Steps and evaluations of every implementation."""
+    return markdown(rows, STEP)
+
+
+def training(rows: Rows) -> str:
+    """Training runs."""
+    return markdown(rows, TRAINING)
+
+
+def memory(rows: Rows) -> str:
+    """Memory of a step as the rows grow, in MB."""
+    implementations = [field for field in rows[0] if field != "rows"]
+    columns = {"rows": "{rows:,}"}
+    for name in implementations:
+        columns[f"{name}, MB"] = f"{{{name}:,.0f}}"
+    return markdown(rows, columns)
+
+
+def profile(rows: Rows) -> str:
+    """Time of a step by kind of work."""
+    columns = {
+        "configuration": "{configuration}",
+        "implementation": "{implementation}",
+    }
+    columns |= by_field(rows[0]["shares"], "{FIELD:.0%}")
+    return markdown([row | row["shares"] for row in rows], columns)
+
+
+def grid_search(rows: Rows) -> str:
+    """Shared searches compared with those of scikit-learn."""
+    return markdown([with_winner(row) for row in rows], GRID_SEARCH)
+
+
+def with_winner(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the grid search with its winners as text."""
+    if row["same_winner"]:
+        return row | {"winner_text": "same"}
+    ours = f"{row['validation_loss']:.6g}"
+    theirs = f"{row['naive_validation_loss']:.6g}"
+    return row | {"winner_text": f"loss {ours}, GridSearchCV {theirs}"}
+
+
+def probes(rows: Rows) -> str:
+    """Batched probes compared with the plain loop."""
+    return markdown(rows, PROBES)
+
+
+def preparation(rows: Rows) -> str:
+    """Costs of preparing a table once and opening it in each job, and of reading its text."""
+    tables: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        table = tables.setdefault(row["table"], {"table": row["table"]})
+        way = row["way"]
+        if way == "forms":
+            continue
+        table[f"{way}_seconds"] = row["seconds"]
+        table[f"{way}_peak_mb"] = row["peak_mb"]
+        if way == "prepare":
+            table["text_mb"] = row["text_mb"]
+            table["disk_mb"] = row["disk_mb"]
+    return markdown(tables.values(), PREPARATION)
+
+
+def stored_forms(rows: Rows) -> str:
+    """Sizes and times of the formats in which a table could be stored."""
+    forms = [row for row in rows if row["way"] == "forms"]
+    return markdown(forms, STORED_FORMS)
+
+
+MEASURED: dict[str, Callable[[Rows], str]] = {
+    "npt_step.cpu": step,
+    "npt_training.cpu": training,
+    "npt_profile.cpu": profile,
+    "npt_memory.cpu": memory,
+    "grid_search.cpu": grid_search,
+    "probes.cpu": probes,
+    "prepare.cpu": preparation,
+    "prepare.cpu forms": stored_forms,
+}

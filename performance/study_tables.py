@@ -1,0 +1,155 @@
+"""Tables of the reference studies under `results/reference` and of the paper, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from npt.metrics import METRICS, PAPER_METRICS
+from npt.table import TASKS
+from performance.tables import markdown_of_cells
+from workflow.config.scoring import Ranking, Scoring
+from workflow.report.cells import Cell, number
+from workflow.report.markdown import markdown_table
+from workflow.report.published import published, published_study
+from workflow.report.table import Section, Table
+from workflow.report.titles import TASK_TITLES, method_title
+from workflow.results.study_file import read_study
+from workflow.studies import kinds
+
+REFERENCE = Path(__file__).parents[1] / "results" / "reference"
+SCORING = Scoring(PAPER_METRICS)
+Columns = Mapping[str, Mapping[str, str]]
+"""Text by method, by title of the column."""
+
+
+def study_table(name: str) -> str:
+    """A table by its name in the documents, `STUDY TABLE`: its sections with titles and notes."""
+    study, _, table = name.partition(" ")
+    if table == "primary":
+        return primary_metrics(study)
+    if table == "lost":
+        return lost_skill(study)
+    return _sections(table_of(reference_study(study), table))
+
+
+def reference_study(study: str) -> pd.DataFrame:
+    """Rows of a study under `results/reference`."""
+    return read_study(REFERENCE / f"{study}.csv")
+
+
+def table_of(study: pd.DataFrame, name: str, scoring: Scoring = SCORING) -> Table:
+    """A table of the first study kind that has one of that name."""
+    kind = next(kind for kind in kinds().values() if name in kind.tables)
+    return kind.table(name, study, scoring)
+
+
+def primary_metrics(study: str) -> str:
+    """Test metrics of all methods, the primary one of each task, side by side."""
+    sections = table_of(reference_study(study), "metrics").sections
+    columns = {}
+    for task in TASKS:
+        metric = METRICS[SCORING.metrics[task]].title
+        start = f"{TASK_TITLES[task]}: test {metric} "
+        (section,) = [section for section in sections if section.title.startswith(start)]
+        for dataset in section.columns:
+            if dataset != "Method":
+                columns[f"{dataset}, {metric}"] = _by_method(section, dataset)
+    return _methods_table(columns)
+
+
+def lost_skill(study: str) -> str:
+    """Share of each method's skill that is lost without other rows, by dataset."""
+    (section,) = table_of(reference_study(study), "dose_response").sections
+    datasets = [cell.text for cell in section.columns["Dataset"]]
+    columns: dict[str, dict[str, str]] = {}
+    for dataset in dict.fromkeys(datasets):
+        for perturbed in ("shuffled", "deleted"):
+            lost = zip(datasets, *_pairs(section, f"Lost, {perturbed}"), strict=True)
+            column = {method: cell for name, method, cell in lost if name == dataset}
+            columns[f"{dataset}, {perturbed}"] = column
+    return _methods_table(columns)
+
+
+def paper_ranks() -> str:
+    """The paper's Table 1 recomputed from its Tables 8, 10 and 11 with both ranking conventions."""
+    columns = {}
+    by_paper = _recomputed_ranks("paper")
+    shared = _recomputed_ranks("shared")
+    for task, metric in PAPER_METRICS.items():
+        title = f"{TASK_TITLES[task]} ({METRICS[metric].title})"
+        columns[f"{title}, printed"] = _printed_ranks(metric)
+        columns[f"{title}, its conventions"] = _rank_texts(by_paper[by_paper["task"] == task])
+        columns[f"{title}, shared ranks"] = _rank_texts(shared[shared["task"] == task])
+    return _methods_table(columns)
+
+
+def _recomputed_ranks(ranking: Ranking) -> pd.DataFrame:
+    scoring = Scoring(PAPER_METRICS, ranking)
+    return table_of(published_study(), "ranks", scoring).tidy
+
+
+def _printed_ranks(metric: str) -> dict[str, str]:
+    """Ranks of the paper's Table 1 by title of the method."""
+    printed = {}
+    ranks = published()["table_1_average_rank"][metric]["rank"]
+    for method, cell in ranks.items():
+        printed[method_title(method, "base")] = cell["printed"]
+    return printed
+
+
+def _rank_texts(ranks: pd.DataFrame) -> dict[str, str]:
+    """Mean ranks with standard errors by title of the method."""
+    texts = {}
+    for _, row in ranks.iterrows():
+        title = method_title(row["method"], "base")
+        cell = number(row["mean_rank"], 2, error=row["standard_error"])
+        texts[title] = cell.text.replace(" ", "")
+    return texts
+
+
+def paper_tests() -> str:
+    """Friedman's and Nemenyi's tests of the paper's printed results."""
+    return _sections(table_of(published_study(), "rank_tests"))
+
+
+PAPER: dict[str, Callable[[], str]] = {
+    "paper ranks": paper_ranks,
+    "paper tests": paper_tests,
+}
+
+
+def _pairs(section: Section, title: str) -> tuple[list[str], list[str]]:
+    """Methods and texts of a column."""
+    methods = [cell.text for cell in section.columns["Method"]]
+    return methods, [_text(cell) for cell in section.columns[title]]
+
+
+def _by_method(section: Section, title: str) -> dict[str, str]:
+    methods, texts = _pairs(section, title)
+    return dict(zip(methods, texts, strict=True))
+
+
+def _text(cell: Cell) -> str:
+    return f"**{cell.text}**" if cell.bold else cell.text
+
+
+def _methods_table(columns: Columns) -> str:
+    """A table with a row for every method of the first column."""
+    methods = next(iter(columns.values()))
+    rows = []
+    for method in methods:
+        texts = [column[method] for column in columns.values()]
+        rows.append([method, *texts])
+    return markdown_of_cells(["Method", *columns], rows)
+
+
+def _sections(table: Table) -> str:
+    parts = []
+    for section in table.sections:
+        parts.append(f"**{section.title}**")
+        parts.append(markdown_table(section))
+        parts.extend(section.notes)
+    return "\n\n".join(parts)

@@ -1,0 +1,194 @@
+"""Formats, column types and missing cells of custom datasets."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from npt.interface import UserError
+from tests.npt.data.custom.tables import KINDS, ROWS, frame, kinds, prepare, read, write
+
+ARFF = """@RELATION houses
+@ATTRIBUTE size REAL
+@ATTRIBUTE colour {red,blue,green}
+@ATTRIBUTE note STRING
+@ATTRIBUTE price NUMERIC
+@DATA
+1.5,red,'a b',10
+?,blue,'a b',11
+2.5,?,'c',12
+3.5,red,'c',13.5
+"""
+ARFF_KINDS = {
+    "size": "continuous",
+    "colour": "categorical",
+    "note": "categorical",
+    "price": "continuous",
+}
+
+
+def test_every_format_gives_the_same_table(tmp_path: Path) -> None:
+    data = frame()
+    text = data.to_csv(index=False)
+    data.to_parquet(tmp_path / "my.parquet")
+    (tmp_path / "my.csv.gz").write_bytes(gzip.compress(text.encode()))
+    windows = "\ufeff" + text.replace("\n", "\r\n")
+    paths = [
+        write(tmp_path, text),
+        tmp_path / "my.parquet",
+        tmp_path / "my.csv.gz",
+        write(tmp_path, data.to_csv(sep="\t", index=False), "my.tsv"),
+        write(tmp_path, data.to_csv(sep=";", index=False), "semicolons.csv"),
+        write(tmp_path, windows, "windows.csv"),
+    ]
+    first, *others = [read(path).table for path in paths]
+    assert kinds(first) == KINDS
+    assert first.columns[2].levels == ("blue", "red")
+    assert {level.lower() for level in first.columns[3].levels} == {"true", "false"}
+    assert first.numbers(4)[0] == pd.Timestamp("2001-02-03").timestamp()
+    for other in others:
+        assert other.columns == first.columns
+        assert np.array_equal(other.values, first.values)
+
+
+def test_arff_with_classes_text_and_missing_cells(tmp_path: Path) -> None:
+    table = read(write(tmp_path, ARFF, "my.arff")).table
+    assert kinds(table) == ARFF_KINDS
+    expected = [[1.5, 1, 0, 10], [np.nan, 0, 0, 11], [2.5, np.nan, 1, 12], [3.5, 1, 1, 13.5]]
+    assert np.array_equal(table.values, expected, equal_nan=True)
+
+
+def test_types_can_be_declared_and_are_described(tmp_path: Path) -> None:
+    data = frame().astype({"rooms": object})
+    data.loc[3, "rooms"] = "?"
+    data["code"] = [f"c{i}" for i in range(ROWS)]
+    custom = read(write(tmp_path, data), categorical="rooms", drop=["code"], missing="?")
+    assert kinds(custom.table) == {**KINDS, "rooms": "categorical"}
+    assert np.isnan(custom.table.numbers(1)).nonzero()[0].tolist() == [3]
+    levels = {str(rooms) for rooms in data["rooms"]} - {"?"}
+    assert custom.table.columns[1].levels == tuple(sorted(levels))
+    description = "\n".join(custom.description)
+    assert "continuous: size, built" in description
+    assert "missing cells: rooms 1" in description
+    assert "left out: code" in description
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("blanks", ["", " "])
+def test_numbers_with_missing_markers_stay_numbers(
+    ending: str, blanks: str, tmp_path: Path
+) -> None:
+    cells = ["1.5", f"{blanks}?", "-999", "2"] * 10
+    data = frame().assign(size=cells, rooms=[3, -999, 4, 5] * 10)
+    path = write(tmp_path, data, f"my.{ending}")
+    if ending == "parquet":
+        data.to_parquet(path)
+    table = read(path, missing=["?", -999]).table
+    assert kinds(table) == KINDS
+    missing = np.isnan(table.values).sum(axis=0)
+    assert missing.tolist() == [20, 10, 0, 0, 0, 0]
+    assert table.numbers(0)[[0, 3]].tolist() == [1.5, 2]
+
+
+def test_missing_markers_in_text_of_a_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "my.parquet"
+    frame().assign(colour=["?", "red", "blue", " red "] * 10).to_parquet(path)
+    table = read(path, missing=["?"]).table
+    assert table.columns[2].levels == ("blue", "red")
+    assert np.isnan(table.numbers(2)).sum() == 10
+
+
+def test_identifiers_keep_their_digits(tmp_path: Path) -> None:
+    data = frame(100).assign(
+        person=[f"{10**19 + i // 5}{' ' * (i % 2)}" for i in range(100)],
+        area=[f"0{i % 9}" if i % 2 else f"{i % 9}" for i in range(100)],
+    )
+    path = write(tmp_path, data)
+    custom, folds = prepare(path, group="person", folds=5, categorical=["area"])
+    assert custom.table.columns[6].levels == tuple(sorted(set(data["area"])))
+    for split in folds.values():
+        parts = (split.train, split.validation, split.test)
+        assert sum(data["person"].iloc[rows].str.strip().nunique() for rows in parts) == 20
+
+
+def test_levels_that_are_numbers_sort_as_numbers(tmp_path: Path) -> None:
+    data = frame().assign(zone=[i % 12 for i in range(ROWS)])
+    table = read(write(tmp_path, data), categorical=["zone"]).table
+    assert table.columns[6].levels == tuple(str(level) for level in range(12))
+
+
+def test_a_stored_index_is_not_a_feature(tmp_path: Path) -> None:
+    path = tmp_path / "my.parquet"
+    frame().sort_values("price").to_parquet(path)
+    custom = read(path)
+    assert kinds(custom.table) == KINDS
+    assert "left out: __index_level_0__" in custom.description
+    unnamed = write(tmp_path, frame().to_csv(index=True))
+    assert kinds(read(unnamed, drop=[""]).table) == KINDS
+
+
+def test_empty_and_constant_columns_are_read(tmp_path: Path) -> None:
+    data = frame().assign(nothing=np.nan, always="a", seven=7, empty=np.nan)
+    data["price"] = data["price"].where(data.index % 5 > 0)
+    custom, _ = prepare(write(tmp_path, data), categorical=["empty"])
+    assert kinds(custom.table)["nothing"] == "continuous"
+    assert kinds(custom.table)["empty"] == "continuous"
+    assert custom.table.columns[7].levels == ("a",)
+
+
+def test_a_single_feature_is_enough(tmp_path: Path) -> None:
+    custom, _ = prepare(write(tmp_path, frame()[["size", "price"]]))
+    assert len(custom.table.columns) == 2
+
+
+def test_far_dates_and_time_zones(tmp_path: Path) -> None:
+    data = frame().assign(until=["9999-12-31"] * 20 + ["2001-01-01"] * 20)
+    assert read(write(tmp_path, data)).table.numbers(6)[0] == 253402214400
+    zoned = frame()
+    zoned["built"] = zoned["built"].dt.tz_localize("Asia/Tokyo")
+    zoned.to_parquet(tmp_path / "my.parquet")
+    first = read(tmp_path / "my.parquet").table.numbers(4)[0]
+    assert first == pd.Timestamp("2001-02-03", tz="Asia/Tokyo").timestamp()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("my.csv", b""),
+        ("my.csv", b"\n\n"),
+        ("my.csv", b"a,b\n"),
+        ("my.csv", b"\0\1\2"),
+        ("my.csv", b"a,b\n1,\xff\xfe\n2,\xff\xfe\n"),
+        ("my.csv", b"caf\xe9,b\n1,1\n2,2\n"),
+        ("my.csv", b"a,b,c\n1,2\n"),
+        ("my.csv.gz", b"no"),
+        ("my.parquet", b"PAR1 no"),
+        ("my.arff", b"@no\n"),
+        ("my.arff", b"@RELATION x\n@ATTRIBUTE b REAL\n@DATA\n{0 1}\n"),
+        ("my.docx", b"x"),
+    ],
+)
+def test_a_file_that_is_not_a_table(name: str, content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(UserError) as error:
+        read(path, target="b")
+    assert str(error.value).startswith(f"{path}: ")
+    assert "\n" not in str(error.value)
+
+
+def test_ten_million_columns_are_refused_at_once(tmp_path: Path) -> None:
+    path = write(tmp_path, ",".join(map(str, range(10_000_000))) + "\n")
+    with pytest.raises(UserError, match="10,000"):
+        read(path)
+
+
+@pytest.mark.parametrize("cell", [["a"], b"\xe9"])
+def test_parquet_columns_of_other_types_are_refused(cell: object, tmp_path: Path) -> None:
+    frame().assign(tags=[cell] * ROWS).to_parquet(tmp_path / "my.parquet")
+    with pytest.raises(UserError, match="'tags'"):
+        read(tmp_path / "my.parquet")

@@ -1,0 +1,96 @@
+"""The duplicates of the lookup task: which targets and features they show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from npt.data.declaration import SplitRule
+from npt.data.encoding import statistics
+from npt.data.splits import splits
+from npt.interface import Mode, Resources, UserError
+from npt.nn.inputs import EncodedTable
+from npt.nn.learner import NPTLearner
+from npt.nn.masking import mask
+from tests.conftest import make_table
+from tests.workflow.studies.models import LOOKUP, unrelated
+
+VARIANTS = ("original", "random_features", "add_one", "random_features_add_one")
+RELEASED = ("released_random_features", "released_add_one", "released_random_features_add_one")
+
+
+@pytest.mark.parametrize("mode", ["train", "validation", "test"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_duplicates_show_targets_of_their_mode_only(mode: Mode, variant: str) -> None:
+    table, split = unrelated(60)
+    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
+    settings = LOOKUP.changed(lookup=variant)  # type: ignore[arg-type]
+    masked = mask(data, mode, settings, torch.Generator().manual_seed(0))
+    cells, t = masked.cells, table.target
+    own = torch.zeros(60, dtype=torch.bool)
+    own[getattr(split, mode)] = True
+    assert cells.codes.shape == (1, 120, 7)
+    assert cells.mask[0, :60, t].eq(1).all()
+    assert torch.equal(cells.mask[0, 60:, t] == 0, own)
+    assert torch.equal(masked.labels, own)
+    shift = 1.0 if "add_one" in variant else 0.0
+    assert torch.allclose(cells.scale[0, 60:, t][own], data.numbers[own, t] + shift)
+    assert cells.scale[0, 60:, t][~own].eq(0).all()
+    kept = slice(0, 3 if "random_features" in variant else 6)
+    for half in (slice(0, 60), slice(60, 120)):
+        assert torch.equal(cells.scale[0, half, kept], data.numbers[:, kept])
+    if "random_features" in variant:
+        noise = cells.scale[0, :, 3:6]
+        assert not torch.equal(noise[:60], noise[60:])
+        assert noise.mean() == pytest.approx(1, abs=0.2)
+        assert cells.mask[0, :, 3:6].eq(0).all()
+
+
+@pytest.mark.parametrize("variant", RELEASED)
+def test_released_variants_mark_changed_cells(variant: str) -> None:
+    table, split = unrelated(60)
+    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
+    settings = LOOKUP.changed(lookup=variant)  # type: ignore[arg-type]
+    cells, t = mask(data, "test", settings, torch.Generator().manual_seed(0)).cells, table.target
+    own = torch.zeros(60, dtype=torch.bool)
+    own[split.test] = True
+    assert torch.equal(
+        cells.scale[0, :60, :t], data.numbers[:, :t]
+    )  # the originals are as they were
+    assert cells.mask[0, :60, :t].eq(0).all()
+    noisy = "random_features" in variant
+    assert torch.equal(cells.scale[0, 60:, :2], data.numbers[:, :2])
+    assert torch.equal(cells.scale[0, 60:, 2:t], data.numbers[:, 2:t]) is not noisy
+    assert cells.mask[0, 60:, 2:t].eq(float(noisy)).all()
+    shift = float("add_one" in variant)
+    assert torch.allclose(cells.scale[0, 60:, t][own], data.numbers[own, t] + shift)
+    assert cells.mask[0, 60:, t][own].eq(shift).all()
+    assert cells.mask[0, 60:, t][~own].eq(1).all()
+    assert cells.scale[0, 60:, t][~own].eq(0).all()
+
+
+def test_hidden_targets_do_not_reach_the_input() -> None:
+    table, split = unrelated(60)
+    truth = table.truth
+    truth[np.concatenate([split.validation, split.test])] += 100
+    inputs = []
+    for one in (table, table.with_numbers(table.target, truth)):
+        data = EncodedTable.of(one, split, statistics(table, split), torch.device("cpu"))
+        inputs.append(mask(data, "train", LOOKUP, torch.Generator().manual_seed(0)).cells)
+    assert torch.equal(inputs[0].scale, inputs[1].scale)
+
+
+def test_settings_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="target_mask"):
+        LOOKUP.changed(target_mask=0.5)
+    with pytest.raises(ValueError, match="lookup"):
+        LOOKUP.changed(lookup="duplicate")  # type: ignore[arg-type]
+    for task, variant in (("binary", "add_one"), ("regression", "random_features")):
+        table = make_table(task)  # type: ignore[arg-type]
+        split = splits(table, SplitRule(folds=5, used=1))[0]
+        learner = NPTLearner(
+            LOOKUP.changed(lookup=variant, batch_rows=None, updates=1), Resources()
+        )  # type: ignore[arg-type]
+        with pytest.raises(UserError, match="lookup: "):
+            learner.fit(table.blind(split.test), split, 0)

@@ -1,0 +1,288 @@
+"""Reading config.yaml: valid configurations, and errors that name the key."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import workflow.config.checks as checks
+from baselines import methods
+from npt.interface import UserError
+from workflow.config.__main__ import SCHEMA, schema
+from workflow.config.folds import format_folds, parse_folds
+from workflow.config.reading import parse, read, read_file
+from workflow.config.resolution import resolve
+from workflow.config.study import studies_of
+from workflow.planning.plan import Plan
+
+ROOT = Path(__file__).parents[3]
+CONFIGS = [ROOT / "config.yaml", *sorted((ROOT / "workflow" / "configs").glob("*.yaml"))]
+
+
+def raw(**changes: Any) -> dict[str, Any]:
+    plain = {
+        "folds": "0-1",
+        "datasets": ["yacht"],
+        "methods": ["npt", "knn"],
+        "studies": {"main": {}},
+    }
+    return {**plain, **changes}
+
+
+def with_study(**keys: Any) -> dict[str, Any]:
+    return raw(studies={"main": keys})
+
+
+def with_variant(name: Any, changes: Any) -> dict[str, Any]:
+    return with_study(variants={"npt": {name: changes}})
+
+
+def with_options(kind: str, **options: Any) -> dict[str, Any]:
+    return with_study(kind=kind, methods=["npt"], options=options)
+
+
+def tuned(**changes: Any) -> dict[str, Any]:
+    return raw(studies={"main": {"tuned": True}}, **changes)
+
+
+def error_of(config: dict[str, Any]) -> str:
+    with pytest.raises(UserError) as error:
+        Plan.of(read(config))
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("config", "key"),
+    [
+        (raw(datasets=[]), "datasets"),
+        (raw(datasets=[[]]), "datasets"),
+        (raw(datasets=["yacht", "yacht"]), "datasets"),
+        (raw(methods=3), "methods"),
+        (raw(methods=[["npt"]], budget=2), "methods"),
+        (raw(folds="0-12"), "folds"),
+        (raw(folds="two"), "folds"),
+        (raw(folds=-1), "folds"),
+        (raw(folds=[]), "folds"),
+        (raw(folds="0-999999999"), "folds"),
+        (raw(seeds="x"), "seeds"),
+        (raw(seeds=[]), "seeds"),
+        (raw(metrics={"regression": "accuracy"}), "metrics.regression"),
+        (raw(metrics={"binary": ["auroc"]}), "metrics.binary"),
+        (raw(metrics={"tertiary": "auroc"}), "metrics"),
+        (raw(ranking=["paper"]), "ranking"),
+        (raw(settings=["npt"]), "settings"),
+        (raw(settings={"npt": []}), "settings.npt"),
+        (raw(settings={"npt": {"width": "wide"}}), "settings.npt.width"),
+        (raw(settings={"npt": {"width": 10}}), "settings.npt"),
+        (raw(settings={"npt": {"feature_mask": 1.5}}), "settings.npt.feature_mask"),
+        (raw(settings={"npt": {"schedule": "step"}}), "settings.npt.schedule"),
+        (raw(settings={"npt": {"target_mask": 0}}), "settings.npt"),
+        (raw(settings={"knn": {"grid": "fast"}}), "settings.knn.grid"),
+        (raw(settings={"knn": {"grid": {"k": [1]}}}), "knn.grid.k"),
+        (raw(settings={"knn": {"grid": {}}}), "knn.grid"),
+        (raw(settings={"knn": {"grid": {"p": []}}}), "knn.grid.p"),
+        (raw(studies={}), "studies"),
+        (raw(studies={2021: {}}), "studies"),
+        (raw(studies={"é": {}}), "studies"),
+        (raw(studies={"a b": {}}), "studies"),
+        (with_study(kind=[]), "studies.main.kind"),
+        (with_study(include_base="no"), "studies.main.include_base"),
+        (with_study(include_base=False), "studies.main.include_base"),
+        (with_study(max_test_rows=0), "studies.main.max_test_rows"),
+        (with_study(tuned=1), "studies.main.tuned"),
+        (with_study(tuned=True, kind="corruption", methods=["npt"]), "studies.main.tuned"),
+        (with_study(kind="attention", methods=["knn"]), "studies.main.methods"),
+        (with_study(kind="lookup", methods=["npt"]), "studies.main.methods"),
+        (with_study(kind="lookup", datasets=["wine"]), "studies.main.datasets"),
+        (with_study(external_results="nowhere"), "studies.main.external_results"),
+        (with_options("attention", bins=1), "studies.main.options.bins"),
+        (with_options("attention", bins="x"), "studies.main.options.bins"),
+        (with_options("corruption", bins=3), "studies.main.options"),
+        (with_options("deletion", left=2), "studies.main.options.left"),
+        (with_options("dose_response", delete=[0, 1]), "studies.main.options.delete"),
+        (with_options("dose_response", shuffle=[0.5]), "studies.main.options.shuffle"),
+        (with_variant("..", {}), "studies.main.variants.npt"),
+        (with_variant("base", {}), "studies.main.variants.npt"),
+        (with_variant(None, {}), "studies.main.variants.npt"),
+        (with_variant("deep", {"layers": 7}), "studies.main.variants.npt.deep"),
+        (raw(configurations={"yacht": {"npt": {"deep": {}}}}), "configurations.yacht.npt"),
+        (tuned(configurations={"wine": {"npt": {"deep": {}}}}), "configurations.wine.npt"),
+        (
+            tuned(configurations={"yacht": {"npt": {"trial_01": {}}}}),
+            "configurations.yacht.npt.trial_01",
+        ),
+        (
+            tuned(configurations={"yacht": {"npt": {"deep": {"layers": 7}}}}),
+            "configurations.yacht.npt.deep",
+        ),
+        (tuned(configurations={"yacht": {"knn": {"more": {}}}}), "configurations.yacht"),
+        (tuned(configurations={"yacht": {"npt": {"a": {}, "b": {}}}}, budget=2), "budget"),
+        (raw(budget=3), "budget"),
+        (raw(budget={"knn": 0}), "budget.knn"),
+        (raw(budget="many"), "budget"),
+        (raw(budget={"knn": 10**6}), "budget.knn"),
+        (raw(custom_datasets={"yacht": {}}), "custom_datasets.yacht"),
+        (raw(custom_datasets={"mine": 3}), "custom_datasets.mine"),
+    ],
+)
+def test_error_names_the_key(config: dict[str, Any], key: str) -> None:
+    message = error_of(config)
+    assert message.startswith(key), message
+
+
+@pytest.mark.parametrize(
+    ("config", "key", "hint"),
+    [
+        (raw(foldz=1), "'foldz'", "folds"),
+        (raw(datasets=["yatch"]), "datasets", "yacht"),
+        (raw(methods=["xgbost"]), "methods", "xgboost"),
+        (raw(metrics={"binary": "aurok"}), "metrics.binary", "auroc"),
+        (raw(ranking="papr"), "ranking", "paper"),
+        (raw(settings={"npt": {"widht": 8}}), "settings.npt", "width"),
+        (raw(overrides={"wine": {"npt": {"wdth": 1}}}), "overrides.wine.npt", "width"),
+        (raw(overrides={"yacth": {}}), "overrides", "yacht"),
+        (raw(budget={"nptt": 3}), "budget", "npt"),
+        (with_study(kid=1), "studies.main", "kind"),
+        (with_study(kind="corrupt"), "studies.main.kind", "corruption"),
+        (with_study(methods=["nptt"]), "studies.main.methods", "npt"),
+        (with_options("attention", bin=3), "studies.main.options", "bins"),
+        (with_options("lookup", compare_with=["mpl"]), "studies.main.options.compare_with", "mlp"),
+        (with_variant("deep", {"layer": 8}), "studies.main.variants.npt.deep", "layers"),
+        (with_study(variants={"kn": {"x": {}}}), "studies.main.variants", "knn"),
+    ],
+)
+def test_unknown_name_has_a_hint(config: dict[str, Any], key: str, hint: str) -> None:
+    message = error_of(config)
+    assert message.startswith(key), message
+    assert f"did you mean {hint!r}?" in message
+
+
+@pytest.mark.parametrize(
+    ("config", "old", "new"),
+    [
+        (raw(tables={}), "tables", "custom_datasets"),
+        (with_study(base=False), "base", "include_base"),
+        (with_study(rows=3), "rows", "max_test_rows"),
+        (with_study(also=["x"]), "also", "external_results"),
+    ],
+)
+def test_former_key_names_its_successor(config: dict[str, Any], old: str, new: str) -> None:
+    message = error_of(config)
+    assert repr(old) in message
+    assert repr(new) in message
+
+
+@pytest.mark.parametrize("key", ["folds", "datasets", "methods", "studies"])
+def test_required_key_is_named(key: str) -> None:
+    config = raw()
+    del config[key]
+    assert error_of(config).startswith(key)
+
+
+def test_method_must_support_some_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
+    def binary_only(task: str) -> str | None:
+        return None if task == "binary" else f"no {task}"
+
+    picky = replace(methods()["knn"], supports=binary_only)
+    monkeypatch.setattr(checks, "methods", lambda: {**methods(), "knn": picky})
+    assert error_of(raw()).startswith("studies.main.methods: knn")
+    config = read(raw(datasets=["yacht", "breast_cancer"]))
+    assert studies_of(config)["main"].methods == ("npt", "knn")
+
+
+@pytest.mark.parametrize(
+    ("value", "folds"),
+    [
+        ("0-2", (0, 1, 2)),
+        (3, (3,)),
+        ([2, 0], (0, 2)),
+        ("0-1_4", (0, 1, 4)),
+        ("5,1", (1, 5)),
+        (0, (0,)),
+    ],
+)
+def test_folds_are_parsed(value: Any, folds: tuple[int, ...]) -> None:
+    assert parse_folds(value) == folds
+    assert studies_of(read(raw(folds=value)))["main"].folds["yacht"] == folds
+
+
+def test_all_folds_are_those_of_the_dataset() -> None:
+    studies = studies_of(read(raw(folds="all", datasets=["yacht", "protein"])))
+    assert studies["main"].folds == {"yacht": tuple(range(10)), "protein": (0,)}
+
+
+def test_folds_are_formatted() -> None:
+    assert format_folds([0, 1, 2, 5, 7, 8]) == "0-2_5_7-8"
+    assert format_folds([4]) == "4"
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        {"settings": {"npt": None}},
+        {"overrides": {"yacht": None}},
+        {"custom_datasets": None},
+        {"studies": {"main": None}},
+        {"studies": {"main": {"variants": {"npt": {"same": None}}}}},
+    ],
+)
+def test_empty_value_changes_nothing(empty: dict[str, Any]) -> None:
+    assert Plan.of(read(raw(**empty))).runs
+
+
+def test_settings_must_fit_only_where_used() -> None:
+    heads = {"npt": {"heads": 5}}
+    assert Plan.of(read(raw(settings=heads, overrides={"yacht": {"npt": {"width": 20}}}))).runs
+    assert error_of(raw(settings=heads)).startswith("settings.npt")
+
+
+def test_settings_come_in_layers() -> None:
+    base = {"width": 16, "layers": 4, "heads": 4, "learning_rate": "5e-4"}
+    overrides = {"yacht": {"npt": {"width": 32}}}
+    config = read(raw(settings={"npt": base}, overrides=overrides))
+    resolved = resolve(config, "yacht", "npt", {"layers": 2})
+    assert (resolved.width, resolved.layers) == (32, 2)
+    assert (resolved.learning_rate, resolved.updates) == (5e-4, 100_000)
+    assert resolve(config, "concrete", "npt", {}).width == 16
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_shipped_configuration_is_valid(path: Path) -> None:
+    assert Plan.of(read(yaml.safe_load(path.read_text()))).runs
+
+
+def test_duplicate_key_names_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    common = "folds: 0\ndatasets: [yacht]\nmethods: [knn]\nstudies:\n"
+    path.write_text(common + "  main: {}\n  main: {folds: 1}\n")
+    with pytest.raises(UserError, match=r"config\.yaml: line 6.*'main'"):
+        parse(path)
+
+
+def test_merged_blocks_are_no_duplicates(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        "folds: 0\ndatasets: [yacht]\nmethods: [knn]\nstudies:\n"
+        "  main: &main {folds: 1}\n"
+        "  more: &more {<<: *main, folds: 2}\n"
+        "  most: {<<: *more, folds: 3}\n"
+    )
+    studies = studies_of(read_file(path)).values()
+    assert [study.folds["yacht"] for study in studies] == [(1,), (2,), (3,)]
+
+
+def test_schema_file_is_current() -> None:
+    assert json.loads(SCHEMA.read_text()) == schema()
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_schema_accepts_shipped_configurations(path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(yaml.safe_load(path.read_text()), schema())

@@ -1,0 +1,121 @@
+"""What the rules bind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from baselines import methods
+from workflow.config.reading import read, read_file
+from workflow.planning import paths
+from workflow.planning.patterns import methods_of_rule
+from workflow.planning.plan import Plan
+from workflow.planning.snakemake_inputs import RULES, Jobs
+from workflow.studies import kinds
+
+ROOT = Path(__file__).parents[3]
+
+
+class Wildcards(dict[str, str]):
+    """Snakemake's wildcards: items that are attributes too."""
+
+    __getattr__ = dict.__getitem__
+
+
+def jobs(**changes: Any) -> Jobs:
+    plain = {"folds": 0, "datasets": ["yacht"], "methods": ["npt", "knn"], "studies": {"main": {}}}
+    return Jobs(Plan.of(read({**plain, **changes})))
+
+
+def shipped(path: str) -> Jobs:
+    return Jobs(Plan.of(read_file(ROOT / path)))
+
+
+def run(dataset: str, method: str, folds: str = "0") -> Wildcards:
+    return Wildcards(dataset=dataset, method=method, variant="base", seed="0", folds=folds)
+
+
+def test_every_method_has_one_rule() -> None:
+    patterns = [methods_of_rule(rule) for rule in ("train", "fit", "fit_accelerated")]
+    names = "|".join(patterns).split("|")
+    assert sorted(names) == sorted(methods())
+    accelerated = {"xgboost", "catboost", "tabnet", "deep_kernel_learning"}
+    assert set(patterns[2].split("|")) == accelerated
+
+
+def test_study_is_collected_again_when_its_rows_change() -> None:
+    main = Wildcards(study="main")
+    base = jobs().contents(main)
+    changes: list[dict[str, Any]] = [
+        {"folds": "0-1"},
+        {"methods": ["knn", "npt"]},
+        {"settings": {"knn": {"grid": "quick"}}},
+    ]
+    for change in changes:
+        assert jobs(**change).contents(main) != base
+    assert jobs(preset="other", metrics={"regression": "mse"}).contents(main) == base
+
+
+def test_probe_is_repeated_when_its_options_change() -> None:
+    def fingerprint(**keys: Any) -> str:
+        study = {"kind": "deletion", "methods": ["npt"], **keys}
+        made = jobs(studies={"probe": study})
+        return made.probe_fingerprint(Wildcards(run("yacht", "npt"), study="probe"))
+
+    assert fingerprint() == fingerprint()
+    assert fingerprint(max_test_rows=3) != fingerprint()
+    assert fingerprint(options={"retries": 5}) != fingerprint()
+
+
+def test_probe_reads_weights_where_there_are_any() -> None:
+    made = jobs()
+    stem = "yacht/npt/base/seed_0/folds_0"
+    assert made.probed_files(run("yacht", "npt")) == [paths.run_rows(stem), paths.run_weights(stem)]
+    assert made.probed_files(run("yacht", "knn")) == [
+        paths.run_rows("yacht/knn/base/seed_0/folds_0")
+    ]
+
+
+def test_targets_are_distinct() -> None:
+    made = shipped("config.yaml")
+    assert len(made.targets) == len(set(made.targets))
+    assert paths.REPORT in made.targets
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_figure_and_table_has_a_caption(kind: str) -> None:
+    made = jobs()
+    labels = [made.report_labels(path, kind) for path in made.shown(kind)]
+    labels = [label for label in labels if label]
+    assert len(labels) == len(kinds()[kind].tables) + len(kinds()[kind].figures)
+    for label in labels:
+        assert (RULES / label["caption"]).read_text().strip()
+        assert label["category"] == kinds()[kind].title
+
+
+def test_memory_doubles_with_the_attempt() -> None:
+    paper = shipped("workflow/configs/paper.yaml")
+    small = run("yacht", "npt")
+    large = run("protein", "npt")
+    first = paper.memory(small, 1)
+    assert paper.memory(large, 1) > 2 * first > 2 * 1000
+    assert [paper.memory(small, attempt) for attempt in (2, 3)] == [2 * first, 4 * first]
+
+
+def test_minutes_grow_with_the_operations() -> None:
+    paper = shipped("workflow/configs/paper.yaml")
+    small = run("yacht", "npt")
+    assert 30 <= paper.minutes(small, 1) < paper.minutes(run("protein", "npt"), 1) <= 2880
+    assert paper.minutes(small, 2) >= paper.minutes(small, 1)
+
+
+def test_memory_covers_the_measured_peak() -> None:
+    quick = shipped("config.yaml")
+    rows = pd.read_csv(ROOT / "results/reference/quick/main.csv")
+    for row in rows[rows["method"] == "npt"].itertuples():
+        requested = quick.memory(run(str(row.dataset), "npt", str(row.fold)), 1)
+        peak = float(row.peak_memory_mb)  # type: ignore[arg-type]
+        assert peak < requested < 4 * peak

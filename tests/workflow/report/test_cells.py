@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from workflow.report import cells
+from workflow.report.cells import MISSING, Cell
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "value"),
+    [
+        (cells.number(0.997, 3, error=0.002), "0.997 ± 0.002", 0.997),
+        (cells.number(-3.84, 1, error=6.2, sign=True), "−3.8 ± 6.2", -3.84),
+        (cells.number(1.23, 1, sign=True), "+1.2", 1.23),
+        (cells.number(-0.01, 1, sign=True), "0.0", -0.01),
+        (cells.p_value(1.9e-6), "1.9e−06", 1.9e-6),
+        (cells.p_value(0.0261), "0.026", 0.0261),
+        (cells.count(12345.0), "12,345", 12345),
+        (cells.percent(1.24), "124 %", 124),
+        (cells.interval(1.7, 3.9, 2), "1.70 to 3.90", 1.7),
+        (cells.interval(9.0, 11.0), "9.000 to 11.00", 9),
+        (cells.seconds(0.0), "none", 0),
+        (cells.seconds(0.004), "4 ms", 0.004),
+        (cells.seconds(123.0), "2 min 3 s", 123),
+        (cells.seconds(3660.0), "1 h 1 min", 3660),
+    ],
+)
+def test_cell_has_text_and_value(cell: Cell, text: str, value: float) -> None:
+    assert cell.text == text
+    assert cell.value == pytest.approx(value)
+    assert cell.is_number
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        cells.number(NAN, 2),
+        cells.p_value(NAN),
+        cells.count(NAN),
+        cells.percent(NAN),
+        cells.interval(NAN, NAN),
+        cells.seconds(NAN),
+        cells.emphasised(cells.number(NAN, 2)),
+    ],
+)
+def test_missing_number_is_a_dash(cell: Cell) -> None:
+    assert cell == MISSING
+
+
+def test_text_is_no_number() -> None:
+    assert not cells.text("1-NN").is_number
+    assert cells.text("1-NN").value is None

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from tests.workflow.report.toy import SCORING, benchmark_study
+from workflow.report.drawing import COLUMN, NPT_COLOR, PAGE, method_styles, panels, points
+from workflow.report.files import write_figures, write_tables
+from workflow.studies import kinds
+
+BENCHMARK = kinds()["benchmark"]
+
+
+@pytest.fixture(autouse=True)
+def close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def test_npt_has_one_style_in_all_figures() -> None:
+    others = [f"m{number}" for number in range(20)]
+    assert method_styles([*others, "NPT"])["NPT"] == (NPT_COLOR, "D")
+    assert method_styles(["NPT", "k-NN"])["NPT"] == (NPT_COLOR, "D")
+    assert (NPT_COLOR, "D") not in method_styles(others).values()
+
+
+def test_no_two_methods_share_a_style() -> None:
+    titles = [f"m{number}" for number in range(20)]
+    assert len(set(method_styles([*titles, "NPT"]).values())) == 21
+
+
+@pytest.mark.parametrize(("count", "width"), [(1, COLUMN), (2, PAGE), (3, PAGE)])
+def test_panels_fill_a_column_or_a_page(count: int, width: float) -> None:
+    figure, axes = panels(count, 3)
+    assert figure.get_figwidth() == width
+    assert len(axes) == count
+
+
+def test_missing_mean_is_marked() -> None:
+    _, (axis,) = panels(1, 2)
+    points(axis, ["NPT", "k-NN"], pd.Series([1.0, None]), pd.Series([0.1, None]))
+    assert [text.get_text() for text in axis.texts] == ["no result"]
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["k-NN", "NPT"]
+
+
+def test_files_have_the_same_bytes_for_the_same_rows(tmp_path: Path) -> None:
+    contents = []
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        folder.mkdir()
+        write_tables("main", BENCHMARK, benchmark_study(), SCORING, folder)
+        write_figures("main", BENCHMARK, benchmark_study(), SCORING, folder)
+        contents.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert contents[0] == contents[1]
+    assert len(contents[0]) == 4 * len(BENCHMARK.tables) + 3 * len(BENCHMARK.figures)

@@ -1,0 +1,185 @@
+"""The report, and a study kind of which it knows nothing."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.rows import prepared
+from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_study
+from workflow import studies
+from workflow.report.failures import failures
+from workflow.report.files import write_figures, write_tables
+from workflow.report.page import NO_HEADLINE, headline, render
+from workflow.report.provenance import most_frequent, version_lines
+from workflow.studies import kinds
+from workflow.studies.declaration import StudyKind
+
+MADE_UP = {
+    "__init__": """
+from workflow.studies.declaration import StudyKind
+KIND = StudyKind("made_up", "How large is it?", 0, tables=("sizes",), figures=("sizes",))
+""",
+    "tables": """
+from workflow.report.cells import number, text
+from workflow.report.table import Section, Table
+def sizes(study, scoring):
+    tidy = study[["dataset", "size"]]
+    columns = {
+        "Dataset": [text(name) for name in tidy["dataset"]],
+        "Size": [number(size, 1) for size in tidy["size"]],
+    }
+    return Table(tidy, (Section("Sizes of <datasets>", columns, ("A `size`.",)),))
+""",
+    "figures": """
+from workflow.report.drawing import panels
+def sizes(study, scoring):
+    figure, (axis,) = panels(1, 3)
+    axis.plot(study["size"])
+    return figure
+""",
+    "summary": """
+def finding(study, scoring):
+    return f"The largest is {study['size'].max():.1f}."
+def headline(study, scoring):
+    return "Sizes are known."
+""",
+}
+
+
+@pytest.fixture
+def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StudyKind]:
+    """A folder of a kind that the registry finds."""
+    folder = tmp_path / "kinds" / "made_up"
+    (folder / "captions").mkdir(parents=True)
+    for name, code in MADE_UP.items():
+        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    (folder / "captions" / "sizes.rst").write_text("One size\nper dataset.\n", encoding="utf-8")
+    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(folder.parent)])
+    importlib.invalidate_caches()
+    kinds.cache_clear()
+    yield kinds()["made_up"]
+    kinds.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("workflow.studies.made_up")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(studies, "made_up", raising=False)
+
+
+def page(frames: dict[str, pd.DataFrame], kind_names: dict[str, str], results: Path) -> str:
+    """The report of studies whose figures are drawn first."""
+    (results / "figures").mkdir(parents=True)
+    for name, frame in frames.items():
+        kind = kinds()[kind_names[name]]
+        write_figures(name, kind, frame, SCORING, results / "figures")
+    return render(frames, kind_names, SCORING, "toy", results, [prepared()])
+
+
+def sizes_study() -> pd.DataFrame:
+    return benchmark_study().assign(size=np.arange(8.0))
+
+
+def test_made_up_kind_appears_in_tables(made_up: StudyKind, tmp_path: Path) -> None:
+    write_tables("big", made_up, sizes_study(), SCORING, tmp_path)
+    written = {path.name for path in tmp_path.iterdir() if path.is_file()}
+    assert written == {f"big.sizes.{ending}" for ending in ("csv", "md", "tex", "html")}
+    assert len(pd.read_csv(tmp_path / "big.sizes.csv")) == 8
+    assert "| 7.0" in (tmp_path / "big.sizes.md").read_text(encoding="utf-8")
+
+
+def test_made_up_kind_appears_in_figures(made_up: StudyKind, tmp_path: Path) -> None:
+    write_figures("big", made_up, sizes_study(), SCORING, tmp_path)
+    written = {path.name for path in tmp_path.iterdir() if path.is_file()}
+    assert written == {f"big.sizes.{ending}" for ending in ("svg", "pdf", "png")}
+
+
+@pytest.mark.usefixtures("made_up")
+def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
+    frames = {"main": benchmark_study(), "big": sizes_study()}
+    html = page(frames, {"main": "benchmark", "big": "made_up"}, tmp_path / "results")
+    assert '<h2 id="big">How large is it?</h2>' in html
+    assert "<p>The largest is 7.0.</p>" in html
+    assert "<p>Sizes are known. Mean rank among 2 methods" in html  # in the order of the kinds
+    assert "One size per dataset." in html
+    assert "<h3>Sizes of &lt;datasets&gt;</h3>" in html
+    assert "A <code>size</code>." in html
+    assert "../tables/big.sizes.tex" in html
+
+
+def test_studies_of_one_kind_show_their_names(tmp_path: Path) -> None:
+    frames = {"main": benchmark_study(), "other": benchmark_study()}
+    html = page(frames, dict.fromkeys(frames, "benchmark"), tmp_path)
+    assert "How good are the methods? <code>other</code>" in html
+
+
+def test_names_of_others_are_escaped(tmp_path: Path) -> None:
+    frames = {"main": benchmark_study().replace({"method": {"knn": "<script>k</script>"}})}
+    html = page(frames, {"main": "benchmark"}, tmp_path)
+    assert "<script>k" not in html
+    assert "&lt;script&gt;k" in html
+
+
+def test_study_without_results_is_left_out(tmp_path: Path) -> None:
+    waiting = benchmark_study(status="unfinished", reason="not begun")
+    kind_names = {"main": "benchmark", "later": "benchmark"}
+    (tmp_path / "figures").mkdir()
+    write_figures("main", kinds()["benchmark"], benchmark_study(), SCORING, tmp_path / "figures")
+    frames = {"main": benchmark_study(), "later": waiting}
+    html = render(frames, kind_names, SCORING, "toy", tmp_path, [], ["main: no room"])
+    assert "8 results are missing" in html
+    assert 'id="later"' not in html
+    assert "<li>main: no room</li>" in html
+    assert "<li>later: npt (base) on yacht, folds 0-1: not begun</li>" in html
+
+
+def test_headline_takes_a_sentence_of_every_kind() -> None:
+    benchmark = kinds()["benchmark"]
+    sentence = headline({"main": benchmark_study()}, {"main": benchmark}, SCORING)
+    assert sentence == (
+        "Mean rank among 2 methods over 2 datasets: NPT 1.50 (the best), k-NN 1.50 (the best); "
+        "too few for a test."
+    )
+    ablation = {"parts": kinds()["ablation"]}
+    assert headline({"parts": benchmark_study()}, ablation, SCORING) == NO_HEADLINE
+
+
+def test_folds_with_one_reason_share_a_line() -> None:
+    study = benchmark_study().query("dataset == 'yacht'").assign(**FAILED)
+    assert failures({"main": study}, SCORING) == [
+        "main: npt (base) on yacht, folds 0-1: out of memory",
+        "main: knn (base) on yacht, folds 0-1: out of memory",
+    ]
+
+
+def test_undefined_metric_is_a_failure() -> None:
+    study = benchmark_study()
+    study.loc[0, "test_auroc"] = np.nan
+    (line,) = failures({"main": study}, SCORING)
+    assert line.startswith("main: npt (base) on breast_cancer, fold 0: AUROC")
+
+
+def test_failed_seed_is_named() -> None:
+    study = seeds_study({0: [1.0, 2.0]})
+    study.loc[1, list(FAILED)] = list(FAILED.values())
+    (line,) = failures({"main": study}, SCORING)
+    assert line.startswith("main: npt (base) on yacht, seed 1, fold 0:")
+
+
+def test_most_frequent_settings_leave_updates_out() -> None:
+    chosen = [{"k": 3, "update": 9}, {"k": 3, "update": 4}, {"k": 5, "update": 7}]
+    assert most_frequent(chosen) == "k 3 (2 of 3 folds); best weights after 4 to 9 updates"
+
+
+def test_versions_of_all_machines_are_listed() -> None:
+    study = benchmark_study()
+    study["source"] = [None] * 4 + ["theirs"] * 4
+    study.loc[4:, "versions"] = json.dumps({"numpy": "1"})
+    lines = version_lines([study])
+    assert lines[:2] == ["Libraries: numpy 2.", "Libraries: numpy 1."]
+    assert "External results of npt, knn: theirs." in lines

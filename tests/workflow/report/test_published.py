@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workflow.report.cells import Cell
+from workflow.report.published import (
+    difference_cell,
+    in_standard_errors,
+    is_part_of,
+    paper_name,
+    published_result,
+    published_study,
+)
+
+
+def test_difference_is_in_the_standard_errors_of_both() -> None:
+    assert in_standard_errors(5.0, 0.3, 4.0, 0.4) == pytest.approx(2)
+
+
+def test_error_here_is_used_alone_where_none_is_printed() -> None:
+    assert in_standard_errors(5.0, 0.5, 4.0, np.nan) == pytest.approx(2)
+
+
+@pytest.mark.parametrize(("error", "published_error"), [(np.nan, 0.4), (0.0, np.nan)])
+def test_no_difference_without_an_error_here(error: float, published_error: float) -> None:
+    assert np.isnan(in_standard_errors(5.0, error, 4.0, published_error))
+
+
+@pytest.mark.parametrize(
+    ("errors", "text", "bold"),
+    [(2.04, "+2.0", True), (1.96, "+2.0", False), (-2.5, "−2.5", True)],
+)
+def test_large_differences_are_bold(errors: float, text: str, bold: bool) -> None:
+    assert difference_cell(errors) == Cell(text, errors, bold)
+
+
+def test_results_are_in_our_units() -> None:
+    mean, error = published_result("breast_cancer_legacy", "npt", "accuracy") or (0, 0)
+    assert (mean, error) == (pytest.approx(0.9473), pytest.approx(0.0069))
+    assert published_result("yacht", "knn", "rmse") is not None
+    assert published_result("yacht", "knn", "mse") is None
+
+
+def test_other_datasets_have_no_published_results() -> None:
+    assert paper_name("yacht_of_mine") == ""
+    assert published_result("yacht_of_mine", "npt", "rmse") is None
+    assert is_part_of("protein", "protein")
+    assert not is_part_of("protein_mine", "protein")
+
+
+def test_published_study_has_the_ten_datasets() -> None:
+    study = published_study()
+    assert study["dataset"].nunique() == 10
+    assert len(study) == 90

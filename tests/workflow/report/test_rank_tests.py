@@ -1,0 +1,103 @@
+"""Tests over datasets against their definitions and other implementations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from tests.workflow.report.toy import FAILED, SCORING, random_study
+from workflow.report.published import published_study
+from workflow.report.rank_tests import nemenyi, rank_tests
+
+NPT = ("npt", "base")
+
+
+def paper(datasets: int = 10) -> pd.DataFrame:
+    """The paper's printed results on the first of its datasets."""
+    study = published_study()
+    return study[study["dataset"].isin(study["dataset"].unique()[:datasets])]
+
+
+def test_nemenyi_equals_scikit_posthocs() -> None:
+    from scikit_posthocs import posthoc_nemenyi_friedman
+
+    ranks = rank_tests(paper(), SCORING).ranks
+    expected = posthoc_nemenyi_friedman(ranks.to_numpy()).to_numpy()
+    assert nemenyi(ranks) == pytest.approx(expected, abs=1e-6)
+
+
+def test_nemenyi_by_hand_on_the_paper() -> None:
+    tests = rank_tests(paper(), SCORING)
+    means = tests.ranks.mean()
+    for other in (("tabnet", "base"), ("catboost", "base")):
+        distance = abs(means[NPT] - means[other]) / np.sqrt(9 * 10 / (6 * 10))
+        expected = stats.studentized_range.sf(distance * np.sqrt(2), 9, np.inf)
+        assert tests.pairs.loc[NPT, other] == pytest.approx(expected, abs=1e-6)
+
+
+def test_friedman_on_the_paper() -> None:
+    tests = rank_tests(paper(), SCORING)
+    assert tests.refusal == ""
+    assert tests.ranks.shape == (10, 9)
+    columns = [tests.ranks[name] for name in tests.ranks]
+    assert stats.friedmanchisquare(*columns).pvalue < 1e-4
+    assert tests.p_value == pytest.approx(1e-4)  # the smallest of 9,999 permutations
+    assert tests.order[0] == NPT
+
+
+def test_intervals_hold_the_mean_ranks() -> None:
+    tests = rank_tests(paper(), SCORING)
+    means = tests.ranks.mean()
+    assert ((tests.low <= means) & (means <= tests.high)).all()
+    assert tests.low.min() >= 1
+    assert tests.high.max() <= 9
+
+
+def test_same_ranks_give_the_same_tests() -> None:
+    first, second = (rank_tests(paper(), SCORING) for _ in range(2))
+    assert first.p_value == second.p_value
+    assert (first.low == second.low).all()
+    pd.testing.assert_frame_equal(first.pairs, second.pairs)
+
+
+@pytest.mark.parametrize(
+    ("study", "noun"),
+    [(paper(datasets=4), "4 datasets"), (paper().query("method in ('npt', 'knn')"), "2 methods")],
+)
+def test_too_few_datasets_or_methods_are_refused(study: pd.DataFrame, noun: str) -> None:
+    tests = rank_tests(study, SCORING)
+    assert tests.refusal.startswith(noun)
+    assert np.isnan(tests.p_value)
+
+
+def test_no_pair_differs_unless_friedman_rejects() -> None:
+    tests = rank_tests(random_study(5, 7), SCORING)
+    assert tests.p_value > 0.05
+    assert (tests.pairs == 1).all(axis=None)
+
+
+def test_missing_rank_is_refused() -> None:
+    study = random_study(6, 4).assign(task=["regression"] * 16 + ["binary"] * 8)
+    study["test_auroc"] = np.random.default_rng(1).random(len(study))
+    partial = study.query("not (task == 'binary' and method == 'm3')")
+    assert rank_tests(partial, SCORING).refusal == "m3 has no rank on d4"
+
+
+def test_nemenyi_takes_the_ranks_of_failures_as_they_are() -> None:
+    study = random_study(8, 4)
+    study["test_rmse"] = study.groupby("dataset").cumcount().astype(float)
+    failed = study["method"].isin(["m2", "m3"])
+    study.loc[failed, ["test_rmse", *FAILED]] = [np.nan, *FAILED.values()]
+    tests = rank_tests(study, SCORING)
+    assert tests.ranks.mean().tolist() == [1, 2, 4, 4]
+    distance = 2 / np.sqrt(4 * 5 / (6 * 8)) * np.sqrt(2)
+    expected = stats.studentized_range.sf(distance, 4, np.inf)
+    assert tests.pairs.loc[("m1", "base"), ("m2", "base")] == pytest.approx(expected)
+
+
+def test_unfinished_datasets_are_not_ranked() -> None:
+    study = random_study(6, 4)
+    study.loc[0, ["status", "reason", "test_rmse"]] = ["unfinished", "killed", np.nan]
+    assert list(rank_tests(study, SCORING).ranks.index) == ["d1", "d2", "d3", "d4", "d5"]

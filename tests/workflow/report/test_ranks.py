@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from npt.interface import UserError
+from workflow.config.scoring import Ranking
+from workflow.report.published import published, published_ranks
+from workflow.report.ranks import mean_ranks, rank_methods
+
+Means = dict[str, dict[str, float | None]]
+TABLE_1 = published()["table_1_average_rank"]
+SHARED = {
+    "auroc": "npt 2.50±0.87 catboost 3.00±0.74 lightgbm 3.25±1.61 xgboost 4.63±1.25 "
+    "gradient_boosting 5.00±0.71 mlp 5.75±1.49 random_forest 6.13±0.59 tabnet 6.50±1.32 "
+    "knn 8.25±0.48",
+    "accuracy": "npt 2.25±0.25 catboost 3.50±0.50 lightgbm 7.50±1.50 xgboost 2.50±1.50 "
+    "gradient_boosting 3.75±1.25 mlp 3.00±2.00 random_forest 6.50±0.50 tabnet 7.50±0.50 "
+    "knn 8.50±0.50",
+    "rmse": "npt 3.25±1.31 catboost 3.13±0.97 lightgbm 6.50±1.55 xgboost 3.25±0.63 "
+    "gradient_boosting 3.88±1.05 mlp 4.88±1.26 random_forest 4.63±0.80 tabnet 6.75±0.95 "
+    "knn 8.75±0.25",
+}
+
+
+def summary(means: Means, reasons: dict[tuple[str, str], str] | None = None) -> pd.DataFrame:
+    """Means by dataset and method; None has no mean."""
+    rows = []
+    for dataset, by_method in means.items():
+        for method, mean in by_method.items():
+            reason = (reasons or {}).get((dataset, method), "")
+            row = {"dataset": dataset, "method": method, "variant": "base", "reason": reason}
+            rows.append({**row, "mean": np.nan if mean is None else mean})
+    return pd.DataFrame(rows)
+
+
+def test_ranks_of_three_by_three_with_a_tie() -> None:
+    means: Means = {
+        "a": {"x": 1, "y": 2, "z": 3},
+        "b": {"x": 5, "y": 5, "z": 1},
+        "c": {"x": 1, "y": 3, "z": 2},
+    }
+    ranked = rank_methods(summary(means), higher_is_better=False)
+    ranks = ranked.pivot(index="dataset", columns="method", values="rank")
+    assert ranks.to_numpy().tolist() == [[1, 2, 3], [2.5, 2.5, 1], [1, 3, 2]]
+    averaged = mean_ranks(ranked)
+    assert averaged["method"].tolist() == ["x", "z", "y"]
+    assert averaged["mean_rank"].tolist() == pytest.approx([1.5, 2, 2.5])
+    errors = averaged["standard_error"].tolist()
+    assert errors == pytest.approx([0.5, 1 / 3**0.5, 0.5 / 3**0.5])
+
+
+def test_direction_of_the_metric_reverses_ranks() -> None:
+    frame = summary({"a": {"x": 1, "y": 2, "z": 3}})
+    ascending = rank_methods(frame, higher_is_better=False)["rank"]
+    descending = rank_methods(frame, higher_is_better=True)["rank"]
+    assert (ascending + descending == 4).all()
+
+
+def test_failure_with_a_reason_is_last() -> None:
+    frame = summary({"a": {"x": 1, "y": None, "z": 3}}, {("a", "y"): "out of memory"})
+    ranked = rank_methods(frame, higher_is_better=False)
+    assert ranked.set_index("method")["rank"].to_dict() == {"x": 1, "z": 2, "y": 3}
+
+
+@pytest.mark.parametrize(
+    "means",
+    [{"a": {"x": 1, "y": None, "z": 3}}, {"a": {"x": 1, "y": 2}, "b": {"x": 1}}],
+)
+def test_hole_without_a_reason_is_refused(means: Means) -> None:
+    with pytest.raises(UserError, match="y"):
+        rank_methods(summary(means), higher_is_better=False)
+
+
+def test_unranked_datasets_have_no_ranks() -> None:
+    frame = summary({"a": {"x": 1, "y": 2}, "b": {"x": 2, "y": 1}})
+    ranked = rank_methods(frame, higher_is_better=False, unranked=["b"])
+    assert ranked["rank"].isna().tolist() == [False, False, True, True]
+    assert mean_ranks(ranked)["mean_rank"].tolist() == [1, 2]
+
+
+def rounded(value: float) -> str:
+    """Two decimals, half up, as the paper rounds."""
+    return f"{np.floor(value * 100 + 0.5 + 1e-9) / 100:.2f}"
+
+
+def recomputed(metric: str, ranking: Ranking) -> dict[str, str]:
+    """A column of Table 1, from the values of the table behind it."""
+    column = TABLE_1[metric]
+    ranks = published_ranks(metric, column["datasets"], list(column["rank"]), ranking)
+    assert ranks is not None
+    cells = {}
+    for row in ranks.to_dict("records"):
+        cells[row["method"]] = f"{rounded(row['mean_rank'])}±{rounded(row['standard_error'])}"
+    return cells
+
+
+@pytest.mark.parametrize("metric", SHARED)
+def test_table_1_to_the_digit_with_its_conventions(metric: str) -> None:
+    printed = {method: cell["printed"] for method, cell in TABLE_1[metric]["rank"].items()}
+    assert recomputed(metric, "paper") == printed
+
+
+@pytest.mark.parametrize("metric", SHARED)
+def test_table_1_with_shared_ranks(metric: str) -> None:
+    words = SHARED[metric].split()
+    assert recomputed(metric, "shared") == dict(zip(words[::2], words[1::2], strict=True))
+
+
+def test_ranking_of_the_paper_orders_equals() -> None:
+    means: Means = {"a": {"npt": 1, "own": 1, "knn": 1, "tabnet": 0.5, "mlp": None}}
+    frame = summary(means, {("a", "mlp"): "out of memory"})
+    ranked = rank_methods(frame, higher_is_better=True, ranking="paper")
+    ranks = ranked.set_index("method")["rank"].to_dict()
+    assert ranks == {"knn": 1, "npt": 2, "own": 3, "tabnet": 4, "mlp": 5}
+    assert list(ranked["method"]) == ["npt", "own", "knn", "tabnet", "mlp"]

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.workflow.report.toy import FAILED, benchmark_study, seeds_study, with_failure
+from workflow.report.statistics import (
+    by_model,
+    fold_means,
+    missing_reason,
+    seed_deviation,
+    signed_rank_p,
+    standard_error,
+    summarise,
+    without_failures,
+)
+
+SEEDS = {0: [1.0, 3.0], 1: [4.0, 8.0], 2: [7.0, 9.0]}
+
+
+def test_standard_error_is_the_sample_deviation_over_the_root() -> None:
+    assert standard_error(pd.Series([1.0, 2.0, 3.0])) == pytest.approx(1 / 3**0.5)
+    assert np.isnan(standard_error(pd.Series([1.0])))
+
+
+@pytest.mark.parametrize("values", [[18 / 18 - 17 / 18, 17 / 18 - 16 / 18], [0.7, 0.1 + 0.6]])
+def test_rounding_has_no_standard_error(values: list[float]) -> None:
+    assert standard_error(pd.Series(values)) == 0
+
+
+def test_summary_has_mean_and_error_over_folds() -> None:
+    summary = summarise(benchmark_study(), "regression", "rmse").set_index("method")
+    assert summary.loc["npt", "mean"] == pytest.approx(0.51)
+    assert summary.loc["npt", "standard_error"] == pytest.approx(0.01)
+    assert summary.loc["npt", "folds"] == 2
+    assert "seed_deviation" not in summary
+
+
+def test_seeds_are_averaged_before_folds() -> None:
+    summary = summarise(seeds_study(SEEDS), "regression", "rmse").iloc[0]
+    fold_values = pd.Series([2.0, 6.0, 8.0])
+    assert summary["mean"] == pytest.approx(fold_values.mean())
+    assert summary["standard_error"] == pytest.approx(fold_values.std() / 3**0.5)
+    assert (summary["folds"], summary["seeds"]) == (3, 2)
+
+
+def test_seed_deviation_is_pooled_over_folds() -> None:
+    expected = np.sqrt(np.mean([2.0, 8.0, 2.0]))
+    study = seeds_study(SEEDS)
+    assert seed_deviation(study, "test_rmse") == pytest.approx(expected)
+    summary = summarise(study, "regression", "rmse")
+    assert summary["seed_deviation"].tolist() == pytest.approx([expected])
+
+
+def test_unequal_numbers_of_seeds_do_not_weigh_folds() -> None:
+    study = seeds_study({0: [1.0, 1.0, 1.0], 1: [4.0]})
+    assert summarise(study, "regression", "rmse")["mean"].item() == pytest.approx(2.5)
+
+
+def test_one_seed_leaves_a_study_as_it_is() -> None:
+    study = benchmark_study()
+    assert fold_means(study) is study
+
+
+def test_failed_seed_fails_its_fold() -> None:
+    study = seeds_study(SEEDS)
+    study.loc[3, list(FAILED)] = list(FAILED.values())
+    folds = fold_means(study)
+    assert folds["status"].tolist() == ["ok", "failed", "ok"]
+    summary = summarise(study, "regression", "rmse").iloc[0]
+    assert np.isnan(summary["mean"])
+    assert summary["reason"] == "fold 1: seed 1: out of memory"
+
+
+def test_failed_fold_leaves_no_mean_of_the_others() -> None:
+    model = by_model(with_failure(benchmark_study()))[0]
+    assert (model.dataset, model.method, model.folds) == ("breast_cancer", "npt", 2)
+    assert model.rows.empty
+    assert model.reason == "fold 0: out of memory"
+
+
+def test_undefined_metric_is_a_reason() -> None:
+    study = benchmark_study()
+    study.loc[0, "test_auroc"] = np.nan
+    row = study.iloc[0].to_dict()
+    assert missing_reason(row, "auroc") == "AUROC is undefined on its test rows"
+    summary = summarise(study, "binary", "auroc").set_index("method")
+    assert summary.loc["npt", "reason"] == "fold 0: AUROC is undefined on its test rows"
+
+
+def test_models_with_a_failure_are_left_out_as_a_whole() -> None:
+    rest = without_failures(with_failure(benchmark_study()))
+    assert len(rest) == 6
+    assert without_failures(benchmark_study(**FAILED)).empty
+
+
+def test_signed_rank_test_is_one_sided_and_needs_five_pairs() -> None:
+    low = pd.Series([1.0, 2, 3, 4, 5])
+    assert signed_rank_p(low, 2 * low) == pytest.approx(1 / 32)
+    assert signed_rank_p(2 * low, low) == 1
+    assert np.isnan(signed_rank_p(low[:4], low[:4] + 1))

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from npt.interface import UserError
+from tests.rows import failed, row
+from workflow.results.row_file import read_rows, write_rows
+
+
+def test_rows_are_read_as_written(tmp_path: Path) -> None:
+    rows = [row(test_rmse=1.5, doses={"share": [0, 1]}), failed(fold=1), row(fold=2, fits=3)]
+    write_rows(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl") == rows
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('{"dataset": "ya', "rows.jsonl:2"),
+        ("{}", "rows.jsonl:2.dataset"),
+        ("3", "rows.jsonl:2"),
+        ('{"dataset": "yacht", "task": "guess"}', "rows.jsonl:2.task"),
+    ],
+)
+def test_damaged_line_is_named(line: str, key: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    write_rows(path, [row()])
+    path.write_text(path.read_text() + line)
+    with pytest.raises(UserError) as error:
+        read_rows(path)
+    assert f"{key}: " in str(error.value)
+
+
+def test_file_that_is_not_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match=r"rows\.jsonl"):
+        read_rows(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"fold": "0"},
+        {"fold": True},
+        {"fold": -1},
+        {"status": "done"},
+        {"task": "classification"},
+        {"versions": "torch 2"},
+        {"chosen": [3]},
+        {"fit_seconds": "12 s"},
+        {"fit_seconds": -1.0},
+    ],
+)
+def test_value_of_a_wrong_type_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        row(**changes)

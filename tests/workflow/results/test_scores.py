@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from npt import metrics
+from npt.interface import Prediction, UserError
+from npt.metrics import Metric
+from npt.table import Part
+from tests.rows import prepared
+from workflow.results.predictions import fold_arrays, read_predictions, write_predictions
+from workflow.results.scores import fold_scores
+
+YACHT = prepared("yacht")  # targets 0, 1, 2, 1; row 2 validates, row 3 tests
+PREDICTED: dict[Part, Prediction] = {
+    "validation": Prediction(np.array([1.5])),
+    "test": Prediction(np.array([3.0])),
+}
+
+
+def saved(folder: Path) -> Path:
+    path = folder / "run.predictions.npz"
+    write_predictions(path, fold_arrays(1, YACHT.splits[1], PREDICTED))
+    return path
+
+
+def test_scores_come_from_saved_predictions(tmp_path: Path) -> None:
+    scores = fold_scores(YACHT, 1, read_predictions(saved(tmp_path)))
+    expected = {"validation_rmse": 0.5, "validation_mse": 0.25, "test_rmse": 2, "test_mse": 4}
+    assert scores == expected
+
+
+def test_new_metric_needs_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(tmp_path)
+    error = Metric(
+        name="mae",
+        title="MAE",
+        tasks=("regression",),
+        higher_is_better=False,
+        compute=lambda truth, predicted: float(np.abs(truth - predicted).mean()),
+    )
+    monkeypatch.setitem(metrics.METRICS, "mae", error)
+    scores = fold_scores(YACHT, 1, read_predictions(path))
+    assert (scores["validation_mae"], scores["test_mae"]) == (0.5, 2.0)
+
+
+def test_predictions_of_other_rows_are_refused(tmp_path: Path) -> None:
+    arrays = read_predictions(saved(tmp_path))
+    with pytest.raises(UserError, match="fold 0"):
+        fold_scores(YACHT, 0, arrays)
+    arrays["fold_1_test_rows"] = np.array([2])
+    with pytest.raises(UserError, match="test predictions of fold 1"):
+        fold_scores(YACHT, 1, arrays)
+
+
+def test_damaged_predictions_are_named(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(UserError, match=path.name):
+        read_predictions(path)
+    path.unlink()
+    with pytest.raises(UserError, match=path.name):
+        read_predictions(path)

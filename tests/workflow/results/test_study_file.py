@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from tests.rows import failed, row, study
+from workflow.results.study_file import study_frame
+
+
+def test_columns_are_those_that_some_row_sets(tmp_path: Path) -> None:
+    frame = study([row(test_rmse=1.0), row(fold=1, fits=3, sweep={"b": 1, "a": 2})], tmp_path)
+    assert list(frame.columns[:4]) == ["study", "dataset", "task", "method"]
+    assert list(frame.columns[-3:]) == ["fits", "test_rmse", "sweep"]
+    assert "source" not in frame
+    assert frame["sweep"][1] == '{"a": 2, "b": 1}'
+    assert set(frame["study"]) == {"main"}
+
+
+def test_only_an_empty_cell_is_missing(tmp_path: Path) -> None:
+    frame = study([failed(reason="NA"), row(fold=1, fingerprint="0123")], tmp_path)
+    assert frame["reason"][0] == "NA"
+    assert pd.isna(frame["reason"][1])
+    assert frame["fingerprint"][1] == "0123"
+
+
+def test_numbers_keep_all_digits(tmp_path: Path) -> None:
+    value = 0.1 + 0.2
+    frame = study([row(test_rmse=value, chosen={"rate": value})], tmp_path)
+    assert frame["test_rmse"][0] == value
+    assert json.loads(frame["chosen"][0]) == {"rate": value}
+
+
+def test_frame_has_a_line_per_row() -> None:
+    assert list(study_frame([row(fold=2), row(fold=0)], "main")["fold"]) == [2, 0]

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from npt.interface import Trial
+from workflow.results.trials import write_trials
+
+
+def written(folder: Path, trials: dict[int, list[Trial]]) -> pd.DataFrame:
+    write_trials(folder / "trials.parquet", trials)
+    return pd.read_parquet(folder / "trials.parquet")
+
+
+def test_trials_keep_hyper_parameters_and_reasons(tmp_path: Path) -> None:
+    wide = {"layers": [50, 50], "features": 1.0, "rate": 0.1, "cap": None}
+    deep = {"layers": [25], "features": "sqrt", "rate": 0.2, "cap": "low"}
+    succeeded = Trial(wide, 0.5, "", 1, 2.5)
+    failed = Trial(deep, float("nan"), "ValueError: singular", 2, 0.5)
+    frame = written(tmp_path, {0: [succeeded, failed], 3: [succeeded]})
+    assert list(frame["fold"]) == [0, 0, 3]
+    assert [json.loads(text) for text in frame["layers"]] == [[50, 50], [25], [50, 50]]
+    assert [json.loads(text) for text in frame["features"]] == [1.0, "sqrt", 1.0]
+    assert [json.loads(text) for text in frame["cap"]] == [None, "low", None]
+    assert list(frame["rate"]) == [0.1, 0.2, 0.1]
+    assert frame["validation_loss"].isna().tolist() == [False, True, False]
+    assert list(frame["reason"]) == ["", "ValueError: singular", ""]
+
+
+@pytest.mark.parametrize("trials", [{}, {0: []}])
+def test_search_without_trials_gives_an_empty_table(
+    trials: dict[int, list[Trial]], tmp_path: Path
+) -> None:
+    frame = written(tmp_path, trials)
+    assert frame.empty
+    assert {"fold", "validation_loss", "reason"} <= set(frame.columns)

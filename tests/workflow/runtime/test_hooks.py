@@ -1,0 +1,122 @@
+"""Before and after a run of Snakemake."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from npt.interface import UserError
+from workflow.config.reading import parse
+from workflow.planning import kept, paths
+from workflow.planning.outdated import has_old_layout
+from workflow.runtime import hooks
+from workflow.runtime.command import execute
+from workflow.runtime.folder_lock import claim
+
+CONFIG = {"folds": 0, "datasets": ["yacht"], "methods": ["knn"], "studies": {"main": {}}}
+
+
+def snakemake(*, dry_run: bool) -> Any:
+    settings = SimpleNamespace(dryrun=dry_run)
+    return SimpleNamespace(configfiles=[], is_main_process=True, output_settings=settings)
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("logging.raiseExceptions", True)
+
+
+def test_started_run_keeps_its_plan() -> None:
+    Path(paths.RESULTS).mkdir()
+    jobs = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
+    assert not Path(paths.PLAN).exists()
+    hooks.started(jobs, CONFIG)
+    assert kept.load() == jobs.plan
+    assert parse(Path(paths.CONFIG)) == CONFIG
+
+
+def test_invalid_configuration_ends_in_one_line() -> None:
+    with pytest.raises(SystemExit) as error:
+        hooks.plan_jobs({**CONFIG, "folds": "x"}, snakemake(dry_run=True))
+    assert str(error.value).startswith("error: folds")
+
+
+def test_used_folder_is_refused(tmp_path: Path) -> None:
+    code = "from pathlib import Path; from workflow.runtime.folder_lock import claim; claim(Path())"
+    claim(tmp_path)
+    held = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert held.returncode != 0
+    assert "UserError" in held.stderr
+
+
+def test_old_runs_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not has_old_layout()
+    old = Path("results/runs/yacht/knn/base/0-2.jsonl")
+    old.parent.mkdir(parents=True)
+    old.touch()
+    hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
+    assert "note: results/runs" in capsys.readouterr().err
+
+
+def test_complete_report_removes_the_interim_one() -> None:
+    interim = Path(paths.INTERIM, "report", "index.html")
+    interim.parent.mkdir(parents=True)
+    interim.touch()
+    hooks.finished()
+    assert interim.exists()
+    report = Path(paths.REPORT)
+    report.parent.mkdir(parents=True)
+    report.touch()
+    os.utime(interim, (0, 0))
+    hooks.finished()
+    assert not Path(paths.INTERIM).exists()
+
+
+def test_no_interim_report_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[Any] = []
+
+    def record(command: list[str], **_: Any) -> None:
+        commands.append(command)
+
+    monkeypatch.setattr(subprocess, "run", record)
+    log = Path("snakemake.log")
+    log.write_text("Terminating processes on user request, this might take some time.")
+    hooks.failed([str(log)])
+    assert not commands
+    log.write_text("Error in rule train")
+    hooks.failed([str(log)])
+    assert len(commands) == 1
+
+
+def _user_error() -> None:
+    raise UserError("folds: x")
+
+
+def _os_error() -> None:
+    raise OSError(28, "No space left on device", "results/x")
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("main", "code"),
+    [
+        (_user_error, "error: folds: x"),
+        (_os_error, "error: results/x: No space left on device; run again to resume"),
+        (_interrupt, 130),
+        (lambda: None, 0),
+    ],
+)
+def test_step_ends_in_one_line(main: Any, code: int | str) -> None:
+    with pytest.raises(SystemExit) as error:
+        execute(main)
+    assert error.value.code == code

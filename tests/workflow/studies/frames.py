@@ -1,0 +1,208 @@
+"""Collected studies of every probe kind whose results are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from npt.metrics import PAPER_METRICS
+from tests.rows import failed, row
+from workflow.config.scoring import Scoring
+from workflow.results.study_file import study_frame
+
+SCORING = Scoring(PAPER_METRICS)
+NO_MODEL = "training failed"
+
+
+def dose_study() -> pd.DataFrame:
+    """NPT ignores shuffled rows; k-NN has all of its skill from other rows."""
+    classes = {
+        "shuffle": {"share": [0.0, 1.0], "accuracy": [0.9, 0.9]},
+        "delete": {"share": [0.0, 0.9], "accuracy": [0.9, 0.7]},
+    }
+    accurate = {"doses": classes, "constant_accuracy": 0.6}
+    rows = [
+        _doses("npt", 0, [1.0, 1.0], [1.0, 3.5]),
+        _doses("npt", 1, [3.0, 3.0], [3.0, 5.5]),
+        _doses("knn", 0, [6.0, 11.0], [6.0, 13.5]),
+        _doses("knn", 1, [6.0, 11.0], [6.0, 13.5]),
+        row("npt", dataset="breast_cancer", **accurate),
+        failed("knn", dataset="breast_cancer", reason=NO_MODEL),
+    ]
+    return study_frame(rows, "doses")
+
+
+def _doses(
+    method: str,
+    fold: int,
+    shuffled: list[float],
+    deleted: list[float],
+) -> Any:
+    doses = {
+        "shuffle": {"share": [0.0, 1.0], "rmse": shuffled},
+        "delete": {"share": [0.0, 0.9], "rmse": deleted},
+    }
+    return row(method, fold, doses=doses, constant_rmse=11.0)
+
+
+def deletion_study(
+    kept: list[float | None],
+    dataset: str = "protein",
+    partner: float | None = None,
+) -> pd.DataFrame:
+    """A probed row for each distance to the kept rows; half of them can be reduced to 1 %."""
+    count = len(kept)
+    distances = {
+        "kept": kept,
+        "deleted": [10.0] * count,
+        "random": [9.0] * count,
+        "left": [0.01, 0.5] * (count // 2),
+    }
+    options = {"tolerance": 0.01, "limit": 0.1, "growth": 1.1, "retries": 5, "left": 0.02}
+    facts = {
+        "context_rows": 300,
+        "passes": 10 * count,
+        "rows": count,
+        "distances": distances,
+        "options": options,
+        "partner_kept": partner,
+    }
+    rows = [
+        row(
+            "npt",
+            dataset=dataset,
+            **facts,
+        ),
+        failed("npt", reason=NO_MODEL),
+    ]
+    return study_frame(rows, "deletion")
+
+
+def attention_study(partner: float | None = None) -> pd.DataFrame:
+    """Two layers with two heads; the second head of each is local."""
+    near = [0.5, 0.6, 0.4, 0.7, 0.55, 0.3, 0.45, 0.65]
+    heads = []
+    for layer in (0, 2):
+        for head in (0, 1):
+            nearness = near if head else [-value for value in near]
+            facts = {"layer": layer, "head": head, "nearness": nearness, "partner": None}
+            if partner is not None:
+                facts["partner"] = [partner] * 8
+            constants = {"untrained": [0.1] * 8, "typical": [0.2] * 8, "reach": [0.5] * 8}
+            heads.append({**facts, **constants})
+    maps = {"rows": [[[2.0, 1.0, 0.5]] * 8] * 4}
+    rows = [
+        row("npt", heads={"heads": heads}, maps=maps),
+        failed("npt", dataset="concrete", reason=NO_MODEL),
+    ]
+    return study_frame(rows, "attention")
+
+
+def corruption_study() -> pd.DataFrame:
+    """RMSE doubles; accuracy falls by 10 and by 20 points."""
+    rows = [_corrupted("npt", "yacht", 0, "rmse", 1.0, 2.0)]
+    for fold, corrupted in enumerate((0.8, 0.7)):
+        rows.append(
+            _corrupted(
+                "npt",
+                "breast_cancer",
+                fold,
+                "accuracy",
+                0.9,
+                corrupted,
+            )
+        )
+    rows.append(
+        failed(
+            "knn",
+            dataset="breast_cancer",
+            reason=NO_MODEL,
+        )
+    )
+    return study_frame(rows, "corruption")
+
+
+def _corrupted(
+    method: str,
+    dataset: str,
+    fold: int,
+    metric: str,
+    clean: float,
+    corrupted: float,
+) -> Any:
+    facts = {
+        f"clean_{metric}": clean,
+        f"corrupted_{metric}": corrupted,
+        f"control_clean_{metric}": clean,
+        f"control_{metric}": clean,
+    }
+    return row(method, fold, dataset, **facts)
+
+
+def lookup_study(dataset: str = "protein") -> pd.DataFrame:
+    """A lookup model, a baseline and the intervention; two folds."""
+    values = [0.0, 1.0, 2.0]
+    rows = []
+    for fold, rmse in enumerate((0.5, 0.7)):
+        facts = {
+            "lookup": "add_one",
+            "rmse": rmse,
+            "correlation": 0.99,
+            "alone_rmse": 6.0,
+            "nearest_rmse": 6.1,
+            "neighbours_rmse": 5.0,
+            "neighbours": 3,
+            "mlp_rmse": 1.5,
+            "compare_with_reasons": "",
+            "constant_rmse": 6.2,
+            "shift": 1.0,
+            "intervention_correlation": 0.9,
+            "intervention_slope": 0.95,
+            "intervention_rmse": 0.4,
+            "intervention_others": 0.2,
+            "sweep": {"values": values, "predicted": [values, values]},
+        }
+        rows.append(
+            row(
+                "npt",
+                fold,
+                dataset,
+                variant="lookup",
+                **facts,
+            )
+        )
+    rows.append(
+        failed(
+            "npt",
+            dataset="concrete",
+            variant="lookup",
+            reason=NO_MODEL,
+        )
+    )
+    return study_frame(rows, "lookup")
+
+
+STUDIES = {
+    "corruption": corruption_study(),
+    "dose_response": dose_study(),
+    "deletion": deletion_study([5.0, 4.0, None, 3.0]),
+    "attention": attention_study(),
+    "lookup": lookup_study(),
+}
+
+
+def all_failed(study: pd.DataFrame) -> pd.DataFrame:
+    """The study without any result."""
+    return study.assign(status="failed", reason=NO_MODEL)
+
+
+def with_second_seed(study: pd.DataFrame) -> pd.DataFrame:
+    """The study with its rows repeated for another seed."""
+    return pd.concat([study, study.assign(seed=1)], ignore_index=True)
+
+
+def nan(values: Any) -> bool:
+    """Whether all values are NaN."""
+    return bool(np.isnan(np.asarray(values, float)).all())

@@ -1,0 +1,256 @@
+"""Tables, figures and sentences of the probe kinds, for studies whose results are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.workflow.studies.frames import (
+    NO_MODEL,
+    SCORING,
+    STUDIES,
+    all_failed,
+    attention_study,
+    corruption_study,
+    deletion_study,
+    dose_study,
+    lookup_study,
+    nan,
+    with_second_seed,
+)
+from workflow.report.table import Section, Table
+from workflow.studies import kinds
+from workflow.studies.attention.tables import attention_heads
+from workflow.studies.dose_response.tables import doses, lost_skill
+
+EIGHT = [5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]
+
+
+def table(name: str, study: pd.DataFrame) -> Table:
+    return kinds()[name].table(kinds()[name].tables[0], study, SCORING)
+
+
+def finding(name: str, study: pd.DataFrame) -> str:
+    return kinds()[name].finding(study, SCORING)
+
+
+def line(section: Section, *names: str) -> list[str]:
+    """Texts of the row that begins with some names, without them."""
+    rows = [[cell.text for cell in row] for row in section.rows]
+    (found,) = (row for row in rows if row[: len(names)] == list(names))
+    return found[len(names) :]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_figures_have_the_same_bytes_for_the_same_rows(name: str, tmp_path: Path) -> None:
+    kind = kinds()[name]
+    contents = []
+    for number in range(2):
+        figure = kind.figure(kind.figures[0], STUDIES[name], SCORING)
+        path = tmp_path / f"{number}.svg"
+        figure.savefig(path, metadata={"Date": None})
+        contents.append(path.read_bytes())
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_without_results_is_shown(name: str) -> None:
+    kind = kinds()[name]
+    study = all_failed(STUDIES[name])
+    (section, *_) = table(name, study).sections
+    assert any(NO_MODEL in note for note in section.notes)
+    kind.figure(kind.figures[0], study, SCORING)
+    assert kind.finding(study, SCORING)
+    assert kind.headline(study, SCORING) == ""
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_equal_seeds_do_not_change_a_table(name: str) -> None:
+    once = table(name, STUDIES[name]).tidy.drop(columns="reason")
+    twice = table(name, with_second_seed(STUDIES[name])).tidy.drop(columns="reason")
+    pd.testing.assert_frame_equal(once, twice)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_figure_has_a_caption(name: str) -> None:
+    for figure in kinds()[name].figures:
+        assert len(kinds()[name].caption(figure)) > 50
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_model_with_a_failed_fold_has_no_result(name: str) -> None:
+    study = STUDIES[name].iloc[:1]
+    failed = study.assign(
+        fold=1,
+        status="failed",
+        reason="out of memory",
+    )
+    tidy = table(name, pd.concat([study, failed], ignore_index=True)).tidy
+    assert tidy["reason"].tolist() == ["fold 1: out of memory"]
+    measures = {"corruption": "change", "deletion": "kept", "attention": "nearness"}
+    assert nan(tidy[{**measures, "lookup": "rmse", "dose_response": "share"}[name]])
+
+
+def test_corruption_is_worse_where_negative() -> None:
+    tidy = table("corruption", corruption_study()).tidy.set_index(["dataset", "method"])
+    assert tidy.loc[("yacht", "npt"), "change"] == -100
+    assert tidy.loc[("breast_cancer", "npt"), "change"] == pytest.approx(-15)
+    assert tidy.loc[("breast_cancer", "npt"), "standard_error"] == pytest.approx(5)
+    assert (tidy["control"].dropna() == 0).all()
+    accuracy, rmse = table("corruption", corruption_study()).sections
+    assert line(
+        accuracy,
+        "Breast Cancer",
+        "NPT",
+    )[:4] == ["90.0", "75.0", "−15.0 ± 5.0", "0.0"]
+    assert line(
+        rmse,
+        "Yacht",
+        "NPT",
+    )[:4] == ["1.00", "2.00", "−100.0", "0.0"]
+    assert "Paper" in rmse.columns
+
+
+def test_corruption_in_sentences() -> None:
+    text = finding("corruption", corruption_study())
+    assert "Yacht −100.0 % of RMSE" in text
+    assert "Breast Cancer −15.0 ± 5.0 points of accuracy" in text
+    headline = kinds()["corruption"].headline(corruption_study(), SCORING)
+    assert "NPT on 1 of 1 dataset" in headline
+
+
+def test_doses_are_means_over_folds() -> None:
+    means = doses(dose_study()).set_index(["dataset", "method", "kind", "share"])
+    assert means.loc[("yacht", "npt", "delete", 0.9), "error"] == pytest.approx(4.5)
+    assert means.loc[("yacht", "npt", "delete", 0.9), "standard_error"] == pytest.approx(1.0)
+    assert means.loc[("breast_cancer", "npt", "delete", 0.9), "error"] == pytest.approx(30)
+
+
+def test_lost_skill_is_relative_to_the_constant() -> None:
+    shuffled = lost_skill(dose_study(), "shuffle").set_index(["dataset", "method"])["share"]
+    deleted = lost_skill(dose_study(), "delete").set_index(["dataset", "method"])["share"]
+    assert shuffled["yacht", "npt"] == 0
+    assert shuffled["yacht", "knn"] == pytest.approx(1)
+    assert deleted["yacht", "npt"] == pytest.approx(2.5 / 9)
+    assert deleted["yacht", "knn"] == pytest.approx(1.5)
+
+
+def test_the_dose_table_shows_the_largest_doses() -> None:
+    (section,) = table("dose_response", dose_study()).sections
+    assert line(
+        section,
+        "Yacht",
+        "NPT",
+    ) == ["2.00", "11.00", "2.00", "0 %", "4.50", "28 %"]
+    worst = ["6.00", "11.00", "11.00", "100 %", "13.50", "150 %"]
+    assert line(section, "Yacht", "k-NN") == worst
+    classes = ["10.0", "40.0", "10.0", "0 %", "30.0", "67 %"]
+    assert line(section, "Breast Cancer", "NPT") == classes
+    assert line(section, "Breast Cancer", "k-NN") == ["–"] * 6
+
+
+def test_dose_response_in_sentences() -> None:
+    text = finding("dose_response", dose_study())
+    assert "NPT loses 0 % of its skill when they are shuffled and 47 %" in text
+    assert "(median over 2 datasets)" in text
+    assert "k-NN loses 100 % of its skill when they are shuffled and 150 %" in text
+    headline = kinds()["dose_response"].headline(dose_study(), SCORING)
+    assert "NPT 0 % and 28 to 67 % (on 2 datasets)" in headline
+
+
+def test_a_model_without_skill_has_none_to_lose() -> None:
+    study = dose_study().iloc[:1].assign(constant_rmse=0.5)
+    (section,) = table("dose_response", study).sections
+    assert section.columns["Lost, shuffled"][0].text == "–"
+    assert finding("dose_response", study) == "No model has any skill to lose."
+
+
+def test_deletion_is_tested_over_rows() -> None:
+    tidy = table("deletion", deletion_study(EIGHT)).tidy.set_index("dataset")
+    protein = tidy.loc["protein"]
+    assert protein["probed"] == 8
+    assert protein[["left", "to_1_percent", "to_10_percent"]].tolist() == [0.255, 0.5, 0.5]
+    assert protein["kept"] == 4.5
+    assert protein["p_deleted"] == pytest.approx(1 / 2**8)
+    assert protein["passes_per_row"] == 10
+    assert np.isnan(tidy.loc["yacht", "p_deleted"])
+
+
+def test_deletion_is_compared_with_the_paper_on_its_dataset() -> None:
+    (section,) = table("deletion", deletion_study(EIGHT)).sections
+    notes = " ".join(section.notes)
+    assert "p = 8.8e−130" in notes
+    assert "after 5 rejections in succession (the paper: 50), up to 0.1" in notes
+    assert "below 2 % of the rows" in notes
+    assert section.columns["p, kept < deleted"][0].text == "0.004"
+    (section,) = table("deletion", deletion_study([1.0, 2.0], "concrete")).sections
+    assert "8.8e" not in " ".join(section.notes)
+
+
+def test_own_duplicates_are_shown_in_the_lookup_task_only() -> None:
+    (section,) = table("deletion", deletion_study(EIGHT)).sections
+    assert "Own duplicate kept" not in section.columns
+    lookup = deletion_study([5.0, 4.0], partner=0.75)
+    (section,) = table("deletion", lookup).sections
+    assert [cell.text for cell in section.columns["Own duplicate kept"]] == ["75 %", "–"]
+    assert "75 % keep their own duplicate" in finding("deletion", lookup)
+
+
+def test_deletion_in_sentences() -> None:
+    text = finding("deletion", deletion_study(EIGHT))
+    assert "on Protein a prediction of NPT needs 26 % of its context" in text
+    assert "nearer than random ones (p = 0.0039)" in text
+    assert "too few rows" in finding("deletion", deletion_study([1.0, 2.0]))
+
+
+def test_half_of_the_heads_are_local() -> None:
+    heads = attention_heads(attention_study())
+    assert heads["looks_near"].tolist() == [0, 1, 0, 1]
+    assert heads["typical"].eq(0.2).all()
+    (section,) = table("attention", attention_study()).sections
+    texts = {title: cells[0].text for title, cells in section.columns.items()}
+    assert texts["Local"] == "50 %"
+    assert texts["Nearness"] == "0.00"
+    assert texts["Before training"] == "0.10"
+    assert texts["Nearest head"] == "0.52 (layer 2, head 1, fold 0)"
+    assert "On own duplicate" not in texts
+
+
+def test_attention_in_sentences() -> None:
+    text = finding("attention", attention_study(partner=0.25))
+    assert "50 % of the heads of NPT on Yacht attend to rows near the query" in text
+    assert "with other rows 0.20, before training 0.10)" in text
+    assert "a row's own duplicate gets 25 % of the attention" in text
+
+
+def test_a_model_without_heads_has_a_reason() -> None:
+    empty = {"heads": json.dumps({"heads": []}), "maps": json.dumps({"rows": []})}
+    study = attention_study().iloc[:1].assign(**empty)
+    tidy = table("attention", study).tidy
+    assert tidy["reason"].item() == "it has no attention between datapoints"
+    assert finding("attention", study) == "No trained model could be probed."
+    kinds()["attention"].figure("attention", study, SCORING)
+
+
+def test_lookup_is_compared_with_baselines_and_the_paper() -> None:
+    main, paper, intervention = table("lookup", lookup_study()).sections
+    own = ["Protein", "add one", "NPT (lookup)"]
+    assert line(main, *own) == ["0.60 ± 0.10", "0.9900", "6.00", "6.10", "5.00", "1.50", "6.20"]
+    assert line(intervention, *own) == ["0.9000", "0.40", "0.950", "0.20"]
+    assert "NPT, paper" in paper.columns
+    assert len(table("lookup", lookup_study("yacht")).sections) == 2
+
+
+def test_reasons_of_baselines_stand_below_the_lookup_table() -> None:
+    study = lookup_study().assign(compare_with_reasons="MLP: out of memory")
+    assert "MLP: out of memory" in table("lookup", study).sections[0].notes
+
+
+def test_lookup_in_sentences() -> None:
+    assert "Protein (add one) 0.990, with an RMSE of 0.60" in finding("lookup", lookup_study())
+    headline = kinds()["lookup"].headline(lookup_study(), SCORING)
+    assert "by 0.990 (1 task)" in headline

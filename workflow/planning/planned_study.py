@@ -1,0 +1,155 @@
+"""What a study consists of: its runs and the rows that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import Field
+
+from npt.validation import Strict
+from workflow.config.models import TUNED
+from workflow.config.study import Study
+from workflow.planning.external_runs import Folds
+from workflow.planning.run import Run
+from workflow.planning.selection import Selected
+
+External = Mapping[str, Folds]  # files of external rows by run key
+
+
+class Expected(Strict):
+    """A row that a study needs.
+
+    Attributes:
+        fingerprint: That of the run, which the row must carry.
+        trial_of: Key of the tuned variant that this row is a trial of, or None.
+        changes: What a trial changes in the base.
+    """
+
+    dataset: str
+    method: str
+    variant: str
+    seed: int
+    fold: int
+    fingerprint: str
+    trial_of: str | None = None
+    changes: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """dataset/method/variant."""
+        return f"{self.dataset}/{self.method}/{self.variant}"
+
+
+class PlannedStudy(Strict):
+    """Runs and rows of a study.
+
+    Attributes:
+        probes: Whether its rows are those of a probe of the runs.
+        options: Those of the study kind, as plain values.
+        max_test_rows: Limit of the probed test rows of a fold; None probes all.
+        runs: Stems of the runs made here, with those folds that the study uses.
+        expected: All rows of known methods in the configuration's order, external ones included.
+        external_results: Results folders and csv files as the configuration names them.
+    """
+
+    name: str
+    kind: str
+    probes: bool = False
+    options: dict[str, Any]
+    max_test_rows: int | None
+    runs: dict[str, tuple[int, ...]]
+    expected: tuple[Expected, ...]
+    external_results: tuple[str, ...] = ()
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of the datasets of the study, in its order."""
+        return list(dict.fromkeys(row.dataset for row in self.expected))
+
+
+def planned_study(
+    study: Study,
+    selected: list[Selected],
+    external: External,
+    runs: list[Run],
+    fingerprints: Mapping[str, str],
+) -> PlannedStudy:
+    """The plan of a study, given all runs and the fingerprints of the datasets."""
+    expected: list[Expected] = []
+    for each in selected:
+        for seed in study.seeds:
+            expected += _expected(study, each, seed, fingerprints)
+    return PlannedStudy(
+        name=study.name,
+        kind=study.kind.name,
+        probes=study.kind.probes,
+        options=study.options.model_dump(),
+        max_test_rows=study.max_test_rows,
+        runs=_runs_of(study, selected, external, runs),
+        expected=tuple(expected),
+        external_results=study.external_results,
+    )
+
+
+def _expected(
+    study: Study, selected: Selected, seed: int, fingerprints: Mapping[str, str]
+) -> list[Expected]:
+    folds = study.folds[selected.dataset]
+    fingerprint = run_of(selected, seed, folds, fingerprints).fingerprint
+    trial_of: str | None = None
+    changes: dict[str, Any] = {}
+    if selected.is_trial:
+        trial_of = f"{selected.dataset}/{selected.method}/{TUNED}"
+        changes = dict(selected.changes)
+    return [
+        Expected(
+            dataset=selected.dataset,
+            method=selected.method,
+            variant=selected.variant,
+            seed=seed,
+            fold=fold,
+            fingerprint=fingerprint,
+            trial_of=trial_of,
+            changes=changes,
+        )
+        for fold in folds
+    ]
+
+
+def _runs_of(
+    study: Study,
+    selected: list[Selected],
+    external: External,
+    runs: list[Run],
+) -> dict[str, tuple[int, ...]]:
+    keys = {each.key for each in selected}
+    folds_by_stem: dict[str, tuple[int, ...]] = {}
+    for run in runs:
+        if run.key not in keys or run.seed not in study.seeds:
+            continue
+        used = [fold for fold in run.folds if fold in study.folds[run.dataset]]
+        folds = tuple(folds_here(used, run.seed, external.get(run.key, {})))
+        if folds:
+            folds_by_stem[run.stem] = folds
+    return folds_by_stem
+
+
+def folds_here(folds: Iterable[int], seed: int, elsewhere: Mapping[Any, Any]) -> list[int]:
+    """Folds of a seed that external results lack."""
+    return [fold for fold in folds if (seed, fold) not in elsewhere]
+
+
+def run_of(
+    selected: Selected, seed: int, folds: tuple[int, ...], fingerprints: Mapping[str, str]
+) -> Run:
+    """A run of a selected variant."""
+    return Run(
+        dataset=selected.dataset,
+        method=selected.method,
+        variant=selected.variant,
+        seed=seed,
+        folds=folds,
+        settings=selected.settings,
+        data=fingerprints[selected.dataset],
+    )

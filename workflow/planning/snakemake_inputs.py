@@ -1,0 +1,249 @@
+"""What the rules bind: inputs, outputs, parameters and resources of the jobs of a plan."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from baselines import methods
+from npt.metrics import METRICS
+from workflow.planning import paths, resources
+from workflow.planning.plan import Plan
+from workflow.planning.planned_study import PlannedStudy
+from workflow.planning.run import Run
+from workflow.studies import kinds
+
+EXTERNAL_FILES = (f"runs/**/*{paths.ROWS}", "runs/**/*.predictions.npz")
+WORKFLOW = Path(__file__).parents[1]
+RULES = WORKFLOW / "rules"
+TABLE_CAPTION = WORKFLOW / "report" / "captions" / "table.rst"
+REPORTED = {"svg": "figure", "html": "table"}  # formats that `snakemake --report` shows
+
+
+class Jobs:
+    """Jobs of a plan; `wildcards` are those of a rule."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    @property
+    def kinds(self) -> list[str]:
+        """Kinds of the studies of the plan."""
+        names = {study.kind for study in self.plan.studies.values()}
+        return sorted(names)
+
+    @property
+    def targets(self) -> list[str]:
+        """All results, so that a lost file is rebuilt."""
+        files = [paths.REPORT, *self.prepared_datasets]
+        for run in self.plan.runs.values():
+            files += _files_of_run(run)
+        for study in self.plan.studies.values():
+            files.append(paths.collected(study.name))
+            files += self.shown(study.kind, study.name)
+            if study.probes:
+                files += _files_of_probes(study)
+        return files
+
+    def custom_file(self, wildcards: Any) -> list[str]:
+        """File of a custom dataset, so that its changes are noticed."""
+        dataset = self.plan.custom_datasets.get(wildcards.dataset)
+        if dataset is None or not dataset.path:
+            return []
+        path = Path(dataset.path).expanduser()
+        return [str(path)]
+
+    def dataset_fingerprint(self, wildcards: Any) -> str:
+        """Fingerprint of a dataset's declaration."""
+        return self.plan.dataset_fingerprints[wildcards.dataset]
+
+    def prepare_memory(self, wildcards: Any, attempt: int) -> int:
+        """Megabytes for preparing a dataset."""
+        cells = self._cells(wildcards)
+        return resources.requested_memory(resources.preparing_memory(cells), attempt)
+
+    def stem(self, wildcards: Any) -> str:
+        """Stem of a run."""
+        return paths.RUN.format(**dict(wildcards.items()))
+
+    def fingerprint(self, wildcards: Any) -> str:
+        """Fingerprint of a run."""
+        return self._run(wildcards).fingerprint
+
+    def memory(self, wildcards: Any, attempt: int) -> int:
+        """Megabytes for a run or a probe of it."""
+        run = self._run(wildcards)
+        if methods()[run.method].saves_weights:
+            dataset = self.plan.dataset(run.dataset)
+            settings = resources.npt_settings(run.settings)
+            shape = resources.shape_of(dataset, settings)
+            megabytes = resources.training_memory(shape, settings)
+        else:
+            megabytes = resources.fitting_memory(self._cells(wildcards))
+        return resources.requested_memory(megabytes, attempt)
+
+    def minutes(self, wildcards: Any, attempt: int) -> int:
+        """Time limit of a run in minutes."""
+        run = self._run(wildcards)
+        if methods()[run.method].saves_weights:
+            flop = resources.run_flop(self.plan.dataset(run.dataset), run)
+            return resources.training_minutes(flop, attempt)
+        cells = self._cells(wildcards)
+        return resources.search_minutes(cells, len(run.folds), attempt)
+
+    def probed_files(self, wildcards: Any) -> list[str]:
+        """Rows of a run, and its weights if it has any."""
+        stem = self.stem(wildcards)
+        files = [paths.run_rows(stem)]
+        if methods()[wildcards.method].saves_weights:
+            files.append(paths.run_weights(stem))
+        return files
+
+    def probe_fingerprint(self, wildcards: Any) -> str:
+        """Hash of the run, and of the options and the limit of rows of the probe."""
+        study = self._study(wildcards)
+        run = self._run(wildcards)
+        return _hash_of([run.fingerprint, study.kind, study.options, study.max_test_rows])
+
+    def probe_gpus(self, wildcards: Any) -> int:
+        """GPUs for a probe: one for a model with weights."""
+        return int(methods()[wildcards.method].saves_weights)
+
+    def row_files(self, wildcards: Any) -> list[str]:
+        """Rows and predictions of a study, exactly those planned."""
+        study = self._study(wildcards)
+        files: list[str] = []
+        for stem in study.runs:
+            if study.probes:
+                files.append(paths.probe_rows(study.name, stem))
+                continue
+            files.append(paths.run_rows(stem))
+            files.append(paths.run_predictions(stem))
+        return files
+
+    def external_files(self, wildcards: Any) -> list[str]:
+        """Files of external results of a study."""
+        files: list[str] = []
+        for source in self._study(wildcards).external_results:
+            path = Path(source).expanduser()
+            if not path.is_dir():
+                files.append(str(path))
+                continue
+            for pattern in EXTERNAL_FILES:
+                files += map(str, sorted(path.glob(pattern)))
+        return files
+
+    def study_data(self, wildcards: Any) -> list[str]:
+        """Prepared datasets of a study."""
+        study = self._study(wildcards)
+        return [paths.prepared(dataset) for dataset in study.datasets]
+
+    def contents(self, wildcards: Any) -> str:
+        """Hash of what a study consists of, and of the metrics."""
+        study = self._study(wildcards).model_dump(mode="json")
+        return _hash_of([study, self.external_files(wildcards), sorted(METRICS)])
+
+    def shown(self, kind: str, study: str = "{study}") -> list[str]:
+        """Tables and figures of a study."""
+        files: list[str] = []
+        for name in kinds()[kind].tables:
+            files += [paths.table(study, name, ending) for ending in paths.TABLE_FORMATS]
+        for name in kinds()[kind].figures:
+            files += [paths.figure(study, name, ending) for ending in paths.FIGURE_FORMATS]
+        return files
+
+    def marked_for_report(self, kind: str, mark: Callable[..., Any]) -> list[Any]:
+        """Tables and figures of a kind, marked by Snakemake's `report` where it shows them."""
+        files: list[Any] = []
+        for path in self.shown(kind):
+            labels = self.report_labels(path, kind)
+            if labels:
+                files.append(mark(path, **labels))
+            else:
+                files.append(path)
+        return files
+
+    def report_labels(self, path: str, kind: str) -> dict[str, Any]:
+        """How `snakemake --report` shows a table or figure; empty for other formats."""
+        file = Path(path).name.removeprefix("{study}.")
+        name, _, ending = file.partition(".")
+        what = REPORTED.get(ending)
+        if what is None:
+            return {}
+        caption = TABLE_CAPTION
+        if what == "figure":
+            caption = kinds()[kind].caption_path(name)
+        return {
+            "caption": os.path.relpath(caption, RULES),
+            "category": kinds()[kind].title,
+            "subcategory": "{study}",
+            "labels": {"shows": name.replace("_", " "), "as": what},
+        }
+
+    @property
+    def scoring(self) -> str:
+        """Hash of metrics and ranking."""
+        return _hash_of(asdict(self.plan.scoring))
+
+    @property
+    def page_contents(self) -> str:
+        """Hash of what the report shows besides its inputs."""
+        kinds_in_order = [[study.name, study.kind] for study in self.plan.studies.values()]
+        return _hash_of([self.plan.preset, kinds_in_order, self.scoring])
+
+    @property
+    def collected_studies(self) -> list[str]:
+        """All collected studies."""
+        return [paths.collected(study) for study in self.plan.studies]
+
+    @property
+    def page_figures(self) -> list[str]:
+        """Figures that the report embeds."""
+        files: list[str] = []
+        for study in self.plan.studies.values():
+            for name in kinds()[study.kind].figures:
+                files.append(paths.figure(study.name, name, "png"))
+        return files
+
+    @property
+    def prepared_datasets(self) -> list[str]:
+        """All prepared datasets."""
+        return [paths.prepared(dataset) for dataset in self.plan.datasets]
+
+    def _run(self, wildcards: Any) -> Run:
+        return self.plan.runs[self.stem(wildcards)]
+
+    def _study(self, wildcards: Any) -> PlannedStudy:
+        return self.plan.studies[wildcards.study]
+
+    def _cells(self, wildcards: Any) -> int:
+        return resources.cells(self.plan.dataset(wildcards.dataset))
+
+
+def _files_of_run(run: Run) -> list[str]:
+    method = methods()[run.method]
+    files = [paths.run_rows(run.stem), paths.run_predictions(run.stem)]
+    if method.saves_weights:
+        files.append(paths.run_weights(run.stem))
+    if method.searches:
+        files.append(paths.run_trials(run.stem))
+    return files
+
+
+def _files_of_probes(study: PlannedStudy) -> list[str]:
+    files: list[str] = []
+    for stem in study.runs:
+        files.append(paths.probe_rows(study.name, stem))
+        files.append(paths.probe_predictions(study.name, stem))
+    return files
+
+
+def _hash_of(facts: Any) -> str:
+    text = json.dumps(facts, sort_keys=True)
+    digest = hashlib.sha256(text.encode())
+    return digest.hexdigest()[:16]

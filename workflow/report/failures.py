@@ -1,0 +1,35 @@
+"""Lines of the report about results that are missing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from workflow.config.folds import format_folds
+from workflow.config.scoring import Scoring
+from workflow.report.statistics import missing_reason
+
+
+def failures(studies: Mapping[str, pd.DataFrame], scoring: Scoring) -> list[str]:
+    """A line for the folds of a run that lack a result for the same reason."""
+    folds: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for name, study in studies.items():
+        for row in study.to_dict("records"):
+            reason = missing_reason(row, scoring.metrics[row["task"]])
+            if reason:
+                folds[_run(name, row), reason].append(row["fold"])
+    lines = []
+    for (run, reason), numbers in folds.items():
+        noun = "fold" if len(numbers) == 1 else "folds"
+        shown = format_folds(numbers).replace("_", ", ")
+        lines.append(f"{run}, {noun} {shown}: {reason}")
+    return lines
+
+
+def _run(study: str, row: Mapping[Any, Any]) -> str:
+    run = f"{study}: {row['method']} ({row['variant']}) on {row['dataset']}"
+    seed = row.get("seed", 0)
+    return f"{run}, seed {seed}" if seed else run

@@ -1,0 +1,215 @@
+"""Collect the rows of a study; a missing result is an unfinished row with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from baselines import methods
+from npt.data.store import Prepared
+from npt.interface import UserError
+from workflow.planning.plan import Plan
+from workflow.planning.planned_study import Expected, PlannedStudy
+from workflow.results.external import (
+    complete_methods,
+    read_csv,
+    require_free_name,
+    require_metrics,
+)
+from workflow.results.missing import why_unfinished
+from workflow.results.predictions import read_predictions
+from workflow.results.prepared import PreparedDatasets
+from workflow.results.requirements import (
+    REMEDY,
+    require_data,
+    require_query,
+    require_settings,
+)
+from workflow.results.revisions import mixed_revisions
+from workflow.results.row import UNFINISHED, Row
+from workflow.results.row_file import read_rows
+from workflow.results.scores import fold_scores
+from workflow.results.selection import Trial, best_trials
+from workflow.results.sources import (
+    Source,
+    Sources,
+    external_csvs,
+    external_folders,
+    external_sources,
+    folder_sources,
+    own_sources,
+)
+
+Content = TypeVar("Content")
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Rows of a study in the configuration's order.
+
+    Attributes:
+        problems: Errors in external results, which are left out.
+        mixtures: Methods whose rows are of several revisions of the code.
+    """
+
+    rows: tuple[Row, ...]
+    problems: tuple[str, ...] = ()
+    mixtures: tuple[str, ...] = ()
+
+    @property
+    def unfinished(self) -> list[Row]:
+        """Rows that stand for missing results."""
+        return [row for row in self.rows if row.status == UNFINISHED]
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is any result, if only that of a method that failed."""
+        return len(self.unfinished) < len(self.rows)
+
+    def require_complete(self, *, allow_mixed_revisions: bool = False) -> None:
+        """Raise `UserError` for missing results, wrong external results and mixed revisions."""
+        for row in self.unfinished:
+            raise UserError(f"{row.run_key} fold {row.fold}: {row.reason}")
+        for problem in self.problems:
+            raise UserError(problem)
+        if allow_mixed_revisions:
+            return
+        for mixture in self.mixtures:
+            raise UserError(mixture)
+
+
+class Collector:
+    """Collects the studies of a plan; each dataset and each file is read once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.prepared = PreparedDatasets(plan)
+        self._rows = _Files(read_rows)
+        self._predictions = _Files(read_predictions)
+
+    def collect(self, study: PlannedStudy) -> Collected:
+        """Rows of a study: of runs or probes made here, external ones, and unfinished ones."""
+        problems: list[str] = []
+        external: list[Row] = []
+        sources = own_sources(self.plan, study)
+        try:
+            sources = {**external_sources(study), **sources}
+            external = self._external_methods(study)
+        except (UserError, OSError) as error:
+            problems.append(str(error))
+        trials = []
+        for expected in study.expected:
+            row = self._row(study, expected, sources)
+            trials.append(Trial(expected, row))
+        all_rows = [trial.row for trial in trials] + external
+        return Collected(
+            rows=(*best_trials(trials), *external),
+            problems=tuple(problems),
+            mixtures=tuple(mixed_revisions(all_rows)),
+        )
+
+    def _row(self, study: PlannedStudy, expected: Expected, sources: Sources) -> Row:
+        """An expected row, unfinished with the reason if there is none."""
+        source = sources.get((expected.key, expected.seed, expected.fold))
+        if source is None:
+            return self._unfinished(expected, "in no file of the external results")
+        try:
+            return self._finished(study, expected, source)
+        except FileNotFoundError:
+            reason = f"{source.rows}: missing"
+            if source.stem is not None:
+                probing_study = study.name if study.probes else None
+                reason = why_unfinished(source.stem, probing_study)
+        except (UserError, OSError) as error:
+            reason = str(error)
+        return self._unfinished(expected, reason)
+
+    def _finished(self, study: PlannedStudy, expected: Expected, source: Source) -> Row:
+        prepared = self.prepared.get(expected.dataset)
+        row = self._only_row(source, expected)
+        require_settings(row, expected, source.rows)
+        require_data(row, prepared, source.rows)
+        if study.probes:
+            require_query(row, study, prepared, source.rows)
+            return row
+        return self._scored(row, source, prepared)
+
+    def _only_row(self, source: Source, expected: Expected) -> Row:
+        key = (expected.key, expected.seed, expected.fold)
+        rows = [row for row in self._rows.read(source.rows) if row.key == key]
+        if len(rows) != 1:
+            identity = f"{expected.key} fold {expected.fold}"
+            message = f"{source.rows}: {len(rows)} rows of {identity}; {REMEDY}"
+            raise UserError(message)
+        row = rows[0]
+        if source.folder:
+            return row.changed({"source": source.folder})
+        return row
+
+    def _scored(self, row: Row, source: Source, prepared: Prepared) -> Row:
+        """The row with its metrics; external rows may come with metrics instead of predictions."""
+        if row.status != "ok":
+            return row
+        if row.source and not source.predictions.exists():
+            require_metrics(row, str(source.rows))
+            return row
+        arrays = self._predictions.read(source.predictions)
+        try:
+            scores = fold_scores(prepared, row.fold, arrays)
+        except UserError as error:
+            raise UserError(f"{source.predictions}: {error}; {REMEDY}") from None
+        return row.changed(scores)
+
+    def _external_methods(self, study: PlannedStudy) -> list[Row]:
+        """Rows of methods that are unknown here, on the study's datasets and folds."""
+        rows: list[Row] = []
+        for name in external_csvs(study):
+            for row in read_csv(Path(name), self.prepared.available):
+                rows.append(row.changed({"source": name}))
+        for folder in external_folders(study):
+            rows += self._unknown_methods(folder, study)
+        folds = [(expected.dataset, expected.fold) for expected in study.expected]
+        return complete_methods(rows, folds)
+
+    def _unknown_methods(self, folder: str, study: PlannedStudy) -> Iterable[Row]:
+        for key, source in folder_sources(folder, study).items():
+            dataset, method, _ = key[0].split("/")
+            if method in methods() or dataset not in study.datasets:
+                continue
+            prepared = self.prepared.get(dataset)
+            for row in self._rows.read(source.rows):
+                if row.key != key:
+                    continue
+                require_free_name(row, str(source.rows))
+                require_data(row, prepared, source.rows)
+                external_row = row.changed({"source": folder})
+                yield self._scored(external_row, source, prepared)
+
+    def _unfinished(self, expected: Expected, reason: str) -> Row:
+        return Row(
+            dataset=expected.dataset,
+            task=self.prepared.task(expected.dataset),
+            method=expected.method,
+            variant=expected.variant,
+            fold=expected.fold,
+            seed=expected.seed,
+            preset=self.plan.preset,
+            fingerprint=expected.fingerprint,
+            status=UNFINISHED,
+            reason=reason,
+        )
+
+
+class _Files(Generic[Content]):
+    """Contents of files, each read once."""
+
+    def __init__(self, read: Callable[[Path], Content]) -> None:
+        self._read = read
+        self._contents: dict[Path, Content] = {}
+
+    def read(self, path: Path) -> Content:
+        if path not in self._contents:
+            self._contents[path] = self._read(path)
+        return self._contents[path]

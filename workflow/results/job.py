@@ -1,0 +1,105 @@
+"""A planned run with its method, settings and prepared dataset, as its rows record them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import npt
+from baselines import methods
+from npt.data import store
+from npt.interface import Method, UserError, unknown
+from npt.table import Split
+from workflow.config.settings import typed_settings
+from workflow.planning import paths
+from workflow.planning.plan import Plan
+from workflow.planning.revision import revision
+from workflow.planning.run import Run
+
+COMMON_LIBRARIES = ("numpy", "pandas", "scikit-learn")  # splits, encoding and metrics use them
+HASH_LENGTH = 16  # digits of a hash in a row
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that is ready to be trained or probed.
+
+    Attributes:
+        preset: Name of the configuration.
+        settings: Instance of the method's settings class.
+    """
+
+    run: Run
+    preset: str
+    method: Method
+    settings: Any
+    prepared: store.Prepared
+
+    @classmethod
+    def of(cls, plan: Plan, stem: str) -> Job:
+        """The run of a stem.
+
+        Raises:
+            UserError: the plan has no such run, or its dataset is not prepared or damaged.
+        """
+        if stem not in plan.runs:
+            raise UserError(f"--run: {unknown(stem, plan.runs)}")
+        run = plan.runs[stem]
+        settings = typed_settings(run.method, run.settings, f"{paths.PLAN}: {stem}")
+        prepared = store.load(Path(paths.prepared(run.dataset)))
+        return cls(run, plan.preset, methods()[run.method], settings, prepared)
+
+    def split(self, fold: int) -> Split:
+        """Train, validation and test rows of a fold.
+
+        Raises:
+            UserError: the dataset has no such fold.
+        """
+        splits = self.prepared.splits
+        if fold not in splits:
+            allowed = ", ".join(str(number) for number in sorted(splits))
+            raise UserError(f"folds: {self.run.dataset} has no fold {fold}; allowed: {allowed}")
+        return splits[fold]
+
+    def identity(self, fold: int, sources: Sequence[str] = ()) -> dict[str, Any]:
+        """Columns of a row that name its run, data, code and versions.
+
+        Args:
+            sources: Files of this project that determine the row, in addition to the method's.
+        """
+        return {
+            "dataset": self.run.dataset,
+            "task": self.prepared.table.task,
+            "method": self.run.method,
+            "variant": self.run.variant,
+            "fold": fold,
+            "seed": self.run.seed,
+            "preset": self.preset,
+            "fingerprint": self.run.fingerprint,
+            **data_hashes(self.prepared),
+            "revision": revision(self.method, sources),
+            "versions": versions(self.method.libraries),
+        }
+
+
+def data_hashes(prepared: store.Prepared) -> dict[str, str]:
+    """Hashes of a prepared dataset's cells and folds, as rows record them."""
+    return {
+        "data": prepared.facts["content"][:HASH_LENGTH],
+        "splits": prepared.facts["splits"][:HASH_LENGTH],
+    }
+
+
+def versions(libraries: Iterable[str]) -> dict[str, str]:
+    """Versions of Python, of this project and of the distributions that are installed."""
+    installed = {"python": platform.python_version(), "npt": npt.__version__}
+    for name in dict.fromkeys((*COMMON_LIBRARIES, *libraries)):
+        try:
+            installed[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return installed

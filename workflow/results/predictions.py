@@ -1,0 +1,50 @@
+"""Predictions of a run or a probe: named arrays in one file."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from npt.atomic import replacing
+from npt.interface import Prediction, UserError
+from npt.table import Part, Split
+
+PARTS: tuple[Part, ...] = ("validation", "test")
+Arrays = Mapping[str, np.ndarray]
+
+
+def fold_arrays(
+    fold: int, split: Split, predictions: Mapping[Part, Prediction]
+) -> dict[str, np.ndarray]:
+    """Arrays of a fold: for each part its rows (n,), and its predictions (n,) or (n, C)."""
+    arrays = {}
+    for part, prediction in predictions.items():
+        arrays[f"fold_{fold}_{part}_rows"] = split.rows(part)
+        arrays[f"fold_{fold}_{part}"] = prediction.values
+    return arrays
+
+
+def write_predictions(path: Path, arrays: Arrays) -> None:
+    """Write named arrays."""
+    with replacing(path) as partial, partial.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **dict(arrays))
+
+
+def read_predictions(path: Path) -> dict[str, np.ndarray]:
+    """Read named arrays.
+
+    Raises:
+        UserError: the file is missing or damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise UserError(
+            f"{path}: missing; remove the .jsonl file next to it and run again"
+        ) from None
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+        raise UserError(f"{path}: damaged ({error}); remove it and run again") from None

@@ -1,0 +1,115 @@
+"""What happens around a run of Snakemake: before its rules, at its start, and at its end."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from baselines import methods
+from npt.interface import UserError
+from workflow.config.reading import parse, read
+from workflow.planning import kept, paths, resources
+from workflow.planning.outdated import has_old_layout, outdated_folders
+from workflow.planning.plan import Plan
+from workflow.planning.snakemake_inputs import Jobs
+from workflow.runtime.folder_lock import claim
+
+LARGE = 5e15  # floating-point operations, a day of a CPU core
+INTERRUPTED = re.compile(
+    r"Terminating processes on user request"
+    r"|died with <Signals\.SIGINT"
+    r"|returned non-zero exit status 130\b"
+)
+
+
+def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
+    """Jobs of a configuration; an invalid one, or a folder in use, ends the program in one line."""
+    _set_up_environment()
+    try:
+        _refuse_duplicate_keys(snakemake.configfiles)
+        plan = Plan.of(read(config))
+        if snakemake.is_main_process:
+            _begin(plan, dry_run=snakemake.output_settings.dryrun)
+    except UserError as error:
+        sys.exit(f"error: {error}")
+    except OSError as error:
+        sys.exit(f"error: {error.filename}: {error.strerror}")
+    return Jobs(plan)
+
+
+def started(jobs: Jobs, config: Mapping[str, Any]) -> None:
+    """Keep the plan for the steps, and the configuration for readers."""
+    try:
+        kept.keep(jobs.plan)
+        kept.keep_config(config)
+    except OSError as error:
+        sys.exit(f"error: {error.filename or paths.PLAN}: {error.strerror}")
+
+
+def finished() -> None:
+    """Remove the interim report that a newer complete one replaces."""
+    report = Path(paths.REPORT)
+    interim = Path(paths.INTERIM, "report", "index.html")
+    if not (report.exists() and interim.exists()):
+        return
+    if report.stat().st_mtime > interim.stat().st_mtime:
+        shutil.rmtree(paths.INTERIM, ignore_errors=True)
+
+
+def failed(logs: Iterable[str]) -> None:
+    """Write an interim report after failed jobs, but not after Ctrl-C."""
+    for log in logs:
+        if INTERRUPTED.search(Path(log).read_text(errors="replace")):
+            return
+    subprocess.run([sys.executable, "-m", "workflow.steps.interim"], check=False)
+
+
+def _set_up_environment() -> None:
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    logging.raiseExceptions = False  # a full disk would bury the error under logging's tracebacks
+    programs = Path(sys.executable).parent
+    os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"
+
+
+def _refuse_duplicate_keys(configfiles: Iterable[str]) -> None:
+    for file in configfiles:
+        path = Path(file)
+        if path.suffix != ".json":
+            parse(path)
+
+
+def _begin(plan: Plan, *, dry_run: bool) -> None:
+    if not dry_run:
+        claim(Path.cwd())
+        if "--no-hooks" in sys.argv:
+            kept.keep(plan)
+    for note in _notes(plan):
+        print(f"note: {note}", file=sys.stderr)
+
+
+def _notes(plan: Plan) -> list[str]:
+    notes: list[str] = []
+    if has_old_layout():
+        notes.append(f"{paths.RESULTS}/runs: has runs of an older version, which are not used")
+    folders = outdated_folders(plan)
+    if folders:
+        names = ", ".join(folders)
+        notes.append(f"made by another revision of the code: {names} (delete them to rebuild)")
+    flop = 0.0
+    for run in plan.runs.values():
+        if methods()[run.method].saves_weights:
+            flop += resources.run_flop(plan.dataset(run.dataset), run)
+    if flop > LARGE and not shutil.which("nvidia-smi"):
+        hours = flop / resources.CPU_RATE / 3600
+        notes.append(
+            f"trainings of {flop / 1e15:,.0f} PFLOP take about {hours:,.0f} CPU core hours and no "
+            "GPU was found (python -m workflow.steps.estimate, docs/cluster.md)"
+        )
+    return notes

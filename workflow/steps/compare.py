@@ -1,0 +1,44 @@
+"""Compare the studies of a run with a reference; exit with 1 if more than measurements differ.
+
+python -m workflow.steps.compare results/reference/quick --except tabnet
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from npt.interface import UserError
+from workflow.planning import paths
+from workflow.results.compare import compare_study
+from workflow.runtime.command import execute, parser
+
+
+def main() -> None:
+    """Command line of the step."""
+    options = parser(__doc__)
+    options.add_argument("reference", type=Path, help="folder of collected studies")
+    options.add_argument("--studies", type=Path, default=Path(paths.collected("x")).parent)
+    options.add_argument(
+        "--except",
+        dest="excluded",
+        action="append",
+        default=[],
+        metavar="METHOD",
+        help="leave out the rows of a method (repeatable)",
+    )
+    arguments = options.parse_args()
+    files = sorted(arguments.reference.glob("*.csv"))
+    if not files:
+        raise UserError(f"{arguments.reference}: has no studies (*.csv)")
+    equal = True
+    for reference in files:
+        study = arguments.studies / reference.name
+        comparison = compare_study(reference, study, arguments.excluded)
+        equal &= comparison.equal
+        print("\n".join(comparison.lines()))
+    sys.exit(0 if equal else 1)
+
+
+if __name__ == "__main__":
+    execute(main)

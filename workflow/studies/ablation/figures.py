@@ -1,0 +1,35 @@
+"""Figure of an ablation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from npt.metrics import METRICS
+from workflow.config.scoring import Scoring
+from workflow.report.drawing import panels, points, zero_line
+from workflow.report.titles import dataset_title
+from workflow.studies.ablation.tables import changes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Change of every variant's test metric in percent of its base, a panel per dataset."""
+    variants = changes(study, scoring)
+    datasets = list(variants["dataset"].unique())
+    most = max(variants.groupby("dataset").size(), default=0)
+    figure, axes = panels(max(1, len(datasets)), 3 + most)
+    for name, axis in zip(datasets, axes, strict=False):
+        part = variants[variants["dataset"] == name]
+        titles = list(part["title"])
+        points(axis, titles, part["change"], part["error"], highlight=titles)
+        zero_line(axis)
+        metric = METRICS[part["metric"].iloc[0]]
+        better = "right" if metric.higher_is_better else "left"
+        axis.set_title(dataset_title(name))
+        axis.set_xlabel(f"change of test {metric.title}, %\n({better} is better)")
+        axis.set_ylim(-0.6, len(part) - 0.4)
+    return figure

@@ -1,0 +1,26 @@
+"""Sentence of an ablation."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from npt.metrics import METRICS
+from workflow.config.scoring import Scoring
+from workflow.report.cells import formatted
+from workflow.report.titles import dataset_title
+from workflow.studies.ablation.tables import changes
+
+
+def finding(study: pd.DataFrame, scoring: Scoring) -> str:
+    """Change of the test metric by every variant, in percent of the base."""
+    variants = changes(study, scoring).dropna(subset="change")
+    clauses = []
+    for dataset, part in variants.groupby("dataset", sort=False):
+        metric = METRICS[part["metric"].iloc[0]].title
+        shown = []
+        for row in part.to_dict("records"):
+            shown.append(f"{row['title']} {formatted(row['change'], 0, sign=True)} %")
+        clauses.append(f"{dataset_title(str(dataset))} ({metric}): {', '.join(shown)}")
+    if not clauses:
+        return "No variant has a result to compare with the base."
+    return f"Change of the test metric when one part is altered: {'; '.join(clauses)}."

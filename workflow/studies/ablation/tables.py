@@ -1,0 +1,247 @@
+"""Tables of an ablation: variants compared with their base (paper Tables 4, 5 and 13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from npt.metrics import METRICS
+from workflow.config.scoring import Scoring
+from workflow.report.cells import Cell, decimals, emphasised, number, text
+from workflow.report.cost import cost
+from workflow.report.notes import failure_notes, unranked_notes
+from workflow.report.published import (
+    DIFFERENCE,
+    DIFFERENCE_NOTE,
+    difference_cell,
+    in_standard_errors,
+    paper_name,
+    published,
+    scaled,
+)
+from workflow.report.statistics import (
+    fold_means,
+    of_model,
+    standard_error,
+    summarise,
+    tasks_of,
+    unfinished,
+    with_columns,
+)
+from workflow.report.table import Section, Table, with_notes
+from workflow.report.titles import dataset_title, method_titles
+
+__all__ = ["ablation", "changes", "cost", "validation_ranks"]
+
+BASE = "base"
+PAPER_TITLES = {"table_4_ablation": "Table 4", "table_5_ablation": "Table 5", "": "none"}
+TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
+PRINTED_METRICS = {"accuracy_percent": "accuracy"}
+NOTE = (
+    "The change is the mean and standard error over folds of the difference from the base on the "
+    "same fold; bold beyond two standard errors."
+)
+RANK_NOTE = (
+    "Rank of each configuration by validation loss on a fold, from 0 as in the paper's Table 13, "
+    "averaged over folds. Equal losses share a rank."
+)
+
+
+def ablation(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Test metric of every variant and its change from the base, with the paper's Table 4 or 5.
+
+    The base of Table 5 is the paper's main result, on the small datasets the best of eight
+    configurations.
+    """
+    folds = fold_means(study)
+    frames = []
+    sections = []
+    for task in tasks_of(study):
+        metric = scoring.metrics[task]
+        summary = summarise(study, task, metric)
+        for dataset, part in summary.groupby("dataset", sort=False):
+            paper_table = _paper_table(set(part["variant"]))
+            part = _with_changes(part, folds)
+            part = _with_paper_results(part, paper_table)
+            frames.append(part)
+            sections.append(_section(str(dataset), part, PAPER_TITLES[paper_table]))
+    tidy = pd.concat(frames, ignore_index=True)
+    notes = [NOTE]
+    if tidy["standard_errors"].notna().any():
+        notes.append(DIFFERENCE_NOTE)
+    return Table(tidy, with_notes(sections, *notes))
+
+
+def validation_ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Mean zero-based rank of every variant by validation loss on each fold (paper Table 13)."""
+    missing = unfinished(study)
+    folds = with_columns(fold_means(study), ["validation_loss"])
+    folds = folds[~folds["dataset"].isin(missing)].reset_index(drop=True)
+    tidy = _mean_validation_ranks(folds)
+    results = _paper_validation_ranks(tidy)
+    tidy = tidy.assign(
+        published=[cell.get("value", np.nan) for cell in results],
+        published_error=[cell.get("standard_error", np.nan) for cell in results],
+    )
+    sections = []
+    for dataset, part in tidy.groupby("dataset", sort=False):
+        sections.append(_rank_section(str(dataset), part))
+    return Table(tidy, with_notes(sections, RANK_NOTE, *unranked_notes(missing)))
+
+
+def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
+    """Change of every variant from its base, and its standard error, in percent of the base."""
+    columns = ["dataset", "metric", "title", "change", "error"]
+    frames = [pd.DataFrame(columns=columns)]
+    for _, part in ablation(study, scoring).tidy.groupby("dataset", sort=False):
+        bases = part[part["variant"] == BASE].set_index("method")["mean"]
+        variants = part[part["variant"] != BASE]
+        scale = 100 / variants["method"].map(bases).astype(float).abs()
+        frame = variants.assign(
+            title=method_titles(variants),
+            change=scale * variants["change"],
+            error=scale * variants["change_error"],
+        )
+        if len(frame):
+            frames.append(frame[columns])
+    return pd.concat(frames[1:] or frames, ignore_index=True)
+
+
+def _section(dataset: str, part: pd.DataFrame, paper_title: str) -> Section:
+    metric = METRICS[part["metric"].iloc[0]]
+    better = "higher" if metric.higher_is_better else "lower"
+    paper_column = f"Paper, {paper_title}"
+    means = []
+    shown_changes = []
+    paper_cells = []
+    deviations = []
+    for row in part.to_dict("records"):
+        digits = decimals(row["mean"])
+        means.append(number(row["mean"], digits, error=row["standard_error"]))
+        shown_changes.append(_change_cell(row, digits))
+        printed = row["published"]
+        paper_cells.append(number(printed, decimals(printed), error=row["published_error"]))
+        deviations.append(number(row.get("seed_deviation", np.nan), digits))
+    columns = {
+        "Variant": [text(title) for title in method_titles(part)],
+        metric.title: means,
+        "Over seeds": deviations,
+        "Change": shown_changes,
+        paper_column: paper_cells,
+        DIFFERENCE: [difference_cell(errors) for errors in part["standard_errors"]],
+    }
+    title = f"{dataset_title(dataset)}: test {metric.title} ({better} is better) of each variant"
+    section = Section(title, columns, failure_notes(part))
+    return section.without_empty("Over seeds", paper_column, DIFFERENCE)
+
+
+def _change_cell(row: Mapping[Any, Any], digits: int) -> Cell:
+    change = row["change"]
+    error = row["change_error"]
+    cell = number(change, digits, error=error, sign=True)
+    return emphasised(cell, error > 0 and abs(change) > 2 * error)
+
+
+def _with_changes(part: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
+    """Add mean and standard error over folds of the difference of every variant from its base."""
+    rows = []
+    errors = []
+    for row in part.to_dict("records"):
+        differences = _differences(folds, row)
+        rows.append(differences.mean() if len(differences) else np.nan)
+        errors.append(standard_error(differences))
+    return part.assign(change=rows, change_error=errors)
+
+
+def _differences(folds: pd.DataFrame, row: Mapping[Any, Any]) -> pd.Series:
+    """Difference of a variant from its base on each fold; empty for the base and after failures."""
+    column = f"test_{row['metric']}"
+    variant = of_model(folds, row).set_index("fold")
+    base = of_model(folds, {**row, "variant": BASE}).set_index("fold")
+    failed = (pd.concat([variant["status"], base["status"]]) != "ok").any()
+    if row["variant"] == BASE or column not in folds or failed:
+        return pd.Series(dtype=float)
+    return (variant[column] - base[column]).dropna()
+
+
+def _paper_table(variants: set[str]) -> str:
+    """The table of the paper that has these variants; empty if there is none."""
+    if set(published()["table_4_ablation"]["cells"]["protein"]) <= variants:
+        return "table_4_ablation"
+    return "table_5_ablation" if variants >= TABLE_5_VARIANTS else ""
+
+
+def _with_paper_results(part: pd.DataFrame, paper_table: str) -> pd.DataFrame:
+    """Add the paper's results, and the differences from them in standard errors."""
+    rows = part.to_dict("records")
+    results = [_paper_result(paper_table, row) for row in rows]
+    differences = []
+    for row, result in zip(rows, results, strict=True):
+        differences.append(in_standard_errors(row["mean"], row["standard_error"], *result))
+    return part.assign(
+        published=[mean for mean, _ in results],
+        published_error=[error for _, error in results],
+        standard_errors=differences,
+    )
+
+
+def _paper_result(paper_table: str, row: Mapping[Any, Any]) -> tuple[float, float]:
+    """Mean and standard error that the paper prints; NaN where it prints none."""
+    unknown = (np.nan, np.nan)
+    if not paper_table or row["method"] != "npt":
+        return unknown
+    cells = published()[paper_table]["cells"].get(paper_name(row["dataset"]), {})
+    printed_metric = cells.get("metric", "rmse")
+    cell = cells.get(row["variant"])
+    if not cell or PRINTED_METRICS.get(printed_metric, printed_metric) != row["metric"]:
+        return unknown
+    return scaled(cell, row["metric"])
+
+
+def _mean_validation_ranks(folds: pd.DataFrame) -> pd.DataFrame:
+    """Ranks on the folds on which every variant has a result, averaged over these folds."""
+    finished = folds[folds["status"] == "ok"]
+    keys = ["dataset", "method", "fold"]
+    variants = folds.groupby(keys[:2])["variant"].transform("nunique").loc[finished.index]
+    complete = finished[finished.groupby(keys)["variant"].transform("size") == variants]
+    ranks = complete.groupby(keys)["validation_loss"].rank(method="average") - 1
+    ranked = complete.assign(rank=ranks)
+    groups = ranked.groupby(["dataset", "task", "method", "variant"], sort=False)["rank"]
+    means = groups.agg(mean_rank="mean", standard_error=standard_error, folds="size")
+    return means.reset_index()
+
+
+def _paper_validation_ranks(tidy: pd.DataFrame) -> list[Mapping[str, Any]]:
+    """The paper's cell of each row, where a study has exactly the variants of its Table 13."""
+    table = published()["table_13_configuration_rank"]["cells"]
+    variants = tidy.groupby("dataset")["variant"].agg(set)
+    cells = []
+    for row in tidy.to_dict("records"):
+        printed = table.get(row["dataset"], {})
+        comparable = row["method"] == "npt" and variants[row["dataset"]] == set(printed)
+        cells.append(printed[row["variant"]] if comparable else {})
+    return cells
+
+
+def _rank_section(dataset: str, part: pd.DataFrame) -> Section:
+    part = part.sort_values(["mean_rank", "variant"], kind="stable")
+    ranks = []
+    printed = []
+    differences = []
+    for row in part.to_dict("records"):
+        here = (row["mean_rank"], row["standard_error"])
+        paper = (row["published"], row["published_error"])
+        ranks.append(number(here[0], 2, error=here[1]))
+        printed.append(number(paper[0], 2, error=paper[1]))
+        differences.append(difference_cell(in_standard_errors(*here, *paper)))
+    columns = {
+        "Variant": [text(title) for title in method_titles(part)],
+        "Mean rank": ranks,
+        "Paper": printed,
+        DIFFERENCE: differences,
+    }
+    section = Section(f"{dataset_title(dataset)}: variants by validation loss", columns)
+    return section.without_empty("Paper", DIFFERENCE)

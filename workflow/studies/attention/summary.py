@@ -1,0 +1,40 @@
+"""Result of an attention study in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from workflow.config.scoring import Scoring
+from workflow.report.cells import formatted
+from workflow.report.titles import dataset_title, method_title
+from workflow.studies.attention.tables import attention
+from workflow.studies.sentences import NOT_PROBED
+
+
+def finding(study: pd.DataFrame, scoring: Scoring) -> str:
+    """The share of local heads, and the attention to duplicates."""
+    tidy = attention(study, scoring).tidy
+    clauses = [_clause(row) for row in tidy[tidy["reason"] == ""].to_dict("records")]
+    if not clauses:
+        return NOT_PROBED
+    return f"Attention between datapoints: {'; '.join(clauses)}."
+
+
+def _clause(row: Mapping[Any, Any]) -> str:
+    title = method_title(row["method"], row["variant"])
+    model = f"{title} on {dataset_title(row['dataset'])}"
+    correlations = (
+        f"mean rank correlation {formatted(row['nearness'], 2)}, with other rows "
+        f"{formatted(row['typical'], 2)}, before training {formatted(row['untrained'], 2)}"
+    )
+    if pd.isna(row["share_near"]):
+        clause = f"too few rows to test the heads of {model} ({correlations})"
+    else:
+        share = f"{100 * row['share_near']:.0f} % of the heads of {model}"
+        clause = f"{share} attend to rows near the query ({correlations})"
+    if pd.isna(row["partner"]):
+        return clause
+    return f"{clause}, and a row's own duplicate gets {100 * row['partner']:.0f} % of the attention"

@@ -1,0 +1,136 @@
+"""To which rows the heads between datapoints attend (paper Figures 3b, 4, B.1, B.2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workflow.config.scoring import Scoring
+from workflow.report.cells import Cell, followed_by, number
+from workflow.report.notes import failure_notes
+from workflow.report.statistics import (
+    MODEL,
+    ModelRows,
+    by_model,
+    framed,
+    of_model,
+    signed_rank_p,
+    without_failures,
+)
+from workflow.report.table import Section, Table
+from workflow.studies.columns import model_columns, numbers, percents
+
+LEVEL = 0.01
+FEWEST = 7  # rows; with fewer no outcome of the test is below the level
+NOTE = (
+    "Nearness is Spearman's correlation of a head's attention to the other rows with minus the "
+    "distance of their features to the query row, averaged over the probed rows. Central rows are "
+    "near to every query, so a head that ignores the query has a positive nearness too. `Other "
+    "rows` is the correlation of the same attention with the nearness to further rows. A head is "
+    "local if its nearness is above that by Wilcoxon's signed-rank test "
+    f"(p < {LEVEL}, one-sided) over the probed rows. `Before training` is the nearness of the "
+    "initial network. Reach is the mean squared distance weighted by attention, over the plain "
+    "mean. `On own duplicate` is the attention to a row's duplicate in the lookup task."
+)
+NO_HEADS = "it has no attention between datapoints"
+CORRELATIONS = ("nearness", "typical", "untrained", "reach", "partner")
+HEAD_COLUMNS = [*MODEL, "fold", "layer", "head", *CORRELATIONS, "looks_near"]
+ON_DUPLICATE = "On own duplicate"
+
+
+def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """How local the heads of every model are."""
+    heads = attention_heads(study)
+    rows = [_row(model, heads, study) for model in by_model(study)]
+    tidy = framed(rows, ("heads", "share_near", *CORRELATIONS, "best", "best_place"))
+    title = "Attention between datapoints, all heads"
+    section = Section(
+        title,
+        _columns(tidy),
+        (NOTE, *failure_notes(tidy)),
+    )
+    return Table(tidy, (section.without_empty(ON_DUPLICATE),))
+
+
+def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
+    """A row for each head of every fold: means over the probed rows, and whether it is local."""
+    rows = []
+    for row in without_failures(study).to_dict("records"):
+        facts = {name: row[name] for name in (*MODEL, "fold")}
+        for head in json.loads(row["heads"])["heads"]:
+            rows.append({**facts, **_measures(head)})
+    return pd.DataFrame(rows, columns=HEAD_COLUMNS)
+
+
+def _measures(head: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: np.array(head[name] or [np.nan], float) for name in CORRELATIONS}
+    return {
+        "layer": head["layer"],
+        "head": head["head"],
+        **{name: _mean(of_rows) for name, of_rows in values.items()},
+        "looks_near": is_local(values["nearness"], values["typical"]),
+    }
+
+
+def _mean(values: np.ndarray) -> float:
+    if np.isnan(values).all():
+        return np.nan
+    return float(np.nanmean(values))
+
+
+def is_local(nearness: np.ndarray, typical: np.ndarray) -> float:
+    """1 if a head's nearness (m,) is significantly above the typical one, else 0.
+
+    NaN for too few rows.
+    """
+    if np.sum(~np.isnan(nearness) & ~np.isnan(typical)) < FEWEST:
+        return np.nan
+    return float(
+        signed_rank_p(
+            pd.Series(typical),
+            pd.Series(nearness),
+            fewest=1,
+        )
+        < LEVEL
+    )
+
+
+def _row(
+    model: ModelRows,
+    heads: pd.DataFrame,
+    study: pd.DataFrame,
+) -> dict[str, Any]:
+    facts = model.facts()
+    if model.rows.empty:
+        return facts
+    of_this = of_model(heads, facts)
+    if of_this.empty:
+        return {**facts, "reason": NO_HEADS}
+    nearest = of_this.sort_values("nearness", kind="stable").iloc[-1]
+    return {
+        **facts,
+        "heads": len(of_this) / len(of_model(study, facts)),
+        "share_near": of_this["looks_near"].mean(),
+        **{name: of_this[name].mean() for name in CORRELATIONS},
+        "best": nearest["nearness"],
+        "best_place": f"layer {nearest['layer']}, head {nearest['head']}, fold {nearest['fold']}",
+    }
+
+
+def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
+    best = zip(tidy["best"], tidy["best_place"], strict=True)
+    return {
+        **model_columns(tidy),
+        "Heads": numbers(tidy["heads"], 0),
+        "Local": percents(tidy["share_near"]),
+        "Nearness": numbers(tidy["nearness"], 2),
+        "Other rows": numbers(tidy["typical"], 2),
+        "Before training": numbers(tidy["untrained"], 2),
+        "Nearest head": [followed_by(number(value, 2), f" ({head})") for value, head in best],
+        "Reach": numbers(tidy["reach"], 2),
+        ON_DUPLICATE: percents(tidy["partner"], 1),
+    }

@@ -1,0 +1,200 @@
+"""Figures of a benchmark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from npt.metrics import METRICS, Metric
+from workflow.config.scoring import Scoring
+from workflow.report.cells import counted, probability
+from workflow.report.cost import cost as cost_table
+from workflow.report.drawing import (
+    NPT_COLOR,
+    OTHER_COLOR,
+    PAGE,
+    heights,
+    method_styles,
+    panels,
+    points,
+    pyplot,
+)
+from workflow.report.rank_tests import RankTests, rank_tests
+from workflow.report.statistics import MODEL, fold_means, tasks_of
+from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
+from workflow.studies.benchmark.tables import metrics as metrics_table
+from workflow.studies.benchmark.tables import primary
+from workflow.studies.benchmark.tables import ranks as ranks_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Styles = dict[str, tuple[str, str]]  # color and marker by title
+
+
+def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Mean rank of every method with its standard error, a panel per task."""
+    tidy = ranks_table(study, scoring).tidy
+    tasks = tasks_of(study)
+    figure, axes = panels(len(tasks), tidy.groupby("task").size().max())
+    for task, axis in zip(tasks, axes, strict=True):
+        part = tidy[tidy["task"] == task]
+        points(axis, method_titles(part), part["mean_rank"], part["standard_error"])
+        metric = METRICS[scoring.metrics[task]].title
+        over = counted(int(part["datasets"].max()), "dataset")
+        axis.set_title(f"{TASK_TITLES[task]}\n{metric}, {over}")
+        axis.set_xlabel("mean rank (1 is best)")
+        axis.set_xlim(0.5, len(part) + 0.5)
+    return figure
+
+
+def metrics(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """The primary metric of every method: each fold, the mean, and its standard error."""
+    tidy = primary(metrics_table(study, scoring).tidy, scoring)
+    rows = fold_means(study)
+    rows = rows[rows["status"] == "ok"]
+    datasets = list(tidy["dataset"].unique())
+    figure, axes = panels(len(datasets), tidy.groupby("dataset").size().max())
+    for dataset, axis in zip(datasets, axes, strict=True):
+        part = tidy[tidy["dataset"] == dataset].sort_values("rank", kind="stable")
+        metric = METRICS[part["metric"].iloc[0]]
+        labels = method_titles(part)
+        _draw_folds(axis, rows[rows["dataset"] == dataset], metric, labels)
+        points(axis, labels, part["mean"], part["standard_error"])
+        axis.set(title=dataset_title(dataset), xlabel=f"test {metric.title} ({_better(metric)})")
+    return figure
+
+
+def _draw_folds(axis: Axes, folds: pd.DataFrame, metric: Metric, labels: list[str]) -> None:
+    """A grey mark per fold at the height of its method's label."""
+    height_of = dict(zip(labels, heights(labels), strict=True))
+    column = f"test_{metric.name}"
+    values = folds[column] if column in folds else [None] * len(folds)
+    positions = [height_of[title] for title in method_titles(folds)]
+    axis.plot(values, positions, "|", color="0.6", markersize=5, zorder=1)
+
+
+def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Mean ranks over all datasets; a bar joins methods that Nemenyi's test does not separate.
+
+    The diagram is that of Demšar 2006.
+    """
+    tests = rank_tests(study, scoring)
+    if tests.ranks.empty:
+        figure, axis = pyplot().subplots(figsize=(PAGE, 0.5), layout="constrained")
+        axis.set_axis_off()
+        axis.set_title("No dataset has all its results yet")
+        return figure
+    titles = [method_title(*name) for name in tests.order]
+    height = 0.9 + 0.16 * len(titles)
+    figure, axis = pyplot().subplots(figsize=(PAGE, height), layout="constrained")
+    _draw_diagram(axis, tests, titles)
+    over = counted(len(tests.ranks), "dataset")
+    axis.set_title(f"Mean rank over {over} (1 is best)\n{_verdict(tests)}")
+    return figure
+
+
+def _draw_diagram(axis: Axes, tests: RankTests, titles: list[str]) -> None:
+    from scikit_posthocs import critical_difference_diagram
+
+    means = tests.ranks.mean()[tests.order]
+    pairs = np.zeros((len(titles), len(titles)))
+    if not tests.refusal:
+        pairs = tests.pairs.loc[tests.order, tests.order].to_numpy()
+    critical_difference_diagram(
+        pd.Series(means.to_numpy(), titles),
+        pd.DataFrame(pairs, titles, titles),
+        ax=axis,
+        label_fmt_left="{label} ({rank:.2f})",
+        label_fmt_right="({rank:.2f}) {label}",
+        color_palette={title: _color(title) for title in titles},
+        text_h_margin=0.1,
+        marker_props={"s": 14},
+        crossbar_props={"color": "0.3", "linewidth": 2.5},
+        elbow_props={"linewidth": 0.8},
+    )
+    axis.grid(visible=False)
+
+
+def _color(title: str) -> str:
+    return NPT_COLOR if title.startswith("NPT") else OTHER_COLOR
+
+
+def _verdict(tests: RankTests) -> str:
+    if tests.refusal:
+        return tests.refusal
+    verdict = "no two methods differ significantly"
+    if tests.rejects:
+        verdict = "a bar joins methods that Nemenyi's test does not separate"
+    return f"Friedman's test: p = {probability(tests.p_value)}; {verdict}"
+
+
+def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """The primary metric against the seconds of search and training of a fold."""
+    scores = primary(metrics_table(study, scoring).tidy, scoring)
+    costs = cost_table(study, scoring).tidy
+    merged = scores.merge(costs, on=MODEL)
+    merged = merged.assign(title=method_titles(merged))
+    datasets = list(scores["dataset"].unique())
+    styles = method_styles(list(merged["title"]))
+    figure, axes = panels(max(1, len(datasets)), 9)
+    for dataset, axis in zip(datasets, axes, strict=False):
+        part = merged[merged["dataset"] == dataset]
+        if part.empty:
+            axis.set_title(f"{dataset_title(dataset)}: no result")
+            axis.set_axis_off()
+            continue
+        _draw_costs(axis, part, styles)
+        metric = METRICS[part["metric"].iloc[0]]
+        axis.set(title=dataset_title(dataset), xlabel="seconds per fold", xscale="log")
+        axis.set_ylabel(f"test {metric.title}\n({_better(metric)})")
+    if styles:
+        _add_legend(figure, styles, 5 if len(datasets) > 1 else 3)
+    return figure
+
+
+def _draw_costs(axis: Axes, part: pd.DataFrame, styles: Styles) -> None:
+    from seaborn import scatterplot
+
+    for row in part.dropna(subset="standard_error").to_dict("records"):
+        axis.errorbar(
+            row["search_seconds"],
+            row["mean"],
+            yerr=row["standard_error"],
+            color=styles[row["title"]][0],
+            capsize=2,
+        )
+    appearance: dict[str, Any] = {
+        "hue_order": list(styles),
+        "palette": [color for color, _ in styles.values()],
+        "style_order": list(styles),
+        "markers": [marker for _, marker in styles.values()],
+    }
+    scatterplot(
+        part,
+        x="search_seconds",
+        y="mean",
+        hue="title",
+        style="title",
+        ax=axis,
+        s=26,
+        zorder=3,
+        legend=False,
+        **appearance,
+    )
+
+
+def _add_legend(figure: Figure, styles: Styles, columns: int) -> None:
+    from matplotlib.lines import Line2D
+
+    marks = []
+    for title, (color, marker) in styles.items():
+        marks.append(Line2D([], [], color=color, marker=marker, linestyle="", label=title))
+    figure.legend(handles=marks, loc="outside lower center", ncols=columns, frameon=False)
+
+
+def _better(metric: Metric) -> str:
+    return "higher is better" if metric.higher_is_better else "lower is better"

@@ -1,0 +1,171 @@
+"""Tables of the tests of a benchmark: over datasets and over folds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from npt.metrics import METRICS
+from workflow.config.scoring import Scoring
+from workflow.report.cells import (
+    MISSING,
+    Cell,
+    count,
+    counted,
+    decimals,
+    emphasised,
+    interval,
+    number,
+    p_value,
+    probability,
+    text,
+)
+from workflow.report.fold_tests import fold_differences, reference_model
+from workflow.report.notes import failure_notes
+from workflow.report.rank_tests import RESAMPLES, RankTests
+from workflow.report.rank_tests import rank_tests as test_ranks
+from workflow.report.statistics import LEVEL, framed
+from workflow.report.table import Section, Table, with_notes
+from workflow.report.titles import dataset_title, method_title, method_titles
+
+RANK_COLUMNS = [
+    "test",
+    "method",
+    "variant",
+    "value",
+    "low",
+    "high",
+    "against",
+    "p_value",
+    "reason",
+]
+RANK_NOTE = "Ranks by each task's metric, over all tasks."
+INTERVAL_NOTE = (
+    f"The interval has {1 - LEVEL:.0%} of the mean ranks of {RESAMPLES:,} bootstrap samples of the "
+    "datasets."
+)
+FRIEDMAN_NOTE = (
+    "Friedman's test of the hypothesis that all methods rank alike, by permutation of the ranks "
+    "within datasets: p = {p}. {verdict}"
+)
+DIFFER = "Methods differ."
+NOT_REJECTED = "It is not rejected, so that no two methods are shown to differ."
+FOLD_NOTE = (
+    "Difference of each method from {reference} on the same folds. Mean and standard error are "
+    "corrected for the rows that the training sets of the folds share (Nadeau and Bengio 2003: "
+    "the variance counts 1/folds + test rows/training rows). p is two-sided, of Student's t, after "
+    "Holm's correction for the comparisons of this table; bold below {level}."
+)
+
+
+def rank_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Mean ranks over all datasets with intervals, Friedman's test, and Nemenyi's of every pair."""
+    tests = test_ranks(study, scoring)
+    title = f"All tasks: mean rank over {counted(len(tests.ranks), 'dataset')}"
+    section = Section(title, _rank_columns(tests)).without_empty("95 % interval")
+    if tests.refusal:
+        notes = (RANK_NOTE, f"No test: {tests.refusal}.")
+        return Table(_tidy(tests), with_notes([section], *notes))
+    verdict = DIFFER if tests.rejects else NOT_REJECTED
+    friedman = FRIEDMAN_NOTE.format(p=probability(tests.p_value), verdict=verdict)
+    sections = with_notes([section], RANK_NOTE, INTERVAL_NOTE, friedman)
+    if tests.rejects:
+        title = f"Nemenyi's test of every two methods: p, bold below {LEVEL}"
+        pairs = Section(title, _pair_columns(tests), group="Which methods differ")
+        sections = (*sections, pairs)
+    return Table(_tidy(tests), sections)
+
+
+def fold_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Difference of every method from NPT (or the first method) on each dataset's folds."""
+    frames = fold_differences(study, scoring)
+    reference = method_title(*reference_model(study))
+    sections = [_fold_section(frame, reference) for frame in frames if len(frame)]
+    tidy = pd.concat(frames, ignore_index=True)
+    if tidy["p_value"].notna().any():
+        note = FOLD_NOTE.format(reference=reference, level=LEVEL)
+        return Table(tidy, with_notes(sections, note))
+    return Table(tidy, tuple(sections))
+
+
+def _tidy(tests: RankTests) -> pd.DataFrame:
+    """A row per mean rank, one for Friedman's test, and one per pair of methods."""
+    rows: list[dict[str, Any]] = []
+    means = tests.ranks.mean()
+    ends = zip(tests.ranks.columns, tests.low, tests.high, strict=True)
+    for name, low, high in ends:
+        facts = {"test": "mean_rank", "method": name[0], "variant": name[1]}
+        rows.append({**facts, "value": means[name], "low": low, "high": high})
+    rows.append({"test": "friedman", "p_value": tests.p_value})
+    if tests.rejects:
+        rows += _tidy_pairs(tests)
+    return framed(rows, RANK_COLUMNS)[RANK_COLUMNS].assign(reason=tests.refusal)
+
+
+def _tidy_pairs(tests: RankTests) -> list[dict[str, Any]]:
+    rows = []
+    names = list(tests.pairs.columns)
+    for row, column in zip(*np.triu_indices(len(names), k=1), strict=True):
+        method, variant = names[row]
+        rows.append(
+            {
+                "test": "nemenyi",
+                "method": method,
+                "variant": variant,
+                "against": "/".join(names[column]),
+                "p_value": tests.pairs.iloc[row, column],
+            }
+        )
+    return rows
+
+
+def _rank_columns(tests: RankTests) -> dict[str, list[Cell]]:
+    means = tests.ranks.mean()
+    low = pd.Series(tests.low, tests.ranks.columns)
+    high = pd.Series(tests.high, tests.ranks.columns)
+    return {
+        "Method": [text(method_title(*name)) for name in tests.order],
+        "Mean rank": [number(means[name], 2) for name in tests.order],
+        "95 % interval": [interval(low[name], high[name], 2) for name in tests.order],
+    }
+
+
+def _pair_columns(tests: RankTests) -> dict[str, list[Cell]]:
+    columns = {"Method": [text(method_title(*name)) for name in tests.order]}
+    for column in tests.order:
+        cells = []
+        for row in tests.order:
+            p = tests.pairs.loc[row, column]
+            cells.append(MISSING if row == column else emphasised(p_value(p), p < LEVEL))
+        columns[method_title(*column)] = cells
+    return columns
+
+
+def _fold_section(frame: pd.DataFrame, reference: str) -> Section:
+    dataset = dataset_title(str(frame["dataset"].iloc[0]))
+    metric = METRICS[str(frame["metric"].iloc[0])]
+    better = "higher" if metric.higher_is_better else "lower"
+    measure = f"{metric.title} ({better} is better)"
+    title = f"{dataset}: {measure}, paired over folds with {reference}"
+    reasons = frame["reason"].unique()
+    notes = failure_notes(frame)
+    if frame["p_value"].isna().all() and len(reasons) == 1:
+        notes = (f"No test: {reasons[0]}.",)
+    return Section(title, _fold_columns(frame), notes, "Differences over folds, tested")
+
+
+def _fold_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
+    numbers = frame[["difference", "standard_error", "low", "high", "p_holm"]].astype(float)
+    differences = []
+    for difference, error in zip(numbers["difference"], numbers["standard_error"], strict=True):
+        differences.append(number(difference, decimals(difference), error=error, sign=True))
+    intervals = zip(numbers["low"], numbers["high"], strict=True)
+    return {
+        "Method": [text(title) for title in method_titles(frame)],
+        "Folds": [count(folds) for folds in frame["folds"]],
+        "Difference": differences,
+        "95 % interval": [interval(low, high) for low, high in intervals],
+        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in numbers["p_holm"]],
+    }

@@ -1,0 +1,36 @@
+"""The test error as more and more of the other rows are shuffled, or deleted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npt.perturbation import KINDS, Perturbation
+from workflow.studies.declaration import Facts
+from workflow.studies.query import ProbeQuery
+
+
+def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+    """Scores for each fraction of the options, and those of a constant prediction."""
+    unperturbed = query.perturbed(Perturbation("shuffle", 0.0))
+    doses: dict[str, Facts] = {}
+    arrays: dict[str, np.ndarray] = {}
+    for kind in KINDS:
+        fractions = getattr(query.options, kind)
+        predictions = [unperturbed]
+        for fraction in fractions[1:]:
+            predictions.append(query.perturbed(Perturbation(kind, fraction)))
+        doses[kind] = {"share": fractions, **_by_metric(query, predictions)}
+        arrays[kind] = np.stack(predictions)
+    facts: Facts = {"doses": doses}
+    for metric, score in query.score(query.constant()).items():
+        facts[f"constant_{metric}"] = score
+    return facts, arrays
+
+
+def _by_metric(query: ProbeQuery, predictions: list[np.ndarray]) -> dict[str, list[float]]:
+    """The scores of all predictions for each metric."""
+    scores: dict[str, list[float]] = {}
+    for values in predictions:
+        for metric, score in query.score(values).items():
+            scores.setdefault(metric, []).append(score)
+    return scores

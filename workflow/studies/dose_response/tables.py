@@ -1,0 +1,141 @@
+"""How the test error grows with the share of perturbed rows, and how much skill is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from npt.perturbation import KINDS
+from workflow.config.scoring import Scoring
+from workflow.report.cells import Cell, counted, number, percent, text
+from workflow.report.notes import failure_notes
+from workflow.report.statistics import (
+    MODEL,
+    by_model,
+    of_model,
+    standard_error,
+    without_failures,
+)
+from workflow.report.table import Section, Table
+from workflow.report.titles import dataset_title, method_title
+from workflow.studies.columns import columns_of
+
+NOTE = (
+    "Error is RMSE, or the share of wrong classes in percent; means over folds. `Lost` is the "
+    "share of a model's skill that is lost when other rows are perturbed. Its skill is its gain "
+    "over a constant prediction with the other rows intact. A model with 0 % needs no other row, "
+    "and one with 100 % or more is no better than the constant without them. The other rows are "
+    "the train rows for k-NN, and all rows of the batch for NPT."
+)
+PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
+DOSE = [*MODEL, "task", "kind", "share"]
+
+
+def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Error with the other rows intact, shuffled and deleted, and the lost skill."""
+    means = doses(study)
+    models = pd.DataFrame([model.facts() for model in by_model(study)])
+    rows = [_cells(row, of_model(means, row)) for row in models.to_dict("records")]
+    folds = int(study.groupby("dataset")["fold"].nunique().max())
+    title = f"Other rows perturbed: {counted(folds, 'fold')}"
+    section = Section(
+        title,
+        columns_of(rows),
+        (NOTE, *failure_notes(models)),
+    )
+    failed = models[models["reason"] != ""].assign(kind="", share=np.nan)
+    tidy = means.assign(reason="")
+    if len(failed):
+        tidy = pd.concat([tidy, failed], ignore_index=True)
+    return Table(tidy, (section,))
+
+
+def doses(study: pd.DataFrame) -> pd.DataFrame:
+    """Mean error over folds, with its standard error, for each model, kind and share.
+
+    `constant` is the error of a constant prediction. Models with a failed fold have no rows.
+    """
+    rows: list[dict[str, Any]] = []
+    for row in without_failures(study).to_dict("records"):
+        rows += _errors(row)
+    frame = pd.DataFrame(rows, columns=[*DOSE, "fold", "error", "constant"])
+    folds = frame.groupby([*DOSE, "fold"], sort=False).mean().reset_index()
+    means = folds.groupby(DOSE, sort=False).agg(
+        error=("error", "mean"),
+        standard_error=("error", standard_error),
+        constant=("constant", "mean"),
+        folds=("error", "size"),
+    )
+    return means.reset_index()
+
+
+def _errors(row: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """Errors of a fold for every kind and share."""
+    facts = {name: row[name] for name in (*MODEL, "task", "fold")}
+    facts["constant"] = _error(row, "constant_")
+    results = json.loads(row["doses"])
+    rows = []
+    for kind in KINDS:
+        for index, share in enumerate(results[kind]["share"]):
+            scores = {metric: values[index] for metric, values in results[kind].items()}
+            error = _error({**scores, "task": row["task"]}, "")
+            rows.append({**facts, "kind": kind, "share": share, "error": error})
+    return rows
+
+
+def _error(scores: Mapping[Any, Any], prefix: str) -> float:
+    """RMSE, or the share of wrong classes in percent."""
+    if scores["task"] == "regression":
+        return scores[f"{prefix}rmse"]
+    return 100 * (1 - scores[f"{prefix}accuracy"])
+
+
+def lost_skill(study: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Share of the skill that each model loses at the largest dose; NaN without skill."""
+    rows = []
+    for names, part in doses(study).groupby(MODEL, sort=False):
+        rows.append(
+            {
+                **dict(
+                    zip(
+                        MODEL,
+                        names,
+                        strict=True,
+                    )
+                ),
+                "share": _lost(part, kind),
+            }
+        )
+    return pd.DataFrame(rows, columns=[*MODEL, "share"])
+
+
+def _lost(part: pd.DataFrame, kind: str) -> float:
+    """Lost share of the skill of a model, from its `doses`."""
+    intact = part["error"].iloc[0]
+    skill = part["constant"].iloc[0] - intact
+    if not skill > 0:
+        return np.nan
+    worst = part.loc[part["kind"] == kind, "error"].iloc[-1]
+    return float((worst - intact) / skill)
+
+
+def _cells(row: Mapping[Any, Any], part: pd.DataFrame) -> dict[str, Cell]:
+    """Cells of a model; only its name if a fold failed."""
+    cells = {
+        "Dataset": text(dataset_title(row["dataset"])),
+        "Method": text(method_title(row["method"], row["variant"])),
+    }
+    if part.empty:
+        return cells
+    digits = 2 if row["task"] == "regression" else 1
+    cells["Error"] = number(part["error"].iloc[0], digits)
+    cells["Constant"] = number(part["constant"].iloc[0], digits)
+    for kind, perturbed in PERTURBED.items():
+        worst = part[part["kind"] == kind].iloc[-1]
+        cells[f"{100 * worst['share']:.0f} % {perturbed}"] = number(worst["error"], digits)
+        cells[f"Lost, {perturbed}"] = percent(_lost(part, kind))
+    return cells

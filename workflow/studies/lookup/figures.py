@@ -1,0 +1,55 @@
+"""Figure of the intervention (paper Figure 3)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from workflow.config.scoring import Scoring
+from workflow.report.drawing import NPT_COLOR, panels
+from workflow.report.statistics import MODEL, without_failures
+from workflow.report.titles import dataset_title, method_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Prediction for a row against the target of its duplicate, with a line for each row.
+
+    A panel shows the first fold of a model. In the task `add_one` a duplicate shows a target that
+    is larger by one standard deviation, so that the dotted line of exact lookup is shifted.
+    """
+    models = [rows.iloc[0] for _, rows in without_failures(study).groupby(MODEL, sort=False)]
+    figure, axes = panels(max(1, len(models)), 10)
+    for axis, row in zip(axes, models, strict=False):
+        _panel(axis, row)
+    return figure
+
+
+def _panel(axis: Axes, row: pd.Series) -> None:
+    sweep = json.loads(row["sweep"])
+    values = np.array(sweep["values"])
+    predictions = np.array(sweep["predicted"])  # (rows, values)
+    axis.plot(
+        values,
+        predictions.T,
+        color=NPT_COLOR,
+        alpha=0.5,
+        linewidth=0.8,
+    )
+    axis.plot(
+        values,
+        values - row["shift"],
+        color="0.3",
+        linestyle=":",
+        linewidth=1.2,
+    )
+    task = str(row["lookup"]).replace("_", " ")
+    method = method_title(row["method"], row["variant"])
+    axis.set_title(f"{dataset_title(row['dataset'])}, {task}\n{method}")
+    axis.set(xlabel="target of the duplicate, set", ylabel="prediction")

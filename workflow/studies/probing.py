@@ -1,0 +1,110 @@
+"""Probe the trained model of one fold: a row and arrays."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel
+
+from npt.interface import ContextModel, Resources, UserError
+from npt.validation import validated
+from workflow.planning import paths
+from workflow.planning.planned_study import PlannedStudy
+from workflow.planning.revision import probe_sources
+from workflow.results.job import Job
+from workflow.results.row import Row
+from workflow.results.row_file import read_rows
+from workflow.studies import kinds
+from workflow.studies.declaration import StudyKind
+from workflow.studies.query import ProbeQuery, drawn
+
+
+class NoModelError(Exception):
+    """The training of a fold gave no model; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A study's probe of a run.
+
+    Attributes:
+        options: Instance of the kind's options.
+        max_test_rows: Limit of the probed test rows of a fold; None probes all.
+        fitted: Rows of the run, by fold.
+        resources: For models that are loaded; others are refitted where they were fitted.
+    """
+
+    job: Job
+    kind: StudyKind
+    options: Any
+    max_test_rows: int | None
+    fitted: dict[int, Row]
+    resources: Resources
+
+    @classmethod
+    def of(cls, study: PlannedStudy, job: Job, resources: Resources) -> Probe:
+        """The probe that a study plans of a run.
+
+        Raises:
+            UserError: the run has not exactly one row per fold.
+        """
+        kind = kinds()[study.kind]
+        options: BaseModel = validated(kind.options, study.options, f"studies.{study.name}.options")
+        path = Path(paths.run_rows(job.run.stem))
+        rows = read_rows(path)
+        fitted = {row.fold: row for row in rows}
+        if len(rows) != len(fitted) or set(fitted) != set(job.run.folds):
+            raise UserError(f"{path}: not one row per fold; remove it and run again")
+        return cls(job, kind, options, study.max_test_rows, fitted, resources)
+
+    def fold(self, fold: int) -> tuple[Row, dict[str, np.ndarray]]:
+        """Row of a fold, and arrays whose names begin with the fold."""
+        identity = self.job.identity(fold, probe_sources(self.kind.name))
+        columns = {**identity, "options": self.options.model_dump(mode="json")}
+        try:
+            model = self._model(fold)
+        except NoModelError as error:
+            return Row(**columns, status="failed", reason=str(error)), {}
+        query = self._query(model, fold)
+        started = time.perf_counter()
+        facts, arrays = self.kind.probe(query)
+        seconds = time.perf_counter() - started
+        columns |= {
+            "status": "ok",
+            "reason": "",
+            "rows": len(query.rows),
+            "probe_seconds": round(seconds, 3),
+            "seconds_per_row": round(seconds / len(query.rows), 5),
+            "device": str(getattr(model, "device", "cpu")),
+        }
+        named = {f"fold_{fold}_{name}": values for name, values in arrays.items()}
+        named[f"fold_{fold}_rows"] = query.rows
+        return Row(**columns, **facts), named
+
+    def _query(self, model: ContextModel, fold: int) -> ProbeQuery:
+        split = self.job.split(fold)
+        rows = split.test
+        if self.max_test_rows is not None:
+            rows = drawn(rows, self.max_test_rows, fold)
+        table = self.job.prepared.table
+        return ProbeQuery(model, table, split, rows, fold, self.options, self.resources.threads)
+
+    def _model(self, fold: int) -> ContextModel:
+        """The trained model of a fold: loaded, or refitted with the chosen hyper-parameters."""
+        row = self.fitted[fold]
+        if row.status != "ok":
+            raise NoModelError(row.reason)
+        job = self.job
+        split = job.split(fold)
+        blind = job.prepared.table.blind(split.test)
+        seed = job.run.training_seed(fold)
+        if job.method.load is not None:
+            weights = Path(paths.run_weights(job.run.stem))
+            return job.method.load(job.settings, self.resources, weights, blind, split, seed)
+        assert job.method.refit is not None, f"{job.run.method} cannot be probed"
+        resources = Resources(self.resources.threads, row.device or "cpu")
+        return job.method.refit(job.settings, row.chosen or {}, resources, blind, split, seed)
