@@ -18,11 +18,14 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         fractions = getattr(query.options, kind)
         predictions = [unperturbed]
         for fraction in fractions[1:]:
-            predictions.append(query.perturbed(Perturbation(kind, fraction)))
-        doses[kind] = {"share": fractions, **_by_metric(query, predictions)}
+            perturbation = Perturbation(kind, fraction)
+            predictions.append(query.perturbed(perturbation))
+        scores = _by_metric(query, predictions)
+        doses[kind] = {"share": fractions, **scores}
         arrays[kind] = np.stack(predictions)
     facts: Facts = {"doses": doses}
-    for metric, score in query.score(query.constant()).items():
+    constant = query.score(query.constant())
+    for metric, score in constant.items():
         facts[f"constant_{metric}"] = score
     return facts, arrays
 
