@@ -34,6 +34,7 @@ def _by_metric(query: ProbeQuery, predictions: list[np.ndarray]) -> dict[str, li
     """The scores of all predictions for each metric."""
     scores: dict[str, list[float]] = {}
     for values in predictions:
-        for metric, score in query.score(values).items():
+        of_values = query.score(values)
+        for metric, score in of_values.items():
             scores.setdefault(metric, []).append(score)
     return scores
