@@ -47,7 +47,7 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
-    hooks.started(jobs)
+    hooks.started(jobs, config)
 
 
 onsuccess:

@@ -1,4 +1,4 @@
-"""The numbers that the README shows are those of the reference run, and the reference run is a working NPT's."""
+"""The README shows the numbers of the reference run, in which NPT works."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pytest
 from npt.metrics import METRICS, PAPER_METRICS
 from npt.table import TASKS
 from workflow.config.scoring import Scoring
-from workflow.report.corruption import corruption_changes
-from workflow.report.dose import skill_from_others
-from workflow.report.section import TASK_TITLES, Section
-from workflow.report.tables import TABLES
+from workflow.report.markdown import markdown_table
+from workflow.report.table import Section
+from workflow.report.titles import TASK_TITLES
 from workflow.results.study_file import read_study
+from workflow.studies import kinds
+from workflow.studies.corruption.tables import with_changes
+from workflow.studies.dose_response.tables import lost_skill
 
 SCORING = Scoring(PAPER_METRICS)
 
@@ -35,27 +37,24 @@ def study(name: str) -> pd.DataFrame:
     return read_study(REFERENCE / f"{name}.csv")
 
 
+def sections(name: str, kind: str, table: str) -> tuple[Section, ...]:
+    return kinds()[kind].table(table, study(name), SCORING).sections
+
+
 def readme_tables() -> list[str]:
-    """Primary metrics of all methods, then what the questions to the trained models gave, as Markdown."""
-    columns = []
+    """Primary metrics of all methods, then the tables of the probes, as Markdown."""
+    columns = {}
     for task in TASKS:
         metric = METRICS[SCORING.metrics[task]].title
-        sections = TABLES["metrics"](study("main"), SCORING).sections
-        (section,) = [
-            s for s in sections if s.title.startswith(f"{TASK_TITLES[task]}: test {metric} ")
-        ]
-        columns.append(
-            section.cells.set_index("Method").rename(
-                columns=lambda name, metric=metric: f"{name}, {metric}"
-            )
-        )
-    main = pd.concat(columns, axis=1).reset_index()
-    probes = [
-        section
-        for name, kind in PROBES.items()
-        for section in TABLES[kind](study(name), SCORING).sections
-    ]
-    return [Section("main", main).markdown(), *(section.markdown() for section in probes)]
+        start = f"{TASK_TITLES[task]}: test {metric} "
+        for section in sections("main", "benchmark", "metrics"):
+            if section.title.startswith(start):
+                for title, cells in section.columns.items():
+                    columns[title if title == "Method" else f"{title}, {metric}"] = cells
+    tables = [markdown_table(Section("main", columns))]
+    for name, kind in PROBES.items():
+        tables += [markdown_table(section) for section in sections(name, kind, kind)]
+    return tables
 
 
 def test_the_readme_shows_the_reference_run() -> None:
@@ -83,20 +82,18 @@ def test_the_reference_npt_looks_rows_up_and_follows_an_intervention() -> None:
 
 
 def test_in_the_reference_run_knn_lives_off_its_rows_and_a_linear_model_needs_none() -> None:
-    lost = skill_from_others(study("dose_response"), "shuffle").set_index(["dataset", "method"])[
-        "share"
-    ]
+    lost = lost_skill(study("dose_response"), "shuffle").set_index(["dataset", "method"])["share"]
     for dataset in ("concrete", "yacht"):
         assert lost[dataset, "knn"] > 0.7
         assert lost[dataset, "linear"] == 0
-    changes = corruption_changes(study("corruption"))
+    changes = with_changes(study("corruption"))
     assert changes["control"].abs().max() < 1e-3
 
 
 def test_the_reference_probes_find_the_duplicate_that_holds_the_answer() -> None:
-    table = TABLES["deletion"](study("deletion_lookup"), SCORING).tidy
+    table = kinds()["deletion"].table("deletion", study("deletion_lookup"), SCORING).tidy
     assert (table["p_random"] < 0.05).all()
-    heads = TABLES["attention"](study("attention_lookup"), SCORING).tidy
+    heads = kinds()["attention"].table("attention", study("attention_lookup"), SCORING).tidy
     assert (
         heads["partner"] > 5 / 63
     ).all()  # of 63 others, five times what a head that looks at all alike gives it

@@ -38,13 +38,16 @@ def trials(config: Config, dataset: str, method: str) -> dict[str, Changes]:
     """Configurations for tuning: the base, the named ones, and drawn ones up to the budget."""
     changes: dict[str, Changes] = {"base": {}}
     changes.update(_of_method(config.configurations, dataset, method))
+    budget = config.budget.get(method, 0)
+    missing = budget - len(changes)
     draw = methods()[method].draw
-    missing = config.budget.get(method, 0) - len(changes)
     if draw is None or missing <= 0:
         return changes
     base = resolve(config, dataset, method, {})
     for number in range(1, missing + 1):
-        changes[f"trial_{number:02d}"] = draw(base, f"{dataset} {method} {number}")
+        name = f"trial_{number:02d}"
+        seed = f"{dataset} {method} {number}"
+        changes[name] = draw(base, seed)
     return changes
 
 

@@ -6,7 +6,7 @@ rule probe:
         paths.probe_rows(),
         paths.probe_predictions(),
     log:
-        paths.log("probe", "{study}/" + paths.RUN),
+        paths.log("probe", paths.PROBE),
     wildcard_constraints:
         study=patterns.probing_studies(jobs.plan),
     threads: 1
