@@ -9,7 +9,8 @@ if not workflow.overwrite_configfiles:
     configfile: "config.yaml"
 
 
-from workflow.planning import paths
+from baselines import methods
+from workflow.planning import paths, patterns
 from workflow.runtime import hooks
 
 jobs = hooks.plan_jobs(config, workflow)
@@ -22,12 +23,12 @@ container: "docker://python:3.11-slim"
 
 
 wildcard_constraints:
-    dataset=jobs.datasets,
-    method=jobs.methods,
+    dataset=patterns.any_of(jobs.plan.datasets),
+    method=patterns.any_of(methods()),
     variant=r"[A-Za-z0-9_.]+",
     seed=r"[0-9]+",
     folds=r"[0-9_-]+",
-    study=jobs.studies,
+    study=patterns.any_of(jobs.plan.studies),
 
 
 localrules:
@@ -46,7 +47,7 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
-    hooks.started(jobs)
+    hooks.started(jobs, config)
 
 
 onsuccess:

@@ -47,26 +47,31 @@ def user_error(error: ValidationError, model: type[BaseModel], where: str) -> Us
     first = (unknown_keys or errors)[0]
     steps = [str(step) for step in first["loc"]]
     if unknown_keys:
-        return UserError(_unknown_key(model, where, steps))
+        message = _unknown_key(model, steps)
+        steps.pop()
+    else:
+        message = " ".join(_message(first).split())
     if steps and steps[-1] == "[key]":
         steps = steps[:-2]
-    key = ".".join(step for step in (where, *steps) if step)
-    message = " ".join(_message(first).split())
-    return UserError(f"{key}: {message}" if key else message)
+    if where:
+        steps.insert(0, where)
+    if not steps:
+        return UserError(message)
+    key = ".".join(steps)
+    return UserError(f"{key}: {message}")
 
 
-def _unknown_key(model: type[BaseModel], where: str, steps: list[str]) -> str:
-    parent = ".".join(step for step in (where, *steps[:-1]) if step)
-    prefix = f"{parent}: " if parent else ""
-    inner = _model_at(model, steps[:-1])
+def _unknown_key(model: type[BaseModel], steps: list[str]) -> str:
+    *parents, key = steps
+    inner = _model_at(model, parents)
     if inner is None:
-        return f"{prefix}{steps[-1]!r} is unknown"
-    new_name = getattr(inner, "renamed", {}).get(steps[-1])
-    if new_name:
-        return f"{prefix}{steps[-1]!r} is unknown; its name is {new_name!r} now"
+        return f"{key!r} is unknown"
+    renamed = getattr(inner, "renamed", {})
+    if key in renamed:
+        return f"{key!r} is unknown; its name is {renamed[key]!r} now"
     if not inner.model_fields:
-        return f"{prefix}{steps[-1]!r} is unknown; allowed: no keys"
-    return prefix + unknown(steps[-1], inner.model_fields)
+        return f"{key!r} is unknown; allowed: no keys"
+    return unknown(key, inner.model_fields)
 
 
 def _message(error: Details) -> str:

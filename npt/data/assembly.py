@@ -1,8 +1,8 @@
-"""From the frames a dataset file reads, whole or in parts, to a checked `Table` of compact columns."""
+"""From the frames that a dataset file reads to a checked `Table` of compact columns."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,148 +17,163 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def assemble(read: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) -> Table:
-    """Encode categories as codes of their sorted levels and assert what the dataset declares.
-
-    Parts of the rows are encoded as they come, so that no more than one is in memory beside the table.
+def assemble(frames: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) -> Table:
+    """The table of a declared dataset, whose declared facts are checked.
 
     Raises:
-        UserError: rows, columns, classes or the deviation of the target are not the declared ones.
+        UserError: Rows, columns, classes or the deviation of the target are not the declared ones.
     """
-    table = encode(read, dataset.categorical, dataset.target, dataset.name, rows=dataset.rows)
+    table = encode(frames, dataset.categorical, dataset.target, dataset.name, rows=dataset.rows)
     table = replace(table, image=dataset.image)
     _check(table, dataset)
     return table
 
 
 def encode(
-    read: pd.DataFrame | Iterable[pd.DataFrame],
-    categorical: Sequence[str],
+    frames: pd.DataFrame | Iterable[pd.DataFrame],
+    categorical: Collection[str],
     target: str,
     name: str,
     *,
     rows: int = 0,
 ) -> Table:
-    """A table of the rows read, with the columns named encoded as categories; `rows` of them are expected.
+    """A table whose categories are codes of their sorted levels.
+
+    Args:
+        frames: All rows, or parts of them. One part at a time is in memory with the table.
+        categorical: Names of the categorical columns.
+        target: Name of the target column.
+        name: Name of the dataset in error messages.
+        rows: Expected number of rows.
 
     Raises:
-        UserError: a column that is named is not in the file, or one that is not named holds text.
+        UserError: A declared column is absent, or a column of numbers holds text.
     """
     import pandas as pd
 
-    growing: dict[str, _Numbers | _Codes] = {}
-    for part in [read] if isinstance(read, pd.DataFrame) else read:
+    parts = [frames] if isinstance(frames, pd.DataFrame) else frames
+    builders: dict[str, _NumbersBuilder | _CodesBuilder] = {}
+    for part in parts:
         names = [str(column) for column in part.columns]
-        for wanted in (target, *categorical):
-            if wanted not in names:
-                raise UserError(
-                    f"{name}: column {wanted!r} is declared and not in the file; it has {', '.join(names)}"
-                )
+        _require_columns((target, *categorical), names, name)
         for column in names:
-            if column not in growing:
-                growing[column] = (_Codes if column in categorical else _Numbers)(column, rows)
-            growing[column].add(part[column])
-    finished = [growing.pop(column).finish() for column in list(growing)]
-    columns = tuple(column for column, _ in finished)
-    return Table(
-        columns,
-        tuple(cells for _, cells in finished),
-        [column.name for column in columns].index(target),
-    )
+            if column not in builders:
+                builder = _CodesBuilder if column in categorical else _NumbersBuilder
+                builders[column] = builder(column, rows)
+            builders[column].add(part[column])
+    columns = []
+    cells = []
+    for column in list(builders):
+        finished, array = builders.pop(column).finish()  # frees each column's memory
+        columns.append(finished)
+        cells.append(array)
+    index = [column.name for column in columns].index(target)
+    return Table(tuple(columns), tuple(cells), index)
 
 
-class _Growing:
-    """An array that parts are appended to, in a type that holds them all; memory beyond what is filled is not touched."""
+def _require_columns(declared: Iterable[str], names: list[str], dataset: str) -> None:
+    for column in declared:
+        if column not in names:
+            raise UserError(
+                f"{dataset}: column {column!r} is declared and not in the file; "
+                f"columns: {', '.join(names)}"
+            )
 
-    def __init__(self, rows: int) -> None:
-        self.array, self.filled = np.empty(rows, np.int8), 0
+
+class _GrowingArray:
+    """An array that parts are appended to, in a type that holds them all."""
+
+    def __init__(self, capacity: int) -> None:
+        self.array = np.empty(capacity, np.int8)  # takes no memory before it is filled
+        self.filled = 0
 
     def append(self, part: np.ndarray) -> None:
-        kind, end = np.result_type(self.array, part), self.filled + len(part)
-        if kind != self.array.dtype or end > len(self.array):
-            larger = np.empty(max(end, len(self.array)), kind)
-            larger[: self.filled] = self.array[: self.filled]
+        dtype = np.result_type(self.array, part)
+        end = self.filled + len(part)
+        if dtype != self.array.dtype or end > len(self.array):
+            larger = np.empty(max(end, len(self.array)), dtype)
+            larger[: self.filled] = self.content()
             self.array = larger
         self.array[self.filled : end] = part
         self.filled = end
 
-    def whole(self) -> np.ndarray:
+    def content(self) -> np.ndarray:
         return self.array[: self.filled]
 
 
-class _Numbers:
-    """A column of numbers that grows part by part."""
+class _NumbersBuilder:
+    """A continuous column that grows part by part."""
 
     def __init__(self, name: str, rows: int) -> None:
-        self.name, self.cells = name, _Growing(rows)
+        self.name = name
+        self.cells = _GrowingArray(rows)
 
     def add(self, series: pd.Series) -> None:
-        import pandas as pd
-
         try:
-            numbers = pd.to_numeric(series)
-            whole = numbers.dtype.kind in "iu" and not numbers.hasnans
-            self.cells.append(
-                smallest(
-                    numbers.to_numpy() if whole else numbers.to_numpy(np.float64, na_value=np.nan)
-                )
-            )
+            numbers = _numbers(series)
         except (ValueError, TypeError) as error:
             raise UserError(
                 f"column {self.name!r} holds text ({error}); declare it under `categorical`"
             ) from None
+        self.cells.append(smallest(numbers))
 
     def finish(self) -> tuple[Column, np.ndarray]:
-        return Column(self.name, "continuous"), smallest(self.cells.whole())
+        return Column(self.name, "continuous"), smallest(self.cells.content())
 
 
-class _Codes:
-    """A column of categories that grows part by part; codes are in order of appearance until it is finished."""
+def _numbers(series: pd.Series) -> np.ndarray:
+    """Whole numbers as they are, others as float64 with NaN where missing."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(series)
+    if numbers.dtype.kind in "iu" and not numbers.hasnans:
+        return numbers.to_numpy()
+    return numbers.to_numpy(np.float64, na_value=np.nan)
+
+
+class _CodesBuilder:
+    """A categorical column that grows part by part.
+
+    Codes are in order of appearance until it is finished.
+    """
 
     def __init__(self, name: str, rows: int) -> None:
-        self.name, self.cells, self.seen = name, _Growing(rows), dict[Hashable, int]()
+        self.name = name
+        self.cells = _GrowingArray(rows)
+        self.code_of: dict[Hashable, int] = {}
 
     def add(self, series: pd.Series) -> None:
         import pandas as pd
 
         codes, levels = pd.factorize(series)
-        known = np.array(
-            [self.seen.setdefault(level, len(self.seen)) for level in levels] + [-1], np.int64
-        )
-        self.cells.append(known[codes].astype(code_type(len(self.seen))))
+        known = [self.code_of.setdefault(level, len(self.code_of)) for level in levels]
+        known_or_missing = np.array([*known, -1], np.int64)
+        self.cells.append(known_or_missing[codes].astype(code_type(len(self.code_of))))
 
     def finish(self) -> tuple[Column, np.ndarray]:
         import pandas as pd
 
-        if not self.seen:  # no cell to tell a category by
+        if not self.code_of:  # an empty column has no levels
             return Column(self.name, "continuous"), np.full(self.cells.filled, np.nan, np.float32)
-        order, levels = pd.factorize(pd.Series(list(self.seen)), sort=True)
-        ranks = np.append(order, -1).astype(code_type(len(levels)))
-        return Column(self.name, "categorical", tuple(str(level) for level in levels)), ranks[
-            self.cells.whole()
-        ]
+        ranks, levels = pd.factorize(pd.Series(list(self.code_of)), sort=True)
+        ranks_or_missing = np.append(ranks, -1).astype(code_type(len(levels)))
+        column = Column(self.name, "categorical", tuple(str(level) for level in levels))
+        return column, ranks_or_missing[self.cells.content()]
 
 
 def _check(table: Table, dataset: Dataset) -> None:
-    found: dict[str, object] = {
-        "rows": table.rows,
-        "columns": len(table.columns),
-        "task": table.task,
-    }
-    declared: dict[str, object] = {
-        "rows": dataset.rows,
-        "columns": dataset.columns,
-        "task": dataset.task,
-    }
+    _require("rows", table.rows, dataset.rows, dataset)
+    _require("columns", len(table.columns), dataset.columns, dataset)
+    _require("task", table.task, dataset.task, dataset)
     if dataset.class_counts:
-        declared["class counts"] = dataset.class_counts
-        found["class counts"] = tuple(int(n) for n in np.unique(table.truth, return_counts=True)[1])
+        _, counts = np.unique(table.truth, return_counts=True)
+        _require("class counts", tuple(counts.tolist()), dataset.class_counts, dataset)
     if dataset.target_sigma is not None:
         sigma = float(np.nanstd(table.truth))
-        declared["target deviation"] = dataset.target_sigma
-        found["target deviation"] = (
-            dataset.target_sigma if np.isclose(sigma, dataset.target_sigma, rtol=1e-12) else sigma
-        )
-    for fact, value in declared.items():
-        if found[fact] != value:
-            raise UserError(f"{dataset.name}: {fact} of the file: {found[fact]}, declared: {value}")
+        if not np.isclose(sigma, dataset.target_sigma, rtol=1e-12):
+            _require("target deviation", sigma, dataset.target_sigma, dataset)
+
+
+def _require(fact: str, value: object, declared: object, dataset: Dataset) -> None:
+    if value != declared:
+        raise UserError(f"{dataset.name}: {fact} of the file: {value}, declared: {declared}")

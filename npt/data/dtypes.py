@@ -1,4 +1,4 @@
-"""The smallest types that hold a column exactly: tables are many times smaller in them than in 64 bits."""
+"""The smallest types that hold a column exactly; tables are several times smaller in them."""
 
 from __future__ import annotations
 
@@ -10,32 +10,44 @@ CODES = (np.int8, np.int16, np.int32)
 
 def code_type(levels: int) -> type[np.signedinteger]:
     """The smallest integer type for codes below `levels`, and -1."""
-    return next(kind for kind in CODES if levels <= np.iinfo(kind).max + 1)
+    for kind in CODES:
+        if levels - 1 <= np.iinfo(kind).max:
+            return kind
+    raise ValueError(f"{levels} levels")
 
 
 def smallest(numbers: np.ndarray) -> np.ndarray:
-    """The same numbers (N,) in the smallest type that holds all of them exactly, the sign of zeros included.
+    """The numbers (N,) in the smallest type that holds all of them exactly.
 
-    Whole numbers without missing ones become 8-, 16- or 32-bit integers, all others 32- or 64-bit floats.
+    Whole numbers without missing ones become 8-, 16- or 32-bit integers, all others 32- or 64-bit
+    floats. The sign of a zero is kept.
     """
-    if not len(numbers):
+    if len(numbers) == 0:
         return numbers.astype(np.int8)
-    low, high = numbers.min(), numbers.max()
+    low = numbers.min()
+    high = numbers.max()
     if _whole(numbers, low, high):
         for kind in INTEGERS:
-            if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            limits = np.iinfo(kind)
+            if limits.min <= low and high <= limits.max:
                 return numbers.astype(kind, copy=False)
     with np.errstate(over="ignore"):
         single = numbers.astype(np.float32, copy=False)
-    same = single is numbers or np.array_equal(
-        single.astype(numbers.dtype), numbers, equal_nan=numbers.dtype.kind == "f"
-    )
-    return single if same else numbers.astype(np.float64, copy=False)
+    exact = single is numbers or _equal(single.astype(numbers.dtype), numbers)
+    return single if exact else numbers.astype(np.float64, copy=False)
+
+
+def _equal(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether arrays of one type are equal, missing numbers included."""
+    return np.array_equal(one, other, equal_nan=other.dtype.kind == "f")
 
 
 def _whole(numbers: np.ndarray, low: np.generic, high: np.generic) -> bool:
     if numbers.dtype.kind != "f":
         return True
-    if not (np.isfinite(low) and np.isfinite(high)):
+    if not np.isfinite(low) or not np.isfinite(high):
         return False
-    return bool((numbers == np.rint(numbers)).all()) and not np.signbit(numbers[numbers == 0]).any()
+    if (numbers != np.rint(numbers)).any():
+        return False
+    zeros = numbers[numbers == 0]
+    return not np.signbit(zeros).any()

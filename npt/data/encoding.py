@@ -1,4 +1,4 @@
-"""Table to numbers: standardisation and one-hot codes, with statistics from rows that may be seen (paper Appendix C.4).
+"""Table to numbers: standardisation and one-hot codes (paper Appendix C.4).
 
 N rows, d columns with the target, C_j length of column j's encoding.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npt.table import Split, Table
+from npt.table import ALL_ROWS, Split, Table
 
 
 @dataclass(frozen=True)
@@ -20,68 +20,99 @@ class Statistics:
     scale: np.ndarray
 
     def original(self, values: np.ndarray, j: int) -> np.ndarray:
-        """Standardised values of column `j` in its own units."""
+        """Standardised values of column `j` in its original units."""
         return values * self.scale[j] + self.centre[j]
 
 
 def statistics(table: Table, split: Split, *, transductive: bool = True) -> Statistics:
-    """Mean and population standard deviation of the non-missing cells; a constant column has scale 1.
+    """Mean and population standard deviation of the known cells; a constant column has scale 1.
 
-    Features use all rows (train rows only if not transductive), the target train rows only. Images that state centre and scale
-    of their channels take those.
+    Args:
+        transductive: Whether features use all rows, as in the paper, or the train rows. The
+            target uses the train rows only. Images that declare the centre and scale of their
+            channels use those.
     """
-    centre, scale = np.zeros(len(table.columns)), np.ones(len(table.columns))
+    centre = np.zeros(len(table.columns))
+    scale = np.ones(len(table.columns))
     for j, column in enumerate(table.columns):
         if column.kind == "categorical":
             continue
         if table.image and table.image.centre and j != table.target:
-            channel = (j - (j > table.target)) // (table.image.height * table.image.width)
-            centre[j], scale[j] = table.image.centre[channel], table.image.scale[channel]
+            channel = _channel(table, j)
+            centre[j] = table.image.centre[channel]
+            scale[j] = table.image.scale[channel]
             continue
-        rows = split.train if j == table.target or not transductive else slice(None)
-        cells = table.numbers(j, rows)
-        cells = cells[~np.isnan(cells)]
-        if len(cells):
-            constant = cells.min() == cells.max()
-            centre[j], scale[j] = (cells[0], 1.0) if constant else (cells.mean(), cells.std())
-            if not scale[j] > 0:  # squares of numbers this small are zero
-                largest = np.abs(cells).max()
-                scale[j] = (cells / largest).std() * largest or 1.0
+        all_rows = transductive and j != table.target
+        numbers = table.numbers(j, ALL_ROWS if all_rows else split.train)
+        known = numbers[~np.isnan(numbers)]
+        if len(known):
+            centre[j], scale[j] = _centre_and_scale(known)
     return Statistics(centre, scale)
 
 
+def _channel(table: Table, j: int) -> int:
+    """Channel of the intensities in column `j` of a table of images."""
+    assert table.image is not None
+    feature = j - 1 if j > table.target else j
+    return feature // (table.image.height * table.image.width)
+
+
+def _centre_and_scale(numbers: np.ndarray) -> tuple[float, float]:
+    if numbers.min() == numbers.max():
+        return numbers[0], 1.0
+    scale = numbers.std()
+    if not scale > 0:  # the squares of numbers this small are zero
+        largest = np.abs(numbers).max()
+        scale = (numbers / largest).std() * largest or 1.0
+    return numbers.mean(), scale
+
+
 def standardised(table: Table, known: Statistics, j: int) -> np.ndarray:
-    """ModelInput (N,) of a continuous column, standardised, NaN where missing."""
+    """Cells (N,) of a continuous column, standardised, NaN where missing."""
     numbers = table.numbers(j)
     numbers -= known.centre[j]
     numbers /= known.scale[j]
     return numbers
 
 
+def _filled(table: Table, known: Statistics, j: int, missing: float) -> np.ndarray:
+    """Standardised cells (N,) in which missing ones are `missing`."""
+    numbers = standardised(table, known, j)
+    return np.where(np.isnan(numbers), missing, numbers)
+
+
 def one_hot_features(table: Table, known: Statistics, *, missing: float = 0.0) -> np.ndarray:
     """Features (N, sum of C_j): one-hot classes and standardised numbers.
 
-    A missing category is zeros, a missing number is `missing`: 0, the column's mean, or NaN for what handles that itself.
+    A missing category is all zeros.
+
+    Args:
+        missing: Value of a missing number: 0, the mean of the column, or NaN.
     """
-    features = [j for j in range(len(table.columns)) if j != table.target]
-    encoded = np.zeros((table.rows, sum(table.columns[j].size for j in features)))
-    place = 0
-    for j in features:
-        if table.columns[j].kind == "categorical":
-            shown = np.flatnonzero(table.cells[j] >= 0)
-            encoded[shown, place + table.cells[j][shown].astype(np.int64)] = 1.0
+    width = sum(table.columns[j].size for j in table.features)
+    encoded = np.zeros((table.rows, width))
+    start = 0
+    for j in table.features:
+        column = table.columns[j]
+        if column.kind == "categorical":
+            codes = table.cells[j]
+            rows = np.flatnonzero(codes >= 0)
+            encoded[rows, start + codes[rows].astype(np.int64)] = 1.0
         else:
-            numbers = standardised(table, known, j)
-            encoded[:, place] = np.where(np.isnan(numbers), missing, numbers)
-        place += table.columns[j].size
+            encoded[:, start] = _filled(table, known, j, missing)
+        start += column.size
     return encoded
 
 
 @dataclass(frozen=True)
 class CodedFeatures:
-    """Features (N, d - 1) with categories as codes; a missing category is one code more, a missing number is 0 or NaN.
+    """Features with categories as codes.
 
-    `categorical` are the positions of the categorical columns, `sizes` their numbers of codes.
+    Attributes:
+        values: Features (N, d - 1). A missing category is one more code, a missing number 0 or
+            NaN.
+        categorical: Indices of the categorical features.
+        sizes: Numbers of codes of the categorical features.
     """
 
     values: np.ndarray
@@ -90,16 +121,21 @@ class CodedFeatures:
 
 
 def coded_features(table: Table, known: Statistics, *, missing: float = 0.0) -> CodedFeatures:
-    """Features for methods that embed categories themselves; `missing` stands for a missing number."""
-    kept = [j for j in range(len(table.columns)) if j != table.target]
-    categorical = [i for i, j in enumerate(kept) if table.columns[j].kind == "categorical"]
-    values = np.empty((table.rows, len(kept)))
-    for i, j in enumerate(kept):
-        if i in categorical:
-            values[:, i] = np.where(table.cells[j] < 0, table.columns[j].size, table.cells[j])
+    """Features for methods that embed categories.
+
+    Args:
+        missing: Value of a missing number.
+    """
+    values = np.empty((table.rows, len(table.features)))
+    categorical = []
+    sizes = []
+    for i, j in enumerate(table.features):
+        column = table.columns[j]
+        if column.kind == "categorical":
+            codes = table.cells[j]
+            values[:, i] = np.where(codes < 0, column.size, codes)
+            categorical.append(i)
+            sizes.append(column.size + 1)
         else:
-            numbers = standardised(table, known, j)
-            values[:, i] = np.where(np.isnan(numbers), missing, numbers)
-    return CodedFeatures(
-        values, categorical, [table.columns[kept[i]].size + 1 for i in categorical]
-    )
+            values[:, i] = _filled(table, known, j, missing)
+    return CodedFeatures(values, categorical, sizes)

@@ -1,8 +1,12 @@
-"""The only place where a row is assigned to train, validation or test (paper Appendix C.1, E.1)."""
+"""Folds: the only place where a row is assigned to train, validation or test.
+
+Paper Appendices C.1 and E.1.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +17,7 @@ from npt.table import Split, Table
 
 SPLIT_SEED = 42
 Pair = tuple[np.ndarray, np.ndarray]
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def splits(
@@ -20,44 +25,70 @@ def splits(
 ) -> list[Split]:
     """The used folds of a table, the same for every method.
 
-    Test rows come from a shuffled K-fold (stratified for classification) or are the last rows of the file; validation
-    rows are one random draw from the rest, stratified likewise. With `groups` (N,) the rows of a group stay together. With
-    `times` (N,) there is one fold: the latest rows are tested, those before them validate, and rows of one time stay together.
+    Test rows come from a shuffled K-fold (stratified for classification) or are the last rows of
+    the file. Validation rows are a random draw from the rest, stratified likewise.
 
-    With `legacy`, the rows of a fold are looked up in the order that the fold before it left behind (train, validation, test):
-    the released code reorders its table inside the loop over folds. Its first fold is right; later ones are random overlapping
-    draws without strata, so that some rows are tested several times and others never.
+    Args:
+        groups: Group of every row (N,); the rows of a group stay together.
+        times: Time of every row (N,). There is one fold: the latest rows are tested, those before
+            them validate, and rows of one time stay together.
 
     Raises:
-        UserError: there are too few rows, groups or times.
+        UserError: There are too few rows, groups or times.
     """
+    parts = _parts(table, rule, groups, times)
+    if rule.legacy:
+        parts = _legacy(parts, table.rows)
+    folds = []
+    for fold, (train, validation, test) in enumerate(parts):
+        folds.append(Split(fold, np.sort(train), np.sort(validation), np.sort(test)))
+    return folds
+
+
+def _parts(
+    table: Table, rule: SplitRule, groups: np.ndarray | None, times: np.ndarray | None
+) -> Iterator[Parts]:
+    """Train, validation and test rows of each fold, in the order in which they were drawn."""
     labels = _labels(table)
-    found, order = [], np.arange(table.rows)
-    for fold, (rest, test) in enumerate(_test_rows(table, rule, labels, groups, times)):
-        share = (
-            rule.validation_share
-            if rule.fixed_test_rows
-            else rule.validation_share / (1 - 1 / rule.folds)
-        )
+    fraction = _validation_fraction(rule)
+    for rest, test in _test_rows(table, rule, labels, groups, times):
         if times is not None:
-            train, validation = _latest(rest, times, share)
+            train, validation = _latest(rest, times, fraction)
         elif groups is not None:
-            train, validation = _some_groups(rest, groups, share)
+            train, validation = _some_groups(rest, groups, fraction)
         else:
-            train, validation = _some_rows(rest, None if labels is None else labels[rest], share)
-        if rule.legacy:
-            order = order[np.concatenate([train, validation, test])]
-            train, validation, test = np.split(order, [len(train), len(train) + len(validation)])
-        found.append(Split(fold, np.sort(train), np.sort(validation), np.sort(test)))
-    return found
+            strata = None if labels is None else labels[rest]
+            train, validation = _some_rows(rest, strata, fraction)
+        yield train, validation, test
+
+
+def _legacy(folds: Iterable[Parts], rows: int) -> Iterator[Parts]:
+    """Folds of the paper's released code, which reorders its table inside the loop over folds.
+
+    The rows of a fold are indices into the order that the previous fold left: train, validation,
+    test. So the first fold is right. Later ones are random overlapping draws without strata: some
+    rows are tested several times, others never.
+    """
+    order = np.arange(rows)
+    for train, validation, test in folds:
+        order = order[np.concatenate([train, validation, test])]
+        last_validation = len(train) + len(validation)
+        yield order[: len(train)], order[len(train) : last_validation], order[last_validation:]
 
 
 def _labels(table: Table) -> np.ndarray | None:
-    """What folds are stratified by: the class, or whether the target is known if it is not in all rows."""
+    """Strata of the rows: the class, or whether the target is known if it is not in all rows."""
     if table.task != "regression":
         return np.nan_to_num(table.truth, nan=-1)
     hidden = np.isnan(table.truth)
     return hidden if hidden.any() else None
+
+
+def _validation_fraction(rule: SplitRule) -> float:
+    """Fraction of the rows other than the test rows."""
+    if rule.fixed_test_rows:
+        return rule.validation_share
+    return rule.validation_share / (1 - 1 / rule.folds)
 
 
 def _test_rows(
@@ -67,84 +98,105 @@ def _test_rows(
     groups: np.ndarray | None,
     times: np.ndarray | None,
 ) -> list[Pair]:
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
-    options = {"shuffle": True, "random_state": SPLIT_SEED}
-    every = np.arange(table.rows)
+    """Other rows and test rows of each fold."""
+    rows = np.arange(table.rows)
     if times is not None:
-        return [_latest(every, times, 1 / rule.folds)]
+        return [_latest(rows, times, 1 / rule.folds)]
     if rule.fixed_test_rows:
-        return [(every[: -rule.fixed_test_rows], every[-rule.fixed_test_rows :])]
-    count, unit = (table.rows, "rows") if groups is None else (len(np.unique(groups)), "groups")
-    if count < max(rule.folds, 3):
-        raise UserError(
-            f"{count} {unit} are too few for {rule.folds} folds with train, validation and test rows each"
-        )
-    if labels is not None and np.unique(labels, return_counts=True)[1].max() < rule.folds:
-        labels = None  # no class has a row for every fold
-    if groups is None:
-        folder = (KFold if labels is None else StratifiedKFold)(rule.folds, **options)
-    else:  # without shuffling, groups are dealt out by their sizes, so that folds are about alike
-        folder = (
-            GroupKFold(rule.folds)
-            if labels is None
-            else StratifiedGroupKFold(rule.folds, **options)
-        )
+        return [(rows[: -rule.fixed_test_rows], rows[-rule.fixed_test_rows :])]
+    _require_enough(rule, table.rows, groups)
+    if labels is not None:
+        _, counts = np.unique(labels, return_counts=True)
+        if counts.max() < rule.folds:
+            labels = None  # no class has a row for every fold
+    folder = _folder(rule.folds, stratified=labels is not None, grouped=groups is not None)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
-        return list(folder.split(every, labels, groups))[: rule.used]
+        return list(folder.split(rows, labels, groups))[: rule.used]
 
 
-def _some_rows(rest: np.ndarray, labels: np.ndarray | None, share: float) -> Pair:
+def _require_enough(rule: SplitRule, rows: int, groups: np.ndarray | None) -> None:
+    if groups is None:
+        count, unit = rows, "rows"
+    else:
+        count, unit = len(np.unique(groups)), "groups"
+    if count < max(rule.folds, 3):
+        raise UserError(f"folds: {count} {unit} are too few for {rule.folds} folds of three parts")
+
+
+def _folder(folds: int, *, stratified: bool, grouped: bool) -> Any:
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    if grouped and not stratified:
+        return GroupKFold(folds)  # unshuffled: it balances the numbers of rows
+    if grouped:
+        return StratifiedGroupKFold(folds, shuffle=True, random_state=SPLIT_SEED)
+    if stratified:
+        return StratifiedKFold(folds, shuffle=True, random_state=SPLIT_SEED)
+    return KFold(folds, shuffle=True, random_state=SPLIT_SEED)
+
+
+def _some_rows(rest: np.ndarray, labels: np.ndarray | None, fraction: float) -> Pair:
     """Train and validation rows, stratified as far as the classes have rows for it."""
     from sklearn.model_selection import train_test_split
 
-    held = int(np.ceil(share * len(rest)))
-    if not 0 < held < len(rest):
+    held_out = int(np.ceil(fraction * len(rest)))
+    if not 0 < held_out < len(rest):
         raise UserError(
-            f"validation_share: leaves {len(rest) - held} train rows of the {len(rest)} beside the test rows"
+            f"validation_share: leaves {len(rest) - held_out} train rows of the {len(rest)} "
+            "that are not tested"
         )
-    parts: Any = train_test_split(
-        rest, test_size=share, random_state=SPLIT_SEED, stratify=_strata(labels, share)
+    strata = None if labels is None else _strata(labels, held_out)
+    train, validation = train_test_split(
+        rest, test_size=fraction, random_state=SPLIT_SEED, stratify=strata
     )
-    return parts[0], parts[1]
+    return train, validation
 
 
-def _strata(labels: np.ndarray | None, share: float) -> np.ndarray | None:
-    """Labels in which classes of a single row have joined each other, and the largest class if there is only one such."""
-    if labels is None:
-        return None
+def _strata(labels: np.ndarray, held_out: int) -> np.ndarray | None:
+    """Strata of at least two rows each; None if there are too many of them for either part.
+
+    Classes of a single row join each other, or the largest class if there is only one.
+    """
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     single = counts[codes] < 2
     if single.any():
-        codes = np.where(single, len(classes) if single.sum() > 1 else counts.argmax(), codes)
-    held = int(np.ceil(share * len(labels)))
-    return codes if len(np.unique(codes)) <= min(held, len(labels) - held) else None
+        joined = len(classes) if single.sum() > 1 else counts.argmax()
+        codes = np.where(single, joined, codes)
+    smaller_part = min(held_out, len(labels) - held_out)
+    return codes if len(np.unique(codes)) <= smaller_part else None
 
 
-def _some_groups(rest: np.ndarray, groups: np.ndarray, share: float) -> Pair:
-    """Train and validation rows: groups in a drawn order, each that brings the validation rows nearer to their share."""
+def _some_groups(rest: np.ndarray, groups: np.ndarray, fraction: float) -> Pair:
+    """Train and validation rows.
+
+    Groups come in a random order. Each joins the validation rows if that brings their number
+    nearer to the fraction.
+    """
     names, codes, sizes = np.unique(groups[rest], return_inverse=True, return_counts=True)
     if len(names) < 2:
-        raise UserError(
-            f"{len(names)} group is left beside the test rows, too few for train and validation rows"
-        )
-    wanted, held, chosen = share * len(rest), 0, np.zeros(len(names), bool)
+        raise UserError(f"group: {len(names)} group is left for train and validation rows")
+    wanted = fraction * len(rest)
+    held_out = 0
+    chosen = np.zeros(len(names), bool)
     for group in np.random.default_rng(SPLIT_SEED).permutation(len(names)):
-        if abs(held + sizes[group] - wanted) < abs(held - wanted):
-            chosen[group], held = True, held + sizes[group]
+        enlarged = held_out + sizes[group]
+        if abs(enlarged - wanted) < abs(held_out - wanted):
+            chosen[group] = True
+            held_out = enlarged
     if not chosen.any():
         chosen[sizes.argmin()] = True
-    return rest[~chosen[codes]], rest[chosen[codes]]
+    in_validation = chosen[codes]
+    return rest[~in_validation], rest[in_validation]
 
 
-def _latest(rows: np.ndarray, times: np.ndarray, share: float) -> Pair:
-    """The rows before a moment and those from it on, which are about `share` of all and at least one time."""
-    moments, counts = np.unique(times[rows], return_counts=True)
-    if len(moments) < 2:
-        raise UserError(
-            f"{len(moments)} different times among {len(rows)} rows are too few to part them by time"
-        )
-    later = np.cumsum(counts[::-1])[::-1]  # rows from each moment on
-    first = int(np.abs(later[1:] - share * len(rows)).argmin()) + 1
-    return rows[times[rows] < moments[first]], rows[times[rows] >= moments[first]]
+def _latest(rows: np.ndarray, times: np.ndarray, fraction: float) -> Pair:
+    """Earlier rows, and the latest rows: about a fraction, at least those of one time."""
+    distinct, counts = np.unique(times[rows], return_counts=True)
+    if len(distinct) < 2:
+        raise UserError(f"time: {len(distinct)} different times of {len(rows)} rows are too few")
+    rows_from = np.cumsum(counts[::-1])[::-1]  # number of rows from each time on
+    differences = np.abs(rows_from[1:] - fraction * len(rows))
+    start = distinct[differences.argmin() + 1]
+    late = times[rows] >= start
+    return rows[~late], rows[late]

@@ -1,7 +1,8 @@
-"""A prepared dataset on disk: the table, its folds and where it came from, in one Arrow file that is mapped, not read.
+"""A prepared dataset on disk: an Arrow file of the table, its folds and its origin.
 
-Numbers are plain columns, categories are dictionaries, the parts of each fold follow as columns of their own; any reader of
-Arrow opens it (`pandas.read_feather`). Nothing in it is a pickle.
+Numbers are plain columns, categories are dictionaries, and the parts of each fold follow as
+columns. Any reader of Arrow opens it (`pandas.read_feather`). It is memory-mapped and holds no
+pickle.
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ import numpy as np
 
 from npt.atomic import replacing
 from npt.interface import UserError
-from npt.table import Column, Image, Split, Table
+from npt.table import PARTS, Column, Image, Split, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 HEADER = b"npt"
+HEADER_CHECKSUM = b"npt.checksum"
 BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A table with its folds; `facts` are name, title, origins of the files and the like."""
+    """A table with its folds; `facts` are name, licence, origins of the files and the like."""
 
     table: Table
     splits: Mapping[int, Split]
@@ -37,51 +39,45 @@ class Prepared:
 
 
 def content_hash(table: Table) -> str:
-    """sha256 over the cells, row by row, as little-endian float64: the same on every machine and for every type stored."""
+    """sha256 of the cells, row by row, as little-endian float64.
+
+    It is the same on every machine, whatever types the cells have.
+    """
     digest = hashlib.sha256()
     step = max(1, BLOCK_CELLS // len(table.columns))
     for start in range(0, table.rows, step):
-        digest.update(np.ascontiguousarray(table.block(slice(start, start + step)), "<f8").data)
+        block = table.block(slice(start, start + step))
+        digest.update(np.ascontiguousarray(block, "<f8").data)
     return digest.hexdigest()
 
 
 def split_hash(splits: Mapping[int, Split]) -> str:
-    """sha256 over the folds' sorted test row numbers as little-endian 64-bit integers."""
-    return hashlib.sha256(
-        b"".join(splits[fold].test.astype("<i8").tobytes() for fold in sorted(splits))
-    ).hexdigest()
+    """sha256 of the folds' sorted test rows as little-endian 64-bit integers."""
+    digest = hashlib.sha256()
+    for fold in sorted(splits):
+        digest.update(splits[fold].test.astype("<i8").tobytes())
+    return digest.hexdigest()
 
 
 def save(path: Path, prepared: Prepared) -> None:
-    """Write a prepared dataset; the name appears only when the file is whole."""
+    """Write a prepared dataset atomically."""
     import pyarrow as pa
 
-    table, parts = (
-        prepared.table,
-        [(fold, split.part().astype(np.int8)) for fold, split in prepared.splits.items()],
-    )
-    arrays = [
-        _to_arrow(column, cells) for column, cells in zip(table.columns, table.cells, strict=True)
-    ]
-    arrays += [pa.array(part) for _, part in parts]
+    table = prepared.table
+    parts = [split.part().astype(np.int8) for split in prepared.splits.values()]
+    arrays = [*map(_to_arrow, table.columns, table.cells), *map(pa.array, parts)]
     header = {
         "columns": [asdict(column) for column in table.columns],
         "target": table.target,
         "image": asdict(table.image) if table.image else None,
-        "folds": [fold for fold, _ in parts],
-        "checksums": [_checksum(cells) for cells in (*table.cells, *(part for _, part in parts))],
+        "folds": list(prepared.splits),
+        "checksums": [_checksum(cells) for cells in (*table.cells, *parts)],
         "facts": dict(prepared.facts),
     }
-    text = json.dumps(header)
+    text = json.dumps(header).encode()
+    metadata = {HEADER: text, HEADER_CHECKSUM: str(zlib.crc32(text)).encode()}
     names = [column.name for column in table.columns]
-    prefix = "fold"
-    while any(name.startswith(prefix) for name in names):
-        prefix = f"_{prefix}"
-    names += [f"{prefix} {fold}" for fold, _ in parts]
-    metadata = {
-        HEADER: text.encode(),
-        HEADER + b".checksum": str(zlib.crc32(text.encode())).encode(),
-    }
+    names += _fold_names(prepared.splits, names)
     schema = pa.schema(
         [pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)], metadata
     )
@@ -93,54 +89,67 @@ def save(path: Path, prepared: Prepared) -> None:
         writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
+def _fold_names(splits: Mapping[int, Split], names: list[str]) -> list[str]:
+    """Names of the folds' columns, which no column of the table has."""
+    prefix = "fold"
+    while any(name.startswith(prefix) for name in names):
+        prefix = f"_{prefix}"
+    return [f"{prefix} {fold}" for fold in splits]
+
+
 def load(path: Path, *, check: bool = True) -> Prepared:
-    """Open what `save` wrote. Its columns are mapped from the file; with `check` all are compared with their checksums first.
+    """Open a prepared dataset, whose columns are mapped from the file.
+
+    Args:
+        check: Whether to compare all columns with their checksums.
 
     Raises:
-        UserError: the file is damaged.
+        UserError: The file is damaged.
     """
     import pyarrow as pa
 
+    damaged = (pa.ArrowException, KeyError, ValueError, IndexError, OverflowError, TypeError)
     try:
-        opened = pa.ipc.open_file(pa.memory_map(str(path)))
-        metadata = opened.schema.metadata or {}
-        text = metadata[HEADER]
-        if str(zlib.crc32(text)).encode() != metadata[HEADER + b".checksum"]:
-            raise ValueError("header")
-        header = json.loads(text)
-        columns = tuple(Column(c["name"], c["kind"], tuple(c["levels"])) for c in header["columns"])
-        arrays = [_to_numpy(array) for array in opened.get_batch(0).columns]
-        if check:
-            for array, checksum in zip(arrays, header["checksums"], strict=True):
-                if _checksum(array) != checksum:
-                    raise ValueError("column")
-    except (
-        pa.ArrowException,
-        KeyError,
-        ValueError,
-        IndexError,
-        OverflowError,
-        TypeError,
-        OSError,
-    ) as error:
-        if isinstance(error, FileNotFoundError | PermissionError):
-            raise
-        raise UserError(
-            f"{path}: damaged ({type(error).__name__}); remove it and run again"
-        ) from None
-    parts = dict(zip(header["folds"], arrays[len(columns) :], strict=True))
-    splits = {
-        fold: Split(fold, *(np.flatnonzero(part == code) for code in range(3)))
-        for fold, part in parts.items()
-    }
-    table = Table(columns, tuple(arrays[: len(columns)]), header["target"], _image(header["image"]))
+        header, arrays = _read(path, check)
+        columns = [Column(c["name"], c["kind"], tuple(c["levels"])) for c in header["columns"]]
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (*damaged, OSError) as error:
+        kind = type(error).__name__
+        raise UserError(f"{path}: damaged ({kind}); remove it and run again") from None
+    cells = arrays[: len(columns)]
+    splits = {}
+    for fold, part in zip(header["folds"], arrays[len(columns) :], strict=True):
+        rows = [np.flatnonzero(part == code) for code in range(len(PARTS))]
+        splits[fold] = Split(fold, *rows)
+    table = Table(tuple(columns), tuple(cells), header["target"], _image(header["image"]))
     return Prepared(table, splits, header["facts"])
+
+
+def _read(path: Path, check: bool) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """Header and columns of a file."""
+    import pyarrow as pa
+
+    opened = pa.ipc.open_file(pa.memory_map(str(path)))
+    metadata = opened.schema.metadata or {}
+    text = metadata[HEADER]
+    if str(zlib.crc32(text)).encode() != metadata[HEADER_CHECKSUM]:
+        raise ValueError("header")
+    header = json.loads(text)
+    arrays = [_to_numpy(array) for array in opened.get_batch(0).columns]
+    if check:
+        for array, checksum in zip(arrays, header["checksums"], strict=True):
+            if _checksum(array) != checksum:
+                raise ValueError("column")
+    return header, arrays
 
 
 def _image(stored: dict[str, Any] | None) -> Image | None:
     if stored is None:
         return None
-    return Image(**{**stored, "centre": tuple(stored["centre"]), "scale": tuple(stored["scale"])})
+    centre = tuple(stored["centre"])
+    scale = tuple(stored["scale"])
+    return Image(**{**stored, "centre": centre, "scale": scale})
 
 
 def _to_arrow(column: Column, cells: np.ndarray) -> pa.Array:
@@ -148,23 +157,20 @@ def _to_arrow(column: Column, cells: np.ndarray) -> pa.Array:
 
     if column.kind == "continuous":
         return pa.array(cells)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(cells, mask=cells < 0), pa.array(column.levels, pa.string())
-    )
+    codes = pa.array(cells, mask=cells < 0)
+    return pa.DictionaryArray.from_arrays(codes, pa.array(column.levels, pa.string()))
 
 
 def _to_numpy(array: pa.Array) -> np.ndarray:
-    """A column's numbers or codes; mapped from the file, unless missing categories must be marked in a copy."""
+    """Numbers or codes, mapped from the file unless missing categories are marked in a copy."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(array.type):
         return array.to_numpy(zero_copy_only=True)
     codes = array.indices
-    return (
-        codes.to_numpy(zero_copy_only=True)
-        if not codes.null_count
-        else codes.fill_null(-1).to_numpy()
-    )
+    if codes.null_count:
+        return codes.fill_null(-1).to_numpy()
+    return codes.to_numpy(zero_copy_only=True)
 
 
 def _checksum(cells: np.ndarray) -> int:

@@ -1,59 +1,63 @@
-"""Baselines in the lookup task: fitted to the duplicates, or, deep kernel learning, an exact process on them."""
+"""Baselines in the lookup task: fitted to the duplicates, or an exact process on them (DKL)."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from baselines import baselines
-from baselines.declaration import training_data
-from baselines.search import looked_up
+from baselines.lookup_task import predict_originals
+from baselines.training_data import training_data
 from npt.interface import Duplicates, Infeasible, Resources
 from tests.conftest import first_split, make_table
 
-
-def task(noise: float = 0.0) -> tuple[Duplicates, np.ndarray]:
-    """The test rows of a small table, with their duplicates."""
-    table = make_table("regression", 200)
-    split = first_split(table)
-    data = training_data(table, split, codes=False)
-    rows = data.features[split.test]
-    moved = rows + np.random.default_rng(0).normal(0, noise, rows.shape)
-    return Duplicates(rows, moved, data.target[split.test]), data.target[split.test]
+TABLE = make_table("regression", 200)
+SPLIT = first_split(TABLE)
+TRUTH = TABLE.truth[SPLIT.test]
 
 
-def error(name: str, given: Duplicates, truth: np.ndarray, fixed: bool = False) -> float:
-    table = make_table("regression", 200)
-    split = first_split(table)
-    data = training_data(table.blind(split.test), split, codes=False)
-    return float(
-        np.sqrt(
-            np.mean(
-                (looked_up(baselines()[name], data, given, 0, Resources(1, "cpu")) - truth) ** 2
-            )
-        )
-    )
+def duplicates(noise: float = 0.0, shift: float = 0.0) -> Duplicates:
+    """Test rows with duplicates: noise on their features, a shift of their standardised targets."""
+    data = training_data(TABLE, SPLIT, codes=False)
+    originals = data.features[SPLIT.test]
+    added = np.random.default_rng(0).normal(0, noise, originals.shape)
+    return Duplicates(originals, originals + added, data.target[SPLIT.test] + shift)
+
+
+def error(name: str, task: Duplicates) -> float:
+    """Error of the predicted originals in standard deviations of the target of train rows."""
+    blind = TABLE.blind(SPLIT.test)
+    predicted = predict_originals(name, blind, SPLIT, task, 0, Resources(1, "cpu"))
+    scale = TABLE.truth[SPLIT.train].std()
+    return float(np.sqrt(np.mean((predicted - TRUTH) ** 2)) / scale)
 
 
 @pytest.mark.parametrize("name", ["mlp", "random_forest", "xgboost"])
-def test_what_is_fitted_to_the_duplicates_learns_from_them(name: str) -> None:
-    given, truth = task()
-    assert error(name, given, truth) < 0.8 * truth.std()
-    shifted = Duplicates(given.originals, given.duplicates, given.shown + 5)
-    assert error(name, shifted, truth) > 3
+def test_baselines_learn_from_the_duplicates(name: str) -> None:
+    assert error(name, duplicates()) < 0.8 * TRUTH.std() / TABLE.truth[SPLIT.train].std()
+    assert error(name, duplicates(shift=5)) > 3
 
 
-def test_deep_kernel_learning_interpolates_the_duplicates_exactly_and_follows_them() -> None:
-    given, truth = task()
-    assert error("deep_kernel_learning", given, truth) < 0.05
-    shifted = Duplicates(given.originals, given.duplicates, given.shown + 1)
-    assert error("deep_kernel_learning", shifted, truth) == pytest.approx(1, abs=0.05)
-    noisy, _ = task(noise=1.0)
-    assert error("deep_kernel_learning", noisy, truth) > 0.2
+def test_deep_kernel_learning_interpolates_the_duplicates() -> None:
+    assert error("deep_kernel_learning", duplicates()) < 0.05
 
 
-def test_one_that_cannot_be_fitted_says_why() -> None:
-    given, _ = task()
-    few = Duplicates(given.originals[:1], given.duplicates[:1], given.shown[:1])
+def test_deep_kernel_learning_follows_shifted_targets() -> None:
+    assert error("deep_kernel_learning", duplicates(shift=1)) == pytest.approx(1, abs=0.05)
+
+
+def test_noise_on_features_prevents_interpolation() -> None:
+    assert error("deep_kernel_learning", duplicates(noise=1.0)) > 0.2
+
+
+def test_an_infeasible_fit_has_a_reason() -> None:
+    task = duplicates()
+    single = replace(
+        task,
+        originals=task.originals[:1],
+        duplicates=task.duplicates[:1],
+        shown=task.shown[:1],
+    )
     with pytest.raises(Infeasible, match="n_neighbors"):
-        error("knn", few, given.shown[:1])
+        error("knn", single)

@@ -1,4 +1,4 @@
-"""Baselines take the threads and the device that they are given, and categories as such only where they are told to."""
+"""Baselines use the threads and the device of their resources, and native inputs only if set."""
 
 from __future__ import annotations
 
@@ -6,75 +6,81 @@ import importlib
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from baselines import methods
-from baselines.declaration import Baseline, BaselineSettings
-from baselines.search import SearchLearner
+from baselines import baselines
+from baselines.baseline import Predictor
+from baselines.grids import BaselineSettings, Parameters
+from baselines.training_data import TrainingData
+from baselines.tuned import TunedBaseline
 from npt.interface import Infeasible, Resources, UserError
 from npt.table import Table, Task
+from tests.baselines.toy import Toy, tuned
 from tests.conftest import first_split, make_table
 
-NAMES = [name for name, method in methods().items() if method.searches]
-TASKS_OF = [
-    pytest.param(name, task, id=f"{name}-{task}")
-    for name in NAMES
-    for task in ("multiclass", "regression")
-    if not methods()[name].supports(task)
-]
-NATIVE = ["catboost", "lightgbm", "xgboost"]
-GRIDS = {"knn": {"n_neighbors": [2, 5]}, "random_forest": {"n_estimators": [50]}}
-MEASURE = """
+NAMES = list(baselines())
+CASES = []
+for _name, _baseline in baselines().items():
+    for _task in ("multiclass", "regression"):
+        if not _baseline.supports(_task):
+            CASES.append((_name, _task))
+TAKES_MISSING = [name for name in NAMES if baselines()[name].takes_missing]
+TAKES_CATEGORIES = [name for name in NAMES if baselines()[name].takes_categories]
+ACCELERATED = [name for name in NAMES if baselines()[name].accelerated]
+SUMS_DEPEND_ON_THREADS = ("mlp", "tabnet", "deep_kernel_learning")
+GRIDS: dict[str, Any] = {"knn": {"n_neighbors": [2, 5]}, "random_forest": {"n_estimators": [50]}}
+FIXED = {"tabnet": {"max_epochs": 3}, "deep_kernel_learning": {"max_epochs": 3}}
+MEASURE_THREADS = """
 import os, sys, threading, time
-from tests.baselines.test_resources import fitted
+from tests.baselines.test_resources import predictions
 
-fitted(sys.argv[1], "regression", 1)  # loads the libraries
-most, done = 0, False
+predictions(sys.argv[1], "regression")  # loads the libraries
+largest, done = 0, False
 def watch():
-    global most
+    global largest
     while not done:
-        most = max(most, len(os.listdir("/proc/self/task")))
+        largest = max(largest, len(os.listdir("/proc/self/task")))
         time.sleep(0.001)
 before = len(os.listdir("/proc/self/task"))
 watcher = threading.Thread(target=watch)
 watcher.start()
-fitted(sys.argv[1], "regression", int(sys.argv[2]))
+predictions(sys.argv[1], "regression")
 done = True
 watcher.join()
-print(most - before - 1)
+print(largest - before - 1)
 """
 
 
-def fitted(
+def predictions(
     name: str,
     task: Task,
-    threads: int = 1,
-    device: str = "auto",
+    resources: Resources | None = None,
     table: Table | None = None,
-    **more: Any,
+    **changes: Any,
 ) -> np.ndarray:
-    """Test predictions of a baseline with its quick grid."""
+    """Test predictions of a baseline with its quick grid or a shorter one."""
     table = table or make_table(task, 150)
     split = first_split(table)
-    fixed = {"max_epochs": 3} if name in ("tabnet", "deep_kernel_learning") else {}
-    settings = BaselineSettings(GRIDS.get(name, "quick"), fixed, **more)
-    learner = methods()[name].build(settings, Resources(threads, device))
+    settings = BaselineSettings(grid=GRIDS.get(name, "quick"), fixed=FIXED.get(name, {}), **changes)
+    learner = TunedBaseline(baselines()[name], settings, resources or Resources())
     learner.fit(table.blind(split.test), split, 0)
     return learner.predict(split.test).values
 
 
-@pytest.mark.parametrize(("name", "task"), TASKS_OF)
+def device_of(name: str, resources: Resources) -> str:
+    return TunedBaseline(baselines()[name], BaselineSettings(), resources).device
+
+
+@pytest.mark.parametrize(("name", "task"), CASES)
 def test_the_number_of_threads_changes_no_prediction(name: str, task: Task) -> None:
-    one, two = fitted(name, task, 1), fitted(name, task, 2)
-    if name in (
-        "mlp",
-        "tabnet",
-        "deep_kernel_learning",
-    ):  # sums of the linear algebra libraries depend on their threads
+    one = predictions(name, task, Resources(1))
+    two = predictions(name, task, Resources(2))
+    if name in SUMS_DEPEND_ON_THREADS:
         assert one == pytest.approx(two, rel=1e-3, abs=1e-3)
     else:
         assert np.array_equal(one, two)
@@ -82,126 +88,127 @@ def test_the_number_of_threads_changes_no_prediction(name: str, task: Task) -> N
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads under /proc")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_fit_starts_no_more_threads_than_it_is_given(name: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, name, "1"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=_free(),
-    )
-    own = (
-        1 if name == "catboost" else 0
-    )  # CatBoost computes on a thread of its own while the caller waits
-    assert int(done.stdout.split()[-1]) <= own
+def test_a_fit_starts_no_more_threads_than_allowed(name: str) -> None:
+    limits = [key for key in os.environ if key.endswith("_NUM_THREADS")]
+    environment = {key: value for key, value in os.environ.items() if key not in limits}
+    command = [sys.executable, "-c", MEASURE_THREADS, name]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    allowed = 1 if name == "catboost" else 0  # it computes on a thread while the caller waits
+    assert int(done.stdout.split()[-1]) <= allowed
 
 
-def test_libraries_that_know_no_threads_are_held_to_them() -> None:
-    seen: list[int] = []
+def test_thread_pools_of_libraries_are_limited() -> None:
+    limits: list[int] = []
 
-    def fit(data, configurations, seed, resources):  # type: ignore[no-untyped-def]
-        seen.extend(pool["num_threads"] for pool in threadpool_info())
-        return lambda features, wanted: [np.zeros(len(features)) for _ in wanted]
+    class Recording(Toy):
+        def fit(
+            self,
+            data: TrainingData,
+            configurations: Sequence[Parameters],
+            seed: int,
+            resources: Resources,
+        ) -> Predictor:
+            for pool in threadpool_info():
+                limits.append(pool["num_threads"])
+            return super().fit(data, configurations, seed, resources)
 
-    grid = {"i": [0]}
-    baseline = Baseline("toy", "Toy", fit, lambda task: grid, lambda task, size: grid)
-    table = make_table("regression")
-    SearchLearner(baseline, BaselineSettings(), Resources(1)).fit(table, first_split(table), 0)
-    assert seen
-    assert set(seen) == {1}
+    tuned(Recording([0.0]))
+    assert set(limits) == {1}
 
 
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("name", TAKES_MISSING)
 @pytest.mark.parametrize("task", ["binary", "regression"])
-def test_categories_are_given_as_such_only_on_demand(name: str, task: Task) -> None:
+@pytest.mark.parametrize("holes", [False, True])
+def test_native_categories_change_predictions(name: str, task: Task, holes: bool) -> None:
     table = make_table(task, 800)
-    holes = table.hide(
-        slice(None, None, 7), [column.name for column in table.columns].index("color")
-    )
-    for one in (table, holes):
-        plain, native = (
-            fitted(name, task, table=one),
-            fitted(name, task, table=one, native_categories=True),
-        )
-        assert np.isfinite(native).all()
-        assert not np.array_equal(plain, native)
+    if holes:
+        names = [column.name for column in table.columns]
+        table = table.hide(slice(None, None, 7), names.index("color"))
+    plain = predictions(name, task, table=table)
+    native = predictions(name, task, table=table, native_categories=True)
+    assert np.isfinite(native).all()
+    assert not np.array_equal(plain, native)
 
 
-@pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost"])
-def test_missing_numbers_are_given_as_such_only_on_demand(name: str) -> None:
-    table = make_table("regression", 800)
-    holes = table.hide(slice(None, None, 3), 0)
-    default, native = (
-        fitted(name, "regression", table=holes),
-        fitted(name, "regression", table=holes, native_missing=True),
-    )
+@pytest.mark.parametrize("name", TAKES_MISSING)
+def test_native_missing_changes_predictions(name: str) -> None:
+    table = make_table("regression", 800).hide(slice(None, None, 3), 0)
+    default = predictions(name, "regression", table=table)
+    native = predictions(name, "regression", table=table, native_missing=True)
     assert np.isfinite(native).all()
     assert not np.array_equal(default, native)
-    whole = table.with_numbers(2, np.nan_to_num(table.numbers(2)))
-    assert np.array_equal(
-        fitted(name, "regression", table=whole),
-        fitted(name, "regression", table=whole, native_missing=True),
-    )
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in NATIVE])
-def test_methods_that_take_no_missing_numbers_refuse_them(name: str) -> None:
-    with pytest.raises(UserError, match=rf"{name}.native_missing: true is not allowed"):
-        fitted(name, "regression", native_missing=True)
+@pytest.mark.parametrize("name", TAKES_MISSING)
+def test_native_missing_changes_nothing_without_missing(name: str) -> None:
+    table = make_table("regression", 800)
+    table = table.with_numbers(2, np.nan_to_num(table.numbers(2)))
+    default = predictions(name, "regression", table=table)
+    native = predictions(name, "regression", table=table, native_missing=True)
+    assert np.array_equal(default, native)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in (*NATIVE, "tabnet")])
-def test_methods_that_take_numbers_alone_refuse_categories(name: str) -> None:
-    with pytest.raises(UserError, match=rf"{name}.native_categories: true is not allowed"):
-        fitted(name, "regression", native_categories=True)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in TAKES_MISSING])
+def test_native_missing_is_refused(name: str) -> None:
+    with pytest.raises(UserError, match=rf"{name}\.native_missing"):
+        predictions(name, "regression", native_missing=True)
 
 
-@pytest.mark.parametrize("name", ["xgboost", "catboost", "tabnet", "deep_kernel_learning"])
-def test_a_gpu_is_used_where_asked_and_never_by_default(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in TAKES_CATEGORIES])
+def test_native_categories_are_refused(name: str) -> None:
+    with pytest.raises(UserError, match=rf"{name}\.native_categories"):
+        predictions(name, "regression", native_categories=True)
+
+
+@pytest.mark.parametrize("name", ACCELERATED)
+def test_a_gpu_is_used_only_if_stated(name: str) -> None:
+    assert device_of(name, Resources()) == "cpu"
+    assert device_of(name, Resources(device="cuda")) == "cuda"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ACCELERATED])
+def test_others_never_use_a_gpu(name: str) -> None:
+    assert device_of(name, Resources(device="cuda")) == "cpu"
+
+
+@pytest.mark.parametrize("name", ACCELERATED)
+def test_a_gpu_fits_or_is_refused(name: str) -> None:
     import torch
 
-    assert methods()[name].accelerated
-    assert methods()[name].build(BaselineSettings(), Resources()).device == "cpu"  # type: ignore[attr-defined]
-    assert methods()[name].build(BaselineSettings(), Resources(device="cuda")).device == "cuda"  # type: ignore[attr-defined]
+    resources = Resources(device="cuda")
     if not torch.cuda.is_available():
-        with pytest.raises(UserError, match="device: cuda is not at hand"):
-            fitted(name, "regression", device="cuda")
+        with pytest.raises(UserError, match="device: cuda"):
+            predictions(name, "regression", resources)
     elif name != "xgboost" or importlib.import_module("xgboost").build_info()["USE_CUDA"]:
-        assert np.isfinite(fitted(name, "regression", device="cuda")).all()
-    assert np.isfinite(fitted("knn", "regression", device="cuda")).all()  # has no use for one
+        assert np.isfinite(predictions(name, "regression", resources)).all()
 
 
 @pytest.mark.parametrize(
-    ("name", "argument"), [("xgboost", ("device", "cuda:1")), ("catboost", ("devices", "1"))]
+    ("name", "estimator", "parameter", "value"),
+    [
+        ("xgboost", "XGBRegressor", "device", "cuda:1"),
+        ("catboost", "CatBoostRegressor", "devices", "1"),
+    ],
 )
-def test_the_library_is_told_which_gpu(
-    name: str, argument: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+def test_the_library_receives_the_index_of_the_gpu(
+    name: str, estimator: str, parameter: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library: Any = importlib.import_module(name)
-    kind = {"xgboost": "XGBRegressor", "catboost": "CatBoostRegressor"}[name]
-
     class Refusing:
         def __init__(
-            self, learning_rate: float, max_depth: int, n_estimators: int, **given: Any
+            self, learning_rate: float, max_depth: int, n_estimators: int, **others: Any
         ) -> None:
-            raise Infeasible(f"asked for {given[argument[0]]}")
+            raise Infeasible(f"received {others[parameter]}")
 
-    monkeypatch.setattr(library, kind, Refusing)
+    library: Any = importlib.import_module(name)
+    monkeypatch.setattr(library, estimator, Refusing)
     monkeypatch.setattr(library, "build_info", lambda: {"USE_CUDA": True}, raising=False)
     monkeypatch.setattr("npt.nn.device.device_of", lambda device: device)
-    with pytest.raises(Infeasible, match=f"asked for {argument[1]}"):
-        fitted(name, "regression", device="cuda:1")
+    with pytest.raises(Infeasible, match=f"received {value}"):
+        predictions(name, "regression", Resources(device="cuda:1"))
 
 
-def test_a_build_of_xgboost_without_cuda_is_not_asked_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_build_of_xgboost_without_cuda_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xgboost.build_info", lambda: {"USE_CUDA": False})
     monkeypatch.setattr("npt.nn.device.device_of", lambda device: device)
-    with pytest.raises(UserError, match="device: cuda is not for xgboost-cpu"):
-        fitted("xgboost", "regression", device="cuda")
-
-
-def _free() -> dict[str, str]:
-    """This environment without what already holds libraries to one thread."""
-    return {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+    with pytest.raises(UserError, match="device: cuda"):
+        predictions("xgboost", "regression", Resources(device="cuda"))

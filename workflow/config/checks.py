@@ -117,18 +117,20 @@ def _check_tasks(study: Study, config: Config) -> None:
 def _check_method(study: Study, config: Config, name: str) -> None:
     """A method must support some dataset of the study, and its probe."""
     key = f"{study.key}.methods"
+    method = methods()[name]
     reasons: list[str] = []
     for dataset in study.datasets:
-        reason = methods()[name].supports(config.all_datasets[dataset].expected_task)
+        task = config.all_datasets[dataset].expected_task
+        reason = method.supports(task)
         if reason is not None:
             reasons.append(reason)
     if len(reasons) == len(study.datasets):
-        datasets = ", ".join(study.datasets)
-        raise UserError(f"{key}: {name} supports none of {datasets}: {reasons[0]}")
-    if not study.kind.accepts(methods()[name]):
-        able = [other for other in methods() if study.kind.accepts(methods()[other])]
-        kind = study.kind.name
-        raise UserError(f"{key}: {kind} cannot probe {name}; allowed: {', '.join(able)}")
+        names = ", ".join(study.datasets)
+        raise UserError(f"{key}: {name} supports none of {names}: {reasons[0]}")
+    kind = study.kind
+    if not kind.accepts(method):
+        able = ", ".join(other.name for other in methods().values() if kind.accepts(other))
+        raise UserError(f"{key}: {kind.name} cannot probe {name}; allowed: {able}")
 
 
 def _check_budget(config: Config, studies: list[Study]) -> None:
@@ -149,18 +151,19 @@ def _check_budget(config: Config, studies: list[Study]) -> None:
 
 def _check_configurations(config: Config, studies: list[Study]) -> None:
     """Configurations need a tuned study that chooses among them."""
-    tuned: set[tuple[str, str]] = set()
-    for study in studies:
-        if study.tuned:
-            tuned.update((d, m) for d in study.datasets for m in study.methods)
     able = [name for name, method in methods().items() if method.draw is not None]
+    tuned = [study for study in studies if study.tuned]
     for dataset, by_method in config.configurations.items():
         for method, variants in by_method.items():
             key = f"configurations.{dataset}.{method}"
             if method not in able:
                 raise UserError(f"configurations.{dataset}: {unknown(method, able)}")
-            if (dataset, method) not in tuned:
+            if not any(_runs(study, dataset, method) for study in tuned):
                 raise UserError(f"{key}: no study that runs it has `tuned: true`")
             for name in variants:
                 if DRAWN_TRIAL.fullmatch(name):
                     raise UserError(f"{key}.{name}: reserved for drawn configurations")
+
+
+def _runs(study: Study, dataset: str, method: str) -> bool:
+    return dataset in study.datasets and method in study.methods

@@ -14,20 +14,27 @@ def parse_folds(value: Any) -> tuple[int, ...]:
     Raises:
         ValueError: The value is none of these, or a number is above `LARGEST`.
     """
-    parts = value if isinstance(value, list | tuple) else str(value).replace("_", ",").split(",")
+    parts = value
+    if not isinstance(value, list | tuple):
+        text = str(value).replace("_", ",")
+        parts = text.split(",")
     numbers: set[int] = set()
     for part in parts:
-        numbers.update(_parse_range(str(part).strip(), value))
+        text = str(part).strip()
+        numbers.update(_parse_range(text, value))
     if not numbers:
         raise ValueError(f"{value!r} is empty")
     return tuple(sorted(numbers))
 
 
 def _parse_range(text: str, value: Any) -> range:
-    first, _, last = text.partition("-")
-    if not first.isdecimal() or not (last or "0").isdecimal():
+    first, dash, last = text.partition("-")
+    if not dash:
+        last = first
+    if not (first.isdecimal() and last.isdecimal()):
         raise ValueError(f"{value!r} is not a number, a range such as 0-2, or a list of numbers")
-    start, end = int(first), int(last or first)
+    start = int(first)
+    end = int(last)
     if max(start, end) > LARGEST:
         raise ValueError(f"{value!r} goes beyond {LARGEST}")
     return range(start, end + 1)

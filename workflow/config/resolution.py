@@ -19,27 +19,38 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
         changes: Those of a variant or a trial.
         where: Key of the changes, for errors.
     """
-    override = config.overrides.get(dataset, {}).get(method, {})
-    layers = [config.settings.get(method, {}), override, changes]
-    if method in config.budget and methods()[method].draw is None:
-        layers.insert(0, {"budget": config.budget[method]})
     merged: dict[str, Any] = {}
-    for layer in layers:
-        merged.update(layer)
-    if not (where and changes):
-        where = f"overrides.{dataset}.{method}" if override else f"settings.{method}"
-    return typed_settings(method, merged, where)
+    key = f"settings.{method}"
+    if method in config.budget and methods()[method].draw is None:
+        merged["budget"] = config.budget[method]
+    merged.update(config.settings.get(method, {}))
+    override = _of_method(config.overrides, dataset, method)
+    if override:
+        merged.update(override)
+        key = f"overrides.{dataset}.{method}"
+    if changes:
+        merged.update(changes)
+        key = where or key
+    return typed_settings(method, merged, key)
 
 
 def trials(config: Config, dataset: str, method: str) -> dict[str, Changes]:
     """Configurations for tuning: the base, the named ones, and drawn ones up to the budget."""
-    named = config.configurations.get(dataset, {}).get(method, {})
-    changes: dict[str, Changes] = {"base": {}, **named}
+    changes: dict[str, Changes] = {"base": {}}
+    changes.update(_of_method(config.configurations, dataset, method))
+    budget = config.budget.get(method, 0)
+    missing = budget - len(changes)
     draw = methods()[method].draw
-    missing = config.budget.get(method, 0) - len(changes)
     if draw is None or missing <= 0:
         return changes
     base = resolve(config, dataset, method, {})
     for number in range(1, missing + 1):
-        changes[f"trial_{number:02d}"] = draw(base, f"{dataset} {method} {number}")
+        name = f"trial_{number:02d}"
+        seed = f"{dataset} {method} {number}"
+        changes[name] = draw(base, seed)
     return changes
+
+
+def _of_method(blocks: Mapping[str, Mapping[str, Any]], dataset: str, method: str) -> Changes:
+    by_method = blocks.get(dataset, {})
+    return by_method.get(method, {})

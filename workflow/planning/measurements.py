@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,9 +46,11 @@ def gpu_teraflops() -> float | None:
     path = STEPS / "npt_step.cuda.json"
     if not path.exists():
         return None
+    measured = json.loads(path.read_text())
     rates: list[float] = []
-    for row in _step_rows(path):
-        rates.append(row["teraflop"] / (row["step_ms"] / 1000))
+    for row in measured["rows"]:
+        if row["implementation"] == IMPLEMENTATION:
+            rates.append(row["teraflop"] / _seconds(row))
     if not rates:
         return None
     return float(np.median(rates))
@@ -60,11 +63,13 @@ def searches() -> pd.DataFrame:
     frames: list[pd.DataFrame] = []
     for path in sorted(REFERENCE.glob("*/main.csv")):
         rows = pd.read_csv(path)
-        rows = rows[(rows["status"] == "ok") & rows["configurations"].notna()]
-        means = rows.groupby(["method", "dataset"])[["fit_seconds", "configurations"]].mean()
-        frame = means.reset_index().rename(columns={"fit_seconds": "seconds"})
-        declarations = [config.all_datasets[name] for name in frame["dataset"]]
-        frame["cells"] = [resources.cells(declaration) for declaration in declarations]
+        searched = (rows["status"] == "ok") & rows["configurations"].notna()
+        groups = rows[searched].groupby(["method", "dataset"])
+        means = groups[["fit_seconds", "configurations"]].mean()
+        frame = means.reset_index()
+        frame = frame.rename(columns={"fit_seconds": "seconds"})
+        declarations = frame["dataset"].map(config.all_datasets)
+        frame["cells"] = declarations.map(resources.cells)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
@@ -90,27 +95,28 @@ def default_config() -> Config:
 def _rates_of_reference() -> dict[float, float]:
     config = default_config()
     rows = pd.read_csv(REFERENCE / "quick" / "main.csv")
+    networks = rows[rows["method"] == "npt"]
+    seconds = networks.groupby("dataset")["fit_seconds"].median()
     rates: dict[float, float] = {}
-    for dataset, part in rows[rows["method"] == "npt"].groupby("dataset"):
+    for dataset in seconds.index:
         shape, settings = _network(config, str(dataset))
-        training = resources.training_flop(shape, settings)
-        rates[resources.update_flop(shape, settings)] = training / part["fit_seconds"].median()
+        update = resources.update_flop(shape, settings)
+        rates[update] = resources.training_flop(shape, settings) / seconds[dataset]
     return rates
 
 
 def _rates_of_steps() -> dict[float, float]:
-    path = STEPS / "npt_step.cpu.json"
-    threads = json.loads(path.read_text())["threads"]
+    measured = json.loads((STEPS / "npt_step.cpu.json").read_text())
     rates: dict[float, float] = {}
-    for row in _step_rows(path):
-        flop = 1e12 * row["teraflop"]
-        rates[flop] = flop / (row["step_ms"] / 1000) / threads
+    for row in measured["rows"]:
+        if row["implementation"] == IMPLEMENTATION:
+            flop = 1e12 * row["teraflop"]
+            rates[flop] = flop / _seconds(row) / measured["threads"]
     return rates
 
 
-def _step_rows(path: Path) -> list[dict[str, Any]]:
-    rows = json.loads(path.read_text())["rows"]
-    return [row for row in rows if row["implementation"] == IMPLEMENTATION]
+def _seconds(row: Mapping[str, Any]) -> float:
+    return row["step_ms"] / 1000
 
 
 def _network(config: Config, dataset: str) -> tuple[Shape, NPTSettings]:

@@ -35,7 +35,10 @@ def has_old_layout() -> bool:
 
 def _is_outdated(path: str, method: str, sources: Sequence[str]) -> bool:
     made_by = _revision_of(Path(path))
-    return bool(made_by) and made_by != revision(methods()[method], sources)
+    if not made_by:
+        return False
+    current = revision(methods()[method], sources)
+    return made_by != current
 
 
 def _revision_of(path: Path) -> str:

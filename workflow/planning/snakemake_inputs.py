@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from baselines import methods
-from npt.interface import Method
 from npt.metrics import METRICS
 from workflow.planning import paths, resources
 from workflow.planning.plan import Plan
@@ -19,9 +18,10 @@ from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
 from workflow.studies import kinds
 
-NO_VALUE = "(?!)"  # a regular expression that matches nothing
 EXTERNAL_FILES = (f"runs/**/*{paths.ROWS}", "runs/**/*.predictions.npz")
-RULES = Path(__file__).parents[1] / "rules"
+WORKFLOW = Path(__file__).parents[1]
+RULES = WORKFLOW / "rules"
+TABLE_CAPTION = WORKFLOW / "report" / "captions" / "table.rst"
 REPORTED = {"svg": "figure", "html": "table"}  # formats that `snakemake --report` shows
 
 
@@ -31,59 +31,16 @@ class Jobs:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    # Wildcard constraints.
-
-    @property
-    def datasets(self) -> str:
-        """Pattern of datasets."""
-        return _pattern(self.plan.datasets)
-
-    @property
-    def studies(self) -> str:
-        """Pattern of studies."""
-        return _pattern(self.plan.studies)
-
-    @property
-    def probed_studies(self) -> str:
-        """Pattern of studies that probe models."""
-        return _pattern(study.name for study in self.plan.studies.values() if study.probes)
-
-    def studies_of_kind(self, kind: str) -> str:
-        """Pattern of studies of a kind."""
-        return _pattern(s.name for s in self.plan.studies.values() if s.kind == kind)
-
     @property
     def kinds(self) -> list[str]:
         """Kinds of the studies of the plan."""
-        return sorted({study.kind for study in self.plan.studies.values()})
-
-    @property
-    def trained_methods(self) -> str:
-        """Pattern of methods that save weights."""
-        return _pattern(name for name, method in methods().items() if method.saves_weights)
-
-    @property
-    def fitted_methods(self) -> str:
-        """Pattern of other methods."""
-        return _pattern(name for name, method in methods().items() if _is_fitted(method, False))
-
-    @property
-    def accelerated_methods(self) -> str:
-        """Pattern of other methods that can use a GPU."""
-        return _pattern(name for name, method in methods().items() if _is_fitted(method, True))
-
-    @property
-    def methods(self) -> str:
-        """Pattern of methods."""
-        return _pattern(methods())
-
-    # Targets.
+        names = {study.kind for study in self.plan.studies.values()}
+        return sorted(names)
 
     @property
     def targets(self) -> list[str]:
         """All results, so that a lost file is rebuilt."""
-        files = [paths.REPORT]
-        files += [paths.prepared(dataset) for dataset in self.plan.datasets]
+        files = [paths.REPORT, *self.prepared_datasets]
         for run in self.plan.runs.values():
             files += _files_of_run(run)
         for study in self.plan.studies.values():
@@ -93,14 +50,13 @@ class Jobs:
                 files += _files_of_probes(study)
         return files
 
-    # Rule prepare.
-
     def custom_file(self, wildcards: Any) -> list[str]:
         """File of a custom dataset, so that its changes are noticed."""
         dataset = self.plan.custom_datasets.get(wildcards.dataset)
         if dataset is None or not dataset.path:
             return []
-        return [str(Path(dataset.path).expanduser())]
+        path = Path(dataset.path).expanduser()
+        return [str(path)]
 
     def dataset_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of a dataset's declaration."""
@@ -108,14 +64,8 @@ class Jobs:
 
     def prepare_memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for preparing a dataset."""
-        table_cells = resources.cells(self.plan.dataset(wildcards.dataset))
-        return resources.requested_memory(resources.preparing_memory(table_cells), attempt)
-
-    # Rules train, fit and probe.
-
-    def run_of(self, wildcards: Any) -> Run:
-        """Run of a rule's wildcards."""
-        return self.plan.runs[self.stem(wildcards)]
+        cells = self._cells(wildcards)
+        return resources.requested_memory(resources.preparing_memory(cells), attempt)
 
     def stem(self, wildcards: Any) -> str:
         """Stem of a run."""
@@ -123,26 +73,28 @@ class Jobs:
 
     def fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of a run."""
-        return self.run_of(wildcards).fingerprint
+        return self._run(wildcards).fingerprint
 
     def memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for a run or a probe of it."""
-        run = self.run_of(wildcards)
-        dataset = self.plan.dataset(run.dataset)
-        if not methods()[run.method].saves_weights:
-            megabytes = resources.fitting_memory(resources.cells(dataset))
-            return resources.requested_memory(megabytes, attempt)
-        settings = resources.npt_settings(run.settings)
-        shape = resources.shape_of(dataset, settings)
-        return resources.requested_memory(resources.training_memory(shape, settings), attempt)
+        run = self._run(wildcards)
+        if methods()[run.method].saves_weights:
+            dataset = self.plan.dataset(run.dataset)
+            settings = resources.npt_settings(run.settings)
+            shape = resources.shape_of(dataset, settings)
+            megabytes = resources.training_memory(shape, settings)
+        else:
+            megabytes = resources.fitting_memory(self._cells(wildcards))
+        return resources.requested_memory(megabytes, attempt)
 
     def minutes(self, wildcards: Any, attempt: int) -> int:
         """Time limit of a run in minutes."""
-        run = self.run_of(wildcards)
-        dataset = self.plan.dataset(run.dataset)
+        run = self._run(wildcards)
         if methods()[run.method].saves_weights:
-            return resources.training_minutes(resources.run_flop(dataset, run), attempt)
-        return resources.search_minutes(resources.cells(dataset), len(run.folds), attempt)
+            flop = resources.run_flop(self.plan.dataset(run.dataset), run)
+            return resources.training_minutes(flop, attempt)
+        cells = self._cells(wildcards)
+        return resources.search_minutes(cells, len(run.folds), attempt)
 
     def probed_files(self, wildcards: Any) -> list[str]:
         """Rows of a run, and its weights if it has any."""
@@ -154,19 +106,17 @@ class Jobs:
 
     def probe_fingerprint(self, wildcards: Any) -> str:
         """Hash of the run, and of the options and the limit of rows of the probe."""
-        study = self.plan.studies[wildcards.study]
-        run = self.run_of(wildcards)
+        study = self._study(wildcards)
+        run = self._run(wildcards)
         return _hash_of([run.fingerprint, study.kind, study.options, study.max_test_rows])
 
     def probe_gpus(self, wildcards: Any) -> int:
         """GPUs for a probe: one for a model with weights."""
         return int(methods()[wildcards.method].saves_weights)
 
-    # Rule collect.
-
     def row_files(self, wildcards: Any) -> list[str]:
         """Rows and predictions of a study, exactly those planned."""
-        study = self.plan.studies[wildcards.study]
+        study = self._study(wildcards)
         files: list[str] = []
         for stem in study.runs:
             if study.probes:
@@ -179,27 +129,24 @@ class Jobs:
     def external_files(self, wildcards: Any) -> list[str]:
         """Files of external results of a study."""
         files: list[str] = []
-        for source in self.plan.studies[wildcards.study].external_results:
+        for source in self._study(wildcards).external_results:
             path = Path(source).expanduser()
-            if path.is_dir():
-                for pattern in EXTERNAL_FILES:
-                    files += [str(file) for file in sorted(path.glob(pattern))]
-            else:
+            if not path.is_dir():
                 files.append(str(path))
+                continue
+            for pattern in EXTERNAL_FILES:
+                files += map(str, sorted(path.glob(pattern)))
         return files
 
     def study_data(self, wildcards: Any) -> list[str]:
         """Prepared datasets of a study."""
-        study = self.plan.studies[wildcards.study]
+        study = self._study(wildcards)
         return [paths.prepared(dataset) for dataset in study.datasets]
 
     def contents(self, wildcards: Any) -> str:
-        """Hash of what a study consists of."""
-        study = self.plan.studies[wildcards.study]
-        facts = [study.model_dump(mode="json"), self.external_files(wildcards), sorted(METRICS)]
-        return _hash_of(facts)
-
-    # Rules show and report.
+        """Hash of what a study consists of, and of the metrics."""
+        study = self._study(wildcards).model_dump(mode="json")
+        return _hash_of([study, self.external_files(wildcards), sorted(METRICS)])
 
     def shown(self, kind: str, study: str = "{study}") -> list[str]:
         """Tables and figures of a study."""
@@ -215,16 +162,20 @@ class Jobs:
         files: list[Any] = []
         for path in self.shown(kind):
             labels = self.report_labels(path, kind)
-            files.append(mark(path, **labels) if labels else path)
+            if labels:
+                files.append(mark(path, **labels))
+            else:
+                files.append(path)
         return files
 
     def report_labels(self, path: str, kind: str) -> dict[str, Any]:
         """How `snakemake --report` shows a table or figure; empty for other formats."""
-        name, _, ending = Path(path).name.removeprefix("{study}.").partition(".")
+        file = Path(path).name.removeprefix("{study}.")
+        name, _, ending = file.partition(".")
         what = REPORTED.get(ending)
         if what is None:
             return {}
-        caption = Path(__file__).parents[1] / "report" / "captions" / "table.rst"
+        caption = TABLE_CAPTION
         if what == "figure":
             caption = kinds()[kind].caption_path(name)
         return {
@@ -242,8 +193,8 @@ class Jobs:
     @property
     def page_contents(self) -> str:
         """Hash of what the report shows besides its inputs."""
-        order = {study.name: study.kind for study in self.plan.studies.values()}
-        return _hash_of([self.plan.preset, list(order.items()), self.scoring])
+        kinds_in_order = [[study.name, study.kind] for study in self.plan.studies.values()]
+        return _hash_of([self.plan.preset, kinds_in_order, self.scoring])
 
     @property
     def collected_studies(self) -> list[str]:
@@ -255,13 +206,23 @@ class Jobs:
         """Figures that the report embeds."""
         files: list[str] = []
         for study in self.plan.studies.values():
-            files += [file for file in self.shown(study.kind, study.name) if file.endswith(".png")]
+            for name in kinds()[study.kind].figures:
+                files.append(paths.figure(study.name, name, "png"))
         return files
 
     @property
     def prepared_datasets(self) -> list[str]:
         """All prepared datasets."""
         return [paths.prepared(dataset) for dataset in self.plan.datasets]
+
+    def _run(self, wildcards: Any) -> Run:
+        return self.plan.runs[self.stem(wildcards)]
+
+    def _study(self, wildcards: Any) -> PlannedStudy:
+        return self.plan.studies[wildcards.study]
+
+    def _cells(self, wildcards: Any) -> int:
+        return resources.cells(self.plan.dataset(wildcards.dataset))
 
 
 def _files_of_run(run: Run) -> list[str]:
@@ -282,14 +243,7 @@ def _files_of_probes(study: PlannedStudy) -> list[str]:
     return files
 
 
-def _is_fitted(method: Method, accelerated: bool) -> bool:
-    return not method.saves_weights and method.accelerated is accelerated
-
-
-def _pattern(names: Iterable[str]) -> str:
-    return "|".join(names) or NO_VALUE
-
-
 def _hash_of(facts: Any) -> str:
     text = json.dumps(facts, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    digest = hashlib.sha256(text.encode())
+    return digest.hexdigest()[:16]

@@ -10,29 +10,39 @@ from typing import Generic, TypeVar
 from baselines import methods
 from npt.data.store import Prepared
 from npt.interface import UserError
-from workflow.planning import paths
-from workflow.planning.external_runs import external_runs
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import Expected, PlannedStudy
 from workflow.results.external import (
     complete_methods,
     read_csv,
+    require_free_name,
     require_metrics,
-    require_own_name,
 )
-from workflow.results.job import data_hashes
 from workflow.results.missing import why_unfinished
 from workflow.results.predictions import read_predictions
 from workflow.results.prepared import PreparedDatasets
+from workflow.results.requirements import (
+    REMEDY,
+    require_data,
+    require_query,
+    require_settings,
+)
 from workflow.results.revisions import mixed_revisions
-from workflow.results.row import UNFINISHED, Key, Row
+from workflow.results.row import UNFINISHED, Row
 from workflow.results.row_file import read_rows
 from workflow.results.scores import fold_scores
-from workflow.results.selection import best_trials
+from workflow.results.selection import Trial, best_trials
+from workflow.results.sources import (
+    Source,
+    Sources,
+    external_csvs,
+    external_folders,
+    external_sources,
+    folder_sources,
+    own_sources,
+)
 
 Content = TypeVar("Content")
-PREDICTIONS = ".predictions.npz"
-REMEDY = "remove it and run again"
 
 
 @dataclass(frozen=True)
@@ -62,24 +72,12 @@ class Collected:
         """Raise `UserError` for missing results, wrong external results and mixed revisions."""
         for row in self.unfinished:
             raise UserError(f"{row.run_key} fold {row.fold}: {row.reason}")
-        mixtures = () if allow_mixed_revisions else self.mixtures
-        for problem in (*self.problems, *mixtures):
+        for problem in self.problems:
             raise UserError(problem)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a row of a study comes from.
-
-    Attributes:
-        stem: Stem of the run made here; None for external results.
-        folder: External results folder; empty for a run made here.
-    """
-
-    rows: Path
-    predictions: Path
-    stem: str | None = None
-    folder: str = ""
+        if allow_mixed_revisions:
+            return
+        for mixture in self.mixtures:
+            raise UserError(mixture)
 
 
 class Collector:
@@ -95,56 +93,60 @@ class Collector:
         """Rows of a study: of runs or probes made here, external ones, and unfinished ones."""
         problems: list[str] = []
         external: list[Row] = []
-        sources = self._own_sources(study)
+        sources = own_sources(self.plan, study)
         try:
-            for key, source in _external_sources(study).items():
-                sources.setdefault(key, source)
+            sources = {**external_sources(study), **sources}
             external = self._external_methods(study)
         except (UserError, OSError) as error:
             problems.append(str(error))
-        pairs = [(expected, self._row(study, expected, sources)) for expected in study.expected]
-        rows = [*(row for _, row in pairs), *external]
-        selected = [*best_trials(pairs), *external]
-        return Collected(tuple(selected), tuple(problems), tuple(mixed_revisions(rows)))
+        trials = []
+        for expected in study.expected:
+            row = self._row(study, expected, sources)
+            trials.append(Trial(expected, row))
+        all_rows = [trial.row for trial in trials] + external
+        return Collected(
+            rows=(*best_trials(trials), *external),
+            problems=tuple(problems),
+            mixtures=tuple(mixed_revisions(all_rows)),
+        )
 
-    def _own_sources(self, study: PlannedStudy) -> dict[Key, Source]:
-        sources = {}
-        for stem, folds in study.runs.items():
-            run = self.plan.runs[stem]
-            rows = paths.probe_rows(study.name, stem) if study.probes else paths.run_rows(stem)
-            source = Source(Path(rows), Path(paths.run_predictions(stem)), stem)
-            for fold in folds:
-                sources[run.key, run.seed, fold] = source
-        return sources
-
-    def _row(self, study: PlannedStudy, expected: Expected, sources: dict[Key, Source]) -> Row:
+    def _row(self, study: PlannedStudy, expected: Expected, sources: Sources) -> Row:
         """An expected row, unfinished with the reason if there is none."""
         source = sources.get((expected.key, expected.seed, expected.fold))
         if source is None:
             return self._unfinished(expected, "in no file of the external results")
         try:
-            prepared = self.prepared.get(expected.dataset)
-            row = self._only_row(source, expected)
-            _require_planned(row, expected, prepared, source.rows)
-            if study.probes:
-                _require_query(row, study, prepared, source.rows)
-                return row
-            return self._scored(row, source, prepared)
+            return self._finished(study, expected, source)
         except FileNotFoundError:
             reason = f"{source.rows}: missing"
             if source.stem is not None:
-                reason = why_unfinished(source.stem, study.name if study.probes else None)
+                probing_study = study.name if study.probes else None
+                reason = why_unfinished(source.stem, probing_study)
         except (UserError, OSError) as error:
             reason = str(error)
         return self._unfinished(expected, reason)
+
+    def _finished(self, study: PlannedStudy, expected: Expected, source: Source) -> Row:
+        prepared = self.prepared.get(expected.dataset)
+        row = self._only_row(source, expected)
+        require_settings(row, expected, source.rows)
+        require_data(row, prepared, source.rows)
+        if study.probes:
+            require_query(row, study, prepared, source.rows)
+            return row
+        return self._scored(row, source, prepared)
 
     def _only_row(self, source: Source, expected: Expected) -> Row:
         key = (expected.key, expected.seed, expected.fold)
         rows = [row for row in self._rows.read(source.rows) if row.key == key]
         if len(rows) != 1:
-            where = f"{source.rows}: {len(rows)} rows of {expected.key} fold {expected.fold}"
-            raise UserError(f"{where}; exactly one is allowed; {REMEDY}")
-        return rows[0].changed({"source": source.folder}) if source.folder else rows[0]
+            identity = f"{expected.key} fold {expected.fold}"
+            message = f"{source.rows}: {len(rows)} rows of {identity}; {REMEDY}"
+            raise UserError(message)
+        row = rows[0]
+        if source.folder:
+            return row.changed({"source": source.folder})
+        return row
 
     def _scored(self, row: Row, source: Source, prepared: Prepared) -> Row:
         """The row with its metrics; external rows may come with metrics instead of predictions."""
@@ -153,38 +155,37 @@ class Collector:
         if row.source and not source.predictions.exists():
             require_metrics(row, str(source.rows))
             return row
+        arrays = self._predictions.read(source.predictions)
         try:
-            scores = fold_scores(prepared, row.fold, self._predictions.read(source.predictions))
+            scores = fold_scores(prepared, row.fold, arrays)
         except UserError as error:
-            where = "" if str(error).startswith(str(source.predictions)) else source.predictions
-            raise UserError(f"{where}: {error}" if where else str(error)) from None
+            raise UserError(f"{source.predictions}: {error}; {REMEDY}") from None
         return row.changed(scores)
 
     def _external_methods(self, study: PlannedStudy) -> list[Row]:
         """Rows of methods that are unknown here, on the study's datasets and folds."""
         rows: list[Row] = []
-        for name in study.external_results:
-            if name.endswith(".csv"):
-                lines = read_csv(Path(name), self.prepared.available)
-                rows += [line.changed({"source": name}) for line in lines]
-            else:
-                rows += self._unknown_methods(name, study)
+        for name in external_csvs(study):
+            for row in read_csv(Path(name), self.prepared.available):
+                rows.append(row.changed({"source": name}))
+        for folder in external_folders(study):
+            rows += self._unknown_methods(folder, study)
         folds = [(expected.dataset, expected.fold) for expected in study.expected]
         return complete_methods(rows, folds)
 
     def _unknown_methods(self, folder: str, study: PlannedStudy) -> Iterable[Row]:
-        datasets = {expected.dataset for expected in study.expected}
-        for (key, _, fold), source in _folder_sources(folder, study).items():
-            dataset, method, _ = key.split("/")
-            if method in methods() or dataset not in datasets:
+        for key, source in folder_sources(folder, study).items():
+            dataset, method, _ = key[0].split("/")
+            if method in methods() or dataset not in study.datasets:
                 continue
+            prepared = self.prepared.get(dataset)
             for row in self._rows.read(source.rows):
-                if row.fold != fold or row.run_key != key:
+                if row.key != key:
                     continue
-                prepared = self.prepared.get(dataset)
-                require_own_name(row, str(source.rows))
-                _require_data(row, prepared, source.rows)
-                yield self._scored(row.changed({"source": folder}), source, prepared)
+                require_free_name(row, str(source.rows))
+                require_data(row, prepared, source.rows)
+                external_row = row.changed({"source": folder})
+                yield self._scored(external_row, source, prepared)
 
     def _unfinished(self, expected: Expected, reason: str) -> Row:
         return Row(
@@ -212,54 +213,3 @@ class _Files(Generic[Content]):
         if path not in self._contents:
             self._contents[path] = self._read(path)
         return self._contents[path]
-
-
-def _external_sources(study: PlannedStudy) -> dict[Key, Source]:
-    sources: dict[Key, Source] = {}
-    for name in study.external_results:
-        if not name.endswith(".csv"):
-            sources |= _folder_sources(name, study)
-    return sources
-
-
-def _folder_sources(folder: str, study: PlannedStudy) -> dict[Key, Source]:
-    sources = {}
-    runs = external_runs([folder], f"studies.{study.name}.external_results")
-    for key, files in runs.items():
-        for (seed, fold), file in files.items():
-            rows = Path(file)
-            predictions = rows.with_name(rows.name.removesuffix(paths.ROWS) + PREDICTIONS)
-            sources[key, seed, fold] = Source(rows, predictions, folder=folder)
-    return sources
-
-
-def _require_planned(row: Row, expected: Expected, prepared: Prepared, path: Path) -> None:
-    """Raise `UserError` for a row of other settings or data, or a failure without a reason."""
-    if row.fingerprint != expected.fingerprint:
-        made = f"{row.fingerprint}, here {expected.fingerprint}"
-        raise UserError(f"{path}: fingerprint: of other settings or data ({made}); {REMEDY}")
-    _require_data(row, prepared, path)
-
-
-def _require_data(row: Row, prepared: Prepared, path: Path) -> None:
-    here = {"task": prepared.table.task, **data_hashes(prepared)}
-    for column, value in here.items():
-        if getattr(row, column) != value:
-            made = f"{getattr(row, column)}, here {value}"
-            raise UserError(f"{path}: {column}: of another table ({made}); {REMEDY}")
-    if row.status != "ok" and not row.reason:
-        raise UserError(f"{path}: reason: fold {row.fold} is {row.status} without one")
-
-
-def _require_query(row: Row, study: PlannedStudy, prepared: Prepared, path: Path) -> None:
-    """Raise `UserError` for a row of a probe with other options or another number of rows."""
-    if row.status != "ok":
-        return
-    test_rows = len(prepared.splits[row.fold].test)
-    planned = {
-        "options": study.options,
-        "rows": min(test_rows, study.max_test_rows or test_rows),
-    }
-    for column, value in planned.items():
-        if row.facts.get(column) != value:
-            raise UserError(f"{path}: {column}: of an earlier probe; {REMEDY}")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from npt.evaluation import Evaluation, evaluate
-from npt.interface import Fit, Learner, Resources, Trial
+from npt.interface import Learner, Resources, Trial
 from npt.table import Split
 from workflow.results.job import Job
-from workflow.results.predictions import PARTS, fold_arrays
+from workflow.results.predictions import fold_arrays
 from workflow.results.row import Row
 
 
@@ -32,52 +32,63 @@ class FittedFold:
 
 def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     """Train on a fold, blind to its test targets, and predict its validation and test rows."""
+    table = job.prepared.table
     split = job.split(fold)
     identity = {**job.identity(fold), **_sizes(split)}
-    refusal = job.method.supports(job.prepared.table.task)
+    refusal = job.method.supports(table.task)
     if refusal:
         row = Row(**identity, status="skipped", reason=refusal)
-        return FittedFold(row, {}, (), None)
+        return FittedFold(row, arrays={}, trials=(), learner=None)
     learner = job.method.build(job.settings, resources)
-    seed = job.run.training_seed(fold)
-    evaluation = evaluate(learner, job.prepared.table, split, seed)
-    outcome = _outcome(evaluation)
-    device = str(getattr(learner, "device", "cpu"))
-    row = Row(**identity, **outcome, threads=resources.threads, device=device)
-    arrays = fold_arrays(fold, split, evaluation.predictions)
-    fitted = learner if evaluation.status == "ok" else None
-    return FittedFold(row, arrays, tuple(evaluation.trials), fitted)
+    evaluation = evaluate(learner, table, split, job.run.training_seed(fold))
+    row = Row(
+        **identity,
+        **_outcome(evaluation),
+        threads=resources.threads,
+        device=str(getattr(learner, "device", "cpu")),
+    )
+    return FittedFold(
+        row,
+        arrays=fold_arrays(fold, split, evaluation.predictions),
+        trials=tuple(evaluation.trials),
+        learner=learner if evaluation.status == "ok" else None,
+    )
 
 
 def _sizes(split: Split) -> dict[str, int]:
-    sizes = {"train_rows": len(split.train)}
-    for part in PARTS:
-        sizes[f"{part}_rows"] = len(split.rows(part))
-    return sizes
+    return {
+        "train_rows": len(split.train),
+        "validation_rows": len(split.validation),
+        "test_rows": len(split.test),
+    }
 
 
 def _outcome(evaluation: Evaluation) -> dict[str, Any]:
-    gpu_memory = evaluation.peak_gpu_memory_mb
     return {
         "status": evaluation.status,
         "reason": evaluation.reason,
-        **_facts_of_fit(evaluation.fit),
+        **_facts_of_fit(evaluation),
         **_facts_of_search(evaluation),
         "fit_seconds": round(evaluation.fit_seconds, 3),
         "predict_seconds": round(evaluation.predict_seconds, 3),
         "peak_memory_mb": round(evaluation.peak_memory_mb, 1),
-        "peak_gpu_memory_mb": None if gpu_memory is None else round(gpu_memory, 1),
+        "peak_gpu_memory_mb": _rounded(evaluation.peak_gpu_memory_mb),
     }
 
 
-def _facts_of_fit(fit: Fit | None) -> dict[str, Any]:
-    names = ("validation_loss", "chosen", "grid", "models", "fits", "parameters")
+def _facts_of_fit(evaluation: Evaluation) -> dict[str, Any]:
+    fit = evaluation.fit
     if fit is None:
+        names = ("validation_loss", "chosen", "grid", "models", "fits", "parameters")
         return dict.fromkeys(names)
-    facts = {name: getattr(fit, name) for name in names}
-    facts["validation_loss"] = float(fit.validation_loss)
-    facts["chosen"] = dict(fit.chosen)
-    return facts
+    return {
+        "validation_loss": float(fit.validation_loss),
+        "chosen": dict(fit.chosen),
+        "grid": fit.grid,
+        "models": fit.models,
+        "fits": fit.fits,
+        "parameters": fit.parameters,
+    }
 
 
 def _facts_of_search(evaluation: Evaluation) -> dict[str, int | None]:
@@ -85,4 +96,13 @@ def _facts_of_search(evaluation: Evaluation) -> dict[str, int | None]:
     if not trials:
         return {"configurations": None, "failed_configurations": None}
     failures = [trial for trial in trials if trial.reason]
-    return {"configurations": len(trials), "failed_configurations": len(failures)}
+    return {
+        "configurations": len(trials),
+        "failed_configurations": len(failures),
+    }
+
+
+def _rounded(megabytes: float | None) -> float | None:
+    if megabytes is None:
+        return None
+    return round(megabytes, 1)

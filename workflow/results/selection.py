@@ -5,62 +5,79 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from workflow.planning.planned_study import Expected
 from workflow.results.row import UNFINISHED, Key, Row
 
 
-def best_trials(pairs: Iterable[tuple[Expected, Row]]) -> list[Row]:
-    """One row for all trials of a tuned variant on a fold; other rows as they are.
+@dataclass(frozen=True)
+class Trial:
+    """A row with what the plan expects of it."""
 
-    Args:
-        pairs: Expected rows and the rows themselves.
-    """
-    groups: dict[Key, list[tuple[Expected, Row]]] = defaultdict(list)
-    for expected, row in pairs:
-        run_key = expected.trial_of or expected.key
-        groups[run_key, expected.seed, expected.fold].append((expected, row))
-    rows = []
-    for (run_key, _, _), trials in groups.items():
-        if trials[0][0].trial_of is None:
-            rows.append(trials[0][1])
-        else:
-            rows.append(_best(trials, run_key.rpartition("/")[2]))
-    return rows
+    expected: Expected
+    row: Row
+
+    @property
+    def run_key(self) -> str:
+        """Key of the tuned variant, or of the run itself."""
+        return self.expected.trial_of or self.expected.key
+
+    @property
+    def loss(self) -> float:
+        """Validation loss, infinite where there is none."""
+        loss = self.row.validation_loss
+        if loss is None or math.isnan(loss):
+            return math.inf
+        return loss
 
 
-def _best(trials: list[tuple[Expected, Row]], variant: str) -> Row:
+def best_trials(trials: Iterable[Trial]) -> list[Row]:
+    """One row for all trials of a tuned variant on a fold; other rows as they are."""
+    trials_by_key: dict[Key, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        key = (trial.run_key, trial.expected.seed, trial.expected.fold)
+        trials_by_key[key].append(trial)
+    return [_best(members) for members in trials_by_key.values()]
+
+
+def _best(trials: list[Trial]) -> Row:
     """The trial with the lowest validation loss, with the costs of all.
 
-    Failed trials lose, and while one trial is unfinished so is the fold.
+    Failed trials lose. While one trial is unfinished, so is the fold.
     """
-    for _, row in trials:
-        if row.status == UNFINISHED:
-            return row.changed({"variant": variant})
-    succeeded = [trial for trial in trials if trial[1].status == "ok"]
-    expected, winner = min(succeeded, key=_loss, default=trials[0])
-    chosen = {
-        "configuration": winner.variant,
-        **expected.changes,
-        **(winner.chosen or {}),
-    }
-    rows = [row for _, row in trials]
-    changes: dict[str, Any] = {
+    first = trials[0]
+    if first.expected.trial_of is None:
+        return first.row
+    variant = first.run_key.rpartition("/")[2]
+    for trial in trials:
+        if trial.row.status == UNFINISHED:
+            return trial.row.changed({"variant": variant})
+    succeeded = [trial for trial in trials if trial.row.status == "ok"]
+    winner = min(succeeded, key=lambda trial: trial.loss, default=first)
+    changes = {
         "variant": variant,
-        "chosen": chosen,
-        "fit_seconds": round(_total(rows, "fit_seconds"), 3),
-        "fits": int(_total(rows, "fits")),
+        "chosen": _chosen(winner),
+        "fit_seconds": round(_total(trials, "fit_seconds"), 3),
+        "fits": int(_total(trials, "fits")),
         "configurations": len(trials),
     }
-    return winner.changed(changes)
+    return winner.row.changed(changes)
 
 
-def _loss(trial: tuple[Expected, Row]) -> float:
-    loss = trial[1].validation_loss
-    return math.inf if loss is None or math.isnan(loss) else loss
+def _chosen(winner: Trial) -> dict[str, Any]:
+    return {
+        "configuration": winner.row.variant,
+        **winner.expected.changes,
+        **(winner.row.chosen or {}),
+    }
 
 
-def _total(rows: Iterable[Row], column: str) -> float:
-    values = [getattr(row, column) for row in rows]
-    return sum(value for value in values if value is not None)
+def _total(trials: Iterable[Trial], column: str) -> float:
+    total = 0.0
+    for trial in trials:
+        value = getattr(trial.row, column)
+        if value is not None:
+            total += value
+    return total

@@ -12,18 +12,30 @@ import pandas as pd
 from npt.atomic import replacing
 from workflow.results.row import Row
 
-TEXT = ("study", "dataset", "task", "method", "variant", "preset", "fingerprint", "data", "splits")
-TEXT += ("revision", "status", "reason", "source")  # columns that are never numbers
+# Columns whose values may look like numbers.
+TEXT = (
+    "study",
+    "dataset",
+    "task",
+    "method",
+    "variant",
+    "preset",
+    "fingerprint",
+    "data",
+    "splits",
+    "revision",
+    "status",
+    "reason",
+    "source",
+)
 
 
 def study_frame(rows: Iterable[Row], study: str) -> pd.DataFrame:
     """One line per row, nested values as JSON; the columns of `Row` first, then the extra ones."""
-    rows = list(rows)
-    lines = [_flat(row) for row in rows]
-    frame = pd.DataFrame(lines)
-    schema = [name for name in Row.model_fields if name in frame]
-    extra = [name for name in frame if name not in Row.model_fields]
-    frame = frame[[*schema, *extra]]
+    frame = pd.DataFrame([_flat(row) for row in rows])
+    columns = [name for name in Row.model_fields if name in frame]
+    columns += [name for name in frame if name not in Row.model_fields]
+    frame = frame[columns]
     frame.insert(0, "study", study)
     return frame
 
@@ -38,8 +50,12 @@ def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
 def read_study(path: Path) -> pd.DataFrame:
     """Read a collected study; only empty cells are missing, so that a reason "NA" is kept."""
     columns = pd.read_csv(path, nrows=0).columns
-    types = {name: str for name in columns if name in TEXT}
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
+    return pd.read_csv(
+        path,
+        keep_default_na=False,
+        na_values=[""],
+        dtype={name: str for name in columns if name in TEXT},
+    )
 
 
 def _flat(row: Row) -> dict[str, Any]:

@@ -12,10 +12,11 @@ import pandas as pd
 from npt.atomic import replacing
 from npt.interface import Trial
 
+Trials = Mapping[int, Sequence[Trial]]  # by fold
 FACTS = ("validation_loss", "reason", "fit", "seconds")  # attributes of a trial that are columns
 
 
-def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
+def write_trials(path: Path, trials: Trials) -> None:
     """Write one line per fold and configuration, in the grid's order.
 
     Every tuned hyper-parameter has a column. Values that are not all numbers, all text or all
@@ -26,24 +27,25 @@ def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
         frame.to_parquet(partial, engine="pyarrow", index=False)
 
 
-def trials_frame(trials: Mapping[int, Sequence[Trial]]) -> pd.DataFrame:
+def trials_frame(trials: Trials) -> pd.DataFrame:
     """The content of the file."""
     lines: list[dict[str, Any]] = []
-    tuned: dict[str, None] = {}
+    tuned: dict[str, None] = {}  # an ordered set
     for fold, fold_trials in trials.items():
         for trial in fold_trials:
             facts = {name: getattr(trial, name) for name in FACTS}
             lines.append({"fold": fold, **trial.parameters, **facts})
             tuned.update(dict.fromkeys(trial.parameters))
-    columns = {}
+    columns: dict[str, list[Any]] = {}
     for name in ("fold", *tuned, *FACTS):
-        values = [line.get(name) for line in lines]
-        columns[name] = _of_one_type(values) if name in tuned else values
+        columns[name] = [line.get(name) for line in lines]
+    for name in tuned:
+        if not _has_one_type(columns[name]):
+            columns[name] = [json.dumps(value) for value in columns[name]]
     return pd.DataFrame(columns)
 
 
-def _of_one_type(values: list[Any]) -> list[Any]:
-    for kind in (str, bool, int | float):
-        if all(isinstance(value, kind) for value in values):
-            return values
-    return [json.dumps(value) for value in values]
+def _has_one_type(values: list[Any]) -> bool:
+    if all(isinstance(value, int | float) for value in values):
+        return True
+    return all(isinstance(value, str) for value in values)

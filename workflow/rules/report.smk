@@ -11,7 +11,7 @@ for kind in jobs.kinds:
         log:
             paths.log("show", "{study}"),
         wildcard_constraints:
-            study=jobs.studies_of_kind(kind),
+            study=patterns.studies_of_kind(jobs.plan, kind),
         resources:
             mem_mb=1000,
         params:

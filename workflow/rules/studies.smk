@@ -6,9 +6,9 @@ rule probe:
         paths.probe_rows(),
         paths.probe_predictions(),
     log:
-        paths.log("probe", "{study}/" + paths.RUN),
+        paths.log("probe", paths.PROBE),
     wildcard_constraints:
-        study=jobs.probed_studies,
+        study=patterns.probing_studies(jobs.plan),
     threads: 1
     resources:
         gpu=jobs.probe_gpus,

@@ -8,7 +8,7 @@ rule train:
     log:
         paths.log("run", paths.RUN),
     wildcard_constraints:
-        method=jobs.trained_methods,
+        method=patterns.methods_of_rule("train"),
     priority: 10
     threads: 1
     resources:
@@ -32,7 +32,7 @@ rule fit:
     log:
         paths.log("run", paths.RUN),
     wildcard_constraints:
-        method=jobs.fitted_methods,
+        method=patterns.methods_of_rule("fit"),
     threads: 1
     resources:
         gpu=0,
@@ -49,4 +49,4 @@ rule fit:
 # A profile can give these a GPU, with `set-resources`.
 use rule fit as fit_accelerated with:
     wildcard_constraints:
-        method=jobs.accelerated_methods,
+        method=patterns.methods_of_rule("fit_accelerated"),

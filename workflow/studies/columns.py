@@ -12,21 +12,44 @@ from workflow.report.titles import dataset_title, method_titles
 
 def model_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
     """Dataset and method of a frame with a row per model."""
+    datasets = [dataset_title(name) for name in frame["dataset"]]
     return {
-        "Dataset": [text(dataset_title(name)) for name in frame["dataset"]],
-        "Method": [text(title) for title in method_titles(frame)],
+        "Dataset": texts(datasets),
+        "Method": texts(method_titles(frame)),
     }
 
 
-def numbers(values: Iterable[float], digits: int, *, sign: bool = False) -> list[Cell]:
+def texts(contents: Iterable[str]) -> list[Cell]:
+    """A column of plain text."""
+    return [text(content) for content in contents]
+
+
+def numbers(
+    values: Iterable[float],
+    digits: int,
+    *,
+    sign: bool = False,
+) -> list[Cell]:
     """A column of numbers."""
     return [number(value, digits, sign=sign) for value in values]
 
 
-def with_errors(frame: pd.DataFrame, column: str, digits: int, *, sign: bool = False) -> list[Cell]:
+def with_errors(
+    frame: pd.DataFrame,
+    column: str,
+    digits: int,
+    *,
+    sign: bool = False,
+) -> list[Cell]:
     """A column of means with the standard errors of `frame`."""
-    pairs = zip(frame[column], frame["standard_error"], strict=True)
-    return [number(mean, digits, error=error, sign=sign) for mean, error in pairs]
+    cells = []
+    for mean, error in zip(
+        frame[column],
+        frame["standard_error"],
+        strict=True,
+    ):
+        cells.append(number(mean, digits, error=error, sign=sign))
+    return cells
 
 
 def percents(fractions: Iterable[float], digits: int = 0) -> list[Cell]:
@@ -36,7 +59,10 @@ def percents(fractions: Iterable[float], digits: int = 0) -> list[Cell]:
 
 def columns_of(rows: Sequence[Mapping[str, Cell]]) -> dict[str, list[Cell]]:
     """Columns of rows of cells; a row without a column has a dash."""
-    titles: dict[str, None] = {}
+    columns: dict[str, list[Cell]] = {}
     for row in rows:
-        titles.update(dict.fromkeys(row))
-    return {title: [row.get(title, MISSING) for row in rows] for title in titles}
+        for title in row:
+            columns.setdefault(title, [])
+    for title, cells in columns.items():
+        cells += [row.get(title, MISSING) for row in rows]
+    return columns

@@ -41,7 +41,7 @@ class StudyKind:
       `headline`, a sentence of the report's summary.
     * `probe.py`, where `probes`: `probe(query)`.
 
-    Kinds with own rules are subclasses.
+    A kind with rules of its own is a subclass.
 
     Attributes:
         order: Position of the kind in lists and in the report's summary.
@@ -87,11 +87,21 @@ class StudyKind:
         """Caption of a figure as one line."""
         return " ".join(self.caption_path(figure).read_text(encoding="utf-8").split())
 
-    def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
+    def table(
+        self,
+        name: str,
+        study: pd.DataFrame,
+        scoring: Scoring,
+    ) -> Table:
         """One of the kind's tables."""
         return getattr(self._module("tables"), name)(study, scoring)
 
-    def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
+    def figure(
+        self,
+        name: str,
+        study: pd.DataFrame,
+        scoring: Scoring,
+    ) -> Figure:
         """One of the kind's figures."""
         return getattr(self._module("figures"), name)(study, scoring)
 
@@ -105,7 +115,7 @@ class StudyKind:
         return headline(study, scoring) if headline else ""
 
     def probe(self, query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
-        """Facts that enter the row of a fold, and arrays to save beside it."""
+        """Facts that enter the row of a fold, and arrays to save with it."""
         return self._module("probe").probe(query.with_shown_targets())
 
     def _module(self, name: str) -> Any:

@@ -68,7 +68,11 @@ class ProbeQuery:
 
     def perturbed(self, perturbation: Perturbation) -> np.ndarray:
         """Predictions of the probed rows while the other rows are perturbed."""
-        return self.model.predict_perturbed(self.rows, perturbation, self.seed).values
+        return self.model.predict_perturbed(
+            self.rows,
+            perturbation,
+            self.seed,
+        ).values
 
     def score(self, predictions: np.ndarray) -> dict[str, float]:
         """Metrics of predictions for the probed rows."""

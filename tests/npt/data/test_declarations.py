@@ -230,7 +230,7 @@ def test_a_prepared_dataset_survives_the_disk(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"target": "z"}, "column 'z' is declared and not in the file; it has x0"),
+        ({"target": "z"}, "column 'z' is declared and not in the file; columns: x0"),
         ({"categorical": ("y",)}, "column 'color' holds text"),
     ],
 )

@@ -19,7 +19,7 @@ ROWS = [
 def compared(folder: Path, *changes: dict[str, Any], excluded: tuple[str, ...] = ()) -> Comparison:
     """The rows compared with themselves after a change of each."""
     write_study(folder / "a" / "main.csv", ROWS, "main")
-    changed = [one.changed(change) for one, change in zip(ROWS, changes, strict=False)]
+    changed = [result.changed(change) for result, change in zip(ROWS, changes, strict=False)]
     write_study(folder / "b" / "main.csv", changed, "main")
     return compare_study(folder / "a" / "main.csv", folder / "b" / "main.csv", excluded)
 

@@ -58,8 +58,11 @@ def test_external_rows_replace_missing_ones() -> None:
     merged = planned("there/results")
     assert not merged.runs
     rows = collect(merged).rows
-    assert [(one.fold, one.source) for one in rows] == [(0, "there/results"), (1, "there/results")]
-    assert [one.facts["test_rmse"] for one in rows] == [0.75, 0.75]
+    assert [(result.fold, result.source) for result in rows] == [
+        (0, "there/results"),
+        (1, "there/results"),
+    ]
+    assert [result.facts["test_rmse"] for result in rows] == [0.75, 0.75]
 
 
 def test_own_rows_have_no_source() -> None:
@@ -91,7 +94,7 @@ def test_methods_of_others_stand_in_the_table() -> None:
     theirs(0, 1)
     collected = collect(planned("there/results"))
     collected.require_complete(allow_mixed_revisions=True)
-    assert [one.run_key for one in collected.rows[2:]] == ["yacht/theirs/v2"] * 2
+    assert [result.run_key for result in collected.rows[2:]] == ["yacht/theirs/v2"] * 2
     assert collected.rows[-1].source == "there/results"
 
 
@@ -138,16 +141,21 @@ def test_plain_csv_is_an_external_result() -> None:
         finish(merged, stem)
     collected = collect(merged)
     collected.require_complete(allow_mixed_revisions=True)
-    assert [one.method for one in collected.rows] == ["knn", "knn", "Their Model", "Their Model"]
+    assert [result.method for result in collected.rows] == [
+        "knn",
+        "knn",
+        "Their Model",
+        "Their Model",
+    ]
     assert collected.rows[3].facts == {"test_rmse": 0.25}
     assert collected.rows[3].source == "published.csv"
 
 
 def test_csv_may_name_variant_and_seed_and_leave_metrics_empty() -> None:
     path = write_csv("dataset,method,variant,fold,seed,rmse,mse\nyacht,theirs,big,0,3,0.5,\n")
-    (one,) = read_csv(path, YACHT)
-    assert one.key == ("yacht/theirs/big", 3, 0)
-    assert one.facts == {"test_rmse": 0.5}
+    (result,) = read_csv(path, YACHT)
+    assert result.key == ("yacht/theirs/big", 3, 0)
+    assert result.facts == {"test_rmse": 0.5}
 
 
 def test_csv_lines_of_other_datasets_are_left_out() -> None:

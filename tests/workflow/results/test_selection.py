@@ -5,12 +5,12 @@ from typing import Any
 from tests.rows import failed, row
 from workflow.planning.planned_study import Expected
 from workflow.results.row import UNFINISHED, Row
-from workflow.results.selection import best_trials
+from workflow.results.selection import Trial, best_trials
 
 CHANGES: dict[str, dict[str, Any]] = {"base": {}, "deep": {"layers": 8}, "wide": {"width": 64}}
 
 
-def pair(result: Row) -> tuple[Expected, Row]:
+def pair(result: Row) -> Trial:
     """A trial of the tuned method with what the plan expects of it."""
     expected = Expected(
         dataset=result.dataset,
@@ -22,10 +22,10 @@ def pair(result: Row) -> tuple[Expected, Row]:
         trial_of="yacht/knn/tuned" if result.method == "knn" else None,
         changes=CHANGES[result.variant],
     )
-    return expected, result
+    return Trial(expected, result)
 
 
-def trial(variant: str, loss: float | None, fold: int = 0, **changes: Any) -> tuple[Expected, Row]:
+def trial(variant: str, loss: float | None, fold: int = 0, **changes: Any) -> Trial:
     costs = {"fit_seconds": 2.0, "fits": 1, "chosen": {"update": 9}}
     return pair(row(fold=fold, variant=variant, validation_loss=loss, **{**costs, **changes}))
 
@@ -33,7 +33,7 @@ def trial(variant: str, loss: float | None, fold: int = 0, **changes: Any) -> tu
 def test_lowest_validation_loss_wins_on_each_fold() -> None:
     trials = [trial("base", 0.3), trial("deep", 0.2), trial("base", 0.3, 1), trial("deep", 0.4, 1)]
     rows = best_trials(trials)
-    assert [(one.fold, one.variant) for one in rows] == [(0, "tuned"), (1, "tuned")]
+    assert [(result.fold, result.variant) for result in rows] == [(0, "tuned"), (1, "tuned")]
     assert rows[0].chosen == {"configuration": "deep", "layers": 8, "update": 9}
     assert rows[1].chosen == {"configuration": "base", "update": 9}
 
@@ -59,4 +59,4 @@ def test_fold_waits_for_all_of_its_trials() -> None:
 
 def test_other_rows_stay_as_they_are_and_in_order() -> None:
     other = pair(row("mlp"))
-    assert best_trials([other, trial("base", 0.1)])[0] == other[1]
+    assert best_trials([other, trial("base", 0.1)])[0] == other.row

@@ -34,7 +34,12 @@ def dose_study() -> pd.DataFrame:
     return study_frame(rows, "doses")
 
 
-def _doses(method: str, fold: int, shuffled: list[float], deleted: list[float]) -> Any:
+def _doses(
+    method: str,
+    fold: int,
+    shuffled: list[float],
+    deleted: list[float],
+) -> Any:
     doses = {
         "shuffle": {"share": [0.0, 1.0], "rmse": shuffled},
         "delete": {"share": [0.0, 0.9], "rmse": deleted},
@@ -43,7 +48,9 @@ def _doses(method: str, fold: int, shuffled: list[float], deleted: list[float]) 
 
 
 def deletion_study(
-    kept: list[float | None], dataset: str = "protein", partner: float | None = None
+    kept: list[float | None],
+    dataset: str = "protein",
+    partner: float | None = None,
 ) -> pd.DataFrame:
     """A probed row for each distance to the kept rows; half of them can be reduced to 1 %."""
     count = len(kept)
@@ -62,7 +69,10 @@ def deletion_study(
         "options": options,
         "partner_kept": partner,
     }
-    rows = [row("npt", dataset=dataset, **facts), failed("npt", reason=NO_MODEL)]
+    rows = [
+        row("npt", dataset=dataset, **facts),
+        failed("npt", reason=NO_MODEL),
+    ]
     return study_frame(rows, "deletion")
 
 
@@ -90,13 +100,27 @@ def corruption_study() -> pd.DataFrame:
     """RMSE doubles; accuracy falls by 10 and by 20 points."""
     rows = [_corrupted("npt", "yacht", 0, "rmse", 1.0, 2.0)]
     for fold, corrupted in enumerate((0.8, 0.7)):
-        rows.append(_corrupted("npt", "breast_cancer", fold, "accuracy", 0.9, corrupted))
+        rows.append(
+            _corrupted(
+                "npt",
+                "breast_cancer",
+                fold,
+                "accuracy",
+                0.9,
+                corrupted,
+            )
+        )
     rows.append(failed("knn", dataset="breast_cancer", reason=NO_MODEL))
     return study_frame(rows, "corruption")
 
 
 def _corrupted(
-    method: str, dataset: str, fold: int, metric: str, clean: float, corrupted: float
+    method: str,
+    dataset: str,
+    fold: int,
+    metric: str,
+    clean: float,
+    corrupted: float,
 ) -> Any:
     facts = {
         f"clean_{metric}": clean,
@@ -130,8 +154,23 @@ def lookup_study(dataset: str = "protein") -> pd.DataFrame:
             "intervention_others": 0.2,
             "sweep": {"values": values, "predicted": [values, values]},
         }
-        rows.append(row("npt", fold, dataset, variant="lookup", **facts))
-    rows.append(failed("npt", dataset="concrete", variant="lookup", reason=NO_MODEL))
+        rows.append(
+            row(
+                "npt",
+                fold,
+                dataset,
+                variant="lookup",
+                **facts,
+            )
+        )
+    rows.append(
+        failed(
+            "npt",
+            dataset="concrete",
+            variant="lookup",
+            reason=NO_MODEL,
+        )
+    )
     return study_frame(rows, "lookup")
 
 

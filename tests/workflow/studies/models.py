@@ -44,7 +44,11 @@ def small_npt(task: Task, **changes: Any) -> tuple[TrainedNPT, Table, Split]:
     """A small network, its table and its split."""
     table = make_table(task)
     split = first_split(table)
-    return fitted(replace(SMALL_NPT, **changes), table, split), table, split
+    return (
+        fitted(replace(SMALL_NPT, **changes), table, split),
+        table,
+        split,
+    )
 
 
 def unrelated(rows: int = 1500) -> tuple[Table, Split]:

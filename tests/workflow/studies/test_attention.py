@@ -24,9 +24,22 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
 
     seen = []
 
-    def recording(queries, keys, values, *, scale, dropout=None):  # type: ignore[no-untyped-def]
+    def recording(
+        queries,
+        keys,
+        values,
+        *,
+        scale,
+        dropout=None,
+    ):  # type: ignore[no-untyped-def]
         seen.append((queries @ keys.transpose(-1, -2) * scale).softmax(-1))
-        return kernels.dot_product(queries, keys, values, scale=scale, dropout=dropout)
+        return kernels.dot_product(
+            queries,
+            keys,
+            values,
+            scale=scale,
+            dropout=dropout,
+        )
 
     monkeypatch.setattr(model_module, "dot_product", recording)
     trained.predict(split.test)
@@ -36,7 +49,11 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
     features = one_hot_features(table, trained.statistics)
     for index, row in enumerate(split.test[:4]):
         others = np.delete(np.arange(60), row)
-        further = np.random.default_rng((0, row)).choice(others, 30, replace=False)
+        further = np.random.default_rng((0, row)).choice(
+            others,
+            30,
+            replace=False,
+        )
         distances = ((features[others] - features[row]) ** 2).sum(1)
         for head in measured:
             line = first[head.head, row] if head.layer == 0 else last[head.head, index]
@@ -99,7 +116,12 @@ def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
         assert (head.partner < 0.2).all()
         assert not np.isnan(head.typical).any()
     other = model_module.NPT(trained.model.layout, trained.settings).eval()
-    of_other = heads(replace(trained, model=other), table, split.test, 5)
+    of_other = heads(
+        replace(trained, model=other),
+        table,
+        split.test,
+        5,
+    )
     assert not np.allclose(measured[0].nearness, of_other[0].nearness)
 
 

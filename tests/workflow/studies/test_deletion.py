@@ -32,10 +32,18 @@ def sensitive_npt(task: Task, **changes: Any) -> tuple[TrainedNPT, np.ndarray]:
 
 @torch.no_grad()
 def plain_search(
-    trained: TrainedNPT, row: int, options: DeletionOptions, seed: int
+    trained: TrainedNPT,
+    row: int,
+    options: DeletionOptions,
+    seed: int,
 ) -> tuple[set[int], int]:
     """Algorithm 2 with one table in a forward pass: the rows that are left, and the passes."""
-    inputs = mask(trained.data, "test", trained.settings, torch.Generator()).cells
+    inputs = mask(
+        trained.data,
+        "test",
+        trained.settings,
+        torch.Generator(),
+    ).cells
     generator = np.random.default_rng((seed, row))
     scale = trained.statistics.scale[trained.data.target]
 
@@ -87,7 +95,12 @@ def test_parallel_searches_equal_one_at_a_time(task: Task) -> None:
 
 def test_a_model_without_row_attention_spares_all_rows() -> None:
     trained, rows = sensitive_npt("regression", between_datapoints=False)
-    for result in deletions(trained, rows[:3], DeletionOptions(left=0.1), 0):
+    for result in deletions(
+        trained,
+        rows[:3],
+        DeletionOptions(left=0.1),
+        0,
+    ):
         assert result.kept.sum() == 5  # the first number below a tenth of 60
         assert result.passes == 54
         assert result.change == 0
@@ -125,12 +138,26 @@ def test_distances_to_kept_deleted_and_random_rows() -> None:
     features = np.arange(6.0)[:, None]
     context = np.array([0, 1, 3, 4, 5])
     kept, deleted, random = distances(
-        features, Deletion(2, context, np.array([0, 1, 1, 0, 0], bool), 0.0, 9), 0
+        features,
+        Deletion(
+            2,
+            context,
+            np.array([0, 1, 1, 0, 0], bool),
+            0.0,
+            9,
+        ),
+        0,
     )
     assert kept == 1
     assert deleted == pytest.approx((4 + 4 + 9) / 3)
     assert 1 <= random <= 9
-    all_kept = Deletion(2, np.array([0, 1]), np.array([1, 1], bool), 0.0, 9)
+    all_kept = Deletion(
+        2,
+        np.array([0, 1]),
+        np.array([1, 1], bool),
+        0.0,
+        9,
+    )
     kept, deleted, random = distances(features, all_kept, 0)
     assert kept == random == 2.5
     assert np.isnan(deleted)
@@ -141,7 +168,12 @@ def test_a_lookup_model_needs_the_duplicate() -> None:
     trained, table, split = lookup_npt()
     clear = np.abs(trained.predict(split.test).values) > 0.5
     rows = split.test[clear][:8]
-    results = deletions(trained, rows, DeletionOptions(retries=5, left=0.1), 0)
+    results = deletions(
+        trained,
+        rows,
+        DeletionOptions(retries=5, left=0.1),
+        0,
+    )
     kept = [
         bool(result.kept[result.context == table.rows + result.row].all()) for result in results
     ]

@@ -22,7 +22,12 @@ def test_kinds_are_in_the_order_of_the_summary() -> None:
 
 def test_listing_the_kinds_imports_nothing_heavy() -> None:
     code = "import sys; from workflow.studies import kinds; kinds(); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert not {"torch", "sklearn", "pandas", "matplotlib"} & set(done.stdout.split())
 
 
@@ -49,7 +54,11 @@ def test_default_options_are_valid(name: str) -> None:
         ("lookup", {"compare_with": ["mlp", "mlp"]}, "compare_with"),
     ],
 )
-def test_wrong_options_are_refused(name: str, options: dict[str, Any], key: str) -> None:
+def test_wrong_options_are_refused(
+    name: str,
+    options: dict[str, Any],
+    key: str,
+) -> None:
     with pytest.raises(UserError, match=key):
         validated(kinds()[name].options, options, "options")
 

@@ -65,7 +65,11 @@ def test_a_prediction_follows_the_target_of_its_duplicate(model: Model) -> None:
     assert correlation(np.tile(sweep.values, len(rows)), sweep.predictions.ravel()) > 0.6
     for row, line in zip(rows[:2], sweep.predictions[:2], strict=True):
         for value, prediction in zip(sweep.values, line, strict=True):
-            assert with_target(model, row, value) == pytest.approx(prediction, abs=1e-4)
+            assert with_target(
+                model,
+                row,
+                value,
+            ) == pytest.approx(prediction, abs=1e-4)
 
 
 def test_an_intervention_keeps_the_marks_of_released_variants() -> None:
@@ -74,8 +78,16 @@ def test_an_intervention_keeps_the_marks_of_released_variants() -> None:
     row = split.test[0]
     sweep = intervention(trained, split.test[:1], sweep=3)
     shift = statistics(table, split).scale[table.target]  # the duplicate shows it larger by this
-    for value, prediction in zip(sweep.values, sweep.predictions[0], strict=True):
-        assert with_target(model, row, value - shift) == pytest.approx(prediction, abs=1e-4)
+    for value, prediction in zip(
+        sweep.values,
+        sweep.predictions[0],
+        strict=True,
+    ):
+        assert with_target(
+            model,
+            row,
+            value - shift,
+        ) == pytest.approx(prediction, abs=1e-4)
 
 
 def test_validation_rows_are_predicted_with_their_duplicates(model: Model) -> None:
@@ -95,7 +107,11 @@ def test_a_model_without_row_attention_cannot_look_up() -> None:
 def test_a_lookup_model_can_be_perturbed(model: Model) -> None:
     trained, _, split = model
     rows = split.test[:3]
-    assert trained.predict_perturbed(rows, Perturbation("shuffle", 1.0), 0).values.shape == (3,)
+    assert trained.predict_perturbed(
+        rows,
+        Perturbation("shuffle", 1.0),
+        0,
+    ).values.shape == (3,)
 
 
 def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
@@ -106,7 +122,13 @@ def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
     for variant in VARIANTS:
         settings = replace(LOOKUP, lookup=variant, updates=1)
         trained = fitted(settings, table, split)
-        predictions = neighbour_predictions(trained, table, split.test, range(1, 11), 0)
+        predictions = neighbour_predictions(
+            trained,
+            table,
+            split.test,
+            range(1, 11),
+            0,
+        )
         assert predictions.shape == (10, len(truth))
         errors[variant] = np.sqrt(((predictions - truth) ** 2).mean(1))
     assert errors["original"][0] == 0
@@ -122,7 +144,14 @@ def test_the_probe_shows_test_targets_on_the_duplicates(model: Model) -> None:
     blind = trained.with_table(table.blind(split.test), split)
     kind = kinds()["lookup"]
     options = kind.options(compare_with=["linear"])
-    query = ProbeQuery(blind, table, split, split.test[:60], 0, options)
+    query = ProbeQuery(
+        blind,
+        table,
+        split,
+        split.test[:60],
+        0,
+        options,
+    )
     facts, arrays = kind.probe(query)
     assert facts["correlation"] > 0.7
     assert facts["nearest_rmse"] == pytest.approx(0, abs=1e-12)

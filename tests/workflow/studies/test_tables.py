@@ -41,8 +41,8 @@ def finding(name: str, study: pd.DataFrame) -> str:
 def line(section: Section, *names: str) -> list[str]:
     """Texts of the row that begins with some names, without them."""
     rows = [[cell.text for cell in row] for row in section.rows]
-    (found,) = (row for row in rows if row[: len(names)] == list(names))
-    return found[len(names) :]
+    (texts,) = (row for row in rows if row[: len(names)] == list(names))
+    return texts[len(names) :]
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -98,7 +98,11 @@ def test_corruption_is_worse_where_negative() -> None:
     assert tidy.loc[("breast_cancer", "npt"), "standard_error"] == pytest.approx(5)
     assert (tidy["control"].dropna() == 0).all()
     accuracy, rmse = table("corruption", corruption_study()).sections
-    assert line(accuracy, "Breast Cancer", "NPT")[:4] == ["90.0", "75.0", "−15.0 ± 5.0", "0.0"]
+    assert line(
+        accuracy,
+        "Breast Cancer",
+        "NPT",
+    )[:4] == ["90.0", "75.0", "−15.0 ± 5.0", "0.0"]
     assert line(rmse, "Yacht", "NPT")[:4] == ["1.00", "2.00", "−100.0", "0.0"]
     assert "Paper" in rmse.columns
 
@@ -129,7 +133,11 @@ def test_lost_skill_is_relative_to_the_constant() -> None:
 
 def test_the_dose_table_shows_the_largest_doses() -> None:
     (section,) = table("dose_response", dose_study()).sections
-    assert line(section, "Yacht", "NPT") == ["2.00", "11.00", "2.00", "0 %", "4.50", "28 %"]
+    assert line(
+        section,
+        "Yacht",
+        "NPT",
+    ) == ["2.00", "11.00", "2.00", "0 %", "4.50", "28 %"]
     worst = ["6.00", "11.00", "11.00", "100 %", "13.50", "150 %"]
     assert line(section, "Yacht", "k-NN") == worst
     classes = ["10.0", "40.0", "10.0", "0 %", "30.0", "67 %"]
@@ -222,9 +230,9 @@ def test_a_model_without_heads_has_a_reason() -> None:
 
 def test_lookup_is_compared_with_baselines_and_the_paper() -> None:
     main, paper, intervention = table("lookup", lookup_study()).sections
-    own = ["Protein", "add one", "NPT (lookup)"]
-    assert line(main, *own) == ["0.60 ± 0.10", "0.9900", "6.00", "6.10", "5.00", "1.50", "6.20"]
-    assert line(intervention, *own) == ["0.9000", "0.40", "0.950", "0.20"]
+    names = ["Protein", "add one", "NPT (lookup)"]
+    assert line(main, *names) == ["0.60 ± 0.10", "0.9900", "6.00", "6.10", "5.00", "1.50", "6.20"]
+    assert line(intervention, *names) == ["0.9000", "0.40", "0.950", "0.20"]
     assert "NPT, paper" in paper.columns
     assert len(table("lookup", lookup_study("yacht")).sections) == 2
 

@@ -54,7 +54,13 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     for axis in axes[-1]:
         axis.set_xlabel("others, near to far")
     if image is not None:
-        figure.colorbar(image, ax=axes, label="log2 of attention / mean", extend="both", shrink=0.8)
+        figure.colorbar(
+            image,
+            ax=axes,
+            label="log2 of attention / mean",
+            extend="both",
+            shrink=0.8,
+        )
     return figure
 
 

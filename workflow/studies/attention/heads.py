@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.stats import rankdata
@@ -75,13 +75,27 @@ class Surroundings:
         """Compare the attention (n,) of the query with distances."""
         attention = np.delete(weights, self.query)
         correlations = self.nearness @ standardised_ranks(attention)
-        typical = correlations[1:].mean() if len(correlations) > 1 else np.nan
-        partner = np.nan if self.duplicate is None else weights[self.duplicate]
+        typical = partner = np.nan
+        if len(correlations) > 1:
+            typical = correlations[1:].mean()
+        if self.duplicate is not None:
+            partner = weights[self.duplicate]
         reach, relative = spread(attention, self.distances, bins)
-        return Measures(correlations[0], typical, reach, partner, relative)
+        return Measures(
+            correlations[0],
+            typical,
+            reach,
+            partner,
+            relative,
+        )
 
 
-def heads(trained: TrainedNPT, table: Table, rows: np.ndarray, bins: int) -> list[Head]:
+def heads(
+    trained: TrainedNPT,
+    table: Table,
+    rows: np.ndarray,
+    bins: int,
+) -> list[Head]:
     """Attention of every head between datapoints for the test rows, in their batches."""
     features = one_hot_features(table, trained.statistics)
     measures: dict[tuple[int, int], dict[int, Measures]] = defaultdict(dict)
@@ -89,51 +103,70 @@ def heads(trained: TrainedNPT, table: Table, rows: np.ndarray, bins: int) -> lis
         weights = attention_weights(trained, batch)
         for index, query in enumerate(batch.queries.tolist()):
             row = int(batch.rows[query])
-            surroundings = _surroundings(features, batch, query, trained.seed)
+            surroundings = _surroundings(
+                features,
+                batch,
+                query,
+                trained.seed,
+            )
             for layer, of_layer in weights.items():
                 for head, of_head in enumerate(of_layer):
-                    line = surroundings.measures(of_head[index], bins)
-                    measures[layer, head][row] = line
-    return [
-        _head(layer, head, [measures[layer, head][int(row)] for row in rows])
-        for layer, head in sorted(measures)
-    ]
+                    measured = surroundings.measures(of_head[index], bins)
+                    measures[layer, head][row] = measured
+    results = []
+    for layer, head in sorted(measures):
+        by_row = measures[layer, head]
+        results.append(_head(layer, head, [by_row[row] for row in rows.tolist()]))
+    return results
 
 
 def _head(layer: int, head: int, measures: list[Measures]) -> Head:
-    return Head(
-        layer,
-        head,
-        nearness=np.array([line.nearness for line in measures]),
-        typical=np.array([line.typical for line in measures]),
-        reach=np.array([line.reach for line in measures]),
-        partner=np.array([line.partner for line in measures], float),
-        relative=np.array([line.relative for line in measures]),
-    )
+    columns = {}
+    for field in fields(Measures):
+        values = [getattr(row, field.name) for row in measures]
+        columns[field.name] = np.array(values, float)
+    return Head(layer, head, **columns)
 
 
-def _surroundings(features: np.ndarray, batch: QueryBatch, query: int, seed: int) -> Surroundings:
+def _surroundings(
+    features: np.ndarray,
+    batch: QueryBatch,
+    query: int,
+    seed: int,
+) -> Surroundings:
     rows = batch.rows.cpu().numpy()
-    originals, inputs = len(rows), batch.shape[0]
+    originals = len(rows)
+    inputs = batch.shape[0]
     further = np.delete(np.arange(originals), query)
     generator = np.random.default_rng((seed, int(rows[query])))
-    drawn = generator.choice(further, min(FURTHER, len(further)), replace=False)
+    count = min(FURTHER, len(further))
+    drawn = generator.choice(further, count, replace=False)
     of_inputs = features[np.tile(rows, inputs // originals)]
-    centres = [query, *drawn]
-    distances = np.stack([((of_inputs - of_inputs[row]) ** 2).sum(1) for row in centres])
-    to_others = np.delete(distances, query, 1)
+    distances = []
+    for centre in (query, *drawn):
+        squared = ((of_inputs - of_inputs[centre]) ** 2).sum(1)
+        distances.append(np.delete(squared, query))
+    nearness = standardised_ranks(-np.stack(distances))
     duplicate = originals + query if inputs > originals else None
-    return Surroundings(query, duplicate, to_others[0], standardised_ranks(-to_others))
+    return Surroundings(query, duplicate, distances[0], nearness)
 
 
-def spread(weights: np.ndarray, distances: np.ndarray, bins: int) -> tuple[float, np.ndarray]:
+def spread(
+    weights: np.ndarray,
+    distances: np.ndarray,
+    bins: int,
+) -> tuple[float, np.ndarray]:
     """Reach, and relative attention in bins from near to far; NaN in bins without rows."""
     mean = distances.mean()
-    reach = float(weights @ distances / weights.sum() / mean) if mean > 0 else float("nan")
+    reach = float("nan")
+    if mean > 0:
+        reach = float(weights @ distances / weights.sum() / mean)
     from_near_to_far = weights[np.argsort(distances, kind="stable")]
+    relative = np.full(bins, np.nan)
     parts = np.array_split(from_near_to_far, min(bins, len(weights)))
-    relative = np.array([part.mean() for part in parts]) / weights.mean()
-    return reach, np.pad(relative, (0, bins - len(relative)), constant_values=np.nan)
+    for index, part in enumerate(parts):
+        relative[index] = part.mean() / weights.mean()
+    return reach, relative
 
 
 def standardised_ranks(values: np.ndarray) -> np.ndarray:
@@ -144,4 +177,9 @@ def standardised_ranks(values: np.ndarray) -> np.ndarray:
     ranks = rankdata(values, axis=-1)
     ranks = ranks - ranks.mean(-1, keepdims=True)
     length = np.linalg.norm(ranks, axis=-1, keepdims=True)
-    return np.divide(ranks, length, out=np.zeros_like(ranks), where=length > 0)
+    return np.divide(
+        ranks,
+        length,
+        out=np.zeros_like(ranks),
+        where=length > 0,
+    )

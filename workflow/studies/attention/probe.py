@@ -17,7 +17,12 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Measures and map of every head, compared with the same heads before training."""
     bins = query.options.bins
     after = heads(query.trained, query.table, query.rows, bins)
-    before = heads(_untrained(query.trained), query.table, query.rows, bins)
+    before = heads(
+        _untrained(query.trained),
+        query.table,
+        query.rows,
+        bins,
+    )
     facts = [_facts(*pair) for pair in zip(after, before, strict=True)]
     maps = [[rounded(line) for line in head.relative] for head in after]
     arrays = {f"relative_{head.layer}_{head.head}": head.relative for head in after}
@@ -26,7 +31,12 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
 
 def _untrained(trained: TrainedNPT) -> TrainedNPT:
     """The network as it was before training."""
-    model = build_model(trained.model.layout, trained.settings, trained.seed, trained.device)
+    model = build_model(
+        trained.model.layout,
+        trained.settings,
+        trained.seed,
+        trained.device,
+    )
     return replace(trained, model=model.eval())
 
 

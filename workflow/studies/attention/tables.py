@@ -73,7 +73,9 @@ def _measures(head: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mean(values: np.ndarray) -> float:
-    return np.nan if np.isnan(values).all() else np.nanmean(values)
+    if np.isnan(values).all():
+        return np.nan
+    return float(np.nanmean(values))
 
 
 def is_local(nearness: np.ndarray, typical: np.ndarray) -> float:
@@ -86,7 +88,11 @@ def is_local(nearness: np.ndarray, typical: np.ndarray) -> float:
     return float(signed_rank_p(pd.Series(typical), pd.Series(nearness), fewest=1) < LEVEL)
 
 
-def _row(model: ModelRows, heads: pd.DataFrame, study: pd.DataFrame) -> dict[str, Any]:
+def _row(
+    model: ModelRows,
+    heads: pd.DataFrame,
+    study: pd.DataFrame,
+) -> dict[str, Any]:
     facts = model.facts()
     if model.rows.empty:
         return facts

@@ -30,7 +30,11 @@ def attention_weights(trained: TrainedNPT, batch: QueryBatch) -> dict[int, np.nd
             hook.remove()
 
 
-def _weights(block: torch.nn.Module, x: torch.Tensor, batch: QueryBatch) -> np.ndarray:
+def _weights(
+    block: torch.nn.Module,
+    x: torch.Tensor,
+    batch: QueryBatch,
+) -> np.ndarray:
     assert isinstance(block, Block)
     return block.probabilities(x, batch.queries[None])[0].double().cpu().numpy()
 

@@ -32,12 +32,29 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 def _panel(axis: Axes, part: pd.DataFrame, folds: pd.DataFrame) -> None:
     labels = _labels(part)
-    for row, height in zip(part.to_dict("records"), heights(labels), strict=True):
+    for row, height in zip(
+        part.to_dict("records"),
+        heights(labels),
+        strict=True,
+    ):
         changes = of_model(folds, row)["change"]
-        axis.plot(changes, [height] * len(changes), "|", color="0.6", markersize=6, zorder=1)
+        axis.plot(
+            changes,
+            [height] * len(changes),
+            "|",
+            color="0.6",
+            markersize=6,
+            zorder=1,
+        )
     is_npt = list(part["method"] == "npt")
     highlight = [label for label, on in zip(labels, is_npt, strict=True) if on]
-    points(axis, labels, part["change"], part["standard_error"], highlight=highlight)
+    points(
+        axis,
+        labels,
+        part["change"],
+        part["standard_error"],
+        highlight=highlight,
+    )
     zero_line(axis)
     if part["task"].iloc[0] == "regression":
         axis.set(title="Regression", xlabel="relative change of RMSE, percent")

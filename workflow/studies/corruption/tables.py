@@ -77,7 +77,11 @@ def _column(study: pd.DataFrame, name: str) -> pd.Series:
     return study[name] if name in study else pd.Series(np.nan, index=study.index)
 
 
-def _change(before: pd.Series, after: pd.Series, is_regression: pd.Series) -> pd.Series:
+def _change(
+    before: pd.Series,
+    after: pd.Series,
+    is_regression: pd.Series,
+) -> pd.Series:
     relative = -100 * (after - before) / before
     return relative.where(is_regression, after - before)
 
@@ -97,7 +101,12 @@ def _row(model: ModelRows) -> dict[str, Any]:
         "control": rows["control"].mean(),
         "standard_error": error,
         "published": paper,
-        "standard_errors": in_standard_errors(change, error, paper, np.nan),
+        "standard_errors": in_standard_errors(
+            change,
+            error,
+            paper,
+            np.nan,
+        ),
     }
 
 

@@ -35,7 +35,14 @@ def deletion(study: pd.DataFrame, scoring: Scoring) -> Figure:
 def _panel(axis: Axes, part: pd.DataFrame) -> None:
     for name, color, marker in (("deleted", OTHER_COLOR, "o"), ("random", NPT_COLOR, "D")):
         label = f"against {name}"
-        axis.plot(part[name], part["kept"], marker, color=color, markersize=4, label=label)
+        axis.plot(
+            part[name],
+            part["kept"],
+            marker,
+            color=color,
+            markersize=4,
+            label=label,
+        )
     distances = part[DISTANCES].to_numpy()
     ends = [float(np.nanmin(distances)), float(np.nanmax(distances))]
     median = float(np.nanmedian(distances))

@@ -15,19 +15,23 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     trained = query.trained
     features = one_hot_features(query.table, trained.statistics)
     results = deletions(trained, query.rows, query.options, query.seed)
-    measured = np.array([distances(features, result, query.seed) for result in results])
+    measured = []
+    for result in results:
+        measured.append(distances(features, result, query.seed))
+    kept, deleted, random = np.array(measured).T
     left = np.array([result.kept.mean() for result in results])
     lengths = np.array([len(result.kept) for result in results])
+    changes = [result.change for result in results]
     facts = {
         "context_rows": int(np.mean(lengths)),
-        "passes": int(np.sum([result.passes for result in results])),
+        "passes": sum(result.passes for result in results),
         "left_share": float(left.mean()),
-        "change": float(np.mean([result.change for result in results])),
+        "change": float(np.mean(changes)),
         "partner_kept": _duplicates_kept(results, query.table.rows),
         "distances": {
-            "kept": rounded(measured[:, 0]),
-            "deleted": rounded(measured[:, 1]),
-            "random": rounded(measured[:, 2]),
+            "kept": rounded(kept),
+            "deleted": rounded(deleted),
+            "random": rounded(random),
             "left": rounded(left),
         },
     }
@@ -35,18 +39,25 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         "context": np.concatenate([result.context for result in results]),
         "kept": np.concatenate([result.kept for result in results]),
         "lengths": lengths,
-        "distances": measured,
+        "distances": np.array(measured),
     }
     return facts, arrays
 
 
 def _duplicates_kept(results: list[Deletion], table_rows: int) -> float | None:
     """Fraction of queries that keep their own duplicate; None outside the lookup task."""
-    kept = [result.kept[result.context == table_rows + result.row] for result in results]
-    return float(np.mean(kept)) if len(kept[0]) else None
+    kept = []
+    for result in results:
+        is_duplicate = result.context == table_rows + result.row
+        kept += list(result.kept[is_duplicate])
+    return float(np.mean(kept)) if kept else None
 
 
-def distances(features: np.ndarray, result: Deletion, seed: int) -> tuple[float, float, float]:
+def distances(
+    features: np.ndarray,
+    result: Deletion,
+    seed: int,
+) -> tuple[float, float, float]:
     """Mean squared distance of the query to kept rows, deleted rows, and as many random rows.
 
     Args:
@@ -58,8 +69,13 @@ def distances(features: np.ndarray, result: Deletion, seed: int) -> tuple[float,
     others = features[result.context % len(features)]
     squared = ((others - features[result.row]) ** 2).sum(1)
     generator = np.random.default_rng((seed, result.row, 1))
-    random = generator.choice(len(squared), int(result.kept.sum()), replace=False)
-    return _mean(squared[result.kept]), _mean(squared[~result.kept]), _mean(squared[random])
+    count = int(result.kept.sum())
+    random = generator.choice(len(squared), count, replace=False)
+    return (
+        _mean(squared[result.kept]),
+        _mean(squared[~result.kept]),
+        _mean(squared[random]),
+    )
 
 
 def _mean(values: np.ndarray) -> float:

@@ -41,7 +41,10 @@ class Deletion:
 
 
 def deletions(
-    trained: TrainedNPT, rows: np.ndarray, options: DeletionOptions, seed: int
+    trained: TrainedNPT,
+    rows: np.ndarray,
+    options: DeletionOptions,
+    seed: int,
 ) -> list[Deletion]:
     """Algorithm 2 for each of the test rows.
 
@@ -49,12 +52,25 @@ def deletions(
     """
     by_row: dict[int, Deletion] = {}
     for batch in query_batches(trained, rows):
-        for queries in batch.queries.split(copies_at_once(trained, batch.shape[0])):
-            searches = _searches(batch, queries.tolist(), options, seed)
+        size = batch.shape[0]
+        copies = copies_at_once(trained, size)
+        for queries in batch.queries.split(copies):
+            searches = []
+            for query in queries.tolist():
+                row = int(batch.rows[query])
+                searches.append(
+                    Search(
+                        query,
+                        row,
+                        size,
+                        options,
+                        seed,
+                    )
+                )
             _run(trained, batch, searches)
             for search in searches:
                 by_row[search.row] = _result(trained, batch, search)
-    return [by_row[int(row)] for row in rows]
+    return [by_row[row] for row in rows.tolist()]
 
 
 class Search:
@@ -64,7 +80,12 @@ class Search:
     """
 
     def __init__(
-        self, query: int, row: int, size: int, options: DeletionOptions, seed: int
+        self,
+        query: int,
+        row: int,
+        size: int,
+        options: DeletionOptions,
+        seed: int,
     ) -> None:
         self.query = query
         self.row = row
@@ -87,7 +108,8 @@ class Search:
     def propose(self) -> np.ndarray:
         """The present context without one more row."""
         self._proposed = int(self._generator.integers(len(self.left)))
-        return np.concatenate([[self.query], np.delete(self.left, self._proposed)])
+        remaining = np.delete(self.left, self._proposed)
+        return np.concatenate([[self.query], remaining])
 
     def judge(self, change: float) -> None:
         """Accept or reject the proposed deletion by the change of the prediction."""
@@ -115,36 +137,51 @@ class Search:
             self._rejections = 0
 
 
-def _searches(
-    batch: QueryBatch, queries: list[int], options: DeletionOptions, seed: int
-) -> list[Search]:
-    size = batch.shape[0]
-    return [Search(query, int(batch.rows[query]), size, options, seed) for query in queries]
-
-
-def _run(trained: TrainedNPT, batch: QueryBatch, searches: list[Search]) -> None:
+def _run(
+    trained: TrainedNPT,
+    batch: QueryBatch,
+    searches: list[Search],
+) -> None:
     """Run all searches to their end, with one proposal of each in a forward pass."""
-    whole = predict_in_contexts(trained, batch, [search.whole for search in searches])
-    originals = {search.row: values for search, values in zip(searches, whole, strict=True)}
+    whole = [search.whole for search in searches]
+    predictions = predict_in_contexts(trained, batch, whole)
+    originals = {}
+    for search, prediction in zip(searches, predictions, strict=True):
+        originals[search.row] = prediction
     running = [search for search in searches if not search.done]
     while running:
         contexts = [search.propose() for search in running]
         predictions = predict_in_contexts(trained, batch, contexts)
         for search, prediction in zip(running, predictions, strict=True):
-            search.judge(_change(trained, prediction, originals[search.row]))
+            original = originals[search.row]
+            search.judge(_change(trained, prediction, original))
         running = [search for search in running if not search.done]
 
 
-def _change(trained: TrainedNPT, prediction: np.ndarray, original: np.ndarray) -> float:
+def _change(
+    trained: TrainedNPT,
+    prediction: np.ndarray,
+    original: np.ndarray,
+) -> float:
     if trained.task != "regression":
         return float(0.5 * np.abs(prediction - original).sum())
     floor = FLOOR * trained.statistics.scale[trained.data.target]
     return float(abs(prediction - original) / max(abs(original), floor))
 
 
-def _result(trained: TrainedNPT, batch: QueryBatch, search: Search) -> Deletion:
+def _result(
+    trained: TrainedNPT,
+    batch: QueryBatch,
+    search: Search,
+) -> Deletion:
     rows = batch.rows.cpu().numpy()
     numbers = np.concatenate([rows, len(trained.data.part) + rows])
     context = numbers[search.others]
     kept = np.isin(search.others, search.left)
-    return Deletion(search.row, context, kept, search.change, search.passes)
+    return Deletion(
+        search.row,
+        context,
+        kept,
+        search.change,
+        search.passes,
+    )

@@ -33,16 +33,40 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
     return figure
 
 
-def _panel(axis: Axes, part: pd.DataFrame, styles: dict[str, tuple[str, str]]) -> None:
+def _panel(
+    axis: Axes,
+    part: pd.DataFrame,
+    styles: dict[str, tuple[str, str]],
+) -> None:
     for title, (color, marker) in styles.items():
         line = part[part["title"] == title]
         percent = 100 * line["share"]
         mean = line["error"]
         error = line["standard_error"].fillna(0)
-        axis.plot(percent, mean, color=color, marker=marker, markersize=4, label=title)
-        axis.fill_between(percent, mean - error, mean + error, color=color, alpha=0.15, linewidth=0)
+        axis.plot(
+            percent,
+            mean,
+            color=color,
+            marker=marker,
+            markersize=4,
+            label=title,
+        )
+        axis.fill_between(
+            percent,
+            mean - error,
+            mean + error,
+            color=color,
+            alpha=0.15,
+            linewidth=0,
+        )
     constant = part["constant"].mean()
-    axis.axhline(constant, color="0.3", linestyle=":", linewidth=1.2, label="a constant")
+    axis.axhline(
+        constant,
+        color="0.3",
+        linestyle=":",
+        linewidth=1.2,
+        label="a constant",
+    )
     is_regression = part["task"].iloc[0] == "regression"
     axis.set_xlabel("share of the other rows, %")
     axis.set_ylabel("test RMSE" if is_regression else "test errors, %")

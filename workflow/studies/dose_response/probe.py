@@ -18,15 +18,23 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         fractions = getattr(query.options, kind)
         predictions = [unperturbed]
         for fraction in fractions[1:]:
-            predictions.append(query.perturbed(Perturbation(kind, fraction)))
-        doses[kind] = {"share": fractions, **_by_metric(query, predictions)}
+            perturbation = Perturbation(kind, fraction)
+            predictions.append(query.perturbed(perturbation))
+        scores = _by_metric(query, predictions)
+        doses[kind] = {"share": fractions, **scores}
         arrays[kind] = np.stack(predictions)
+    facts: Facts = {"doses": doses}
     constant = query.score(query.constant())
-    scores = {f"constant_{metric}": value for metric, value in constant.items()}
-    return {"doses": doses, **scores}, arrays
+    for metric, score in constant.items():
+        facts[f"constant_{metric}"] = score
+    return facts, arrays
 
 
 def _by_metric(query: ProbeQuery, predictions: list[np.ndarray]) -> dict[str, list[float]]:
     """The scores of all predictions for each metric."""
-    scores = [query.score(values) for values in predictions]
-    return {metric: [score[metric] for score in scores] for metric in scores[0]}
+    scores: dict[str, list[float]] = {}
+    for values in predictions:
+        of_values = query.score(values)
+        for metric, score in of_values.items():
+            scores.setdefault(metric, []).append(score)
+    return scores

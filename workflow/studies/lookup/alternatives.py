@@ -16,7 +16,12 @@ from npt.table import Table
 from workflow.studies.query import ProbeQuery
 
 
-def duplicates_of(trained: TrainedNPT, table: Table, rows: np.ndarray, seed: int) -> Duplicates:
+def duplicates_of(
+    trained: TrainedNPT,
+    table: Table,
+    rows: np.ndarray,
+    seed: int,
+) -> Duplicates:
     """Features of `rows` and of their duplicates, which show their targets.
 
     The setting `lookup` of the model determines noise and shift; the noise is drawn by `seed`.
@@ -27,12 +32,19 @@ def duplicates_of(trained: TrainedNPT, table: Table, rows: np.ndarray, seed: int
     duplicates = originals.copy()
     shown = (table.truth[rows] - statistics.centre[target]) / statistics.scale[target]
     if rule.random_features:
-        sizes = [column.size for j, column in enumerate(table.columns) if j != target]
-        noisy = slice(sum(sizes[: noisy_from(rule, len(sizes))]), None)
+        noisy = _noisy_features(table, rule)
         _add_noise(duplicates[:, noisy], (seed, 1))
         if rule.both_halves:
             _add_noise(originals[:, noisy], (seed, 0))
     return Duplicates(originals, duplicates, shown + rule.add_one)
+
+
+def _noisy_features(table: Table, rule: Rule) -> slice:
+    """Position of the features with noise among the encoded ones."""
+    sizes = [column.size for column in table.columns]
+    del sizes[table.target]
+    intact = noisy_from(rule, len(sizes))
+    return slice(sum(sizes[:intact]), None)
 
 
 def _add_noise(features: np.ndarray, seed: tuple[int, int]) -> None:
@@ -41,7 +53,11 @@ def _add_noise(features: np.ndarray, seed: tuple[int, int]) -> None:
 
 
 def neighbour_predictions(
-    trained: TrainedNPT, table: Table, rows: np.ndarray, counts: Sequence[int], seed: int
+    trained: TrainedNPT,
+    table: Table,
+    rows: np.ndarray,
+    counts: Sequence[int],
+    seed: int,
 ) -> np.ndarray:
     """Predictions (len(counts), n) by the mean of the k nearest duplicates, for each k."""
     from sklearn.neighbors import NearestNeighbors
@@ -54,13 +70,24 @@ def neighbour_predictions(
     return trained.statistics.original(values, table.target)
 
 
-def baseline_predictions(query: ProbeQuery, name: str, rows: np.ndarray) -> tuple[np.ndarray, str]:
+def baseline_predictions(
+    query: ProbeQuery,
+    name: str,
+    rows: np.ndarray,
+) -> tuple[np.ndarray, str]:
     """Predictions of the originals by a baseline that knows the duplicates; or NaN and a reason."""
     trained = query.trained
     task = duplicates_of(trained, query.table, rows, query.seed)
     blind = query.table.blind(query.split.test)
     resources = Resources(query.threads, str(trained.device))
     try:
-        return predict_originals(name, blind, query.split, task, query.seed, resources), ""
+        return predict_originals(
+            name,
+            blind,
+            query.split,
+            task,
+            query.seed,
+            resources,
+        ), ""
     except Infeasible as error:
         return np.full(len(rows), np.nan), f"{baselines()[name].title}: {error}"

@@ -35,8 +35,20 @@ def _panel(axis: Axes, row: pd.Series) -> None:
     sweep = json.loads(row["sweep"])
     values = np.array(sweep["values"])
     predictions = np.array(sweep["predicted"])  # (rows, values)
-    axis.plot(values, predictions.T, color=NPT_COLOR, alpha=0.5, linewidth=0.8)
-    axis.plot(values, values - row["shift"], color="0.3", linestyle=":", linewidth=1.2)
+    axis.plot(
+        values,
+        predictions.T,
+        color=NPT_COLOR,
+        alpha=0.5,
+        linewidth=0.8,
+    )
+    axis.plot(
+        values,
+        values - row["shift"],
+        color="0.3",
+        linestyle=":",
+        linewidth=1.2,
+    )
     task = str(row["lookup"]).replace("_", " ")
     method = method_title(row["method"], row["variant"])
     axis.set_title(f"{dataset_title(row['dataset'])}, {task}\n{method}")

@@ -28,7 +28,11 @@ class Intervention:
     others: np.ndarray
 
 
-def intervention(trained: TrainedNPT, rows: np.ndarray, sweep: int = 10) -> Intervention:
+def intervention(
+    trained: TrainedNPT,
+    rows: np.ndarray,
+    sweep: int = 10,
+) -> Intervention:
     """Set the target of one duplicate at a time to values over the range of all targets.
 
     Args:
@@ -36,44 +40,72 @@ def intervention(trained: TrainedNPT, rows: np.ndarray, sweep: int = 10) -> Inte
         rows: Test rows (n,) whose duplicates are changed.
         sweep: Number of values.
     """
-    data, target = trained.data, trained.data.target
-    known = data.numbers[~data.missing[:, target], target]
-    values = torch.linspace(float(known.max()), float(known.min()), sweep, device=trained.device)
-    predictions = torch.full((len(data.part), sweep), torch.nan, device=trained.device)
-    others = torch.full((len(data.part),), torch.nan, device=trained.device)
+    values = _values(trained, sweep)
+    table_rows = len(trained.data.part)
+    predictions = values.new_full((table_rows, sweep), torch.nan)
+    others = values.new_full((table_rows,), torch.nan)
     for batch in query_batches(trained, rows):
-        copies = max(1, copies_at_once(trained, batch.shape[0]) // sweep)
-        for queries in batch.queries.split(copies):
+        copies = copies_at_once(trained, batch.shape[0]) // sweep
+        for queries in batch.queries.split(max(1, copies)):
+            changed = batch.rows[queries]
             outputs = _swept(trained, batch, queries, values)
             copy = torch.arange(len(queries), device=trained.device)
-            predictions[batch.rows[queries]] = outputs[copy, :, queries]
+            predictions[changed] = outputs[copy, :, queries]
             change = outputs.amax(1) - outputs.amin(1)  # (queries, n)
             change[copy, queries] = 0.0
-            others[batch.rows[queries]] = change.amax(1)
+            others[changed] = change.amax(1)
     chosen = torch.as_tensor(rows, device=trained.device)
+    target = trained.data.target
     statistics = trained.statistics
     return Intervention(
-        statistics.original(_numpy(values), target),
-        statistics.original(_numpy(predictions[chosen]), target),
-        _numpy(others[chosen]) * statistics.scale[target],
+        values=statistics.original(_numpy(values), target),
+        predictions=statistics.original(_numpy(predictions[chosen]), target),
+        others=_numpy(others[chosen]) * statistics.scale[target],
+    )
+
+
+def _values(trained: TrainedNPT, sweep: int) -> torch.Tensor:
+    """Standardised values (K,) from the largest target of the table to the smallest."""
+    data = trained.data
+    is_known = ~data.missing[:, data.target]
+    targets = data.numbers[is_known, data.target]
+    largest = float(targets.max())
+    smallest = float(targets.min())
+    return torch.linspace(
+        largest,
+        smallest,
+        sweep,
+        device=trained.device,
     )
 
 
 def _swept(
-    trained: TrainedNPT, batch: QueryBatch, queries: torch.Tensor, values: torch.Tensor
+    trained: TrainedNPT,
+    batch: QueryBatch,
+    queries: torch.Tensor,
+    values: torch.Tensor,
 ) -> torch.Tensor:
     """Outputs (queries, K, n) of all n originals for each duplicate and value."""
     originals = len(batch.rows)
     copies = len(queries) * len(values)
-    inputs = _with_targets(batch.inputs, originals + queries, values, trained.data.target)
-    predicted = torch.arange(originals, device=trained.device).expand(copies, -1)
+    inputs = _with_targets(
+        batch.inputs,
+        originals + queries,
+        values,
+        trained.data.target,
+    )
+    predicted = torch.arange(originals, device=trained.device)
     with evaluating(trained.settings, trained.device):
-        outputs = trained.model.predict_target(inputs, predicted)[..., 0].float()
-    return outputs.view(len(queries), len(values), originals)
+        outputs = trained.model.predict_target(inputs, predicted.expand(copies, -1))
+    numbers = outputs[..., 0].float()
+    return numbers.view(len(queries), len(values), originals)
 
 
 def _with_targets(
-    inputs: ModelInput, indices: torch.Tensor, values: torch.Tensor, target: int
+    inputs: ModelInput,
+    indices: torch.Tensor,
+    values: torch.Tensor,
+    target: int,
 ) -> ModelInput:
     """A copy of the input for each row index and value, in which the row's target has the value."""
     copies = len(indices) * len(values)

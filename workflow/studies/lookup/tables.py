@@ -160,4 +160,11 @@ def _difference(row: dict[Any, Any]) -> Cell:
     if row["method"] != "npt":
         return MISSING
     rmse, error = row["rmse"], row["standard_error"]
-    return difference_cell(in_standard_errors(rmse, error, row["published_npt"], np.nan))
+    return difference_cell(
+        in_standard_errors(
+            rmse,
+            error,
+            row["published_npt"],
+            np.nan,
+        )
+    )

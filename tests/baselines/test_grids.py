@@ -1,0 +1,160 @@
+"""Grids: the paper's sizes, scikit-learn's order, and which custom ones are refused."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baselines import baselines
+from baselines.baseline import Baseline
+from baselines.grids import BaselineSettings, Parameters, size_of
+from baselines.training_data import training_data
+from npt.interface import UserError
+from npt.table import TASKS, Task
+from npt.validation import validated
+from tests.conftest import first_split, make_table
+
+COUNTS = {
+    "random_forest": 24,
+    "gradient_boosting": 48,
+    "xgboost": 48,
+    "lightgbm": 48,
+    "catboost": 48,
+    "knn": 480,
+    "mlp": 11_340,
+    "tabnet": 48,
+    "deep_kernel_learning": 16,
+}
+SIZES = {720: "small", 21_883: "medium", 174_582: "medium", 406_707: "large"}
+
+
+def configurations(
+    baseline: Baseline, grid: Any, task: Task, train_rows: int = 100
+) -> list[dict[str, Any]]:
+    settings = BaselineSettings(grid=grid)
+    return list(baseline.configurations(settings, task, train_rows))
+
+
+def text(parameters: Parameters) -> str:
+    return str(sorted(parameters.items(), key=str))
+
+
+@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("task", TASKS)
+def test_paper_grids_have_the_papers_sizes(name: str, task: Task) -> None:
+    baseline = baselines()[name]
+    if not baseline.supports(task):
+        assert len(configurations(baseline, "paper", task)) == COUNTS[name]
+
+
+@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("task", TASKS)
+def test_quick_grids_are_part_of_the_papers(name: str, task: Task) -> None:
+    baseline = baselines()[name]
+    if not baseline.supports(task):
+        paper = configurations(baseline, "paper", task)
+        quick = configurations(baseline, "quick", task)
+        assert 0 < len(quick) <= 20
+        assert all(point in paper for point in quick)
+
+
+@pytest.mark.parametrize(
+    ("name", "medium", "large"), [("knn", 40, 40), ("mlp", 270, 270), ("tabnet", 7, 7)]
+)
+def test_larger_tables_have_smaller_grids(name: str, medium: int, large: int) -> None:
+    baseline = baselines()[name]
+    assert len(configurations(baseline, "paper", "binary", 50_000)) == medium
+    assert len(configurations(baseline, "paper", "binary", 500_000)) == large
+
+
+@pytest.mark.parametrize(("rows", "size"), SIZES.items())
+def test_sizes_of_the_papers_tables(rows: int, size: str) -> None:
+    assert size_of(rows) == size
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "models", "fits"),
+    [
+        ("random_forest", "binary", 16, 4),
+        ("random_forest", "regression", 24, 6),
+        ("gradient_boosting", "binary", 48, 12),
+        ("xgboost", "binary", 48, 12),
+        ("lightgbm", "regression", 48, 12),
+        ("catboost", "multiclass", 48, 12),
+        ("knn", "regression", 40, 2),
+        ("mlp", "binary", 3_780, 3_780),
+        ("tabnet", "regression", 48, 48),
+        ("deep_kernel_learning", "regression", 16, 16),
+    ],
+)
+def test_numbers_of_models_and_fits(name: str, task: Task, models: int, fits: int) -> None:
+    baseline = baselines()[name]
+    table = make_table(task)
+    data = training_data(table, first_split(table), codes=baseline.embeds_categories)
+    data = replace(data, features=np.zeros((60, 8)))
+    different_models = set()
+    different_fits = set()
+    for point in configurations(baseline, "paper", task):
+        parameters = {**baseline.fixed, **point}
+        effective = dict(baseline.effective_parameters(parameters, data))
+        different_models.add(text(effective))
+        for name in baseline.shared_parameters(parameters):
+            del effective[name]
+        different_fits.add(text(effective))
+    assert (len(different_models), len(different_fits)) == (models, fits)
+
+
+@pytest.mark.parametrize(("features", "models"), [(8, 3), (22, 2), (1, 1)])
+def test_equal_numbers_of_features_are_one_forest(features: int, models: int) -> None:
+    table = make_table("regression")
+    data = training_data(table, first_split(table), codes=False)
+    data = replace(data, features=np.zeros((60, features)))
+    numbers = set()
+    for name in (1.0, "sqrt", "log2"):
+        parameters = baselines()["random_forest"].effective_parameters({"max_features": name}, data)
+        numbers.add(parameters["max_features"])
+    assert len(numbers) == models
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"grid": "fast"}, "knn.grid"),
+        ({"grid": {"p": 1}}, "knn.grid"),
+        ({"budget": 0}, "knn.budget"),
+        ({"minutes": 5}, "minutes"),
+    ],
+)
+def test_wrong_settings_are_refused(changes: dict[str, Any], key: str) -> None:
+    with pytest.raises(UserError, match=key):
+        validated(BaselineSettings, changes, "knn")
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"grid": {}}, "knn.grid: "),
+        ({"grid": {"neighbors": [1]}}, "knn.grid.neighbors"),
+        ({"grid": {"p": []}}, "knn.grid.p"),
+        ({"grid": {"p": ["one"]}}, "knn.grid.p: 'one'"),
+        ({"fixed": {"p": 1}}, "knn.fixed.p"),
+    ],
+)
+def test_a_grid_must_fit_the_baseline(changes: dict[str, Any], key: str) -> None:
+    with pytest.raises(UserError, match=key):
+        next(baselines()["knn"].configurations(BaselineSettings(**changes), "binary", 10))
+
+
+def test_all_sizes_allow_the_parameters_of_small_tables() -> None:
+    grid = {"algorithm": ["brute"], "n_neighbors": [1]}
+    assert configurations(baselines()["knn"], grid, "binary", 1_000_000)
+
+
+def test_configurations_come_in_the_order_of_scikit_learn() -> None:
+    points = configurations(baselines()["knn"], {"p": [1, 2], "n_neighbors": [1, 2]}, "binary")
+    values = [(point["n_neighbors"], point["p"]) for point in points]
+    assert values == list(itertools.product([1, 2], [1, 2]))

@@ -1,0 +1,116 @@
+"""Tuned baselines on tables that lack something: classes, targets, rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baselines import baselines, tabnet
+from baselines.grids import BaselineSettings, single_point
+from baselines.tuned import TunedBaseline
+from npt.interface import Infeasible, Resources
+from npt.table import Part, Split, Table, Task
+from tests.conftest import first_split, make_table
+
+CLASSIFIERS = [name for name in baselines() if not baselines()[name].supports("multiclass")]
+
+
+def learner(name: str, **changes: Any) -> TunedBaseline:
+    baseline = baselines()[name]
+    settings = BaselineSettings(**{**baseline.test_settings, **changes})
+    return TunedBaseline(baseline, settings, Resources())
+
+
+def without_class(table: Table, split: Split, part: Part, code: int) -> Split:
+    """The split with the rows of a class moved out of a part, into the other seen part."""
+    rows = split.rows(part)
+    kept = rows[table.truth[rows] != code]
+    rest = np.setdiff1d(np.arange(table.rows), np.concatenate([kept, split.test]))
+    if part == "train":
+        return Split(0, kept, rest, split.test)
+    return Split(0, rest, kept, split.test)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_class_without_train_rows_has_probability_zero(name: str) -> None:
+    table = make_table("multiclass")
+    split = without_class(table, first_split(table), "train", 1)
+    model = learner(name)
+    model.fit(table.blind(split.test), split, 0)
+    predicted = model.predict(split.test).values
+    assert predicted.shape == (len(split.test), 3)
+    assert (predicted[:, 1] == 0).all()
+    assert predicted.sum(1) == pytest.approx(np.ones(len(split.test)))
+
+
+def test_tabnet_stops_early_where_validation_lacks_a_class() -> None:
+    table = make_table("multiclass")
+    split = without_class(table, first_split(table), "validation", 2)
+    assert np.isfinite(learner("tabnet").fit(table, split, 0).validation_loss)
+
+
+@pytest.mark.parametrize(
+    ("train_rows", "batch", "virtual"),
+    [(33, 32, 16), (34, 32, 16), (20, 32, 16), (33, 32, 4), (41, 64, 4), (45, 32, 4)],
+)
+def test_tabnet_trains_whatever_its_batches_leave_over(
+    train_rows: int, batch: int, virtual: int
+) -> None:
+    table = make_table("regression")
+    split = Split(0, np.arange(train_rows), np.arange(train_rows, 50), np.arange(50, 60))
+    grid = single_point({**tabnet.DEFAULTS, "batch_size": batch, "virtual_batch_size": virtual})
+    model = learner("tabnet", grid=grid, fixed={"max_epochs": 30, "patience": 30})
+    model.fit(table, split, 0)
+    assert model.predict(split.train).values.std() > 0.1 * table.truth.std()
+
+
+@pytest.mark.parametrize("task", ["binary", "regression"])
+def test_a_single_target_value_is_infeasible(task: Task) -> None:
+    table = make_table(task)
+    table = table.with_numbers(table.target, np.ones(table.rows))
+    with pytest.raises(Infeasible, match="single target value"):
+        learner("mlp").fit(table, first_split(table), 0)
+
+
+def test_validation_rows_without_targets_are_infeasible() -> None:
+    table = make_table("regression")
+    split = first_split(table)
+    table = table.hide(split.validation, table.target)
+    with pytest.raises(Infeasible, match="no validation row"):
+        learner("knn").fit(table, split, 0)
+
+
+def test_missing_targets_are_left_out_of_training() -> None:
+    table = make_table("regression")
+    split = first_split(table)
+    hidden = np.concatenate([split.train[:3], split.validation[:3]])
+    table = table.hide(hidden, table.target)
+    fit = learner("gradient_boosting").fit(table, split, 0)
+    assert np.isfinite(fit.validation_loss)
+
+
+def test_too_few_rows_for_the_neighbours_is_a_reason() -> None:
+    table = make_table("binary", 20)
+    split = first_split(table)
+    fit = learner("knn", grid="quick").fit(table, split, 0)
+    failed = {trial.parameters["n_neighbors"] for trial in fit.trials if trial.reason}
+    assert failed == {k for k in (2, 5, 10, 20, 40) if k > len(split.train)}
+    with pytest.raises(Infeasible, match="n_neighbors 40"):
+        learner("knn", grid={"n_neighbors": [40]}).fit(table, split, 0)
+
+
+def test_deep_kernel_learning_learns() -> None:
+    table = make_table("regression", 200)
+    split = first_split(table)
+    grid = {"learning_rate": [0.01], "inducing_points": [32]}
+    model = learner("deep_kernel_learning", grid=grid, fixed={"max_epochs": 150})
+    model.fit(table.blind(split.test), split, 0)
+    truth = table.truth[split.test]
+    error = np.mean((model.predict(split.test).values - truth) ** 2)
+    assert error < 0.5 * truth.var()
+
+
+def test_deep_kernel_learning_is_for_regression() -> None:
+    assert baselines()["deep_kernel_learning"].supports("binary")

@@ -1,0 +1,73 @@
+"""A made-up baseline whose predictions, failures and shared fits a test chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from baselines.baseline import Baseline, Predictor
+from baselines.grids import BaselineSettings, Grid, Parameters, Size
+from baselines.training_data import TrainingData
+from baselines.tuned import TunedBaseline
+from npt.interface import Fit, Resources
+from npt.table import Task
+from tests.conftest import first_split, make_table
+
+Outcome = float | Exception
+
+
+class Toy(Baseline):
+    """The i-th configuration predicts `outcomes[i]` everywhere, or raises it.
+
+    Attributes:
+        fitted: for each fit, the configurations that it served.
+    """
+
+    name = "toy"
+    title = "Toy"
+    libraries = ()
+
+    def __init__(self, outcomes: Sequence[Outcome], one_fit_serves_all: bool = False) -> None:
+        self.outcomes = outcomes
+        self.one_fit_serves_all = one_fit_serves_all
+        self.fitted: list[list[int]] = []
+
+    def quick_grid(self, task: Task) -> Grid:
+        return {"i": list(range(len(self.outcomes)))}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        return [self.quick_grid(task)]
+
+    def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
+        return ("i",) if self.one_fit_serves_all else ()
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        indices = [parameters["i"] for parameters in configurations]
+        self.fitted.append(indices)
+        for index in indices:
+            outcome = self.outcomes[index]
+            if isinstance(outcome, Exception):
+                raise outcome
+        return self.predict
+
+    def predict(
+        self, features: np.ndarray, configurations: Sequence[Parameters]
+    ) -> list[np.ndarray]:
+        predictions = []
+        for parameters in configurations:
+            predictions.append(np.full(len(features), self.outcomes[parameters["i"]]))
+        return predictions
+
+
+def tuned(baseline: Baseline, settings: BaselineSettings | None = None, seed: int = 0) -> Fit:
+    """Tune a baseline on a small regression table."""
+    table = make_table("regression")
+    learner = TunedBaseline(baseline, settings or BaselineSettings(), Resources())
+    return learner.fit(table, first_split(table), seed)

@@ -1,0 +1,43 @@
+"""Regular expressions of the values that wildcards of the rules may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from baselines import methods
+from npt.interface import Method
+from workflow.planning.plan import Plan
+
+NO_VALUE = "(?!)"  # matches nothing
+
+
+def any_of(names: Iterable[str]) -> str:
+    """Pattern of some names."""
+    return "|".join(names) or NO_VALUE
+
+
+def methods_of_rule(rule: str) -> str:
+    """Pattern of the methods that a rule runs."""
+    names: list[str] = []
+    for name, method in methods().items():
+        if _rule_of(method) == rule:
+            names.append(name)
+    return any_of(names)
+
+
+def probing_studies(plan: Plan) -> str:
+    """Pattern of studies that probe models."""
+    return any_of(study.name for study in plan.studies.values() if study.probes)
+
+
+def studies_of_kind(plan: Plan, kind: str) -> str:
+    """Pattern of studies of a kind."""
+    return any_of(study.name for study in plan.studies.values() if study.kind == kind)
+
+
+def _rule_of(method: Method) -> str:
+    if method.saves_weights:
+        return "train"
+    if method.accelerated:
+        return "fit_accelerated"
+    return "fit"

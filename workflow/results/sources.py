@@ -1,0 +1,81 @@
+"""Files that hold the rows of a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from workflow.planning import paths
+from workflow.planning.external_runs import CSV, external_runs
+from workflow.planning.plan import Plan
+from workflow.planning.planned_study import PlannedStudy
+from workflow.results.row import Key
+
+PREDICTIONS = ".predictions.npz"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files of a row.
+
+    Attributes:
+        stem: Stem of the run made here; None for external results.
+        folder: External results folder; empty for a run made here.
+    """
+
+    rows: Path
+    predictions: Path
+    stem: str | None = None
+    folder: str = ""
+
+
+Sources = dict[Key, Source]
+
+
+def own_sources(plan: Plan, study: PlannedStudy) -> Sources:
+    """Files of the runs of a study that are made here, or of its probes of them."""
+    sources: Sources = {}
+    for stem, folds in study.runs.items():
+        run = plan.runs[stem]
+        rows = paths.run_rows(stem)
+        if study.probes:
+            rows = paths.probe_rows(study.name, stem)
+        predictions = paths.run_predictions(stem)
+        source = Source(Path(rows), Path(predictions), stem)
+        for fold in folds:
+            sources[run.key, run.seed, fold] = source
+    return sources
+
+
+def external_sources(study: PlannedStudy) -> Sources:
+    """Files of the runs in the external results folders of a study.
+
+    Raises:
+        UserError: a folder has no runs.
+    """
+    sources: Sources = {}
+    for folder in external_folders(study):
+        sources |= folder_sources(folder, study)
+    return sources
+
+
+def external_folders(study: PlannedStudy) -> list[str]:
+    """External results that are folders."""
+    return [name for name in study.external_results if not name.endswith(CSV)]
+
+
+def external_csvs(study: PlannedStudy) -> list[str]:
+    """External results that are plain csv files."""
+    return [name for name in study.external_results if name.endswith(CSV)]
+
+
+def folder_sources(folder: str, study: PlannedStudy) -> Sources:
+    """Files of the runs in a results folder."""
+    sources: Sources = {}
+    runs = external_runs([folder], f"studies.{study.name}.external_results")
+    for run_key, files in runs.items():
+        for (seed, fold), rows in files.items():
+            stem = rows.name.removesuffix(paths.ROWS)
+            predictions = rows.with_name(stem + PREDICTIONS)
+            sources[run_key, seed, fold] = Source(rows, predictions, folder=folder)
+    return sources
