@@ -5,26 +5,21 @@ Debian's `chromium` is taken where there is one (or what `NPT_CHROMIUM` names).
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from npt.metrics import PAPER_METRICS
-from tests.workflow.report.test_report import lookup_study, study
-from workflow.config.scoring import Scoring
-from workflow.report.drawing import UNDATED
-from workflow.report.figures import FIGURES
-from workflow.report.old_html import html
-from workflow.report.old_page import render
-from workflow.report.tables import TABLES
-from workflow.studies.kinds import KINDS
+from tests.workflow.report.toy import SCORING, benchmark_study
+from tests.workflow.studies.frames import corruption_study, lookup_study
+from workflow.report.files import write_figures
+from workflow.report.html import html
+from workflow.report.page import render
+from workflow.studies import kinds
 
 CHROMIUM = (
     os.environ.get("NPT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -32,38 +27,27 @@ CHROMIUM = (
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium is installed (apt-get install chromium)"
 )
-SCORING = Scoring(PAPER_METRICS)
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of three toy studies, one of them with a failure."""
+    """The report of three toy studies, one of them with a failure."""
     results = tmp_path_factory.mktemp("page") / "results"
-    kinds = {"main": "benchmark", "corruption": "corruption", "lookup": "lookup"}
-    facts = {
-        "preset": "toy",
-        "revision": "r",
-        "versions": json.dumps({"python": "3"}),
-        "chosen": json.dumps({"k": 3}),
-    }
-    frames = {"main": study(), "corruption": study(), "lookup": lookup_study()}
-    third = study().query("method == 'knn'").assign(method="mlp")
-    third[["test_rmse", "test_auroc"]] *= 100
-    frames["main"] = pd.concat([frames["main"], third])
-    frames = {name: frame.assign(**facts) for name, frame in frames.items()}
     (results / "figures").mkdir(parents=True)
-    for name, kind in kinds.items():
-        for figure in KINDS[kind].figures:
-            drawn = FIGURES[figure](frames[name], SCORING)
-            drawn.savefig(results / f"figures/{name}.{figure}.png", metadata=UNDATED["png"])
-            plt.close(drawn)
+    (results / "report").mkdir()
+    kind_names = {"main": "benchmark", "corruption": "corruption", "lookup": "lookup"}
+    third = benchmark_study().query("method == 'knn'").assign(method="mlp")
+    third[["test_rmse", "test_auroc"]] *= 100
+    main = pd.concat([benchmark_study(), third], ignore_index=True)
+    frames = {"main": main, "corruption": corruption_study(), "lookup": lookup_study()}
+    for name, kind in kind_names.items():
+        write_figures(name, kinds()[kind], frames[name], SCORING, results / "figures")
     path = results / "report" / "index.html"
-    path.parent.mkdir()
-    path.write_text(render(frames, kinds, SCORING, "toy", results, []))
-    (path.parent / "table.html").write_text(
-        html(TABLES["metrics"](frames["main"], SCORING), "Metrics", "toy")
-    )
+    page = render(frames, kind_names, SCORING, "toy", results, [])
+    path.write_text(page, encoding="utf-8")
+    metrics = kinds()["benchmark"].table("metrics", main, SCORING)
+    (path.parent / "table.html").write_text(html(metrics, "Metrics", "toy"), encoding="utf-8")
     return path
 
 
@@ -100,7 +84,7 @@ def test_it_asks_for_nothing_and_shows_its_pictures(page: Any, page_file: Path) 
     assert [url for url in page.asked if not url.startswith("data:")] == [page_file.as_uri()]
     sizes = page.eval_on_selector_all("img", "images => images.map(image => image.naturalWidth)")
     assert len(sizes) == 6 and min(sizes) > 300
-    assert "Mean rank among 3 methods over 2 datasets" in page.locator("#answer").inner_text()
+    assert "Mean rank among 3 methods over 2 datasets" in page.locator("#summary").inner_text()
 
 
 def test_nothing_is_wider_than_the_screen(page: Any) -> None:
@@ -126,8 +110,12 @@ def test_a_click_sorts_up_down_and_back(page: Any) -> None:
 
 def test_dashes_come_last_whichever_way(page: Any) -> None:
     page.evaluate(
-        """() => { const cell = document.querySelector("div[aria-label='Regression: test RMSE (lower is better)'] td.number");
-        cell.dataset.key = ""; cell.textContent = "–"; }"""
+        """() => {
+            const label = "Regression: test RMSE (lower is better)";
+            const cell = document.querySelector(`div[aria-label='${label}'] td.number`);
+            cell.dataset.key = "";
+            cell.textContent = "–";
+        }"""
     )
     table = "div[aria-label='Regression: test RMSE (lower is better)']"
     for _ in range(2):
@@ -139,7 +127,7 @@ def test_the_keyboard_reaches_the_answer_the_heads_and_the_folds(page: Any) -> N
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
-    assert page.url.endswith("#answer")
+    assert page.url.endswith("#summary")
     head = page.locator("div[aria-label='Regression: test RMSE (lower is better)'] th").nth(1)
     head.locator("button").focus()
     page.keyboard.press("Enter")
@@ -151,7 +139,7 @@ def test_the_keyboard_reaches_the_answer_the_heads_and_the_folds(page: Any) -> N
 
 
 def test_what_failed_is_told_and_every_link_inside_leads_somewhere(page: Any) -> None:
-    assert "there are no weights" in page.locator("#failures + ul").inner_text()
+    assert "training failed" in page.locator("#failures + ul").inner_text()
     targets = page.eval_on_selector_all("a[href^='#']", "links => links.map(link => link.hash)")
     assert len(targets) > 8
     assert all(page.locator(target).count() == 1 for target in targets)

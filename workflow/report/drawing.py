@@ -31,11 +31,6 @@ COLORS = (
     "#a6761d",
 )
 MARKERS = "Dos^vPX<>"
-UNDATED: dict[str, dict[str, Any]] = {
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
-    "png": {"Software": None},
-}
 
 
 def pyplot() -> Any:

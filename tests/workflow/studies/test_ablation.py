@@ -1,0 +1,115 @@
+"""Tables and sentence of an ablation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.rows import row
+from tests.workflow.report.toy import FAILED, SCORING, texts
+from workflow.report.published import published
+from workflow.results.study_file import study_frame
+from workflow.studies import kinds
+from workflow.studies.ablation.tables import changes
+
+ABLATION = kinds()["ablation"]
+ERRORS = {"base": [3.0, 3.2], "layers_4": [3.6, 3.9], "without_attributes": [3.0, 3.2]}
+TABLE_4 = set(published()["table_4_ablation"]["cells"]["protein"])
+TABLE_13 = set(published()["table_13_configuration_rank"]["cells"]["boston_housing"])
+
+
+def ablation_study(*others: str) -> pd.DataFrame:
+    """Variants of NPT on Boston Housing in two folds; the `others` have an error of 4."""
+    rows = []
+    for variant, errors in {**ERRORS, **{name: [4.0, 4.0] for name in others}}.items():
+        for fold, error in enumerate(errors):
+            scores = {"test_rmse": error, "test_mse": error**2, "validation_loss": error}
+            rows.append(row("npt", fold, "boston_housing", variant=variant, **scores))
+    return study_frame(rows, "parts")
+
+
+def column(study: pd.DataFrame, title: str) -> list[str]:
+    return texts(ABLATION.table("ablation", study, SCORING).sections[0].columns[title])
+
+
+def test_change_is_over_the_same_folds() -> None:
+    assert column(ablation_study(), "Change") == ["–", "**+0.650 ± 0.050**", "0.000 ± 0.000"]
+
+
+def test_change_is_of_all_folds_or_none() -> None:
+    study = ablation_study()
+    study.loc[3, ["test_rmse", *FAILED]] = [np.nan, *FAILED.values()]
+    tidy = ABLATION.table("ablation", study, SCORING).tidy.set_index("variant")
+    assert np.isnan(tidy.loc["layers_4", "change"])
+    assert tidy.loc["without_attributes", "change"] == 0
+
+
+def test_seeds_are_averaged_before_the_change() -> None:
+    study = ablation_study()
+    other = study.assign(seed=1)
+    other.loc[other["variant"] == "layers_4", "test_rmse"] += 0.2
+    table = ABLATION.table("ablation", pd.concat([study, other], ignore_index=True), SCORING)
+    assert table.tidy.set_index("variant").loc["layers_4", "change"] == pytest.approx(0.75)
+    assert "Over seeds" in table.sections[0].columns
+
+
+@pytest.mark.parametrize(
+    ("others", "title", "values"),
+    [
+        (
+            TABLE_4 - set(ERRORS),
+            "Paper, Table 4",
+            ["3.000 ± 0.230", "3.300 ± 0.410", "–"],
+        ),
+        ({"no_feature_masking"}, "Paper, Table 5", ["2.920 ± 0.150", "–", "3.220 ± 0.250"]),
+    ],
+    ids=["table 4", "table 5"],
+)
+def test_variants_of_the_paper_are_compared_with_it(
+    others: set[str], title: str, values: list[str]
+) -> None:
+    assert column(ablation_study(*others), title)[:3] == values
+
+
+def test_other_variants_are_not_compared_with_the_paper() -> None:
+    (section,) = ABLATION.table("ablation", ablation_study(), SCORING).sections
+    assert [title for title in section.columns if title.startswith("Paper")] == []
+
+
+def test_changes_are_in_percent_of_the_base() -> None:
+    by_title = changes(ablation_study(), SCORING).set_index("title")
+    assert by_title.loc["NPT (layers_4)", "change"] == pytest.approx(100 * 0.65 / 3.1)
+    assert list(by_title.index) == ["NPT (layers_4)", "NPT (without_attributes)"]
+
+
+def test_variants_are_ranked_from_zero_by_validation_loss() -> None:
+    tidy = ABLATION.table("validation_ranks", ablation_study(), SCORING).tidy
+    ranks = tidy.set_index("variant")["mean_rank"].to_dict()
+    assert ranks == {"base": 0.5, "layers_4": 2.0, "without_attributes": 0.5}
+    assert tidy["published"].isna().all()
+    assert tidy["folds"].eq(2).all()
+
+
+def test_validation_ranks_are_compared_with_table_13() -> None:
+    study = ablation_study(*TABLE_13 - {"base"})
+    study = study[study["variant"].isin(TABLE_13)]
+    ranks = ABLATION.table("validation_ranks", study, SCORING).tidy.set_index("variant")
+    assert ranks.loc["layers_16", "published"] == 4.3
+    assert ranks["mean_rank"].sum() == 28
+
+
+def test_validation_ranks_are_of_complete_folds() -> None:
+    study = ablation_study().query("not (variant == 'layers_4' and fold == 1)")
+    assert ABLATION.table("validation_ranks", study, SCORING).tidy["folds"].eq(1).all()
+
+
+def test_finding_has_the_change_of_every_variant() -> None:
+    finding = ABLATION.finding(ablation_study(), SCORING)
+    assert "NPT (layers_4) +21 %, NPT (without_attributes) 0 %" in finding
+
+
+def test_finding_without_variants() -> None:
+    base = ablation_study().query("variant == 'base'")
+    assert ABLATION.finding(base, SCORING).startswith("No variant")
+    ABLATION.figure("ablation", base, SCORING)

@@ -1,0 +1,253 @@
+"""Tables, figures and sentences of a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.workflow.report.toy import (
+    FAILED,
+    SCORING,
+    benchmark_study,
+    fold_study,
+    random_study,
+    texts,
+    with_failure,
+)
+from workflow.report.markdown import markdown
+from workflow.report.published import published_study
+from workflow.report.table import Section, Table
+from workflow.studies import kinds
+
+BENCHMARK = kinds()["benchmark"]
+
+
+@pytest.fixture(autouse=True)
+def close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def table(name: str, study: pd.DataFrame) -> Table:
+    return BENCHMARK.table(name, study, SCORING)
+
+
+def row_of(section: Section, method: str) -> dict[str, str]:
+    """Texts of a method's row, bold ones between **."""
+    index = texts(section.columns["Method"]).index(method)
+    return {title: texts(cells)[index] for title, cells in section.columns.items()}
+
+
+def test_methods_are_ranked_by_each_task_s_metric() -> None:
+    tidy = table("ranks", benchmark_study()).tidy
+    assert tidy[["task", "method", "mean_rank"]].to_numpy().tolist() == [
+        ["binary", "knn", 1],
+        ["binary", "npt", 2],
+        ["regression", "npt", 1],
+        ["regression", "knn", 2],
+    ]
+
+
+def test_ranks_are_compared_with_the_paper_s() -> None:
+    ranks = table("ranks", benchmark_study())
+    tidy = ranks.tidy.set_index(["task", "method"])
+    assert tidy["published"].to_dict() == {
+        ("binary", "knn"): 2,
+        ("binary", "npt"): 1,
+        ("regression", "npt"): 1,
+        ("regression", "knn"): 2,
+    }
+    assert "Paper" in ranks.sections[0].columns
+
+
+def test_other_datasets_have_no_ranks_of_the_paper() -> None:
+    other = benchmark_study().replace({"dataset": {"breast_cancer": "wine"}})
+    ranks = table("ranks", other)
+    assert ranks.tidy.query("task == 'binary'")["published"].isna().all()
+    assert "Paper" not in ranks.sections[0].columns
+
+
+def test_variants_have_no_ranks_of_the_paper() -> None:
+    tuned = benchmark_study(variant="tuned").query("method == 'npt'")
+    both = pd.concat([benchmark_study(), tuned], ignore_index=True)
+    assert table("ranks", both).tidy["published"].isna().all()
+
+
+def test_best_metric_of_a_dataset_is_bold() -> None:
+    metrics = table("metrics", benchmark_study())
+    regression = next(section for section in metrics.sections if "RMSE" in section.title)
+    assert row_of(regression, "NPT")["Yacht"] == "**0.510 ± 0.010**"
+    assert row_of(regression, "k-NN")["Yacht"] == "0.610 ± 0.010"
+
+
+def test_failed_fold_is_a_dash_and_the_last_rank() -> None:
+    study = with_failure(benchmark_study().query("dataset == 'breast_cancer'"))
+    ranks = table("ranks", study).tidy.set_index("method")["mean_rank"]
+    assert ranks.to_dict() == {"knn": 1, "npt": 2}
+    metrics = table("metrics", study).sections[0]
+    assert row_of(metrics, "NPT")["Breast Cancer"] == "–"
+    assert metrics.notes == ("– NPT on Breast Cancer: fold 0: out of memory",)
+
+
+def test_spread_over_seeds_is_a_column_with_more_than_one() -> None:
+    study = benchmark_study()
+    title = "Yacht, seeds"
+    assert not any(title in section.columns for section in table("metrics", study).sections)
+    other = study.assign(seed=1, test_rmse=study["test_rmse"] + 0.2)
+    metrics = table("metrics", pd.concat([study, other], ignore_index=True))
+    section = next(section for section in metrics.sections if "RMSE" in section.title)
+    assert row_of(section, "NPT")["Yacht"] == "**0.610 ± 0.010**"
+    assert row_of(section, "NPT")[title] == f"{0.2 / 2**0.5:.3f}"
+
+
+def test_results_are_compared_with_the_paper_s() -> None:
+    study = benchmark_study().replace({"dataset": {"breast_cancer": "breast_cancer_legacy"}})
+    tidy = table("published", study).tidy.set_index(["dataset", "method", "metric"])
+    npt = tidy.loc["breast_cancer_legacy", "npt", "accuracy"]
+    errors = (0.51 - 0.9473) / np.hypot(0.01, 0.0069)
+    assert npt["standard_errors"] == pytest.approx(errors)
+    assert tidy.loc["yacht", "knn", "rmse"]["published"] == 12.02
+    assert ("yacht", "knn", "mse") not in tidy.index
+
+
+def test_only_whole_methods_are_compared_with_the_paper() -> None:
+    other = {"yacht": "yacht_of_mine", "breast_cancer": "higgs_legacy"}
+    assert table("published", benchmark_study().replace({"dataset": other})).tidy.empty
+    assert table("published", benchmark_study(variant="without_datapoints")).tidy.empty
+
+
+def test_cost_of_a_search_is_that_of_its_grid() -> None:
+    section = table("cost", benchmark_study()).sections[0]
+    assert row_of(section, "k-NN") == {
+        "Method": "k-NN",
+        "Configurations": "480 of 480, 40 distinct, 1 failed over all folds",
+        "Models fitted": "2",
+        "Search": "1 h 1 min",
+        "Prediction": "4 ms",
+        "Peak memory, MB": "1,234",
+        "On": "cpu, 1 thread",
+    }
+    assert row_of(section, "NPT")["Configurations"] == "1"
+
+
+def test_gpu_memory_is_a_column_where_it_was_measured() -> None:
+    study = benchmark_study()
+    on_gpu = (study["dataset"] == "yacht") & (study["method"] == "npt")
+    study.loc[on_gpu, ["peak_gpu_memory_mb", "device"]] = [512.0, "cuda:0"]
+    first, second = table("cost", study).sections
+    assert "GPU memory, MB" not in first.columns
+    assert row_of(second, "NPT")["GPU memory, MB"] == "512"
+    assert row_of(second, "NPT")["On"] == "cuda:0, 1 thread"
+    assert row_of(second, "k-NN")["GPU memory, MB"] == "–"
+
+
+def test_cost_needs_no_optional_columns() -> None:
+    study = benchmark_study().drop(columns=["threads", "models"])
+    row = row_of(table("cost", study).sections[0], "k-NN")
+    assert row["Configurations"] == "480 of 480, 1 failed over all folds"
+    assert row["On"] == "cpu"
+
+
+def test_methods_that_differ_are_shown_in_pairs() -> None:
+    ranked, pairs = table("rank_tests", published_study()).sections
+    assert row_of(ranked, "NPT") == {
+        "Method": "NPT",
+        "Mean rank": "2.75",
+        "95 % interval": "1.70 to 3.90",
+    }
+    assert ranked.notes[-1].endswith("p = 1.0e−04. Methods differ.")
+    assert row_of(pairs, "NPT")["TabNet"] == "**0.026**"
+    assert row_of(pairs, "NPT")["NPT"] == "–"
+    assert len(table("rank_tests", published_study()).tidy) == 9 + 1 + 36
+
+
+def test_no_pairs_are_shown_unless_methods_differ() -> None:
+    tests = table("rank_tests", random_study(5, 7))
+    assert len(tests.sections) == 1
+    assert "nemenyi" not in set(tests.tidy["test"])
+
+
+def test_refused_rank_test_has_a_reason_and_no_interval() -> None:
+    tests = table("rank_tests", benchmark_study())
+    assert tests.tidy["p_value"].isna().all()
+    assert tests.tidy["reason"].str.startswith("2 datasets").all()
+    assert "95 % interval" not in tests.sections[0].columns
+    assert tests.sections[0].notes[-1].startswith("No test: 2 datasets")
+
+
+def test_fold_differences_are_shown_with_intervals() -> None:
+    study = fold_study({"knn": [1.0, 2.0, 3.0], "mlp": [0.1, -0.1, 0.3]})
+    (section,) = table("fold_tests", study).sections
+    assert section.title == "Yacht: RMSE (lower is better), paired over folds with NPT"
+    row = row_of(section, "k-NN")
+    assert (row["Folds"], row["Difference"]) == ("3", "+2.000 ± 0.690")
+
+
+def test_refused_fold_test_has_a_note() -> None:
+    (section,) = table("fold_tests", fold_study({"knn": [1.0, 2.0]})).sections
+    (note,) = section.notes
+    assert note.startswith("No test: 2 folds")
+
+
+def test_one_method_is_compared_with_nothing() -> None:
+    alone = fold_study({"knn": [1.0, 2.0, 3.0]}).query("method == 'npt'")
+    assert table("fold_tests", alone).sections == ()
+
+
+@pytest.mark.parametrize("name", BENCHMARK.tables)
+def test_tables_show_the_reason_if_every_method_failed(name: str) -> None:
+    study = benchmark_study().query("dataset == 'yacht'").assign(**FAILED)
+    numbers = [column for column in study if column.startswith("test_")]
+    assert markdown(table(name, study.drop(columns=numbers)), "toy")
+
+
+@pytest.mark.parametrize("name", BENCHMARK.figures)
+def test_figures_label_every_method(name: str) -> None:
+    figure = BENCHMARK.figure(name, benchmark_study(), SCORING)
+    labels = {text.get_text() for axis in figure.axes for text in axis.get_yticklabels()}
+    labels |= {text.get_text() for axis in figure.axes for text in axis.texts}
+    labels |= {text.get_text() for legend in figure.legends for text in legend.get_texts()}
+    shown = " ".join(labels)
+    assert "NPT" in shown
+    assert "k-NN" in shown
+
+
+def test_diagram_joins_methods_that_do_not_differ() -> None:
+    axis = BENCHMARK.figure("critical_difference", published_study(), SCORING).axes[0]
+    bars = [line for line in axis.lines if line.get_linewidth() == 2.5]
+    assert len(bars) == 3
+    assert "p = 1.0e−04" in axis.get_title()
+
+
+def test_diagram_has_one_bar_if_friedman_does_not_reject() -> None:
+    axis = BENCHMARK.figure("critical_difference", random_study(5, 7), SCORING).axes[0]
+    assert len([line for line in axis.lines if line.get_linewidth() == 2.5]) == 1
+
+
+def test_finding_names_the_first_and_npt() -> None:
+    finding = BENCHMARK.finding(benchmark_study(), SCORING)
+    assert "k-NN ranks first of 2 with mean rank 1.00; NPT has 2.00." in finding
+    assert "Regression (1 dataset, RMSE): NPT ranks first" in finding
+
+
+def test_equal_methods_share_the_first_place() -> None:
+    study = benchmark_study().query("dataset == 'yacht'").assign(test_rmse=1.0)
+    assert "NPT share the first place" in BENCHMARK.finding(study, SCORING)
+
+
+def test_headline_places_npt_and_the_best() -> None:
+    headline = BENCHMARK.headline(published_study(), SCORING)
+    assert "NPT 2.75 (the best). Friedman's test separates methods" in headline
+
+
+def test_headline_counts_missing_results() -> None:
+    study = benchmark_study()
+    npt = study["method"] == "npt"
+    study.loc[npt, ["test_rmse", "test_auroc"]] = np.nan
+    study.loc[npt, list(FAILED)] = list(FAILED.values())
+    headline = BENCHMARK.headline(study, SCORING)
+    assert "NPT 2.00, last for lack of a result on 2, k-NN 1.00 (the best)" in headline
