@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -139,7 +140,7 @@ def test_new_metric_needs_no_training(finished: Path, tmp_path: Path) -> None:
         "m.METRICS['error'] = m.Metric('error', 'error', m.CLASSIFICATION, False, "
         "lambda truth, p: float((p.argmax(1) != truth).mean())); collect.main()"
     )
-    arguments = ["python", "-c", code, "--study", "main"]
+    arguments = [sys.executable, "-c", code, "--study", "main"]
     subprocess.run(arguments, cwd=folder, check=True, timeout=300)
     rows = read_study(folder / "results/studies/main.csv")
     assert (rows["test_error"] + rows["test_accuracy"]).to_numpy() == pytest.approx(1)
