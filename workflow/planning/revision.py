@@ -23,8 +23,12 @@ def revision(method: Method, sources: Sequence[str] = ()) -> str:
 
 def probe_sources(kind: str) -> tuple[str, ...]:
     """Files that determine the rows of a probe, besides those of the method."""
-    shared = ("query.py", "probing.py")
-    files = [f"workflow/studies/{name}" for name in (*shared, f"{kind}/probe.py")]
+    names = (
+        "query.py",
+        "probing.py",
+        f"{kind}/probe.py",
+    )
+    files = [f"workflow/studies/{name}" for name in names]
     return tuple(file for file in files if (ROOT / file).exists())
 
 
@@ -38,5 +42,7 @@ def _hash_of(sources: Sequence[str]) -> str:
             files = sorted(path.rglob("*.py"))
         for file in files:
             name = file.relative_to(ROOT).as_posix()
-            digest.update(name.encode() + b"\0" + file.read_bytes())
+            digest.update(name.encode())
+            digest.update(b"\0")
+            digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
