@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from npt.metrics import METRICS
@@ -87,7 +89,7 @@ def _placings(study: pd.DataFrame, tests: RankTests) -> str:
     return per_method(clauses)
 
 
-def _failures(study: pd.DataFrame, tests: RankTests) -> dict[tuple[str, str], int]:
+def _failures(study: pd.DataFrame, tests: RankTests) -> dict[Any, int]:
     """Number of ranked datasets on which a method has no result."""
     failed = study[study["dataset"].isin(tests.ranks.index) & (study["status"] != "ok")]
     counts = failed.groupby(["method", "variant"])["dataset"].nunique()
