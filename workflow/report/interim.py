@@ -33,10 +33,30 @@ def write_interim(
         studies[name] = read_study(path)
         if rows.begun:
             kind = kinds()[kind_names[name]]
-            write_tables(name, kind, studies[name], plan.scoring, folder / "tables")
-            write_figures(name, kind, studies[name], plan.scoring, folder / "figures")
+            write_tables(
+                name,
+                kind,
+                studies[name],
+                plan.scoring,
+                folder / "tables",
+            )
+            write_figures(
+                name,
+                kind,
+                studies[name],
+                plan.scoring,
+                folder / "figures",
+            )
     messages = remarks(plan, collected)
-    page = render(studies, kind_names, plan.scoring, plan.preset, folder, prepared, messages)
+    page = render(
+        studies,
+        kind_names,
+        plan.scoring,
+        plan.preset,
+        folder,
+        prepared,
+        messages,
+    )
     report = folder / "report" / "index.html"
     report.parent.mkdir(parents=True)
     report.write_text(page, encoding="utf-8")

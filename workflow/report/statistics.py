@@ -126,7 +126,17 @@ def by_model(study: pd.DataFrame) -> list[ModelRows]:
             reason = f"fold {failed['fold'].iloc[0]}: {failed['reason'].iloc[0]}"
         task = rows["task"].iloc[0]
         complete = rows.iloc[:0] if len(failed) else rows
-        models.append(ModelRows(dataset, method, variant, task, len(rows), reason, complete))
+        models.append(
+            ModelRows(
+                dataset,
+                method,
+                variant,
+                task,
+                len(rows),
+                reason,
+                complete,
+            )
+        )
     order = list(dict.fromkeys(study["dataset"]))
     return sorted(models, key=lambda model: order.index(model.dataset))
 

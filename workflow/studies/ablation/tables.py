@@ -37,7 +37,11 @@ from workflow.report.titles import dataset_title, method_titles
 __all__ = ["ablation", "changes", "cost", "validation_ranks"]
 
 BASE = "base"
-PAPER_TITLES = {"table_4_ablation": "Table 4", "table_5_ablation": "Table 5", "": "none"}
+PAPER_TITLES = {
+    "table_4_ablation": "Table 4",
+    "table_5_ablation": "Table 5",
+    "": "none",
+}
 TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
 PRINTED_METRICS = {"accuracy_percent": "accuracy"}
 NOTE = (

@@ -96,8 +96,19 @@ def _tidy(tests: RankTests) -> pd.DataFrame:
     means = tests.ranks.mean()
     ends = zip(tests.ranks.columns, tests.low, tests.high, strict=True)
     for name, low, high in ends:
-        facts = {"test": "mean_rank", "method": name[0], "variant": name[1]}
-        rows.append({**facts, "value": means[name], "low": low, "high": high})
+        facts = {
+            "test": "mean_rank",
+            "method": name[0],
+            "variant": name[1],
+        }
+        rows.append(
+            {
+                **facts,
+                "value": means[name],
+                "low": low,
+                "high": high,
+            }
+        )
     rows.append({"test": "friedman", "p_value": tests.p_value})
     if tests.rejects:
         rows += _tidy_pairs(tests)

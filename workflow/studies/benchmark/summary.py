@@ -46,7 +46,12 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
     return f"{sentence}. Friedman's test {verdict} (p = {probability(tests.p_value)})."
 
 
-def _ranking(rows: pd.DataFrame, means: pd.DataFrame, task: Task, scoring: Scoring) -> str:
+def _ranking(
+    rows: pd.DataFrame,
+    means: pd.DataFrame,
+    task: Task,
+    scoring: Scoring,
+) -> str:
     title = TASK_TITLES[task]
     if means["mean_rank"].isna().all():
         return f"{title}: no dataset has all its results yet."

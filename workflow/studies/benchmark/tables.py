@@ -116,7 +116,12 @@ def primary(summary: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     return summary[summary["task"].map(dict(scoring.metrics)) == summary["metric"]]
 
 
-def _ranked_summary(study: pd.DataFrame, scoring: Scoring, task: str, metric: str) -> pd.DataFrame:
+def _ranked_summary(
+    study: pd.DataFrame,
+    scoring: Scoring,
+    task: str,
+    metric: str,
+) -> pd.DataFrame:
     return rank_methods(
         summarise(study, task, metric),  # type: ignore[arg-type]
         higher_is_better=METRICS[metric].higher_is_better,
