@@ -38,6 +38,8 @@ localrules:
 rule all:
     input:
         jobs.targets,
+    message:
+        "all results: " + paths.REPORT
 
 
 include: "workflow/rules/data.smk"
@@ -47,7 +49,7 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
-    hooks.started(jobs)
+    hooks.started(jobs, config)
 
 
 onsuccess:

@@ -9,8 +9,9 @@ import pytest
 
 import npt
 from baselines import methods
-from npt.evaluation import Evaluation, evaluate, scores
+from npt.evaluation import Evaluation, evaluate
 from npt.interface import Method, Resources
+from npt.metrics import scores
 from npt.perturbation import Perturbation
 from npt.table import TASKS, Table, Task
 from tests.conftest import first_split, make_table

@@ -1,25 +1,31 @@
-"""The plan of the last run, which the steps read."""
+"""Plan and configuration of the last run; the steps read the plan."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from npt.atomic import replacing
 from npt.interface import UserError
-from workflow.planning.paths import PLAN
+from workflow.planning.paths import CONFIG, PLAN
 from workflow.planning.plan import Plan
 
 
 def keep(plan: Plan, path: Path | str = PLAN) -> None:
-    """Write a plan, unless the file holds it already."""
-    path = Path(path)
-    content = plan.model_dump_json().encode()
-    if path.exists() and path.read_bytes() == content:
-        return
-    with replacing(path) as partial:
-        partial.write_bytes(content)
+    """Write a plan."""
+    _write(Path(path), plan.model_dump_json())
+
+
+def keep_config(config: Mapping[str, Any], path: Path | str = CONFIG) -> None:
+    """Write a configuration as Snakemake merged it from files and command line."""
+    import yaml
+
+    plain = json.loads(json.dumps(config, default=str))
+    _write(Path(path), yaml.safe_dump(plain, sort_keys=False))
 
 
 def load(path: Path | str = PLAN) -> Plan:
@@ -35,3 +41,12 @@ def load(path: Path | str = PLAN) -> Plan:
         return Plan.model_validate_json(path.read_bytes())
     except ValidationError:
         raise UserError(f"{path}: of another version of the code; start a run again") from None
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a file, unless it has this text already."""
+    content = text.encode()
+    if path.exists() and path.read_bytes() == content:
+        return
+    with replacing(path) as partial:
+        partial.write_bytes(content)

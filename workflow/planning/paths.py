@@ -9,6 +9,7 @@ from __future__ import annotations
 RESULTS = "results"
 ROWS = ".jsonl"
 PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
+CONFIG = f"{RESULTS}/config.yaml"  # configuration of that run, for readers of the report
 REPORT = f"{RESULTS}/report/index.html"
 INTERIM = f"{RESULTS}/interim"  # tables, figures and report of an unfinished run
 DOWNLOADS = f"{RESULTS}/data/raw"
@@ -16,6 +17,7 @@ TABLES = f"{RESULTS}/tables"
 FIGURES = f"{RESULTS}/figures"
 
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
+PROBE = "{study}/{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
 TABLE_FORMATS = ("csv", "md", "tex", "html")
 FIGURE_FORMATS = ("svg", "pdf", "png")

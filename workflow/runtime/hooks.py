@@ -44,10 +44,11 @@ def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
     return Jobs(plan)
 
 
-def started(jobs: Jobs) -> None:
-    """Keep the plan for the steps."""
+def started(jobs: Jobs, config: Mapping[str, Any]) -> None:
+    """Keep the plan for the steps, and the configuration for readers."""
     try:
         kept.keep(jobs.plan)
+        kept.keep_config(config)
     except OSError as error:
         sys.exit(f"error: {error.filename or paths.PLAN}: {error.strerror}")
 

@@ -16,7 +16,7 @@ def kinds() -> dict[str, StudyKind]:
     Raises:
         ValueError: a kind has another name than its folder.
     """
-    found: list[StudyKind] = []
+    declared: list[StudyKind] = []
     for folder in pkgutil.iter_modules(__path__):
         if not folder.ispkg:
             continue
@@ -26,6 +26,6 @@ def kinds() -> dict[str, StudyKind]:
             continue
         if kind.name != folder.name:
             raise ValueError(f"{package.__name__} declares the kind {kind.name!r}")
-        found.append(kind)
-    found.sort(key=lambda kind: (kind.order, kind.name))
-    return {kind.name: kind for kind in found}
+        declared.append(kind)
+    declared.sort(key=lambda kind: (kind.order, kind.name))
+    return {kind.name: kind for kind in declared}

@@ -41,7 +41,7 @@ class StudyKind:
       `headline`, a sentence of the report's summary.
     * `probe.py`, where `probes`: `probe(query)`.
 
-    Kinds with own rules are subclasses.
+    A kind with rules of its own is a subclass.
 
     Attributes:
         order: Position of the kind in lists and in the report's summary.
@@ -105,25 +105,17 @@ class StudyKind:
         """One of the kind's figures."""
         return getattr(self._module("figures"), name)(study, scoring)
 
-    def finding(
-        self,
-        study: pd.DataFrame,
-        scoring: Scoring,
-    ) -> str:
+    def finding(self, study: pd.DataFrame, scoring: Scoring) -> str:
         """Result of a study in a sentence or two."""
         return self._module("summary").finding(study, scoring)
 
-    def headline(
-        self,
-        study: pd.DataFrame,
-        scoring: Scoring,
-    ) -> str:
+    def headline(self, study: pd.DataFrame, scoring: Scoring) -> str:
         """Contribution of a study to the report's summary; empty if it has none."""
         headline = getattr(self._module("summary"), "headline", None)
         return headline(study, scoring) if headline else ""
 
     def probe(self, query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
-        """Facts that enter the row of a fold, and arrays to save beside it."""
+        """Facts that enter the row of a fold, and arrays to save with it."""
         return self._module("probe").probe(query.with_shown_targets())
 
     def _module(self, name: str) -> Any:

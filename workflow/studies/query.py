@@ -89,21 +89,11 @@ class ProbeQuery:
         return np.repeat(frequencies[None], len(self.rows), 0)
 
 
-def drawn(
-    rows: np.ndarray,
-    limit: int,
-    seed: int,
-) -> np.ndarray:
+def drawn(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
     """At most `limit` of the rows, in ascending order."""
     if limit >= len(rows):
         return rows
-    return np.sort(
-        np.random.default_rng(seed).choice(
-            rows,
-            limit,
-            replace=False,
-        )
-    )
+    return np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
 
 
 def rounded(values: np.ndarray, digits: int = 5) -> list[float | None]:

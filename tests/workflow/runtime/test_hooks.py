@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from npt.interface import UserError
+from workflow.config.reading import parse
 from workflow.planning import kept, paths
 from workflow.planning.outdated import has_old_layout
 from workflow.runtime import hooks
@@ -36,8 +37,9 @@ def test_started_run_keeps_its_plan() -> None:
     Path(paths.RESULTS).mkdir()
     jobs = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
     assert not Path(paths.PLAN).exists()
-    hooks.started(jobs)
+    hooks.started(jobs, CONFIG)
     assert kept.load() == jobs.plan
+    assert parse(Path(paths.CONFIG)) == CONFIG
 
 
 def test_invalid_configuration_ends_in_one_line() -> None:

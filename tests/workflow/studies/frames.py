@@ -70,11 +70,7 @@ def deletion_study(
         "partner_kept": partner,
     }
     rows = [
-        row(
-            "npt",
-            dataset=dataset,
-            **facts,
-        ),
+        row("npt", dataset=dataset, **facts),
         failed("npt", reason=NO_MODEL),
     ]
     return study_frame(rows, "deletion")
@@ -114,13 +110,7 @@ def corruption_study() -> pd.DataFrame:
                 corrupted,
             )
         )
-    rows.append(
-        failed(
-            "knn",
-            dataset="breast_cancer",
-            reason=NO_MODEL,
-        )
-    )
+    rows.append(failed("knn", dataset="breast_cancer", reason=NO_MODEL))
     return study_frame(rows, "corruption")
 
 

@@ -33,11 +33,7 @@ LOOKUP = NPTSettings(
 )
 
 
-def fitted(
-    settings: NPTSettings,
-    table: Table,
-    split: Split,
-) -> TrainedNPT:
+def fitted(settings: NPTSettings, table: Table, split: Split) -> TrainedNPT:
     """A network that was trained on the blind table."""
     learner = NPTLearner(settings, Resources())
     learner.fit(table.blind(split.test), split, 0)
@@ -49,11 +45,7 @@ def small_npt(task: Task, **changes: Any) -> tuple[TrainedNPT, Table, Split]:
     table = make_table(task)
     split = first_split(table)
     return (
-        fitted(
-            replace(SMALL_NPT, **changes),
-            table,
-            split,
-        ),
+        fitted(replace(SMALL_NPT, **changes), table, split),
         table,
         split,
     )

@@ -180,14 +180,5 @@ def test_a_lookup_model_needs_the_duplicate() -> None:
     assert sum(kept) >= 6
     assert np.mean([result.kept.mean() for result in results]) < 0.6
     features = one_hot_features(table, trained.statistics)
-    measured = np.array(
-        [
-            distances(
-                features,
-                result,
-                0,
-            )
-            for result in results
-        ]
-    )
+    measured = np.array([distances(features, result, 0) for result in results])
     assert measured[:, 0].mean() < measured[:, 2].mean()

@@ -34,14 +34,7 @@ def test_listing_the_kinds_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize("name", PROBES)
 def test_default_options_are_valid(name: str) -> None:
     options = validated(kinds()[name].options, {}, "options")
-    assert (
-        validated(
-            kinds()[name].options,
-            options.model_dump(),
-            "options",
-        )
-        == options
-    )
+    assert validated(kinds()[name].options, options.model_dump(), "options") == options
 
 
 @pytest.mark.parametrize(

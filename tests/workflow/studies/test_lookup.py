@@ -39,11 +39,7 @@ def correlation(predictions: np.ndarray, truth: np.ndarray) -> float:
     return float(np.corrcoef(predictions, truth)[0, 1])
 
 
-def with_target(
-    model: Model,
-    row: int,
-    value: float,
-) -> float:
+def with_target(model: Model, row: int, value: float) -> float:
     """Prediction of a row where its target in the table, which its duplicate shows, is `value`."""
     trained, table, split = model
     truth = table.truth
@@ -102,11 +98,7 @@ def test_validation_rows_are_predicted_with_their_duplicates(model: Model) -> No
 
 
 def test_a_model_without_row_attention_cannot_look_up() -> None:
-    trained, _, split = lookup_npt(
-        300,
-        between_datapoints=False,
-        updates=20,
-    )
+    trained, _, split = lookup_npt(300, between_datapoints=False, updates=20)
     sweep = intervention(trained, split.test[:6], sweep=4)
     assert (np.ptp(sweep.predictions, axis=1) == 0).all()
     assert (sweep.others == 0).all()

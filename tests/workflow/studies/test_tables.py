@@ -41,8 +41,8 @@ def finding(name: str, study: pd.DataFrame) -> str:
 def line(section: Section, *names: str) -> list[str]:
     """Texts of the row that begins with some names, without them."""
     rows = [[cell.text for cell in row] for row in section.rows]
-    (found,) = (row for row in rows if row[: len(names)] == list(names))
-    return found[len(names) :]
+    (texts,) = (row for row in rows if row[: len(names)] == list(names))
+    return texts[len(names) :]
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -84,11 +84,7 @@ def test_every_figure_has_a_caption(name: str) -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_model_with_a_failed_fold_has_no_result(name: str) -> None:
     study = STUDIES[name].iloc[:1]
-    failed = study.assign(
-        fold=1,
-        status="failed",
-        reason="out of memory",
-    )
+    failed = study.assign(fold=1, status="failed", reason="out of memory")
     tidy = table(name, pd.concat([study, failed], ignore_index=True)).tidy
     assert tidy["reason"].tolist() == ["fold 1: out of memory"]
     measures = {"corruption": "change", "deletion": "kept", "attention": "nearness"}
@@ -107,11 +103,7 @@ def test_corruption_is_worse_where_negative() -> None:
         "Breast Cancer",
         "NPT",
     )[:4] == ["90.0", "75.0", "−15.0 ± 5.0", "0.0"]
-    assert line(
-        rmse,
-        "Yacht",
-        "NPT",
-    )[:4] == ["1.00", "2.00", "−100.0", "0.0"]
+    assert line(rmse, "Yacht", "NPT")[:4] == ["1.00", "2.00", "−100.0", "0.0"]
     assert "Paper" in rmse.columns
 
 
@@ -238,9 +230,9 @@ def test_a_model_without_heads_has_a_reason() -> None:
 
 def test_lookup_is_compared_with_baselines_and_the_paper() -> None:
     main, paper, intervention = table("lookup", lookup_study()).sections
-    own = ["Protein", "add one", "NPT (lookup)"]
-    assert line(main, *own) == ["0.60 ± 0.10", "0.9900", "6.00", "6.10", "5.00", "1.50", "6.20"]
-    assert line(intervention, *own) == ["0.9000", "0.40", "0.950", "0.20"]
+    names = ["Protein", "add one", "NPT (lookup)"]
+    assert line(main, *names) == ["0.60 ± 0.10", "0.9900", "6.00", "6.10", "5.00", "1.50", "6.20"]
+    assert line(intervention, *names) == ["0.9000", "0.40", "0.950", "0.20"]
     assert "NPT, paper" in paper.columns
     assert len(table("lookup", lookup_study("yacht")).sections) == 2
 

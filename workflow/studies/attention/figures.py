@@ -98,12 +98,5 @@ def layer_maps(study: pd.DataFrame) -> list[LayerMaps]:
         for head, relative in zip(heads, maps, strict=True):
             of_layer = by_layer.setdefault(head["layer"], {})
             of_layer[head["head"]] = np.array(relative, float)
-        layers += [
-            LayerMaps(
-                title,
-                layer,
-                by_layer[layer],
-            )
-            for layer in sorted(by_layer)
-        ]
+        layers += [LayerMaps(title, layer, by_layer[layer]) for layer in sorted(by_layer)]
     return layers

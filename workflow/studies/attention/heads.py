@@ -71,11 +71,7 @@ class Surroundings:
     distances: np.ndarray
     nearness: np.ndarray
 
-    def measures(
-        self,
-        weights: np.ndarray,
-        bins: int,
-    ) -> Measures:
+    def measures(self, weights: np.ndarray, bins: int) -> Measures:
         """Compare the attention (n,) of the query with distances."""
         attention = np.delete(weights, self.query)
         correlations = self.nearness @ standardised_ranks(attention)
@@ -120,21 +116,11 @@ def heads(
     results = []
     for layer, head in sorted(measures):
         by_row = measures[layer, head]
-        results.append(
-            _head(
-                layer,
-                head,
-                [by_row[row] for row in rows.tolist()],
-            )
-        )
+        results.append(_head(layer, head, [by_row[row] for row in rows.tolist()]))
     return results
 
 
-def _head(
-    layer: int,
-    head: int,
-    measures: list[Measures],
-) -> Head:
+def _head(layer: int, head: int, measures: list[Measures]) -> Head:
     columns = {}
     for field in fields(Measures):
         values = [getattr(row, field.name) for row in measures]

@@ -48,11 +48,7 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
     rows = [_row(model, heads, study) for model in by_model(study)]
     tidy = framed(rows, ("heads", "share_near", *CORRELATIONS, "best", "best_place"))
     title = "Attention between datapoints, all heads"
-    section = Section(
-        title,
-        _columns(tidy),
-        (NOTE, *failure_notes(tidy)),
-    )
+    section = Section(title, _columns(tidy), (NOTE, *failure_notes(tidy)))
     return Table(tidy, (section.without_empty(ON_DUPLICATE),))
 
 
@@ -89,14 +85,7 @@ def is_local(nearness: np.ndarray, typical: np.ndarray) -> float:
     """
     if np.sum(~np.isnan(nearness) & ~np.isnan(typical)) < FEWEST:
         return np.nan
-    return float(
-        signed_rank_p(
-            pd.Series(typical),
-            pd.Series(nearness),
-            fewest=1,
-        )
-        < LEVEL
-    )
+    return float(signed_rank_p(pd.Series(typical), pd.Series(nearness), fewest=1) < LEVEL)
 
 
 def _row(

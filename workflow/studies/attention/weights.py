@@ -18,34 +18,13 @@ def attention_weights(trained: TrainedNPT, batch: QueryBatch) -> dict[int, np.nd
     model = trained.model
     inputs: dict[int, torch.Tensor] = {}
     hooks = []
-    for layer, (block, over_rows) in enumerate(
-        zip(
-            model.blocks,
-            model.over_rows,
-            strict=True,
-        )
-    ):
+    for layer, (block, over_rows) in enumerate(zip(model.blocks, model.over_rows, strict=True)):
         if over_rows:
-            hooks.append(
-                block.register_forward_pre_hook(
-                    partial(
-                        _remember,
-                        inputs,
-                        layer,
-                    )
-                )
-            )
+            hooks.append(block.register_forward_pre_hook(partial(_remember, inputs, layer)))
     try:
         with evaluating(trained.settings, trained.device):
             model(batch.inputs)
-            return {
-                layer: _weights(
-                    model.blocks[layer],
-                    x,
-                    batch,
-                )
-                for layer, x in inputs.items()
-            }
+            return {layer: _weights(model.blocks[layer], x, batch) for layer, x in inputs.items()}
     finally:
         for hook in hooks:
             hook.remove()

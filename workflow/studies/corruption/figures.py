@@ -30,11 +30,7 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Figure:
     return figure
 
 
-def _panel(
-    axis: Axes,
-    part: pd.DataFrame,
-    folds: pd.DataFrame,
-) -> None:
+def _panel(axis: Axes, part: pd.DataFrame, folds: pd.DataFrame) -> None:
     labels = _labels(part)
     for row, height in zip(
         part.to_dict("records"),
@@ -51,15 +47,7 @@ def _panel(
             zorder=1,
         )
     is_npt = list(part["method"] == "npt")
-    highlight = [
-        label
-        for label, on in zip(
-            labels,
-            is_npt,
-            strict=True,
-        )
-        if on
-    ]
+    highlight = [label for label, on in zip(labels, is_npt, strict=True) if on]
     points(
         axis,
         labels,
@@ -81,11 +69,4 @@ def _labels(part: pd.DataFrame) -> list[str]:
     methods = method_titles(part)
     if len(set(methods)) == 1:
         return datasets
-    return [
-        f"{dataset}, {method}"
-        for dataset, method in zip(
-            datasets,
-            methods,
-            strict=True,
-        )
-    ]
+    return [f"{dataset}, {method}" for dataset, method in zip(datasets, methods, strict=True)]

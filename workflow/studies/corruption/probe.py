@@ -18,13 +18,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """
     clean = query.model.predict(query.rows).values
     corrupted = query.perturbed(Perturbation("shuffle", 1.0))
-    control = query.with_rows(
-        drawn(
-            query.rows,
-            CONTROL_ROWS,
-            query.seed,
-        )
-    )
+    control = query.with_rows(drawn(query.rows, CONTROL_ROWS, query.seed))
     unpermuted = control.perturbed(Perturbation("shuffle", 0.0))
     is_control = np.isin(query.rows, control.rows)
     facts = {

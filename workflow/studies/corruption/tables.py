@@ -39,11 +39,7 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
     sections = []
     for title, part in ((ACCURACY_TITLE, tidy[~is_regression]), (RMSE_TITLE, tidy[is_regression])):
         if len(part):
-            section = Section(
-                title,
-                _columns(part),
-                failure_notes(part),
-            )
+            section = Section(title, _columns(part), failure_notes(part))
             sections.append(section.without_empty("Paper", DIFFERENCE))
     notes = [NOTE]
     if tidy["published"].notna().any():

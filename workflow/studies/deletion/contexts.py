@@ -52,13 +52,7 @@ def _padded(
         present[line, : len(context)] = True
     device = trained.device
     rows = torch.from_numpy(indices).to(device)
-    inputs = batch.inputs.gather_rows(
-        rows[..., None].expand(
-            -1,
-            -1,
-            columns,
-        )
-    )
+    inputs = batch.inputs.gather_rows(rows[..., None].expand(-1, -1, columns))
     mask = None
     if not present.all():
         mask = torch.from_numpy(present).to(device)

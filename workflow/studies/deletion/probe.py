@@ -15,16 +15,10 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     trained = query.trained
     features = one_hot_features(query.table, trained.statistics)
     results = deletions(trained, query.rows, query.options, query.seed)
-    measured = np.array(
-        [
-            distances(
-                features,
-                result,
-                query.seed,
-            )
-            for result in results
-        ]
-    )
+    measured = []
+    for result in results:
+        measured.append(distances(features, result, query.seed))
+    kept, deleted, random = np.array(measured).T
     left = np.array([result.kept.mean() for result in results])
     lengths = np.array([len(result.kept) for result in results])
     changes = [result.change for result in results]
@@ -35,9 +29,9 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         "change": float(np.mean(changes)),
         "partner_kept": _duplicates_kept(results, query.table.rows),
         "distances": {
-            "kept": rounded(measured[:, 0]),
-            "deleted": rounded(measured[:, 1]),
-            "random": rounded(measured[:, 2]),
+            "kept": rounded(kept),
+            "deleted": rounded(deleted),
+            "random": rounded(random),
             "left": rounded(left),
         },
     }
@@ -45,7 +39,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         "context": np.concatenate([result.context for result in results]),
         "kept": np.concatenate([result.kept for result in results]),
         "lengths": lengths,
-        "distances": measured,
+        "distances": np.array(measured),
     }
     return facts, arrays
 

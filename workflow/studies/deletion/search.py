@@ -152,11 +152,7 @@ def _run(
     while running:
         contexts = [search.propose() for search in running]
         predictions = predict_in_contexts(trained, batch, contexts)
-        for search, prediction in zip(
-            running,
-            predictions,
-            strict=True,
-        ):
+        for search, prediction in zip(running, predictions, strict=True):
             original = originals[search.row]
             search.judge(_change(trained, prediction, original))
         running = [search for search in running if not search.done]

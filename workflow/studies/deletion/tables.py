@@ -60,11 +60,7 @@ def deletion(study: pd.DataFrame, scoring: Scoring) -> Table:
     if any(is_part_of(str(name), paper_dataset) for name in tidy["dataset"]):
         notes.append(PAPER)
     title = "Rows that a prediction needs, and their distances"
-    section = Section(
-        title,
-        _columns(tidy),
-        (*notes, *failure_notes(tidy)),
-    )
+    section = Section(title, _columns(tidy), (*notes, *failure_notes(tidy)))
     return Table(tidy, (section.without_empty(OWN_DUPLICATE),))
 
 
@@ -77,13 +73,7 @@ def probed_rows(study: pd.DataFrame) -> pd.DataFrame:
     for row in without_failures(study).to_dict("records"):
         frame = pd.DataFrame(json.loads(row["distances"]), dtype=float)
         facts = {name: row[name] for name in MODEL}
-        frames.append(
-            frame.assign(
-                **facts,
-                fold=row["fold"],
-                row=frame.index,
-            )
-        )
+        frames.append(frame.assign(**facts, fold=row["fold"], row=frame.index))
     if not frames:
         return pd.DataFrame(columns=[*DISTANCES, "left", *MODEL, "fold", "row"])
     probed = pd.concat(frames, ignore_index=True)

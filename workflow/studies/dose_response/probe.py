@@ -18,11 +18,14 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         fractions = getattr(query.options, kind)
         predictions = [unperturbed]
         for fraction in fractions[1:]:
-            predictions.append(query.perturbed(Perturbation(kind, fraction)))
-        doses[kind] = {"share": fractions, **_by_metric(query, predictions)}
+            perturbation = Perturbation(kind, fraction)
+            predictions.append(query.perturbed(perturbation))
+        scores = _by_metric(query, predictions)
+        doses[kind] = {"share": fractions, **scores}
         arrays[kind] = np.stack(predictions)
     facts: Facts = {"doses": doses}
-    for metric, score in query.score(query.constant()).items():
+    constant = query.score(query.constant())
+    for metric, score in constant.items():
         facts[f"constant_{metric}"] = score
     return facts, arrays
 
@@ -31,6 +34,7 @@ def _by_metric(query: ProbeQuery, predictions: list[np.ndarray]) -> dict[str, li
     """The scores of all predictions for each metric."""
     scores: dict[str, list[float]] = {}
     for values in predictions:
-        for metric, score in query.score(values).items():
+        of_values = query.score(values)
+        for metric, score in of_values.items():
             scores.setdefault(metric, []).append(score)
     return scores

@@ -42,11 +42,7 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
     rows = [_cells(row, of_model(means, row)) for row in models.to_dict("records")]
     folds = int(study.groupby("dataset")["fold"].nunique().max())
     title = f"Other rows perturbed: {counted(folds, 'fold')}"
-    section = Section(
-        title,
-        columns_of(rows),
-        (NOTE, *failure_notes(models)),
-    )
+    section = Section(title, columns_of(rows), (NOTE, *failure_notes(models)))
     failed = models[models["reason"] != ""].assign(kind="", share=np.nan)
     tidy = means.assign(reason="")
     if len(failed):
@@ -76,20 +72,19 @@ def doses(study: pd.DataFrame) -> pd.DataFrame:
 def _errors(row: Mapping[Any, Any]) -> list[dict[str, Any]]:
     """Errors of a fold for every kind and share."""
     facts = {name: row[name] for name in (*MODEL, "task", "fold")}
-    facts["constant"] = _error(row, "constant_")
+    facts["constant"] = _error(row, row["task"], prefix="constant_")
     results = json.loads(row["doses"])
     rows = []
     for kind in KINDS:
-        for index, share in enumerate(results[kind]["share"]):
-            scores = {metric: values[index] for metric, values in results[kind].items()}
-            error = _error({**scores, "task": row["task"]}, "")
-            rows.append({**facts, "kind": kind, "share": share, "error": error})
+        for dose in pd.DataFrame(results[kind]).to_dict("records"):
+            error = _error(dose, row["task"])
+            rows.append({**facts, "kind": kind, "share": dose["share"], "error": error})
     return rows
 
 
-def _error(scores: Mapping[Any, Any], prefix: str) -> float:
+def _error(scores: Mapping[Any, Any], task: str, prefix: str = "") -> float:
     """RMSE, or the share of wrong classes in percent."""
-    if scores["task"] == "regression":
+    if task == "regression":
         return scores[f"{prefix}rmse"]
     return 100 * (1 - scores[f"{prefix}accuracy"])
 
@@ -100,13 +95,7 @@ def lost_skill(study: pd.DataFrame, kind: str) -> pd.DataFrame:
     for names, part in doses(study).groupby(MODEL, sort=False):
         rows.append(
             {
-                **dict(
-                    zip(
-                        MODEL,
-                        names,
-                        strict=True,
-                    )
-                ),
+                **dict(zip(MODEL, names, strict=True)),
                 "share": _lost(part, kind),
             }
         )

@@ -49,11 +49,7 @@ def _noisy_features(table: Table, rule: Rule) -> slice:
 
 def _add_noise(features: np.ndarray, seed: tuple[int, int]) -> None:
     """Replace features by N(1, 1), in place."""
-    features[:] = np.random.default_rng(seed).normal(
-        1.0,
-        1.0,
-        features.shape,
-    )
+    features[:] = np.random.default_rng(seed).normal(1.0, 1.0, features.shape)
 
 
 def neighbour_predictions(

@@ -49,10 +49,10 @@ def intervention(
         for queries in batch.queries.split(max(1, copies)):
             changed = batch.rows[queries]
             outputs = _swept(trained, batch, queries, values)
-            own = torch.arange(len(queries), device=trained.device)
-            predictions[changed] = outputs[own, :, queries]
+            copy = torch.arange(len(queries), device=trained.device)
+            predictions[changed] = outputs[copy, :, queries]
             change = outputs.amax(1) - outputs.amin(1)  # (queries, n)
-            change[own, queries] = 0.0
+            change[copy, queries] = 0.0
             others[changed] = change.amax(1)
     chosen = torch.as_tensor(rows, device=trained.device)
     target = trained.data.target

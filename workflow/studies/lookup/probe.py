@@ -72,11 +72,7 @@ def _baselines(query: ProbeQuery) -> Facts:
     facts: Facts = {}
     reasons = []
     for name in query.options.compare_with:
-        predictions, reason = baseline_predictions(
-            query,
-            name,
-            query.rows,
-        )
+        predictions, reason = baseline_predictions(query, name, query.rows)
         facts[f"{name}_rmse"] = _rmse(predictions, query.truth)
         if reason:
             reasons.append(reason)
