@@ -22,7 +22,7 @@ from workflow.report.drawing import (
     pyplot,
 )
 from workflow.report.rank_tests import RankTests, rank_tests
-from workflow.report.statistics import MODEL, fold_means, tasks_of
+from workflow.report.statistics import MODEL, fold_means, tasks_of, with_columns
 from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
 from workflow.studies.benchmark.tables import metrics as metrics_table
 from workflow.studies.benchmark.tables import primary
@@ -77,7 +77,7 @@ def _draw_folds(
     """A grey mark per fold at the height of its method's label."""
     height_of = dict(zip(labels, heights(labels), strict=True))
     column = f"test_{metric.name}"
-    values = folds[column] if column in folds else [None] * len(folds)
+    values = with_columns(folds, [column])[column]
     positions = [height_of[title] for title in method_titles(folds)]
     axis.plot(
         values,

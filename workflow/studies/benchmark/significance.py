@@ -29,6 +29,7 @@ from workflow.report.rank_tests import rank_tests as test_ranks
 from workflow.report.statistics import LEVEL, framed
 from workflow.report.table import Section, Table, with_notes
 from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.studies.columns import texts
 
 RANK_COLUMNS = [
     "test",
@@ -146,7 +147,7 @@ def _rank_columns(tests: RankTests) -> dict[str, list[Cell]]:
 def _pair_columns(tests: RankTests) -> dict[str, list[Cell]]:
     titles = [method_title(*name) for name in tests.order]
     p_values = tests.pairs.loc[tests.order, tests.order].to_numpy()
-    columns = {"Method": [text(title) for title in titles]}
+    columns = {"Method": texts(titles)}
     for index, title in enumerate(titles):
         cells = [_significance(p) for p in p_values[:, index]]
         cells[index] = MISSING
@@ -178,7 +179,7 @@ def _fold_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
         differences.append(number(difference, decimals(difference), error=error, sign=True))
     intervals = zip(numbers["low"], numbers["high"], strict=True)
     return {
-        "Method": [text(title) for title in method_titles(frame)],
+        "Method": texts(method_titles(frame)),
         "Folds": [count(folds) for folds in frame["folds"]],
         "Difference": differences,
         "95 % interval": [interval(low, high) for low, high in intervals],
