@@ -11,6 +11,8 @@ import npt
 from npt.interface import Method
 
 ROOT = Path(npt.__file__).parents[1]
+# Modules of a study kind that only declare or show; options are in the rows.
+NOT_PROBING = ("__init__.py", "tables.py", "figures.py", "summary.py")
 
 
 def revision(method: Method, sources: Sequence[str] = ()) -> str:
@@ -23,13 +25,12 @@ def revision(method: Method, sources: Sequence[str] = ()) -> str:
 
 def probe_sources(kind: str) -> tuple[str, ...]:
     """Files that determine the rows of a probe, besides those of the method."""
-    names = (
-        "query.py",
-        "probing.py",
-        f"{kind}/probe.py",
-    )
-    files = [f"workflow/studies/{name}" for name in names]
-    return tuple(file for file in files if (ROOT / file).exists())
+    folder = ROOT / "workflow" / "studies"
+    files = [folder / "probing.py", folder / "query.py"]
+    for file in sorted((folder / kind).glob("*.py")):
+        if file.name not in NOT_PROBING:
+            files.append(file)
+    return tuple(file.relative_to(ROOT).as_posix() for file in files)
 
 
 @cache
