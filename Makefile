@@ -27,13 +27,13 @@ paper: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
 
-# A Slurm of one node on this machine, from Debian's packages (as root), and the workflow through it.
+# The workflow on a Slurm of one node, installed on this machine from Debian's packages (as root).
 test-cluster: $(VENV)/.installed-test
 	$(BIN)/python -m pip install --quiet $(PIP_ARGS) -c constraints.txt -e '.[$(HARDWARE),data,test,slurm,generic]'
 	command -v slurmctld munged >/dev/null || (apt-get update && apt-get install -y --no-install-recommends munge slurmctld slurmd slurm-client)
 	NPT_TEST_CLUSTER=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest tests/cluster
 
-# Kills, full disks and damaged files, for some minutes.
+# Kills, full disks and truncated files, for some minutes.
 test-faults: $(VENV)/.installed-test
 	NPT_TEST_FAULTS=1 $(BIN)/python -m pytest tests/faults
 
@@ -48,6 +48,7 @@ format: $(VENV)/.installed-test
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/snakefmt Snakefile workflow/rules
+	$(BIN)/python -m workflow.config
 
 clean-env:
 	rm -rf $(VENV)

@@ -38,6 +38,8 @@ localrules:
 rule all:
     input:
         jobs.targets,
+    message:
+        "all results: " + paths.REPORT
 
 
 include: "workflow/rules/data.smk"

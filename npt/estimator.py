@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from npt.interface import Resources, UserError
 from npt.nn.learner import NPTLearner
 from npt.nn.settings import NPTSettings
 from npt.table import Column, Split, Table
+from npt.validation import validated
 
 TARGET = "target"
 
@@ -149,14 +150,10 @@ def _table(frame: pd.DataFrame, target: np.ndarray, columns: tuple[Column, ...])
 
 
 def _settings(changes: dict[str, Any]) -> NPTSettings:
-    known = [field.name for field in fields(NPTSettings)]
-    for key in changes:
-        if key not in known:
-            raise ValueError(f"settings: {key!r} is unknown; allowed: {', '.join(known)}")
     try:
-        return NPTSettings(**{**CPU_SIZE, **changes})
+        return validated(NPTSettings, {**CPU_SIZE, **changes}, "settings")
     except UserError as error:
-        raise ValueError(f"settings: {error}") from None
+        raise ValueError(str(error)) from None
 
 
 def _frame(features: Any) -> pd.DataFrame:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 import torch
 
-from npt.nn.device import arrange
+from npt.nn.device import prepare_blocks
 from npt.nn.losses import tradeoff
 from npt.nn.optimiser import learning_rate
-from npt.nn.training import build_model, build_optimiser, mean_label_loss, update
+from npt.nn.training import build_model, build_optimiser, label_scores, update
 from performance.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
 from performance.shapes import Shape, generated
 
@@ -51,8 +51,7 @@ def ours(
         name: A precision, with `+compile` behind it if the blocks are compiled.
     """
     precision, _, suffix = name.partition("+")
-    settings = replace(
-        shape.settings,
+    settings = shape.settings.changed(
         precision=precision,
         compile=suffix == "compile",
         recompute_activations="never",
@@ -61,14 +60,14 @@ def ours(
     data, _ = generated(shape, device)
     model = build_model(shape.layout, settings, 0, device)
     optimiser = build_optimiser(model, settings)
-    arrange(model, shape.rows, settings, device)
+    prepare_blocks(model, shape.rows, settings, device)
     numbers = count(1)
 
     def step() -> None:
         update(model, optimiser, data, next(numbers), settings, 0)
 
     def evaluate() -> float:
-        return mean_label_loss(model, data, "validation", settings, 0)
+        return label_scores(model, data, "validation", settings, 0).loss
 
     return Implementation(f"npt, {name}", precision, step, evaluate)
 

@@ -17,6 +17,7 @@ import torch
 
 from npt.evaluation import forget_peak_memory, peak_memory_mb
 
+ROOT = Path(__file__).parents[1]
 MATRIX_SIDE = {"cpu": 1536, "cuda": 8192}
 
 
@@ -154,9 +155,8 @@ def _processor() -> dict[str, str]:
 
 def _revision() -> str:
     command = ["git", "describe", "--always", "--dirty"]
-    folder = Path(__file__).parent
     try:
-        output = subprocess.check_output(command, text=True, cwd=folder, stderr=subprocess.DEVNULL)
+        output = subprocess.check_output(command, text=True, cwd=ROOT, stderr=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return output.strip()

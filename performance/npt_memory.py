@@ -9,11 +9,10 @@ held before the step.
 from __future__ import annotations
 
 import multiprocessing
-from dataclasses import replace
 
 import torch
 
-from npt.nn.device import arrange
+from npt.nn.device import prepare_blocks
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_model, build_optimiser, update
 from performance.machine import parser, peak_megabytes, reset_peak, start, write
@@ -75,11 +74,11 @@ def peak(
 ) -> float:
     """Memory in MiB of one training step beyond the model, its optimiser and the data."""
     device = torch.device(device_name)
-    settings = replace(SETTINGS, recompute_activations="always" if recomputed else "never")
+    settings = SETTINGS.changed(recompute_activations="always" if recomputed else "never")
     data, _ = generated(Shape("memory", rows, LAYOUT, settings), device)
     model = build_model(LAYOUT, settings, 0, device)
     optimiser = build_optimiser(model, settings)
-    arrange(model, rows, settings, device)
+    prepare_blocks(model, rows, settings, device)
     reset_peak(device)
     before = peak_megabytes(device)
     update(model, optimiser, data, 1, settings, 0)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import gc
 import multiprocessing
-from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -98,7 +97,7 @@ def _take_turn(
     device: torch.device,
 ) -> None:
     """Measure one step and one evaluation."""
-    settings = replace(shape.settings, precision=implementation.precision)
+    settings = shape.settings.changed(precision=implementation.precision)
     with arithmetic(settings, device):
         before = rate.measure()
         implementation.steps.append(seconds(implementation.step, device))

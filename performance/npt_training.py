@@ -30,7 +30,7 @@ def main() -> None:
     arguments = options.parse_args()
     device = start(arguments)
     shape = paper_shape(arguments.configuration)
-    settings = replace(shape.settings, updates=arguments.updates)
+    settings = shape.settings.changed(updates=arguments.updates)
     shape = replace(shape, settings=settings)
     runs = [Run(ours(shape, precision, device)) for precision in arguments.ours]
     runs.append(Run(reference(shape, device)))

@@ -1,79 +1,91 @@
-"""The README shows the numbers of the reference run, in which NPT works."""
+"""The README is short and correct, and the run that it quotes is that of a working NPT."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from npt.metrics import METRICS, PAPER_METRICS
-from npt.table import TASKS
-from workflow.config.scoring import Scoring
-from workflow.report.markdown import markdown_table
-from workflow.report.table import Section
-from workflow.report.titles import TASK_TITLES
-from workflow.results.study_file import read_study
-from workflow.studies import kinds
+from performance.document import ROOT
+from performance.study_tables import reference_study, table_of
 from workflow.studies.corruption.tables import with_changes
 from workflow.studies.dose_response.tables import lost_skill
 
-SCORING = Scoring(PAPER_METRICS)
-
-ROOT = Path(__file__).parents[1]
-REFERENCE = ROOT / "results" / "reference" / "quick"
-
-
-PROBES = {
-    "corruption": "corruption",
-    "dose_response": "dose_response",
-    "lookup": "lookup",
-    "deletion_lookup": "deletion",
-    "attention_lookup": "attention",
-}
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def study(name: str) -> pd.DataFrame:
-    return read_study(REFERENCE / f"{name}.csv")
+    return reference_study(f"quick/{name}")
 
 
-def sections(name: str, kind: str, table: str) -> tuple[Section, ...]:
-    return kinds()[kind].table(table, study(name), SCORING).sections
+def lost(kind: str) -> pd.Series:
+    shares = lost_skill(study("dose_response"), kind)
+    return shares.set_index(["dataset", "method"])["share"]
 
 
-def readme_tables() -> list[str]:
-    """Primary metrics of all methods, then the tables of the probes, as Markdown."""
-    columns = {}
-    for task in TASKS:
-        metric = METRICS[SCORING.metrics[task]].title
-        start = f"{TASK_TITLES[task]}: test {metric} "
-        for section in sections("main", "benchmark", "metrics"):
-            if section.title.startswith(start):
-                for title, cells in section.columns.items():
-                    columns[title if title == "Method" else f"{title}, {metric}"] = cells
-    tables = [markdown_table(Section("main", columns))]
-    for name, kind in PROBES.items():
-        tables += [markdown_table(section) for section in sections(name, kind, kind)]
-    return tables
+def test_readme_fits_one_screen() -> None:
+    assert len(README.splitlines()) <= 130
+    assert len(README.split()) <= 900
 
 
-def test_the_readme_shows_the_reference_run() -> None:
-    text = (ROOT / "README.md").read_text()
-    for table in readme_tables():
-        assert table in text
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_to_files(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#]+)\)", text)
+    for target in targets:
+        if not target.startswith("http"):
+            assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_named_files_exist(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:npt|baselines|workflow|performance|tests)/[\w./-]+)`", text)
+    for path in paths:
+        assert (ROOT / path).exists(), path
+
+
+def test_named_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"\bmake ([a-z-]+)", README))
+    assert {"run", "test"} <= targets
+    for target in targets:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_text_agrees_with_the_table() -> None:
+    """The sentences below the README's table."""
+    shuffled = lost("shuffle").unstack()
+    deleted = lost("delete").unstack()
+    assert (shuffled["npt"] < 0.03).all()
+    assert (deleted["npt"] > 0.325).all()
+    assert (shuffled["knn"] > 0.905).all()
+    assert (deleted["knn"] > 0.905).all()
+    assert (shuffled["linear"] == 0).all()
+    assert (deleted["linear"] == 0).all()
 
 
 @pytest.mark.parametrize(
     ("dataset", "metric", "least"),
     [("breast_cancer", "test_auroc", 0.98), ("wine", "test_accuracy", 0.95)],
 )
-def test_the_reference_npt_classifies(dataset: str, metric: str, least: float) -> None:
+def test_npt_classifies(dataset: str, metric: str, least: float) -> None:
     rows = study("main").query("dataset == @dataset and method == 'npt'")
     assert len(rows) == 3
     assert rows[metric].mean() >= least
 
 
-def test_the_reference_npt_looks_rows_up_and_follows_an_intervention() -> None:
+@pytest.mark.parametrize("dataset", ["yacht", "concrete"])
+def test_npt_predicts_numbers_better_than_knn(dataset: str) -> None:
+    rows = study("main").query("dataset == @dataset")
+    means = rows.groupby("method")["test_rmse"].mean()
+    assert means["npt"] < means["knn"]
+
+
+def test_npt_looks_rows_up_and_follows_the_intervention() -> None:
     rows = study("lookup").set_index("lookup")
     assert (rows["correlation"] >= 0.99).all()
     assert (rows["intervention_correlation"] >= 0.98).all()
@@ -81,25 +93,18 @@ def test_the_reference_npt_looks_rows_up_and_follows_an_intervention() -> None:
     assert (rows["alone_rmse"] > 5 * rows["rmse"]).all()
 
 
-def test_in_the_reference_run_knn_lives_off_its_rows_and_a_linear_model_needs_none() -> None:
-    lost = lost_skill(study("dose_response"), "shuffle").set_index(["dataset", "method"])["share"]
-    for dataset in ("concrete", "yacht"):
-        assert lost[dataset, "knn"] > 0.7
-        assert lost[dataset, "linear"] == 0
+def test_corruption_costs_knn_its_skill_and_npt_little() -> None:
     changes = with_changes(study("corruption"))
     assert changes["control"].abs().max() < 1e-3
+    folds = changes.groupby(["dataset", "method"])["change"]
+    in_errors = (folds.mean() / folds.sem()).unstack()
+    assert not (in_errors["npt"] < -2).any()
+    assert (in_errors["knn"] < -2).all()
 
 
-def test_the_reference_probes_find_the_duplicate_that_holds_the_answer() -> None:
-    table = kinds()["deletion"].table("deletion", study("deletion_lookup"), SCORING).tidy
-    assert (table["p_random"] < 0.05).all()
-    heads = kinds()["attention"].table("attention", study("attention_lookup"), SCORING).tidy
-    assert (
-        heads["partner"] > 5 / 63
-    ).all()  # of 63 others, five times what a head that looks at all alike gives it
-
-
-@pytest.mark.parametrize("dataset", ["yacht", "concrete"])
-def test_the_reference_npt_predicts_numbers_better_than_its_neighbours(dataset: str) -> None:
-    means = study("main").query("dataset == @dataset").groupby("method")["test_rmse"].mean()
-    assert means["npt"] < means["knn"]
+def test_probes_find_the_duplicate_with_the_answer() -> None:
+    deletion = table_of(study("deletion_lookup"), "deletion").tidy
+    assert (deletion["p_random"] < 0.05).all()
+    heads = table_of(study("attention_lookup"), "attention").tidy
+    uniform = 1 / 63
+    assert (heads["partner"] > 5 * uniform).all()

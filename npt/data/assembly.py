@@ -146,19 +146,25 @@ class _CodesBuilder:
         import pandas as pd
 
         codes, levels = pd.factorize(series)
-        known = [self.code_of.setdefault(level, len(self.code_of)) for level in levels]
-        known_or_missing = np.array([*known, -1], np.int64)
-        self.cells.append(known_or_missing[codes].astype(code_type(len(self.code_of))))
+        known = []
+        for level in levels:
+            code = self.code_of.setdefault(level, len(self.code_of))
+            known.append(code)
+        known.append(-1)  # codes of missing cells are -1, the last index
+        recoded = np.array(known, np.int64)[codes]
+        self.cells.append(recoded.astype(code_type(len(self.code_of))))
 
     def finish(self) -> tuple[Column, np.ndarray]:
         import pandas as pd
 
         if not self.code_of:  # an empty column has no levels
-            return Column(self.name, "continuous"), np.full(self.cells.filled, np.nan, np.float32)
-        ranks, levels = pd.factorize(pd.Series(list(self.code_of)), sort=True)
-        ranks_or_missing = np.append(ranks, -1).astype(code_type(len(levels)))
-        column = Column(self.name, "categorical", tuple(str(level) for level in levels))
-        return column, ranks_or_missing[self.cells.content()]
+            missing = np.full(self.cells.filled, np.nan, np.float32)
+            return Column(self.name, "continuous"), missing
+        seen = pd.Series(list(self.code_of))
+        ranks, levels = pd.factorize(seen, sort=True)
+        rank_of = np.append(ranks, -1).astype(code_type(len(levels)))
+        names = tuple(str(level) for level in levels)
+        return Column(self.name, "categorical", names), rank_of[self.cells.content()]
 
 
 def _check(table: Table, dataset: Dataset) -> None:

@@ -1,4 +1,4 @@
-"""What a dataset file declares."""
+"""Types of a dataset's declaration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 @dataclass(frozen=True)
 class Archive:
-    """An upstream tar archive, as it is served."""
+    """A tar archive, as it is served."""
 
     name: str
     sha256: str
@@ -28,10 +28,16 @@ class Archive:
 
 @dataclass(frozen=True)
 class File:
-    """One upstream file: its name, the sha256 and size in bytes of its (decompressed) content, and where it is served.
+    """A file of a dataset.
 
-    `package` names an installed distribution and the end of the path of the same bytes inside it. A URL that ends in
-    `.gz` while `name` does not is decompressed on arrival. One that comes in an `archive` is its `member`.
+    Attributes:
+        name: Name in mirrors and downloads.
+        sha256: Digest of the decompressed content.
+        urls: Addresses. One that ends in .gz while `name` does not is decompressed on arrival.
+        package: An installed distribution, and the end of the path of the same file inside it.
+        size: Bytes of the decompressed content.
+        archive: Archive that contains the file, instead of `urls`.
+        member: Path inside the archive.
     """
 
     name: str
@@ -44,13 +50,18 @@ class File:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Where it is served, by itself or in its archive."""
+        """Addresses of the file or of its archive."""
         return self.archive.urls if self.archive else self.urls
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to the table: its files, and `read`, which turns their paths (by file name) into a frame, or frames of rows."""
+    """One way to read a dataset.
+
+    Attributes:
+        files: Files that it reads.
+        read: Returns all rows, or parts of them in order, from the paths of the files by name.
+    """
 
     files: tuple[File, ...]
     read: Callable[[Mapping[str, Path]], pd.DataFrame | Iterable[pd.DataFrame]]
@@ -60,10 +71,13 @@ class Reading:
 class SplitRule:
     """How rows become folds.
 
-    `folds` cross-validation folds, or the last `fixed_test_rows` rows as the only test set; `used` folds are run;
-    `validation_share` is a share of all rows with folds, of the rows before the fixed test set without. `legacy` folds are
-    those of the paper's released code, which overlap (see `npt/data/splits.py`). `by_time`, the last rows are tested, one
-    part in `folds` of all.
+    Attributes:
+        folds: Number of cross-validation folds.
+        used: Number of folds to run, from the first.
+        validation_share: Fraction of all rows; with `fixed_test_rows`, of the rows before them.
+        fixed_test_rows: Number of last rows that are the only test set, instead of folds.
+        legacy: Whether folds overlap as in the paper's released code, see `npt/data/splits.py`.
+        by_time: Whether the latest rows are tested: one in `folds`, in a single fold.
     """
 
     folds: int = 10
@@ -76,11 +90,24 @@ class SplitRule:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset, with facts that are asserted when it is read so that a changed source fails loudly.
+    """A dataset. Its declared facts are checked when it is read, so that a change is an error.
 
-    `class_counts` (classification, classes in ascending order) or `target_sigma` (regression, population standard
-    deviation over all rows) describe the target. `readings` are alternatives for the same table, best first. `folder` is where
-    mirrors and downloads keep the files, if not under the name. The features of an `image` are its intensities.
+    Attributes:
+        name: Identifier; that of its module, or of its module with a suffix.
+        title: Name in tables and figures.
+        task: Prediction task.
+        rows: Number of rows.
+        columns: Number of columns, the target included.
+        target: Name of the target column.
+        categorical: Names of the categorical columns.
+        readings: Alternatives that give the same table, the preferred one first.
+        licence: Licence of the data.
+        split_rule: How rows become folds.
+        class_counts: Rows of each class in ascending order, for classification.
+        target_sigma: Population standard deviation of the target over all rows, for regression.
+        in_paper: Whether it is one of the paper's ten datasets.
+        folder: Folder of its files in mirrors and downloads, if that is not its name.
+        image: Layout of the features of a dataset of images.
     """
 
     name: str
@@ -101,19 +128,19 @@ class Dataset:
 
     @property
     def expected_task(self) -> Task:
-        """What methods are asked to support before the table is read."""
+        """Task that methods must support."""
         return self.task
 
     @property
     def place(self) -> str:
-        """The folder of its files in a mirror and among downloads."""
+        """Folder of its files in mirrors and downloads."""
         return self.folder or self.name
 
-    def as_alternative(self, reading: str, title: str, **changes: Any) -> Dataset:
-        """The same rows read otherwise than the paper does, under a name of its own."""
+    def as_alternative(self, suffix: str, title: str, **changes: Any) -> Dataset:
+        """A dataset of the same files that is read in another way than in the paper."""
         return replace(
             self,
-            name=f"{self.name}_{reading}",
+            name=f"{self.name}_{suffix}",
             title=title,
             folder=self.place,
             in_paper=False,
@@ -121,21 +148,36 @@ class Dataset:
         )
 
     def with_legacy_splits(self) -> Dataset:
-        """The same table with the folds of the paper's released code, to set beside the published numbers."""
-        rule, title = replace(self.split_rule, legacy=True), f"{self.title} (legacy splits)"
+        """The same table with the folds of the paper's released code.
+
+        Its results are comparable with the published ones.
+        """
         return replace(
-            self, name=f"{self.name}_legacy", title=title, split_rule=rule, folder=self.place
+            self,
+            name=f"{self.name}_legacy",
+            title=f"{self.title} (legacy splits)",
+            split_rule=replace(self.split_rule, legacy=True),
+            folder=self.place,
         )
 
     def fingerprint(self) -> str:
-        """Sixteen hex digits that change when anything that determines the prepared table changes."""
-        readers = [
-            hashlib.sha256(Path(inspect.getfile(r.read)).read_bytes()).hexdigest()
-            for r in self.readings
-        ]
+        """Sixteen hex digits of all that determines the prepared table."""
+        readers = []
+        for reading in self.readings:
+            source = Path(inspect.getfile(reading.read))
+            readers.append(hashlib.sha256(source.read_bytes()).hexdigest())
         facts = (
-            self.name, self.task, self.rows, self.columns, self.target, self.categorical, self.split_rule,
-            self.class_counts, self.target_sigma, self.image, [[file.sha256 for file in r.files] for r in self.readings],
+            self.name,
+            self.task,
+            self.rows,
+            self.columns,
+            self.target,
+            self.categorical,
+            self.split_rule,
+            self.class_counts,
+            self.target_sigma,
+            self.image,
+            [[file.sha256 for file in reading.files] for reading in self.readings],
             readers,
-        )  # fmt: skip
+        )
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]

@@ -33,13 +33,13 @@ def smallest(numbers: np.ndarray) -> np.ndarray:
                 return numbers.astype(kind, copy=False)
     with np.errstate(over="ignore"):
         single = numbers.astype(np.float32, copy=False)
-    exact = single is numbers or _equal(single.astype(numbers.dtype), numbers)
-    return single if exact else numbers.astype(np.float64, copy=False)
-
-
-def _equal(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether arrays of one type are equal, missing numbers included."""
-    return np.array_equal(one, other, equal_nan=other.dtype.kind == "f")
+    if single is numbers:
+        return single
+    may_be_missing = numbers.dtype.kind == "f"
+    restored = single.astype(numbers.dtype)
+    if np.array_equal(restored, numbers, equal_nan=may_be_missing):
+        return single
+    return numbers.astype(np.float64, copy=False)
 
 
 def _whole(numbers: np.ndarray, low: np.generic, high: np.generic) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npt.table import ALL_ROWS, Split, Table
+from npt.table import ALL_ROWS, Image, Split, Table
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,17 @@ def statistics(table: Table, split: Split, *, transductive: bool = True) -> Stat
             target uses the train rows only. Images that declare the centre and scale of their
             channels use those.
     """
-    centre = np.zeros(len(table.columns))
-    scale = np.ones(len(table.columns))
+    count = len(table.columns)
+    centre = np.zeros(count)
+    scale = np.ones(count)
     for j, column in enumerate(table.columns):
         if column.kind == "categorical":
             continue
-        if table.image and table.image.centre and j != table.target:
-            channel = _channel(table, j)
-            centre[j] = table.image.centre[channel]
-            scale[j] = table.image.scale[channel]
+        image = table.image
+        if image and image.centre and j != table.target:
+            channel = _channel(image, j, table.target)
+            centre[j] = image.centre[channel]
+            scale[j] = image.scale[channel]
             continue
         all_rows = transductive and j != table.target
         numbers = table.numbers(j, ALL_ROWS if all_rows else split.train)
@@ -50,11 +52,11 @@ def statistics(table: Table, split: Split, *, transductive: bool = True) -> Stat
     return Statistics(centre, scale)
 
 
-def _channel(table: Table, j: int) -> int:
-    """Channel of the intensities in column `j` of a table of images."""
-    assert table.image is not None
-    feature = j - 1 if j > table.target else j
-    return feature // (table.image.height * table.image.width)
+def _channel(image: Image, j: int, target: int) -> int:
+    """Channel of the intensities in column `j`."""
+    feature = j - 1 if j > target else j
+    pixels = image.height * image.width
+    return feature // pixels
 
 
 def _centre_and_scale(numbers: np.ndarray) -> tuple[float, float]:
@@ -97,7 +99,8 @@ def one_hot_features(table: Table, known: Statistics, *, missing: float = 0.0) -
         if column.kind == "categorical":
             codes = table.cells[j]
             rows = np.flatnonzero(codes >= 0)
-            encoded[rows, start + codes[rows].astype(np.int64)] = 1.0
+            positions = start + codes[rows].astype(np.int64)
+            encoded[rows, positions] = 1.0
         else:
             encoded[:, start] = _filled(table, known, j, missing)
         start += column.size

@@ -1,4 +1,4 @@
-"""Images as rows of intensities, from the formats that MNIST and CIFAR-10 come in."""
+"""Images as rows of intensities, from the file formats of MNIST and CIFAR-10."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
     """Unsigned bytes of the declared shape from a gzipped IDX file.
 
     Raises:
-        UserError: the file is damaged, or declares another type or shape.
+        UserError: The file is damaged, or has another type or shape.
     """
-    header = 4 + 4 * len(shape)
+    dimensions = len(shape)
+    header = struct.pack(f">HBB{dimensions}I", 0, UNSIGNED_BYTES, dimensions, *shape)
+    size = len(header) + prod(shape)
     try:
         with gzip.open(path) as stream:
-            content = stream.read(header + prod(shape) + 1)
+            content = stream.read(size + 1)
     except DAMAGED as error:
-        raise UserError(f"{path}: not a whole gzip file ({error})") from None
-    expected = struct.pack(f">HBB{len(shape)}I", 0, UNSIGNED_BYTES, len(shape), *shape)
-    if content[:header] != expected or len(content) != header + prod(shape):
+        raise UserError(f"{path}: damaged gzip file ({error})") from None
+    if not content.startswith(header) or len(content) != size:
         raise UserError(f"{path}: not an IDX file of {' × '.join(map(str, shape))} bytes")
-    return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
+    return np.frombuffer(content, np.uint8, offset=len(header)).reshape(shape)
 
 
 def read_records(path: Path, rows: int, width: int) -> np.ndarray:
     """Bytes (rows, width) of a file of records.
 
     Raises:
-        UserError: the file has another size.
+        UserError: The file has another size.
     """
-    if path.stat().st_size != rows * width:
-        raise UserError(
-            f"{path}: has {path.stat().st_size:,} bytes, not {rows:,} records of {width:,}"
-        )
+    size = path.stat().st_size
+    if size != rows * width:
+        raise UserError(f"{path}: has {size:,} bytes, not {rows:,} records of {width:,}")
     return np.fromfile(path, np.uint8).reshape(rows, width)
 
 
@@ -55,5 +55,5 @@ def frame(images: np.ndarray, classes: np.ndarray, target: str) -> pd.DataFrame:
     import pandas as pd
 
     flat = images.reshape(len(images), -1)
-    data = pd.DataFrame(flat, columns=[f"x{j}" for j in range(flat.shape[1])])
-    return data.assign(**{target: classes})
+    names = [f"x{j}" for j in range(flat.shape[1])]
+    return pd.DataFrame(flat, columns=names).assign(**{target: classes})

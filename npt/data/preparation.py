@@ -1,4 +1,4 @@
-"""Prepare a dataset: table, folds, and the facts of where they come from."""
+"""Prepare a dataset: its table, its folds, and facts about its origin."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def prepare(name: str, downloads: Path) -> store.Prepared:
     """Prepare the declared dataset of a name.
 
     Raises:
-        UserError: there is no such dataset, or its files cannot be acquired or are not as declared.
+        UserError: There is no such dataset, or its files cannot be acquired or are not as declared.
     """
     if name not in datasets():
         raise UserError(f"dataset: {unknown(name, datasets())}")
@@ -31,43 +31,47 @@ def prepare(name: str, downloads: Path) -> store.Prepared:
 def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
     """Prepare a declared dataset from whichever source has its files."""
     acquired = acquire(dataset, downloads)
-    table = assemble(acquired.reading.read(acquired.paths), dataset)
+    frames = acquired.reading.read(acquired.paths)
+    table = assemble(frames, dataset)
     folds = {split.fold: split for split in splits(table, dataset.split_rule)}
-    files = {file.name: file.sha256 for file in acquired.reading.files}
-    origin = {"files": files, "origins": dict(acquired.origins), "licence": dataset.licence}
-    return store.Prepared(table, folds, _facts(dataset.name, origin, table, folds))
+    facts = {
+        "name": dataset.name,
+        "licence": dataset.licence,
+        "files": {file.name: file.sha256 for file in acquired.reading.files},
+        "origins": dict(acquired.origins),
+        **_hashes(table, folds),
+    }
+    return store.Prepared(table, folds, facts)
 
 
 def prepare_custom(dataset: CustomDataset, downloads: Path) -> store.Prepared:
     """Prepare a custom dataset from its file or from OpenML."""
-    content = read_custom(dataset, downloads)
-    folds = folds_of(dataset, content)
-    file = Path(dataset.path).name if dataset.path else dataset.location
-    origin = {
-        "files": {file: content.sha256},
-        "origins": {file: "your own" if dataset.path else "OpenML"},
+    custom = read_custom(dataset, downloads)
+    folds = folds_of(dataset, custom)
+    if dataset.path:
+        file = Path(dataset.path).name
+        origin = "your own"
+    else:
+        file = dataset.location
+        origin = "OpenML"
+    facts = {
+        "name": dataset.name,
         "licence": dataset.licence,
+        "files": {file: custom.sha256},
+        "origins": {file: origin},
+        **_hashes(custom.table, folds),
+        "description": list(custom.description),
     }
-    facts = _facts(dataset.name, origin, content.table, folds)
-    facts["description"] = list(content.description)
-    return store.Prepared(content.table, folds, facts)
+    return store.Prepared(custom.table, folds, facts)
+
+
+def _hashes(table: Table, folds: Mapping[int, Split]) -> dict[str, str]:
+    return {"content": store.content_hash(table), "splits": store.split_hash(folds)}
 
 
 def described(prepared: store.Prepared) -> list[str]:
     """Facts of a prepared dataset as lines."""
-    facts = dict(prepared.facts)
+    facts: dict[str, Any] = dict(prepared.facts)
     description = facts.pop("description", [])
-    return [*(f"{name}: {value}" for name, value in facts.items()), *description]
-
-
-def _facts(
-    name: str, origin: Mapping[str, Any], table: Table, folds: Mapping[int, Split]
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "licence": origin["licence"],
-        "files": origin["files"],
-        "origins": origin["origins"],
-        "content": store.content_hash(table),
-        "splits": store.split_hash(folds),
-    }
+    lines = [f"{name}: {value}" for name, value in facts.items()]
+    return [*lines, *description]

@@ -16,12 +16,14 @@ from npt.interface import UserError
 from npt.table import Split, Table
 
 SPLIT_SEED = 42
-Pair = tuple[np.ndarray, np.ndarray]
-Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
+Rows = np.ndarray  # row numbers (n,)
+Values = np.ndarray  # group, time or stratum of every row
+Pair = tuple[Rows, Rows]
+Parts = tuple[Rows, Rows, Rows]
 
 
 def splits(
-    table: Table, rule: SplitRule, groups: np.ndarray | None = None, times: np.ndarray | None = None
+    table: Table, rule: SplitRule, groups: Values | None = None, times: Values | None = None
 ) -> list[Split]:
     """The used folds of a table, the same for every method.
 
@@ -46,7 +48,7 @@ def splits(
 
 
 def _parts(
-    table: Table, rule: SplitRule, groups: np.ndarray | None, times: np.ndarray | None
+    table: Table, rule: SplitRule, groups: Values | None, times: Values | None
 ) -> Iterator[Parts]:
     """Train, validation and test rows of each fold, in the order in which they were drawn."""
     labels = _labels(table)
@@ -76,7 +78,7 @@ def _legacy(folds: Iterable[Parts], rows: int) -> Iterator[Parts]:
         yield order[: len(train)], order[len(train) : last_validation], order[last_validation:]
 
 
-def _labels(table: Table) -> np.ndarray | None:
+def _labels(table: Table) -> Values | None:
     """Strata of the rows: the class, or whether the target is known if it is not in all rows."""
     if table.task != "regression":
         return np.nan_to_num(table.truth, nan=-1)
@@ -94,9 +96,9 @@ def _validation_fraction(rule: SplitRule) -> float:
 def _test_rows(
     table: Table,
     rule: SplitRule,
-    labels: np.ndarray | None,
-    groups: np.ndarray | None,
-    times: np.ndarray | None,
+    labels: Values | None,
+    groups: Values | None,
+    times: Values | None,
 ) -> list[Pair]:
     """Other rows and test rows of each fold."""
     rows = np.arange(table.rows)
@@ -115,7 +117,7 @@ def _test_rows(
         return list(folder.split(rows, labels, groups))[: rule.used]
 
 
-def _require_enough(rule: SplitRule, rows: int, groups: np.ndarray | None) -> None:
+def _require_enough(rule: SplitRule, rows: int, groups: Values | None) -> None:
     if groups is None:
         count, unit = rows, "rows"
     else:
@@ -136,7 +138,7 @@ def _folder(folds: int, *, stratified: bool, grouped: bool) -> Any:
     return KFold(folds, shuffle=True, random_state=SPLIT_SEED)
 
 
-def _some_rows(rest: np.ndarray, labels: np.ndarray | None, fraction: float) -> Pair:
+def _some_rows(rest: Rows, labels: Values | None, fraction: float) -> Pair:
     """Train and validation rows, stratified as far as the classes have rows for it."""
     from sklearn.model_selection import train_test_split
 
@@ -147,13 +149,13 @@ def _some_rows(rest: np.ndarray, labels: np.ndarray | None, fraction: float) -> 
             "that are not tested"
         )
     strata = None if labels is None else _strata(labels, held_out)
-    train, validation = train_test_split(
+    parts: Any = train_test_split(
         rest, test_size=fraction, random_state=SPLIT_SEED, stratify=strata
     )
-    return train, validation
+    return parts[0], parts[1]
 
 
-def _strata(labels: np.ndarray, held_out: int) -> np.ndarray | None:
+def _strata(labels: Values, held_out: int) -> Values | None:
     """Strata of at least two rows each; None if there are too many of them for either part.
 
     Classes of a single row join each other, or the largest class if there is only one.
@@ -167,7 +169,7 @@ def _strata(labels: np.ndarray, held_out: int) -> np.ndarray | None:
     return codes if len(np.unique(codes)) <= smaller_part else None
 
 
-def _some_groups(rest: np.ndarray, groups: np.ndarray, fraction: float) -> Pair:
+def _some_groups(rest: Rows, groups: Values, fraction: float) -> Pair:
     """Train and validation rows.
 
     Groups come in a random order. Each joins the validation rows if that brings their number
@@ -190,7 +192,7 @@ def _some_groups(rest: np.ndarray, groups: np.ndarray, fraction: float) -> Pair:
     return rest[~in_validation], rest[in_validation]
 
 
-def _latest(rows: np.ndarray, times: np.ndarray, fraction: float) -> Pair:
+def _latest(rows: Rows, times: Values, fraction: float) -> Pair:
     """Earlier rows, and the latest rows: about a fraction, at least those of one time."""
     distinct, counts = np.unique(times[rows], return_counts=True)
     if len(distinct) < 2:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,10 @@ def save(path: Path, prepared: Prepared) -> None:
 
     table = prepared.table
     parts = [split.part().astype(np.int8) for split in prepared.splits.values()]
-    arrays = [*map(_to_arrow, table.columns, table.cells), *map(pa.array, parts)]
+    arrays = [
+        *map(_to_arrow, table.columns, table.cells),
+        *map(pa.array, parts),
+    ]
     header = {
         "columns": [asdict(column) for column in table.columns],
         "target": table.target,
@@ -75,12 +78,12 @@ def save(path: Path, prepared: Prepared) -> None:
         "facts": dict(prepared.facts),
     }
     text = json.dumps(header).encode()
-    metadata = {HEADER: text, HEADER_CHECKSUM: str(zlib.crc32(text)).encode()}
+    checksum = str(zlib.crc32(text)).encode()
+    metadata = {HEADER: text, HEADER_CHECKSUM: checksum}
     names = [column.name for column in table.columns]
     names += _fold_names(prepared.splits, names)
-    schema = pa.schema(
-        [pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)], metadata
-    )
+    types = [array.type for array in arrays]
+    schema = pa.schema(zip(names, types, strict=True), metadata)
     with (
         replacing(path) as partial,
         pa.OSFile(str(partial), "wb") as stream,
@@ -108,21 +111,31 @@ def load(path: Path, *, check: bool = True) -> Prepared:
     """
     import pyarrow as pa
 
-    damaged = (pa.ArrowException, KeyError, ValueError, IndexError, OverflowError, TypeError)
+    damaged = (
+        pa.ArrowException,
+        IndexError,
+        KeyError,
+        OSError,
+        OverflowError,
+        TypeError,
+        ValueError,
+    )
     try:
         header, arrays = _read(path, check)
-        columns = [Column(c["name"], c["kind"], tuple(c["levels"])) for c in header["columns"]]
+        columns = [_column(stored) for stored in header["columns"]]
     except (FileNotFoundError, PermissionError):
         raise
-    except (*damaged, OSError) as error:
+    except damaged as error:
         kind = type(error).__name__
         raise UserError(f"{path}: damaged ({kind}); remove it and run again") from None
     cells = arrays[: len(columns)]
+    parts = arrays[len(columns) :]
     splits = {}
-    for fold, part in zip(header["folds"], arrays[len(columns) :], strict=True):
+    for fold, part in zip(header["folds"], parts, strict=True):
         rows = [np.flatnonzero(part == code) for code in range(len(PARTS))]
         splits[fold] = Split(fold, *rows)
-    table = Table(tuple(columns), tuple(cells), header["target"], _image(header["image"]))
+    image = _image(header["image"])
+    table = Table(tuple(columns), tuple(cells), header["target"], image)
     return Prepared(table, splits, header["facts"])
 
 
@@ -133,7 +146,8 @@ def _read(path: Path, check: bool) -> tuple[dict[str, Any], list[np.ndarray]]:
     opened = pa.ipc.open_file(pa.memory_map(str(path)))
     metadata = opened.schema.metadata or {}
     text = metadata[HEADER]
-    if str(zlib.crc32(text)).encode() != metadata[HEADER_CHECKSUM]:
+    checksum = str(zlib.crc32(text)).encode()
+    if checksum != metadata[HEADER_CHECKSUM]:
         raise ValueError("header")
     header = json.loads(text)
     arrays = [_to_numpy(array) for array in opened.get_batch(0).columns]
@@ -144,12 +158,15 @@ def _read(path: Path, check: bool) -> tuple[dict[str, Any], list[np.ndarray]]:
     return header, arrays
 
 
+def _column(stored: dict[str, Any]) -> Column:
+    return Column(stored["name"], stored["kind"], tuple(stored["levels"]))
+
+
 def _image(stored: dict[str, Any] | None) -> Image | None:
     if stored is None:
         return None
-    centre = tuple(stored["centre"])
-    scale = tuple(stored["scale"])
-    return Image(**{**stored, "centre": centre, "scale": scale})
+    image = Image(**stored)
+    return replace(image, centre=tuple(image.centre), scale=tuple(image.scale))
 
 
 def _to_arrow(column: Column, cells: np.ndarray) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Comma-separated numbers, read part by part with exact values."""
+"""Comma-separated numbers, read in parts with exact values."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-BLOCK_BYTES = 2 << 20  # of which Arrow reads some thirty ahead
+BLOCK_BYTES = 2 << 20  # Arrow reads about thirty blocks ahead
 
 
 def numbers(
     path: Path, names: Sequence[str], *, whole: Collection[str] = ()
 ) -> Iterator[pd.DataFrame]:
-    """Frames of a few ten thousand rows each, from a file without a header, gzipped or not; columns of `whole` are integers."""
+    """Frames of some ten thousand rows each.
+
+    Args:
+        path: File without a header, gzipped or not.
+        names: Names of its columns.
+        whole: Names of the columns of integers.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
     types = {name: pa.int64() if name in whole else pa.float64() for name in names}
-    opened = csv.open_csv(
+    batches = csv.open_csv(
         str(path),
         csv.ReadOptions(column_names=list(names), block_size=BLOCK_BYTES, use_threads=False),
         convert_options=csv.ConvertOptions(column_types=types),
     )
-    for batch in opened:
+    for batch in batches:
         yield batch.to_pandas()

@@ -1,4 +1,4 @@
-"""The state of a training on disk, so that one that was killed goes on where it was: tensors and numbers alone."""
+"""The state of a training on disk, so that an interrupted one resumes: tensors and numbers alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import pickle
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,9 @@ import numpy as np
 import torch
 
 from npt.atomic import partial_of
-from npt.nn import distributed
 from npt.nn.inputs import EncodedTable
 
-# What reading a damaged file raises, depending on where the damage is.
+# What torch raises when it reads a damaged file, depending on where the damage is.
 DAMAGES = (
     RuntimeError,
     pickle.UnpicklingError,
@@ -57,9 +57,11 @@ def read_tensors(path: Path) -> dict[str, Any]:
 
 @dataclass
 class Checkpoint:
-    """A file that holds the latest state of one training, written every `minutes`.
+    """A file that holds the latest state of one training.
 
-    `stamp` says which training it belongs to: the state of another one is not taken up.
+    Attributes:
+        stamp: Identity of the training; the state of another one is not read.
+        minutes: Time between two writes.
     """
 
     path: Path
@@ -71,8 +73,8 @@ class Checkpoint:
         """Whether it is time to write."""
         return time.monotonic() - self.written >= 60 * self.minutes
 
-    def write(self, state: dict[str, Any]) -> None:
-        """Replace the file, as a whole; what a kill in the middle leaves is overwritten by the next one."""
+    def write(self, state: Mapping[str, Any]) -> None:
+        """Replace the file atomically; the next write overwrites what a kill leaves behind."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = partial_of(self.path)
         torch.save({"stamp": self.stamp, "digest": _digest(state), **state}, partial)
@@ -80,44 +82,43 @@ class Checkpoint:
         self.written = time.monotonic()
 
     def read(self) -> dict[str, Any] | None:
-        """The state, if there is one of this training; a damaged file is said and passed over."""
+        """The state, if there is one of this training; a damaged file is reported and ignored."""
         try:
             state = read_tensors(self.path)
         except FileNotFoundError:
             return None
         except DamagedError as error:
-            print(f"{self.path}: not a checkpoint ({error}); training starts anew", file=sys.stderr)
-            return None
+            return self._ignored(str(error))
         if state.pop("stamp", None) != self.stamp:
             return None
         if state.pop("digest", None) != _digest(state):
-            print(
-                f"{self.path}: not a checkpoint (its content was changed); training starts anew",
-                file=sys.stderr,
-            )
-            return None
+            return self._ignored("its content was changed")
         return state
 
-
-def _digest(state: dict[str, Any]) -> str:
-    """A hash of all tensors and numbers, to tell a damaged file that still can be read."""
-    digest = hashlib.blake2b(digest_size=16)
-    for name, value in state.items():
-        digest.update(name.encode())
-        for part in value if isinstance(value, list) else [value]:
-            content = (
-                part.cpu().numpy().data if isinstance(part, torch.Tensor) else repr(part).encode()
-            )
-            digest.update(content)
-    return digest.hexdigest()
+    def _ignored(self, reason: str) -> None:
+        print(f"{self.path}: not a checkpoint ({reason}); training starts over", file=sys.stderr)
 
 
 def stamp(*facts: object, data: EncodedTable) -> str:
-    """Sixteen hex digits over all that a training's result depends on: data, code, versions, processes, device and threads."""
-    where = (distributed.processes(), data.codes.device.type, torch.get_num_threads())
-    digest = hashlib.sha256(repr((torch.__version__, np.__version__, where, *facts)).encode())
+    """Sixteen hex digits over all that the result of a training depends on: data, code, versions, device and threads."""
+    environment = (torch.__version__, np.__version__, data.codes.device.type)
+    digest = hashlib.sha256(repr((environment, torch.get_num_threads(), facts)).encode())
     for source in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(source.read_bytes())
     for tensor in (data.codes, data.numbers, data.missing, data.part):
         digest.update(tensor.cpu().numpy().tobytes())
     return digest.hexdigest()[:16]
+
+
+def _digest(state: Mapping[str, Any]) -> str:
+    """A hash of all tensors and numbers: torch reads some damaged files without an error."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, value in state.items():
+        digest.update(name.encode())
+        parts = value if isinstance(value, list) else [value]
+        for part in parts:
+            if isinstance(part, torch.Tensor):
+                digest.update(part.cpu().contiguous().numpy().data)
+            else:
+                digest.update(repr(part).encode())
+    return digest.hexdigest()

@@ -1,8 +1,9 @@
-"""What of a table the network is built for: its columns' classes, and the tokens that they make."""
+"""The part of a table that a network is built for: sizes and types of its columns, and their tokens."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from npt.interface import UserError
 from npt.nn.patches import Patches
@@ -12,7 +13,14 @@ from npt.table import Table
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """Where each column's classes lie in the fused embedding and head: sizes C_j, kinds and the target's position."""
+    """Columns and tokens of a table.
+
+    Attributes:
+        sizes: Length C_j of every column's encoding.
+        continuous: Which columns are continuous.
+        target: Index of the target column.
+        patches: Patches of a table of images, whose tokens are the patches and the target.
+    """
 
     sizes: tuple[int, ...]
     continuous: tuple[bool, ...]
@@ -21,43 +29,52 @@ class ColumnLayout:
 
     @classmethod
     def of(cls, table: Table, settings: NPTSettings) -> ColumnLayout:
-        """The layout of a table's columns; images come in patches.
+        """The layout of a table.
 
         Raises:
             UserError: the settings do not fit the table.
         """
-        columns, target, patches = table.columns, table.target, None
+        patches = None
         if table.image:
-            patches = Patches.of(table.image, columns, target, settings.patch, settings.patch_shape)
+            patches = Patches.of(
+                table.image, table.columns, table.target, settings.patch, settings.patch_shape
+            )
         if settings.augment and not (table.image and table.image.centre):
             raise UserError("augment: is for images with a centre and scale of their channels")
         return cls(
-            tuple(c.size for c in columns),
-            tuple(c.kind == "continuous" for c in columns),
-            target,
-            patches,
+            sizes=tuple(column.size for column in table.columns),
+            continuous=tuple(column.kind == "continuous" for column in table.columns),
+            target=table.target,
+            patches=patches,
         )
 
     @property
     def tokens(self) -> int:
-        """Number of tokens of a row: one a column, or one a patch and one of the target, the last."""
+        """Number of tokens of a row: one a column, or one a patch and last one of the target."""
         return self.patches.count + 1 if self.patches else len(self.sizes)
 
     @property
     def target_token(self) -> int:
-        """Which token is the target's."""
+        """Index of the target's token."""
         return self.tokens - 1 if self.patches else self.target
 
     @property
-    def token_continuous(self) -> tuple[bool, ...]:
-        """The kind of every token."""
-        return (
-            (*[True] * self.patches.count, self.continuous[self.target])
-            if self.patches
-            else self.continuous
-        )
+    def continuous_tokens(self) -> tuple[bool, ...]:
+        """Which tokens are of continuous columns."""
+        if self.patches is None:
+            return self.continuous
+        return (*[True] * self.patches.count, self.continuous[self.target])
+
+    @property
+    def target_size(self) -> int:
+        """Length C of the target's encoding."""
+        return self.sizes[self.target]
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """First class of every column in the fused head."""
-        return tuple(sum(self.sizes[:j]) for j in range(len(self.sizes)))
+        """Index of every column's first class, if all are numbered one after another."""
+        return tuple(accumulate(self.sizes[:-1], initial=0))
+
+    def only_target(self) -> ColumnLayout:
+        """The layout of a table that has no other column."""
+        return ColumnLayout((self.target_size,), (self.continuous[self.target],), 0)

@@ -1,4 +1,4 @@
-"""How a training computes on its device: precision, determinism, compilation, and whether activations are kept."""
+"""How a training computes on its device: precision, determinism, compilation, and whether activations are recomputed."""
 
 from __future__ import annotations
 
@@ -10,27 +10,22 @@ from pathlib import Path
 import torch
 
 from npt.interface import UserError
-from npt.nn.kernels.dropout import leave_out
+from npt.nn.kernels.compilation import exclude_uncompiled
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 
-ACTIVATIONS = (
-    24  # tensors (n, d, e) of float32 that one block keeps for the backward pass, attention apart
-)
-SHARE_OF_MEMORY = 0.5
+ACTIVATIONS = 24  # tensors (n, d, e) that a block keeps for the backward pass, attention apart
+MEMORY_FRACTION = 0.5
+RECOMPILE_LIMIT = 64
 CGROUP = Path("/sys/fs/cgroup")
-
-
-def autocast(settings: NPTSettings, device: torch.device) -> torch.autocast:
-    """Matrix products of a forward pass in bfloat16, where the settings ask for it."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=settings.precision == "bfloat16")
+MEMINFO = Path("/proc/meminfo")
 
 
 def device_of(name: str) -> torch.device:
     """The device that `auto`, `cpu` or a torch device name means here.
 
     Raises:
-        UserError: the name is unknown, or no GPU is at hand.
+        UserError: the name is unknown, or there is no GPU.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -42,9 +37,14 @@ def device_of(name: str) -> torch.device:
         ) from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise UserError(
-            f"device: {name} is not at hand (torch {torch.__version__} sees no GPU); allowed: auto, cpu"
+            f"device: {name} is missing (torch {torch.__version__} finds no GPU); allowed: auto, cpu"
         )
     return device
+
+
+def autocast(settings: NPTSettings, device: torch.device) -> torch.autocast:
+    """Matrix products of a forward pass in bfloat16, if that is the precision of the settings."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=settings.precision == "bfloat16")
 
 
 @contextmanager
@@ -54,18 +54,16 @@ def arithmetic(settings: NPTSettings, device: torch.device) -> Iterator[None]:
         yield
         return
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    before = torch.get_float32_matmul_precision()
-    strict, warned = (
-        torch.are_deterministic_algorithms_enabled(),
-        torch.is_deterministic_algorithms_warn_only_enabled(),
-    )
+    precision = torch.get_float32_matmul_precision()
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
     torch.set_float32_matmul_precision("high" if settings.precision == "tf32" else "highest")
     torch.use_deterministic_algorithms(settings.deterministic)
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
-        torch.use_deterministic_algorithms(strict, warn_only=warned)
+        torch.set_float32_matmul_precision(precision)
+        torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
 
 
 @contextmanager
@@ -75,40 +73,50 @@ def evaluating(settings: NPTSettings, device: torch.device) -> Iterator[None]:
         yield
 
 
-def arrange(model: NPT, rows: int, settings: NPTSettings, device: torch.device) -> None:
-    """Compile the model's blocks and have activations computed again, where the settings or the memory ask for it."""
+def prepare_blocks(model: NPT, rows: int, settings: NPTSettings, device: torch.device) -> None:
+    """Compile the model's blocks, and choose whether activations are recomputed, for batches of `rows` rows."""
     if settings.compile:
-        leave_out()
-        torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, 64)
+        exclude_uncompiled()
+        limit = torch._dynamo.config.recompile_limit
+        torch._dynamo.config.recompile_limit = max(limit, RECOMPILE_LIMIT)
         for block in model.blocks:
             block.compile()
     if settings.recompute_activations == "auto":
-        model.recompute = activation_bytes(model, rows, settings) > SHARE_OF_MEMORY * free_memory(
-            device
-        )
+        available = MEMORY_FRACTION * free_memory(device)
+        model.recompute = activation_bytes(model, rows, settings) > available
     else:
         model.recompute = settings.recompute_activations == "always"
 
 
 def activation_bytes(model: NPT, rows: int, settings: NPTSettings) -> float:
     """An estimate of what one update keeps for its backward pass, for a batch of `rows` rows."""
-    each = 2 if settings.precision == "bfloat16" else 4
-    return len(model.blocks) * ACTIVATIONS * each * rows * model.layout.tokens * settings.width
+    bytes_per_number = 2 if settings.precision == "bfloat16" else 4
+    numbers = rows * model.layout.tokens * settings.width
+    return len(model.blocks) * ACTIVATIONS * bytes_per_number * numbers
 
 
 def free_memory(device: torch.device) -> float:
-    """Bytes that are left on the device; on the CPU, to this machine or to the container that the process runs in."""
+    """Free bytes of the device; on the CPU, of this machine or of the container that the process runs in."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    found = [float("inf")]
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        found += [
-            1024.0 * int(line.split()[1])
-            for line in meminfo.read_text().splitlines()
-            if line.startswith("MemAvailable:")
-        ]
-    limit, used = CGROUP / "memory.max", CGROUP / "memory.current"
-    if limit.exists() and used.exists() and (most := limit.read_text().strip()) != "max":
-        found.append(float(most) - float(used.read_text()))
-    return max(0.0, min(found))
+    return max(0.0, min(_free_in_machine(), _free_in_container()))
+
+
+def _free_in_machine() -> float:
+    if not MEMINFO.exists():
+        return float("inf")
+    for line in MEMINFO.read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return 1024.0 * int(line.split()[1])
+    return float("inf")
+
+
+def _free_in_container() -> float:
+    limit = CGROUP / "memory.max"
+    used = CGROUP / "memory.current"
+    if not limit.exists() or not used.exists():
+        return float("inf")
+    maximum = limit.read_text().strip()
+    if maximum == "max":
+        return float("inf")
+    return float(maximum) - float(used.read_text())

@@ -1,12 +1,12 @@
-"""The lookup task (paper section 4.2, Appendix B.1): every row of a batch once more, with its target shown where it may be.
+"""The lookup task (paper section 4.2, Appendix B.1): every row of a batch twice, the second time with its target if allowed.
 
-A model that attends between datapoints can find a row's duplicate and read its target there; one that does not cannot. n rows,
-d columns. The duplicates of a mode's own rows show their targets, those of all others hide them, so that training never sees a
-target of validation or test rows.
+A model that attends between datapoints can find a row's duplicate and copy its target; a model that does not cannot. The
+duplicates of a mode's own rows show their targets, those of all others hide them, so that training never sees a target of
+validation or test rows. n rows, d columns.
 
-The paper's noise is in the last three features of both halves. The released code's is in all features but two, on the
-duplicates alone, and there, as with its targets that are larger by one, the mask channel is set too: the model is told which
-cells were tampered with. These are the variants `released_...`.
+The paper's noise is in the last three features of both halves. The noise of the released code is in all features but two, in
+the duplicates alone, and there, as with its shifted targets, the mask channel is set too: the input marks the changed cells.
+These are the variants `released_...`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,13 @@ RELEASED_INTACT = 2
 
 @dataclass(frozen=True)
 class Rule:
-    """What a variant does to the duplicates: noise in features (in `both_halves`, or theirs alone), targets larger by one.
+    """How a variant changes the duplicates.
 
-    `marked` cells that were tampered with have their mask channel set.
+    Attributes:
+        random_features: Some features are noise.
+        add_one: Targets are larger by one standard deviation.
+        both_halves: The originals have noise, too.
+        marked: Changed cells have their mask channel set.
     """
 
     random_features: bool
@@ -39,78 +43,83 @@ class Rule:
     def of(cls, variant: str) -> Rule:
         """The rule of a setting `lookup`."""
         released = variant.startswith(RELEASED)
-        return cls("random_features" in variant, "add_one" in variant, not released, released)
+        return cls(
+            random_features="random_features" in variant,
+            add_one="add_one" in variant,
+            both_halves=not released,
+            marked=released,
+        )
 
 
 def noisy_from(rule: Rule, features: int) -> int:
-    """The first of so many features that has noise."""
-    return (
-        max(0, features - NOISY_FEATURES)
-        if rule.both_halves
-        else min(RELEASED_INTACT, features - 1)
-    )
+    """Index of the first noisy feature of so many."""
+    if rule.both_halves:
+        return max(0, features - NOISY_FEATURES)
+    return min(RELEASED_INTACT, features - 1)
 
 
 def with_duplicates(
-    cells: ModelInput,
+    inputs: ModelInput,
     batch: EncodedTable,
     own: torch.Tensor,
     variant: str,
     generator: torch.Generator,
 ) -> ModelInput:
-    """ModelInput (1, n, d) of the originals, followed by those of their duplicates (1, 2 n, d).
+    """The originals' input (1, n, d), followed by the duplicates': (1, 2 n, d).
 
-    The rows `own` (n,) have duplicates with targets. Noise is N(1, 1), drawn for each half; targets are larger by one standard
-    deviation.
+    Noise is N(1, 1), drawn for each half.
+
+    Args:
+        own: Rows (n,) whose duplicates show the target.
 
     Raises:
         UserError: the variant does not fit the table's columns.
     """
-    rule, n = Rule.of(variant), len(own)
-    target = torch.zeros_like(batch.missing)
-    target[:, batch.target] = True
-    copies = batch.visible().hide((target & ~own[:, None])[None])
-    both = ModelInput(
-        *(torch.cat(pair, 1) for pair in zip(_parts(cells), _parts(copies), strict=True))
-    )
+    rule = Rule.of(variant)
+    n = len(own)
+    duplicates = batch.visible().hide((batch.cells_of_target() & ~own[:, None])[None])
+    both = inputs.followed_by(duplicates)
     if rule.random_features:
-        both = _noisy(
-            both, _noisy_features(batch, rule), 0 if rule.both_halves else n, rule, generator
-        )
+        start = 0 if rule.both_halves else n
+        both = _with_noise(both, _noisy_features(batch, rule), start, rule, generator)
     if rule.add_one:
-        if not batch.continuous[batch.target]:
-            raise UserError("lookup: add_one is for regression")
-        shown = own & ~batch.missing[:, batch.target]
-        scale, mask = both.scale.clone(), both.mask.clone()
-        scale[0, n:, batch.target] += shown.to(scale.dtype)
-        if rule.marked:
-            mask[0, n:, batch.target] = 1.0
-        both = ModelInput(both.codes, scale, mask)
+        both = _with_shifted_targets(both, batch, own, rule)
     return both
-
-
-def _parts(cells: ModelInput) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    return cells.codes, cells.scale, cells.mask
 
 
 def _noisy_features(batch: EncodedTable, rule: Rule) -> list[int]:
     features = [j for j in range(batch.missing.shape[1]) if j != batch.target]
     noisy = features[noisy_from(rule, len(features)) :]
-    if not bool(batch.continuous[noisy].all()):
-        which = "the last three features" if rule.both_halves else "all features but the first two"
-        raise UserError(f"lookup: random_features needs numbers in {which}")
+    if not batch.continuous[noisy].all():
+        where = "the last three features" if rule.both_halves else "all features but the first two"
+        raise UserError(f"lookup: random_features needs continuous columns in {where}")
     return noisy
 
 
-def _noisy(
-    cells: ModelInput, features: list[int], start: int, rule: Rule, generator: torch.Generator
+def _with_noise(
+    inputs: ModelInput, features: list[int], start: int, rule: Rule, generator: torch.Generator
 ) -> ModelInput:
-    """The rows from `start` on with noise in the features, visible like any number unless it is marked."""
-    scale, mask = cells.scale.clone(), cells.mask.clone()
-    rows = scale.shape[1] - start
-    noise = torch.randn((1, rows, len(features)), generator=generator, device=scale.device) + 1
-    scale[:, start:, features], mask[:, start:, features] = (
-        noise.to(scale.dtype),
-        float(rule.marked),
-    )
-    return ModelInput(cells.codes, scale, mask)
+    """Noise in the features of the rows from `start` on, visible like any number unless it is marked."""
+    scale = inputs.scale.clone()
+    mask = inputs.mask.clone()
+    shape = (1, scale.shape[1] - start, len(features))
+    noise = torch.randn(shape, generator=generator, device=scale.device) + 1
+    scale[:, start:, features] = noise.to(scale.dtype)
+    mask[:, start:, features] = float(rule.marked)
+    return ModelInput(inputs.codes, scale, mask)
+
+
+def _with_shifted_targets(
+    inputs: ModelInput, batch: EncodedTable, own: torch.Tensor, rule: Rule
+) -> ModelInput:
+    """Visible targets of the duplicates larger by one standard deviation."""
+    if not batch.continuous[batch.target]:
+        raise UserError("lookup: add_one is for regression")
+    n = len(own)
+    shown = own & ~batch.missing[:, batch.target]
+    scale = inputs.scale.clone()
+    mask = inputs.mask.clone()
+    scale[0, n:, batch.target] += shown.to(scale.dtype)
+    if rule.marked:
+        mask[0, n:, batch.target] = 1.0
+    return ModelInput(inputs.codes, scale, mask)

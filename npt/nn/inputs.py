@@ -1,4 +1,4 @@
-"""An encoded table on a device, and the input made of it."""
+"""An encoded table on a device, and the network's input made of it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from npt.table import Split, Table
 class ModelInput:
     """Input of NPT, three tensors (B, n, d).
 
-    A visible category is (code, 1, 0), a visible number (0, value, 0), a hidden or missing cell (0, 0, 1): `codes` picks
-    the embedding's row, `scale` multiplies it, `mask` is the mask channel.
+    A visible category is (code, 1, 0), a visible number (0, value, 0), a hidden or missing cell (0, 0, 1).
+
+    Attributes:
+        codes: Classes, which select the embedding's row.
+        scale: Factors of these rows.
+        mask: The mask channel.
     """
 
     codes: torch.Tensor
@@ -26,24 +30,47 @@ class ModelInput:
     def hide(self, where: torch.Tensor) -> ModelInput:
         """The same input with the cells `where` (B, n, d) hidden: nothing of them is left in it."""
         return ModelInput(
-            *(
-                torch.where(where, x, y)
-                for x, y in ((0, self.codes), (0.0, self.scale), (1.0, self.mask))
-            )
+            codes=torch.where(where, 0, self.codes),
+            scale=torch.where(where, 0.0, self.scale),
+            mask=torch.where(where, 1.0, self.mask),
+        )
+
+    def column(self, j: int) -> ModelInput:
+        """Column `j` alone (B, n, 1)."""
+        columns = slice(j, j + 1)
+        return ModelInput(
+            self.codes[..., columns], self.scale[..., columns], self.mask[..., columns]
         )
 
     def gather_rows(self, rows: torch.Tensor) -> ModelInput:
-        """Cell (b, i, j) taken from row rows[b, i, j] of the same column; a batch of one is spread over B."""
-        spread = [
-            x.expand(rows.shape[0], -1, -1).gather(1, rows)
-            for x in (self.codes, self.scale, self.mask)
-        ]
-        return ModelInput(*spread)
+        """Cell (b, i, j) taken from row rows[b, i, j] of the same column; a batch of one is expanded to B."""
+        gathered = []
+        for x in (self.codes, self.scale, self.mask):
+            gathered.append(x.expand(rows.shape[0], -1, -1).gather(1, rows))
+        return ModelInput(*gathered)
+
+    def followed_by(self, other: ModelInput) -> ModelInput:
+        """The rows of this input, then those of another."""
+        return ModelInput(
+            codes=torch.cat([self.codes, other.codes], 1),
+            scale=torch.cat([self.scale, other.scale], 1),
+            mask=torch.cat([self.mask, other.mask], 1),
+        )
 
 
 @dataclass(frozen=True)
 class EncodedTable:
-    """Ground truth of n rows: class codes and standardised numbers (n, d), what is missing, and each row's part (n,)."""
+    """Ground truth of n rows.
+
+    Attributes:
+        codes: Class codes (n, d) of categorical columns.
+        numbers: Standardised numbers (n, d) of continuous columns.
+        missing: Which cells (n, d) are missing.
+        part: Part (n,) of every row: 0 train, 1 validation, 2 test.
+        continuous: Which columns (d,) are continuous.
+        sizes: Length C_j (d,) of every column's encoding.
+        target: Index of the target column.
+    """
 
     codes: torch.Tensor
     numbers: torch.Tensor
@@ -55,39 +82,53 @@ class EncodedTable:
 
     @classmethod
     def of(
-        cls, table: Table, split: Split, known: Statistics, device: torch.device
+        cls, table: Table, split: Split, statistics: Statistics, device: torch.device
     ) -> EncodedTable:
         """Encode a table on `device`."""
-        continuous = np.array([column.kind == "continuous" for column in table.columns])
         shape = (table.rows, len(table.columns))
-        codes, numbers, missing = (
-            np.zeros(shape, np.int64),
-            np.zeros(shape, np.float32),
-            np.zeros(shape, np.bool_),
-        )
-        for j in range(len(table.columns)):
-            cells = standardised(table, known, j) if continuous[j] else table.numbers(j)
-            missing[:, j] = np.isnan(cells)
-            (numbers if continuous[j] else codes)[:, j] = np.where(missing[:, j], 0, cells)
+        codes = np.zeros(shape, np.int64)
+        numbers = np.zeros(shape, np.float32)
+        missing = np.zeros(shape, np.bool_)
+        for j, column in enumerate(table.columns):
+            if column.kind == "continuous":
+                values = standardised(table, statistics, j)
+                encoding = numbers
+            else:
+                values = table.numbers(j)
+                encoding = codes
+            missing[:, j] = np.isnan(values)
+            encoding[:, j] = np.where(missing[:, j], 0, values)
+        continuous = [column.kind == "continuous" for column in table.columns]
         return cls(
-            torch.from_numpy(codes).to(device),
-            torch.from_numpy(numbers).to(device),
-            torch.from_numpy(missing).to(device),
-            torch.tensor(split.part(), device=device),
-            torch.tensor(continuous, device=device),
-            torch.tensor([column.size for column in table.columns], device=device),
-            table.target,
+            codes=torch.from_numpy(codes).to(device),
+            numbers=torch.from_numpy(numbers).to(device),
+            missing=torch.from_numpy(missing).to(device),
+            part=torch.tensor(split.part(), device=device),
+            continuous=torch.tensor(continuous, device=device),
+            sizes=torch.tensor([column.size for column in table.columns], device=device),
+            target=table.target,
         )
 
     def take(self, rows: torch.Tensor) -> EncodedTable:
         """The rows of a batch."""
-        codes, numbers, missing, part = (
-            x[rows] for x in (self.codes, self.numbers, self.missing, self.part)
+        return EncodedTable(
+            codes=self.codes[rows],
+            numbers=self.numbers[rows],
+            missing=self.missing[rows],
+            part=self.part[rows],
+            continuous=self.continuous,
+            sizes=self.sizes,
+            target=self.target,
         )
-        return EncodedTable(codes, numbers, missing, part, self.continuous, self.sizes, self.target)
 
     def visible(self) -> ModelInput:
-        """Everything shown but the missing cells, as a batch of one table."""
+        """An input of one table in which all but the missing cells is visible."""
         scale = torch.where(self.continuous, self.numbers, torch.ones_like(self.numbers))
-        cells = ModelInput(self.codes[None], scale[None], torch.zeros_like(scale)[None])
-        return cells.hide(self.missing[None])
+        inputs = ModelInput(self.codes[None], scale[None], torch.zeros_like(scale)[None])
+        return inputs.hide(self.missing[None])
+
+    def cells_of_target(self) -> torch.Tensor:
+        """Which cells (n, d) are in the target column."""
+        cells = torch.zeros_like(self.missing)
+        cells[:, self.target] = True
+        return cells

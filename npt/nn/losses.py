@@ -10,30 +10,30 @@ import math
 import torch
 import torch.nn.functional as F
 
+from npt.nn.head import Head
 from npt.nn.inputs import EncodedTable
 from npt.nn.masking import Masked
-from npt.nn.model import AnyHead
 from npt.nn.settings import NPTSettings
 
 
 def feature_loss(
-    head: AnyHead, tokens: torch.Tensor, truth: EncodedTable, scored: torch.Tensor
+    head: Head, tokens: torch.Tensor, truth: EncodedTable, scored: torch.Tensor
 ) -> torch.Tensor:
-    """Sum of cross-entropy in nats and squared error over the feature cells `scored` (n, d), from the tokens (n, d, e)."""
+    """Sum of cross-entropy in nats and squared error over the feature cells `scored` (n, d), from tokens (n, d, e)."""
     total = head.weight.new_zeros(())
     if any(head.layout.continuous):
         errors = (head.numbers(tokens) - truth.numbers).square()  # (n, d)
         total = torch.where(scored & truth.continuous, errors, 0).sum()
     for columns, logits in head.logits(tokens):
-        surprise = _cross_entropy(logits, truth.codes[:, columns].T)  # (m, n)
-        total = total + torch.where(scored[:, columns].T, surprise, 0).sum()
+        entropies = _cross_entropy(logits, truth.codes[:, columns].T)  # (m, n)
+        total = total + torch.where(scored[:, columns].T, entropies, 0).sum()
     return total
 
 
 def label_loss(
-    head: AnyHead, tokens: torch.Tensor, truth: EncodedTable, scored: torch.Tensor
+    head: Head, tokens: torch.Tensor, truth: EncodedTable, scored: torch.Tensor
 ) -> torch.Tensor:
-    """Sum of the losses of the targets of the rows `scored` (n,), from the target column's tokens (n, e)."""
+    """Sum of the losses of the targets of the rows `scored` (n,), from the target's tokens (n, e)."""
     outputs = head.target(tokens)  # (n, C)
     if head.layout.continuous[truth.target]:
         losses = (outputs[:, 0] - truth.numbers[:, truth.target]).square()
@@ -43,17 +43,16 @@ def label_loss(
 
 
 def training_loss(
-    head: AnyHead, tokens: torch.Tensor, truth: EncodedTable, masked: Masked, tradeoff: float
+    head: Head, tokens: torch.Tensor, truth: EncodedTable, masked: Masked, tradeoff: float
 ) -> torch.Tensor:
     """L = tradeoff * L_feature + (1 - tradeoff) * L_label, each a mean over its scored cells, 0 if there are none."""
     loss = head.weight.new_zeros(())
     if tradeoff > 0:
-        loss = loss + tradeoff * feature_loss(
-            head, tokens, truth, masked.features
-        ) / masked.features.sum().clamp(min=1)
+        total = feature_loss(head, tokens, truth, masked.features)
+        loss = loss + tradeoff * total / masked.features.sum().clamp(min=1)
     if tradeoff < 1:
-        summed = label_loss(head, tokens[:, head.layout.target_token], truth, masked.labels)
-        loss = loss + (1 - tradeoff) * summed / masked.labels.sum().clamp(min=1)
+        total = label_loss(head, tokens[:, head.layout.target_token], truth, masked.labels)
+        loss = loss + (1 - tradeoff) * total / masked.labels.sum().clamp(min=1)
     return loss
 
 
@@ -67,6 +66,5 @@ def tradeoff(update: int, settings: NPTSettings) -> float:
 
 def _cross_entropy(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
     """-log p of the codes (...) under logits (..., C)."""
-    return F.cross_entropy(logits.flatten(0, -2), codes.flatten(), reduction="none").view(
-        codes.shape
-    )
+    losses = F.cross_entropy(logits.flatten(0, -2), codes.flatten(), reduction="none")
+    return losses.view(codes.shape)

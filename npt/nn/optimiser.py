@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -13,70 +14,65 @@ from npt.nn.settings import NPTSettings
 BETAS = (0.9, 0.999)
 EPSILON = 1e-6
 NORM_CAP = 10.0
-LATE = 1e9  # the step at which Adam's bias corrections, 1 - beta^step, are one
-FEW = 4
+LOWEST_RATE = 1e-7
 
 
 class Lamb:
-    """LAMB without bias correction or weight decay, the weight norm capped at 10 (You et al. 2020, as the paper ran it).
+    """LAMB without bias correction or weight decay, the weight norm capped at 10 (You et al. 2020, as in the paper's code).
 
-    Every element of every gradient is first clamped to [-clip, clip]. `segments` splits a fused parameter by rows: rows of
-    equal number, which lie together, form one tensor with its own trust ratio.
-
-    The moments are those of Adam at a step so late that its bias corrections are one: PyTorch's fused kernel then computes
-    them and the update in one pass over memory, which is what this optimiser is bound by.
+    Args:
+        segments: Row counts of the tensors that a parameter is fused of; each tensor has its own trust ratio.
+        clip: Bound on the absolute value of the gradients' elements.
     """
 
     def __init__(
         self,
         parameters: Iterable[nn.Parameter],
-        segments: Mapping[nn.Parameter, torch.Tensor] | None = None,
+        segments: Mapping[nn.Parameter, Sequence[int]] | None = None,
         clip: float = math.inf,
     ) -> None:
-        self.parameters, self.clip = list(parameters), clip
-        self.first = [torch.zeros_like(p) for p in self.parameters]
-        self.second = [torch.zeros_like(p) for p in self.parameters]
-        segments = segments or {}
-        self.parts = [_parts(segments.get(p), p) for p in self.parameters]
-        self.groups = _groups(self.parameters)
-        most = max(
-            sum(_aligned(p.numel()) for p in self.parameters[group]) for group in self.groups
-        )
-        self.scratch = torch.empty(
-            most, dtype=self.parameters[0].dtype, device=self.parameters[0].device
-        )
-        self.late = [torch.tensor(LATE, device=p.device) for p in self.parameters]
+        self.parameters = list(parameters)
+        self.segments = segments or {}
+        self.clip = clip
+        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
-        """One update from the gradients at hand, which are clamped in place; a parameter without one has gradient zero."""
-        for group in self.groups:
-            parameters = self.parameters[group]
-            gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
-            clip_elements(gradients, self.clip)
-            moves = self._zeros_like(
-                parameters
-            )  # from zero, so that minus the update is left in them
-            torch._fused_adam_(
-                moves, gradients, self.first[group], self.second[group], [], self.late[group], lr=1.0, beta1=BETAS[0],
-                beta2=BETAS[1], eps=EPSILON, weight_decay=0.0, amsgrad=False, maximize=False,
-            )  # fmt: skip
-            _add(parameters, moves, self.parts[group], learning_rate)
+        """One update from the parameters' gradients, where a missing gradient is zero."""
+        for parameter, first, second in zip(self.parameters, self.first, self.second, strict=True):
+            if parameter.grad is None:
+                gradient = torch.zeros_like(parameter)
+            else:
+                gradient = parameter.grad.clamp(-self.clip, self.clip)
+            first.mul_(BETAS[0]).add_(gradient, alpha=1 - BETAS[0])
+            second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+            step = first / (second.sqrt() + EPSILON)
+            rows = self.segments.get(parameter, [len(parameter)])
+            for weight, move in zip(parameter.split(rows), step.split(rows), strict=True):
+                weight -= learning_rate * trust_ratio(weight.norm(), move.norm()) * move
 
-    def _zeros_like(self, parameters: list[nn.Parameter]) -> list[torch.Tensor]:
-        """Tensors of the parameters' shapes in memory that is used again, so that it is neither found nor cleared anew."""
-        sizes = [_aligned(p.numel()) for p in parameters]
-        used = self.scratch[: sum(sizes)].zero_().split(sizes)
-        return [x[: p.numel()].view(p.shape) for x, p in zip(used, parameters, strict=True)]
+
+def trust_ratio(norm: torch.Tensor, step_norm: torch.Tensor) -> torch.Tensor:
+    """min(|w|, 10) / |u|, or 1 where either norm is 0."""
+    ratio = norm.clamp(max=NORM_CAP) / step_norm
+    return torch.where((norm > 0) & (step_norm > 0), ratio, torch.ones_like(norm))
 
 
 class Lookahead:
-    """Every `steps` updates the slow weights go `share` of the way to the fast ones, which restart there (Zhang 2019)."""
+    """Every `steps` updates, slow weights move by `fraction` towards the fast ones, which restart there (Zhang 2019)."""
 
-    def __init__(self, optimiser: Lamb, steps: int, share: float) -> None:
-        self.optimiser, self.steps, self.share = optimiser, steps, share
-        self.slow = [p.detach().clone() for p in optimiser.parameters]
+    def __init__(self, optimiser: Lamb, steps: int, fraction: float) -> None:
+        self.optimiser = optimiser
+        self.steps = steps
+        self.fraction = fraction
         self.updates = 0
+        self.slow = [parameter.detach().clone() for parameter in optimiser.parameters]
+
+    @property
+    def parameters(self) -> list[nn.Parameter]:
+        """The fast weights."""
+        return self.optimiser.parameters
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
@@ -84,117 +80,60 @@ class Lookahead:
         self.optimiser.step(learning_rate)
         self.updates += 1
         if self.updates % self.steps == 0:
-            fast = [p.data for p in self.optimiser.parameters]
-            torch._foreach_lerp_(self.slow, fast, self.share)
+            fast = [parameter.data for parameter in self.parameters]
+            torch._foreach_lerp_(self.slow, fast, self.fraction)
             torch._foreach_copy_(fast, self.slow)
 
+    def state(self) -> dict[str, list[torch.Tensor]]:
+        """Tensors that later updates depend on, by name."""
+        return {"first": self.optimiser.first, "second": self.optimiser.second, "slow": self.slow}
 
-def clip_elements(gradients: list[torch.Tensor], limit: float) -> None:
-    """Clamp every element of every gradient to [-limit, limit]."""
-    if limit == math.inf:
-        return
-    if gradients[0].is_cpu:
-        for gradient in gradients:
-            gradient.clamp_(-limit, limit)
-    else:
-        torch._foreach_clamp_max_(gradients, limit)
-        torch._foreach_clamp_min_(gradients, -limit)
+    def restore(self, saved: Mapping[str, Any], updates: int) -> None:
+        """Take over a `state` after some updates."""
+        for name, tensors in self.state().items():
+            torch._foreach_copy_(tensors, saved[name])
+        self.updates = updates
 
 
 def learning_rate(update: int, settings: NPTSettings) -> float:
-    """Learning rate used at update t = 1 .. T."""
-    rate, total, share, u = (
-        settings.learning_rate,
-        settings.updates,
-        settings.schedule_share,
-        update - 1,
-    )
-    if settings.schedule == "constant":
-        return rate
+    """Learning rate at update t = 1 .. T."""
+    rate = settings.learning_rate
+    total = settings.updates
+    warmup = settings.schedule_share * total
     if settings.schedule == "flat_then_cosine":
-        flat, annealed = share * total, int(total * (1 - share))
-        return (
-            rate
-            if update <= flat or annealed == 0
-            else rate * 0.5 * (1 + math.cos(math.pi * (update - flat) / annealed))
-        )
-    warmup = share * total
+        return _flat_then_cosine(update, total, rate, settings.schedule_share)
     if settings.schedule == "cosine_cyclic":
-        return _cosine_cyclic(u, rate, warmup)
-    if u < warmup:
-        return rate * u / warmup
+        return _cosine_cyclic(update - 1, rate, warmup)
+    if settings.schedule == "polynomial":
+        return _polynomial(update - 1, total, rate, warmup)
+    return rate
+
+
+def _flat_then_cosine(update: int, total: int, rate: float, flat_fraction: float) -> float:
+    flat = flat_fraction * total
+    annealed = int(total * (1 - flat_fraction))
+    if update <= flat or annealed == 0:
+        return rate
+    return rate * 0.5 * (1 + math.cos(math.pi * (update - flat) / annealed))
+
+
+def _polynomial(done: int, total: int, rate: float, warmup: float) -> float:
+    """Linear warm-up, then a polynomial of degree 1 down to LOWEST_RATE."""
+    if done < warmup:
+        return rate * done / warmup
     if total == warmup:
         return rate
-    if settings.schedule == "linear_warmup":
-        return rate * (total - u) / (total - warmup)
-    return (rate - 1e-7) * (1 - (u - warmup) / (total - warmup)) + 1e-7
+    return (rate - LOWEST_RATE) * (1 - (done - warmup) / (total - warmup)) + LOWEST_RATE
 
 
-def _cosine_cyclic(u: int, rate: float, warmup: float, lowest: float = 1e-7) -> float:
-    if u < warmup:
-        return lowest + u * (rate - lowest) / warmup
+def _cosine_cyclic(done: int, rate: float, warmup: float) -> float:
+    """Linear warm-up, then cosine cycles, each twice as long and half as high as the one before."""
+    if done < warmup:
+        return LOWEST_RATE + done * (rate - LOWEST_RATE) / warmup
     if warmup == 0:
         return rate
-    cycle = math.floor(math.log2(1 + (u - warmup) / (2 * warmup)))
-    length, since = 2**cycle * 2 * warmup, u - warmup - (2**cycle - 1) * 2 * warmup
-    return 0.5**cycle * (lowest + 0.5 * (rate - lowest) * (1 + math.cos(math.pi * since / length)))
-
-
-def _aligned(count: int) -> int:
-    """Room for so many elements, up to an address that vector instructions like."""
-    return -(-count // 16) * 16
-
-
-Parts = list[slice] | torch.Tensor
-
-
-def _parts(rows: torch.Tensor | None, parameter: nn.Parameter) -> Parts:
-    """The tensors that a parameter is made of: slices of its rows where they are few, or else a (segments, rows) matrix.
-
-    Sums over a segment are then one product with the matrix of zeros and ones, the same on every run.
-    """
-    if rows is None:
-        return [slice(None)]
-    ends = rows.bincount().cumsum(0).tolist()
-    if len(ends) <= FEW:
-        return [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-    return torch.nn.functional.one_hot(rows).T.to(parameter)
-
-
-def _groups(parameters: list[nn.Parameter]) -> list[slice]:
-    """Parameters updated together: all on a GPU, for few launches; one by one on the CPU, where each then stays in cache."""
-    if parameters and parameters[0].is_cpu:
-        return [slice(i, i + 1) for i in range(len(parameters))]
-    return [slice(None)]
-
-
-def _add(
-    parameters: list[nn.Parameter],
-    moves: list[torch.Tensor],
-    parts: list[Parts],
-    learning_rate: float,
-) -> None:
-    """Add the moves, each scaled to min(|w|, 10) * learning rate in length for every tensor of its parameter."""
-    slices: list[tuple[torch.Tensor, torch.Tensor]] = []
-    for parameter, move, part in zip(parameters, moves, parts, strict=True):
-        if isinstance(part, torch.Tensor):
-            weight, step = (
-                torch.sqrt(part @ x.reshape(len(x), -1).square().sum(1)) for x in (parameter, move)
-            )
-            ratio = (part.T @ _trust(weight, step)).reshape(-1, *(1,) * (parameter.ndim - 1))
-            parameter.addcmul_(move, ratio, value=learning_rate)
-        else:
-            slices += [(parameter[rows], move[rows]) for rows in part]
-    if slices:
-        weights, steps = (
-            torch.stack(torch._foreach_norm(list(x))) for x in zip(*slices, strict=True)
-        )
-        for (own, step), ratio in zip(slices, _trust(weights, steps).unbind(), strict=True):
-            own.addcmul_(step, ratio, value=learning_rate)
-
-
-def _trust(weight: torch.Tensor, step: torch.Tensor) -> torch.Tensor:
-    """min(|w|, 10) / |u|, 1 where either norm is 0."""
-    return torch.where(
-        (weight > 0) & (step > 0), weight.clamp(max=NORM_CAP) / step, torch.ones_like(weight)
-    )
+    cycle = math.floor(math.log2(1 + (done - warmup) / (2 * warmup)))
+    length = 2**cycle * 2 * warmup
+    since = done - warmup - (2**cycle - 1) * 2 * warmup
+    cosine = 1 + math.cos(math.pi * since / length)
+    return 0.5**cycle * (LOWEST_RATE + 0.5 * (rate - LOWEST_RATE) * cosine)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from npt.interface import Mode
 from npt.nn.batches import partition
 from npt.nn.device import free_memory
 from npt.nn.inputs import ModelInput
 from npt.nn.masking import mask
 from npt.seeding import generator_for
+from npt.table import Part
 
 if TYPE_CHECKING:
     from npt.nn.trained import TrainedNPT
@@ -46,7 +46,7 @@ class QueryBatch:
 
 
 def query_batches(
-    trained: TrainedNPT, rows: np.ndarray, mode: Mode = "test"
+    trained: TrainedNPT, rows: np.ndarray, mode: Part = "test"
 ) -> Iterator[QueryBatch]:
     """Batches of a mode that contain some of `rows`; the same batches for any choice of rows."""
     data, settings = trained.data, trained.settings

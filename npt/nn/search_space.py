@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from pydantic import ValidationError
+
 from npt.interface import UserError
 from npt.nn.settings import NPTSettings
 
@@ -33,8 +35,8 @@ def draw(base: NPTSettings, seed: str) -> dict[str, Any]:
             else base.schedule_share,
         }
         try:
-            NPTSettings(**{**vars(base), **changes})
-        except UserError:
+            base.changed(**changes)
+        except ValidationError:
             continue  # such as a width that is not a multiple of the heads
         return {key: value for key, value in changes.items() if value != getattr(base, key)}
     raise UserError(f"budget: no valid configuration was found around {base}")

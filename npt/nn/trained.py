@@ -9,19 +9,18 @@ import numpy as np
 import torch
 
 from npt.data.encoding import Statistics, statistics
-from npt.interface import Mode, Prediction, Resources, UserError
+from npt.interface import Prediction, Resources, UserError
 from npt.nn.checkpoint import DamagedError, read_tensors
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import device_of, evaluating
 from npt.nn.inputs import EncodedTable
+from npt.nn.masking import PART
 from npt.nn.model import NPT
 from npt.nn.queries import copies_at_once, query_batches
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_model
 from npt.perturbation import Perturbation
-from npt.table import Split, Table, Task
-
-VALIDATION = 1  # part of a row
+from npt.table import Part, Split, Table, Task
 
 
 @dataclass(frozen=True)
@@ -50,10 +49,10 @@ class TrainedNPT:
         """A network with initial weights, and the encoded table to train it on."""
         torch.set_num_threads(resources.threads)
         device = device_of(resources.device)
-        known = statistics(table, split, transductive=settings.transductive)
-        data = EncodedTable.of(table, split, known, device)
+        scales = statistics(table, split, transductive=settings.transductive)
+        data = EncodedTable.of(table, split, scales, device)
         model = build_model(ColumnLayout.of(table, settings), settings, seed, device).eval()
-        return cls(model, data, known, settings, seed, table.task)
+        return cls(model, data, scales, settings, seed, table.task)
 
     @classmethod
     def load(
@@ -103,7 +102,7 @@ class TrainedNPT:
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict `rows`: validation rows in validation mode, all others in test mode."""
         in_validation_mode = self._in_validation_mode(rows)
-        outputs = self.data.numbers.new_empty(len(rows), self._output_size)
+        outputs = self.data.numbers.new_empty(len(rows), self.model.layout.target_size)
         for mode, chosen in (("validation", in_validation_mode), ("test", ~in_validation_mode)):
             if chosen.any():
                 outputs[chosen] = self._outputs(rows, mode)[chosen]
@@ -138,22 +137,17 @@ class TrainedNPT:
             return Prediction(self.statistics.original(values, self.data.target))
         return Prediction(outputs.double().softmax(-1).cpu().numpy())
 
-    @property
-    def _output_size(self) -> int:
-        layout = self.model.layout
-        return layout.sizes[layout.target]
-
     def _in_validation_mode(self, rows: np.ndarray) -> torch.Tensor:
         """Which of `rows` (n,) need validation mode: none where it shows the rows and labels of test mode."""
         settings = self.settings
         same_labels = settings.target_mask == 1 or not settings.validation_labels_at_test
         no_duplicates = settings.lookup == "off"  # duplicates show the labels of a mode's own rows
-        in_validation = self.data.part[self._tensor(rows)] == VALIDATION
+        in_validation = self.data.part[self._tensor(rows)] == PART["validation"]
         if same_labels and no_duplicates and settings.transductive:
             return torch.zeros_like(in_validation)
         return in_validation
 
-    def _outputs(self, rows: np.ndarray, mode: Mode) -> torch.Tensor:
+    def _outputs(self, rows: np.ndarray, mode: Part) -> torch.Tensor:
         """Target outputs (n, C) of `rows`: logits, or standardised values."""
         outputs = self._empty_outputs()
         for batch in query_batches(self, rows, mode):
@@ -163,7 +157,7 @@ class TrainedNPT:
         return outputs[self._tensor(rows)]
 
     def _empty_outputs(self) -> torch.Tensor:
-        shape = (len(self.data.part), self._output_size)
+        shape = (len(self.data.part), self.model.layout.target_size)
         return torch.full(shape, torch.nan, device=self.device)
 
     def _tensor(self, values: np.ndarray) -> torch.Tensor:

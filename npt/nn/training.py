@@ -1,4 +1,4 @@
-"""The training loop: updates, validation passes, and the best weights by validation loss (paper Appendix C.5, E)."""
+"""Training: updates, validation passes, and the weights with the lowest validation loss (paper Appendix C.5, E)."""
 
 from __future__ import annotations
 
@@ -7,63 +7,45 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from torch import nn
 
-from npt.interface import Mode
-from npt.nn import distributed
+from npt.nn.augmentation import augmented
 from npt.nn.batches import batch_count, largest_batch, partition
 from npt.nn.checkpoint import Checkpoint
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.device import arithmetic, arrange, autocast
+from npt.nn.device import arithmetic, autocast, prepare_blocks
 from npt.nn.inputs import EncodedTable
+from npt.nn.kernels import is_fast
+from npt.nn.kernels.lamb import FusedLamb
 from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import Lamb, Lookahead, learning_rate
-from npt.nn.patches import augmented
 from npt.nn.progress import Progress
 from npt.nn.settings import NPTSettings
 from npt.seeding import generator_for, isolated_randomness, seed_for
+from npt.table import Part
 
 
 @dataclass(frozen=True)
-class Trained:
-    """The model with its best weights, their validation label loss, the update they come from, and the time it took.
+class TrainingResult:
+    """The lowest validation loss, and the update that it came from.
 
-    `earlier_seconds` were spent before an interruption.
+    Attributes:
+        earlier_seconds: Time before an interruption.
     """
 
-    model: NPT
     validation_loss: float
     update: int
     earlier_seconds: float = 0.0
 
 
-@dataclass
-class Best:
-    """The weights with the lowest validation loss so far."""
-
-    loss: float
-    update: int
-    weights: list[torch.Tensor]
-
-    def offer(self, loss: float, update: int, parameters: list[nn.Parameter]) -> None:
-        """Take the weights if their loss is lower."""
-        if not loss < self.loss:
-            return
-        self.loss, self.update = loss, update
-        if not self.weights:
-            self.weights = [torch.empty_like(p) for p in parameters]
-        torch._foreach_copy_(self.weights, [p.detach() for p in parameters])
-
-
 def build_model(
     layout: ColumnLayout, settings: NPTSettings, seed: int, device: torch.device
 ) -> NPT:
-    """A model with fresh weights, the same on every device."""
+    """A model with initial weights, the same on every device."""
     with isolated_randomness(torch.device("cpu")):
         torch.default_generator.manual_seed(seed_for(seed, "weights"))
         return NPT(layout, settings).to(device)
@@ -71,8 +53,9 @@ def build_model(
 
 def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
     """LAMB inside Lookahead over all parameters of the model."""
-    inner = Lamb(model.parameters(), model.segments(), settings.clip)
-    return Lookahead(inner, settings.lookahead_steps, settings.lookahead_share)
+    kind = FusedLamb if is_fast() else Lamb
+    lamb = kind(model.parameters(), model.segments(), settings.clip)
+    return Lookahead(lamb, settings.lookahead_steps, settings.lookahead_share)
 
 
 def train(
@@ -83,164 +66,200 @@ def train(
     *,
     checkpoint: Checkpoint | None = None,
     metrics: Path | None = None,
-) -> Trained:
-    """Train for `settings.updates` updates and return the weights with the lowest validation label loss.
+) -> TrainingResult:
+    """Train for `settings.updates` updates; the model ends with the weights of the lowest validation label loss.
 
-    A `checkpoint` of the same training is taken up, and written at intervals; the result is that of an uninterrupted run to
-    the last bit. `metrics` is the path of a CSV with a row for every evaluation.
+    Args:
+        checkpoint: Read at the start and written at intervals. A resumed training ends with bit-identical weights.
+        metrics: Path of a CSV with a row for every evaluation.
     """
-    device, count = data.codes.device, batch_count(data, "train", settings)
-    optimiser, best = build_optimiser(model, settings), Best(math.inf, 0, [])
-    done, earlier, started = *_restore(checkpoint, optimiser, best), time.monotonic()
-    arrange(model, largest_batch(data, settings), settings, device)
-    wrapped, steps = distributed.averaging(model), -(-count // distributed.processes())
-    chief = distributed.rank() == 0
-    progress = Progress(settings.updates, done, metrics if chief else None, silent=not chief)
-    batches: list[torch.Tensor] = []
+    device = data.codes.device
+    state = TrainingState(build_optimiser(model, settings))
+    if checkpoint:
+        state.restore(checkpoint.read())
+    prepare_blocks(model, largest_batch(data, settings), settings, device)
+    batches = TrainingBatches(data, settings, seed)
+    progress = Progress(settings.updates, state.update, metrics)
     with isolated_randomness(device), arithmetic(settings, device), closing(progress):
-        for number in range(done + 1, settings.updates + 1):
-            epoch, place = divmod(number - 1, steps)
-            if place == 0 or not batches:
-                batches = partition(
-                    data, "train", settings, generator_for(seed, "batches", device, epoch)
-                )
-            rows = batches[(place * distributed.processes() + distributed.rank()) % count]
-            loss = update(wrapped, optimiser, data.take(rows), number, settings, seed)
+        for number in range(state.update + 1, settings.updates + 1):
+            batch = data.take(batches.rows(number))
+            loss = update(model, state.optimiser, batch, number, settings, seed)
+            state.update = number
             progress.updated()
-            if number == settings.updates or (
-                place == steps - 1 and (epoch + 1) % settings.evaluate_every == 0
-            ):
-                validation, metric = label_scores(model, data, "validation", settings, seed, number)
-                best.offer(validation, number, optimiser.optimiser.parameters)
-                progress.evaluated({
-                    "update": number, "learning_rate": learning_rate(number, settings),
-                    "tradeoff": tradeoff(number, settings), "train_loss": float(loss), "validation_loss": validation,
-                    "validation_metric": metric, "best_validation_loss": best.loss,
-                })  # fmt: skip
-            if checkpoint and chief and number < settings.updates and checkpoint.due():
-                checkpoint.write(
-                    _state(number, optimiser, best, earlier + time.monotonic() - started)
-                )
-    if best.weights:
-        torch._foreach_copy_([p.data for p in model.parameters()], best.weights)
+            if batches.ends_evaluated_epoch(number) or number == settings.updates:
+                scores = label_scores(model, data, "validation", settings, seed, number)
+                state.offer(scores.loss)
+                progress.evaluated(_metrics(state, float(loss), scores, settings))
+            if checkpoint and number < settings.updates and checkpoint.due():
+                checkpoint.write(state.to_dict())
+    state.load_best_weights()
     model.eval()
-    return Trained(model, best.loss, best.update, earlier)
+    return TrainingResult(state.best_loss, state.best_update, state.earlier_seconds)
 
 
 def update(
-    model: nn.Module,
+    model: NPT,
     optimiser: Lookahead,
     batch: EncodedTable,
     number: int,
     settings: NPTSettings,
     seed: int,
 ) -> torch.Tensor:
-    """Update `number` = 1 .. T: mask a batch anew, step down its combined loss, which is returned."""
-    inner: NPT = model.module if isinstance(model, nn.parallel.DistributedDataParallel) else model  # type: ignore[assignment]
-    device, weight = batch.codes.device, tradeoff(number, settings)
+    """Update `number` = 1 .. T: mask a batch, minimise its combined loss by one step, and return the loss."""
+    device = batch.codes.device
     model.train()
-    if settings.augment and (patches := inner.layout.patches):
-        batch = augmented(
-            batch, patches, generator_for(seed, "augmentation", device, _draw(number))
-        )
-    _seed_dropout(inner, seed, number, device)
-    masked = mask(batch, "train", settings, generator_for(seed, "masks", device, _draw(number)))
+    patches = model.layout.patches
+    if settings.augment and patches:
+        batch = augmented(batch, patches, generator_for(seed, "augmentation", device, number))
+    _seed_dropout(model, seed, number, device)
+    masked = mask(batch, "train", settings, generator_for(seed, "masks", device, number))
     with autocast(settings, device):
-        loss = training_loss(
-            inner.head, model(masked.cells)[0, : len(batch.part)], batch, masked, weight
-        )
-    for parameter in inner.parameters():
-        parameter.grad = None
+        tokens = model(masked.cells)[0, : len(batch.part)]  # (n, d, e), without duplicates
+        loss = training_loss(model.head, tokens, batch, masked, tradeoff(number, settings))
+    model.zero_grad()
     loss.backward()
     optimiser.step(learning_rate(number, settings))
     return loss.detach()
 
 
-def mean_label_loss(
-    model: NPT, data: EncodedTable, mode: Mode, settings: NPTSettings, seed: int, number: int = 0
-) -> float:
-    """Mean loss over the known targets of the mode's own rows, in batches drawn anew; infinite if there are none."""
-    return label_scores(model, data, mode, settings, seed, number)[0]
+class LabelScores(NamedTuple):
+    """Mean label loss, and the accuracy or the root mean square error of the standardised target."""
+
+    loss: float
+    metric: float
 
 
 @torch.no_grad()
 def label_scores(
-    model: NPT, data: EncodedTable, mode: Mode, settings: NPTSettings, seed: int, number: int = 0
-) -> tuple[float, float]:
-    """`mean_label_loss`, and of the same rows the accuracy, or the root mean square error of the standardised target."""
+    model: NPT, data: EncodedTable, mode: Part, settings: NPTSettings, seed: int, number: int = 0
+) -> LabelScores:
+    """Scores over the known targets of the mode's own rows, in random batches; an infinite loss if there are none."""
     model.eval()
     device = data.codes.device
     generator = generator_for(seed, "evaluation", device, number)
-    sums = torch.zeros(3, dtype=torch.float64, device=device)
-    for place, rows in enumerate(partition(data, mode, settings, generator)):
-        masked = mask(batch := data.take(rows), mode, settings, generator)
-        own = masked.labels.nonzero().flatten()
-        if len(own) and place % distributed.processes() == distributed.rank():
-            with autocast(settings, device):
-                tokens = model(masked.cells, own[None])[0, :, model.layout.target_token]
-                loss = label_loss(model.head, tokens, batch.take(own), masked.labels[own])
-                right = model.head.target(tokens).argmax(-1) == batch.codes[own, data.target]
-            sums += torch.stack(
-                [loss.double(), right.sum().double(), torch.full_like(sums[0], len(own))]
-            )
-    total, right, count = distributed.summed(sums).tolist()
+    loss_sum = torch.zeros((), dtype=torch.float64, device=device)
+    correct = torch.zeros((), dtype=torch.int64, device=device)
+    count = 0
+    for rows in partition(data, mode, settings, generator):
+        batch = data.take(rows)
+        masked = mask(batch, mode, settings, generator)
+        scored = masked.labels.nonzero().flatten()
+        if not len(scored):
+            continue
+        with autocast(settings, device):
+            tokens = model(masked.cells, scored[None])[0, :, model.layout.target_token]  # (m, e)
+            loss_sum += label_loss(model.head, tokens, batch.take(scored), masked.labels[scored])
+            predicted = model.head.target(tokens).argmax(-1)
+        correct += (predicted == batch.codes[scored, data.target]).sum()
+        count += len(scored)
     if not count:
-        return math.inf, math.nan
-    return total / count, (
-        math.sqrt(total / count) if model.layout.continuous[data.target] else right / count
-    )
+        return LabelScores(math.inf, math.nan)
+    loss = loss_sum.item() / count
+    if model.layout.continuous[data.target]:
+        return LabelScores(loss, math.sqrt(loss))
+    return LabelScores(loss, correct.item() / count)
 
 
-def _draw(number: int) -> int:
-    """What counts the masks: the update, and the process where there are several."""
-    return (
-        number * distributed.processes() + distributed.rank()
-        if distributed.processes() > 1
-        else number
-    )
+class TrainingBatches:
+    """Rows of consecutive updates: every epoch is a new partition of the table."""
+
+    def __init__(self, data: EncodedTable, settings: NPTSettings, seed: int) -> None:
+        self.data = data
+        self.settings = settings
+        self.seed = seed
+        self.per_epoch = batch_count(data, "train", settings)
+        self._epoch = -1
+        self._partition: list[torch.Tensor] = []
+
+    def rows(self, number: int) -> torch.Tensor:
+        """Row numbers of the batch of update `number` = 1 .. T."""
+        epoch, index = divmod(number - 1, self.per_epoch)
+        if epoch != self._epoch:
+            generator = generator_for(self.seed, "batches", self.data.codes.device, epoch)
+            self._partition = partition(self.data, "train", self.settings, generator)
+            self._epoch = epoch
+        return self._partition[index]
+
+    def ends_evaluated_epoch(self, number: int) -> bool:
+        """Whether a validation pass follows update `number`."""
+        return number % (self.per_epoch * self.settings.evaluate_every) == 0
+
+
+class TrainingState:
+    """All that the updates after `update` depend on; random numbers depend on the update alone."""
+
+    def __init__(self, optimiser: Lookahead) -> None:
+        self.optimiser = optimiser
+        self.update = 0
+        self.best_loss = math.inf
+        self.best_update = 0
+        self.best_weights: list[torch.Tensor] = []
+        self.earlier_seconds = 0.0
+        self._started = time.monotonic()
+
+    @property
+    def weights(self) -> list[torch.Tensor]:
+        """Current weights."""
+        return [parameter.data for parameter in self.optimiser.parameters]
+
+    def offer(self, loss: float) -> None:
+        """Keep a copy of the current weights if their validation loss is the lowest so far."""
+        if not loss < self.best_loss:
+            return
+        self.best_loss = loss
+        self.best_update = self.update
+        if not self.best_weights:
+            self.best_weights = [torch.empty_like(weight) for weight in self.weights]
+        torch._foreach_copy_(self.best_weights, self.weights)
+
+    def load_best_weights(self) -> None:
+        """Set the weights to the best ones; the last ones stay if no loss was finite."""
+        if self.best_weights:
+            torch._foreach_copy_(self.weights, self.best_weights)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Tensors and numbers by name."""
+        return {
+            "update": self.update,
+            "seconds": self.earlier_seconds + time.monotonic() - self._started,
+            "weights": self.weights,
+            **self.optimiser.state(),
+            "best_loss": self.best_loss,
+            "best_update": self.best_update,
+            "best": self.best_weights,
+        }
+
+    def restore(self, saved: dict[str, Any] | None) -> None:
+        """Resume from what `to_dict` returned, if there is anything."""
+        if saved is None:
+            return
+        torch._foreach_copy_(self.weights, saved["weights"])
+        self.optimiser.restore(saved, saved["update"])
+        self.update = saved["update"]
+        self.earlier_seconds = saved["seconds"]
+        self.best_loss = saved["best_loss"]
+        self.best_update = saved["best_update"]
+        device = self.optimiser.parameters[0].device
+        self.best_weights = [weight.to(device) for weight in saved["best"]]
 
 
 def _seed_dropout(model: NPT, seed: int, number: int, device: torch.device) -> None:
-    """Dropout of an update, by torch on a GPU and by the model's own masks on the CPU."""
-    key = seed_for(seed, "dropout", _draw(number))
-    model.noise.key = key
+    """Seed the dropout of an update: torch's on a GPU, the model's own masks on the CPU."""
+    key = seed_for(seed, "dropout", number)
+    model.dropout_masks.key = key
     if device.type == "cuda":
         torch.cuda.manual_seed(key)
 
 
-def _state(number: int, optimiser: Lookahead, best: Best, seconds: float) -> dict[str, Any]:
-    """All that the updates after `number` depend on; random numbers depend on the update alone."""
-    inner = optimiser.optimiser
+def _metrics(
+    state: TrainingState, loss: float, scores: LabelScores, settings: NPTSettings
+) -> dict[str, float]:
     return {
-        "update": number,
-        "seconds": seconds,
-        "weights": [p.detach() for p in inner.parameters],
-        "first": inner.first,
-        "second": inner.second,
-        "slow": optimiser.slow,
-        "best_loss": best.loss,
-        "best_update": best.update,
-        "best": best.weights,
+        "update": state.update,
+        "learning_rate": learning_rate(state.update, settings),
+        "tradeoff": tradeoff(state.update, settings),
+        "train_loss": loss,
+        "validation_loss": scores.loss,
+        "validation_metric": scores.metric,
+        "best_validation_loss": state.best_loss,
     }
-
-
-def _restore(checkpoint: Checkpoint | None, optimiser: Lookahead, best: Best) -> tuple[int, float]:
-    """Take up a checkpoint, if there is one; the number of updates that are done, and the seconds they took."""
-    state = checkpoint.read() if checkpoint else None
-    if state is None:
-        return 0, 0.0
-    inner = optimiser.optimiser
-    with torch.no_grad():
-        for own, saved in (
-            ([p.data for p in inner.parameters], "weights"),
-            (inner.first, "first"),
-            (inner.second, "second"),
-            (optimiser.slow, "slow"),
-        ):
-            torch._foreach_copy_(own, state[saved])
-    optimiser.updates = state["update"]
-    best.loss, best.update = state["best_loss"], state["best_update"]
-    best.weights = [
-        saved.to(p.device) for saved, p in zip(state["best"], inner.parameters, strict=False)
-    ]
-    return state["update"], state["seconds"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,7 +74,7 @@ def plain_loop(
 
 @pytest.mark.parametrize("perturbation", [INTACT, *SPOILT], ids=str)
 @pytest.mark.parametrize(
-    "settings", [SMALL_NPT, replace(SMALL_NPT, batch_rows=20)], ids=["whole", "batches"]
+    "settings", [SMALL_NPT, SMALL_NPT.changed(batch_rows=20)], ids=["whole", "batches"]
 )
 def test_many_copies_at_once_equal_the_plain_loop(
     settings: NPTSettings, perturbation: Perturbation
@@ -100,7 +99,7 @@ def test_the_control_changes_exactly_nothing_and_corruption_does(task: Task) -> 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 def test_without_attention_between_datapoints_nothing_changes_at_all(task: Task) -> None:
-    learner, rows = trained(task, replace(SMALL_NPT, between_datapoints=False))
+    learner, rows = trained(task, SMALL_NPT.changed(between_datapoints=False))
     for spoilt in SPOILT:
         assert np.array_equal(
             learner.predict_perturbed(rows, spoilt, 0).values,

@@ -53,24 +53,16 @@ def with_weights_of(model: NPT, plain: PlainNPT) -> PlainNPT:
         head.weight.copy_(model.head.weight[first : first + size])
         head.bias.copy_(model.head.bias[first : first + size])
     plain.column_index.load_state_dict(model.column_index.state_dict())
-    if model.column_kind is not None:
-        plain.column_kind.load_state_dict(model.column_kind.state_dict())
+    if model.column_type is not None:
+        plain.column_kind.load_state_dict(model.column_type.state_dict())
     for block, other in zip(model.blocks, plain.blocks, strict=True):
         copy_block(block, other)
     return plain
 
 
 def copy_block(block: Block, plain: torch.nn.Module) -> None:
-    width = len(block.mix.bias)
-    fused = (block.from_normed, block.from_raw)
-    weights = torch.cat([layer.weight for layer in fused]).split(width)
-    biases = torch.cat([layer.bias for layer in fused]).split(width)
-    layers = (plain.query, plain.key, plain.value, plain.residual)
-    for layer, weight, bias in zip(layers, weights, biases, strict=True):
-        layer.weight.copy_(weight)
-        layer.bias.copy_(bias)
-    for name in ("norm_attention", "norm_feed_forward", "mix", "widen", "narrow"):
-        getattr(plain, name).load_state_dict(getattr(block, name).state_dict())
+    for name, layer in plain.named_children():
+        layer.load_state_dict(getattr(block, name).state_dict())
 
 
 def both(shape: Shape) -> tuple[NPT, PlainNPT]:

@@ -9,5 +9,7 @@ rule prepare:
         mem_mb=jobs.prepare_memory,
     params:
         fingerprint=jobs.dataset_fingerprint,
+    message:
+        "prepare {wildcards.dataset}"
     shell:
         "python -m workflow.steps.prepare --dataset {wildcards.dataset} > {log} 2>&1"

@@ -16,6 +16,8 @@ for kind in jobs.kinds:
             mem_mb=1000,
         params:
             scoring=jobs.scoring,
+        message:
+            "show {wildcards.study}"
         shell:
             "python -m workflow.steps.show --study {wildcards.study} > {log} 2>&1"
 
@@ -33,5 +35,7 @@ rule report:
         mem_mb=1000,
     params:
         contents=jobs.page_contents,
+    message:
+        "write the report"
     shell:
         "python -m workflow.steps.report > {log} 2>&1"

@@ -17,6 +17,8 @@ rule probe:
     params:
         run=jobs.stem,
         fingerprint=jobs.probe_fingerprint,
+    message:
+        "probe {params.run} for {wildcards.study}"
     shell:
         "python -m workflow.steps.probe --study {wildcards.study} --run {params.run} --threads {threads} > {log} 2>&1"
 
@@ -34,5 +36,7 @@ rule collect:
         mem_mb=1000,
     params:
         contents=jobs.contents,
+    message:
+        "collect {wildcards.study}"
     shell:
         "python -m workflow.steps.collect --study {wildcards.study} > {log} 2>&1"

@@ -18,6 +18,8 @@ rule train:
     params:
         run=jobs.stem,
         fingerprint=jobs.fingerprint,
+    message:
+        "train {params.run}"
     shell:
         "python -m workflow.steps.run --run {params.run} --threads {threads} > {log} 2>&1"
 
@@ -42,6 +44,8 @@ rule fit:
     params:
         run=jobs.stem,
         fingerprint=jobs.fingerprint,
+    message:
+        "fit {params.run}"
     shell:
         "python -m workflow.steps.run --run {params.run} --device {resources.device} --threads {threads} > {log} 2>&1"
 

@@ -1,4 +1,4 @@
-"""Datasets: one file each, a declaration."""
+"""Declared datasets, a file each."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from npt.registry import declarations
 
 @cache
 def datasets() -> dict[str, Dataset]:
-    """Every declared dataset by name, those that its file reads otherwise (`ALTERNATIVES`), and the paper's cross-validated
-    ones with the splits of its released code."""
+    """Every declared dataset by name.
+
+    Further ones are the `ALTERNATIVES` of their files, and the paper's cross-validated datasets
+    with the folds of its released code.
+    """
     declared: dict[str, Dataset] = declarations(sys.modules[__name__], "DATASET")
     for name in list(declared):
-        alternatives = getattr(importlib.import_module(f"{__name__}.{name}"), "ALTERNATIVES", ())
-        declared.update({one.name: one for one in alternatives})
-    validated = [
-        d
-        for d in declared.values()
-        if d.in_paper and d.split_rule.used == 10 and not d.split_rule.fixed_test_rows
-    ]
-    return {**declared, **{d.name: d for d in (one.with_legacy_splits() for one in validated)}}
+        module = importlib.import_module(f"{__name__}.{name}")
+        for alternative in getattr(module, "ALTERNATIVES", ()):
+            declared[alternative.name] = alternative
+    for dataset in list(declared.values()):
+        rule = dataset.split_rule
+        cross_validated = rule.used == rule.folds and not rule.fixed_test_rows
+        if dataset.in_paper and cross_validated:
+            legacy = dataset.with_legacy_splits()
+            declared[legacy.name] = legacy
+    return declared

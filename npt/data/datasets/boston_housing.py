@@ -1,7 +1,8 @@
 """Boston Housing (Harrison and Rubinfeld 1978), UCI mirror: median house value in 1000 USD.
 
-Kept only because the paper reports it: its column B encodes a racial assumption. CHAS and RAD are categories, as in the
-released code of the paper; RAD, an index of access to highways, is a number in `boston_housing_numeric_rad`.
+Kept only because the paper reports it: its column B encodes a racial assumption. CHAS and RAD are
+categories, as in the released code of the paper. RAD, an index of access to highways, is a number
+in `boston_housing_numeric_rad`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ NAMES = [
 
 
 def read(paths: Mapping[str, Path]) -> pd.DataFrame:
-    """13 features and the target, separated by blanks."""
+    """13 features and the target, separated by spaces."""
     import pandas as pd
 
     return pd.read_csv(paths["housing.data"], sep=r"\s+", header=None, names=NAMES)

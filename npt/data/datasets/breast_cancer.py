@@ -1,6 +1,7 @@
-"""Breast Cancer Wisconsin (Diagnostic), UCI 17, CC BY 4.0: is a mass malignant, from 30 features of its image?
+"""Breast Cancer Wisconsin (Diagnostic), UCI 17, CC BY 4.0: is a mass malignant?
 
-The id column is dropped. scikit-learn ships the same rows in the same order with the label last and inverted.
+30 features of its image; the id column is dropped. scikit-learn ships the same rows in the same
+order with the label last and inverted.
 """
 
 from __future__ import annotations
@@ -16,9 +17,17 @@ if TYPE_CHECKING:
 
 STATISTICS = ("mean", "error", "worst")
 MEASURES = (
-    "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave_points", "symmetry",
+    "radius",
+    "texture",
+    "perimeter",
+    "area",
+    "smoothness",
+    "compactness",
+    "concavity",
+    "concave_points",
+    "symmetry",
     "fractal_dimension",
-)  # fmt: skip
+)
 FEATURES = [f"{statistic}_{measure}" for statistic in STATISTICS for measure in MEASURES]
 
 
@@ -26,9 +35,8 @@ def read_upstream(paths: Mapping[str, Path]) -> pd.DataFrame:
     """id, diagnosis, 30 features."""
     import pandas as pd
 
-    return pd.read_csv(paths["wdbc.data"], header=None, names=["id", "diagnosis", *FEATURES]).drop(
-        columns="id"
-    )
+    names = ["id", "diagnosis", *FEATURES]
+    return pd.read_csv(paths["wdbc.data"], header=None, names=names).drop(columns="id")
 
 
 def read_scikit_learn(paths: Mapping[str, Path]) -> pd.DataFrame:

@@ -1,7 +1,7 @@
-"""CIFAR-10 (Krizhevsky 2009), licence not stated: what is on a colour image of 32 × 32 pixels? The paper's appendix B.8.
+"""CIFAR-10 (Krizhevsky 2009), licence not stated: what is on a colour image of 32 × 32 pixels?
 
-The binary version is read, which needs no unpickling. An intensity is a column: red, then green, then blue, each row by row
-from the top left.
+Paper Appendix B.8. The binary version is read, which needs no unpickling. An intensity is a column:
+red, then green, then blue, each row by row from the top left.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ CONTENT = {
     "data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
     "test_batch.bin": "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
 }
-# Means and deviations of the channels, as the paper's code has them, in units of an intensity from 0 to 255.
+# Means and deviations of the channels in the paper's code, in units of an intensity (0 to 255).
 CENTRE = tuple(255 * mean for mean in (0.4914, 0.4822, 0.4465))
 SCALE = tuple(255 * deviation for deviation in (0.2023, 0.1994, 0.2010))
-ROWS, INTENSITIES = 10_000, 3 * 32 * 32
+ROWS = 10_000
+INTENSITIES = 3 * 32 * 32
 
 
 def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
-    """50,000 train images in five parts, then 10,000 test images; the class is last."""
+    """50,000 train images in five parts, then 10,000 test images. The class is last."""
     for name in CONTENT:
         records = read_records(paths[name], ROWS, 1 + INTENSITIES)
         yield frame(records[:, 1:], records[:, 0], "class")

@@ -1,7 +1,8 @@
 """Concrete Compressive Strength, UCI 165, CC BY 4.0: strength in MPa from the mixture and its age.
 
-The paper used an older release rounded to one decimal (target: two), OpenML 4353. The current spreadsheet, with halves
-rounded up, gives the same table cell by cell; `concrete_unrounded` has its digits.
+The paper used an older release rounded to one decimal (target: two), OpenML 4353. The current
+spreadsheet, with halves rounded up, gives the same table cell by cell. `concrete_unrounded` keeps
+its digits.
 """
 
 from __future__ import annotations
@@ -17,26 +18,31 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEATURES = [
-    "cement", "slag", "fly_ash", "water", "superplasticizer", "coarse_aggregate", "fine_aggregate", "age",
-]  # fmt: skip
+    "cement",
+    "slag",
+    "fly_ash",
+    "water",
+    "superplasticizer",
+    "coarse_aggregate",
+    "fine_aggregate",
+    "age",
+]
+NAMES = [*FEATURES, "strength"]
 
 
 def read_rounded(paths: Mapping[str, Path]) -> pd.DataFrame:
     """The older release, comma-separated."""
     import pandas as pd
 
-    return pd.read_csv(
-        paths["Concrete_Data.csv"], skiprows=1, header=None, names=[*FEATURES, "strength"]
-    )
+    return pd.read_csv(paths["Concrete_Data.csv"], skiprows=1, header=None, names=NAMES)
 
 
 def read_spreadsheet(paths: Mapping[str, Path]) -> pd.DataFrame:
     """The current release, rounded as the older one is."""
     frame = read_unrounded(paths)
     for name in frame.columns:
-        frame[name] = [
-            _round(value, "0.01" if name == "strength" else "0.1") for value in frame[name]
-        ]
+        unit = "0.01" if name == "strength" else "0.1"
+        frame[name] = [_round(value, unit) for value in frame[name]]
     return frame
 
 
@@ -49,7 +55,7 @@ def read_unrounded(paths: Mapping[str, Path]) -> pd.DataFrame:
         engine="calamine",
         skiprows=1,
         header=None,
-        names=[*FEATURES, "strength"],
+        names=NAMES,
     )
 
 

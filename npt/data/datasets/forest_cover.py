@@ -13,9 +13,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TERRAIN = (
-    "elevation", "aspect", "slope", "water_across", "water_down", "roads", "shade_9am", "shade_noon", "shade_3pm",
+    "elevation",
+    "aspect",
+    "slope",
+    "water_across",
+    "water_down",
+    "roads",
+    "shade_9am",
+    "shade_noon",
+    "shade_3pm",
     "fire_points",
-)  # fmt: skip
+)
 BINARY = (*(f"wilderness{j}" for j in range(1, 5)), *(f"soil{j}" for j in range(1, 41)))
 NAMES = (*TERRAIN, *BINARY, "cover")
 

@@ -1,5 +1,6 @@
-"""HIGGS, UCI 280, CC BY 4.0: does a collision produce a Higgs boson? 2.8 GB to download, which is
-gone on with after an interruption, and read in parts.
+"""HIGGS, UCI 280, CC BY 4.0: does a collision produce a Higgs boson?
+
+The download of 2.8 GB resumes after an interruption, and is read in parts.
 """
 
 from __future__ import annotations

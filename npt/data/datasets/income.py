@@ -1,6 +1,7 @@
-"""Census-Income (KDD), UCI 117, CC BY 4.0: does a person earn more than 50,000 USD? Not the Adult table.
+"""Census-Income (KDD), UCI 117, CC BY 4.0: does a person earn more than 50,000 USD?
 
-"?" is an ordinary level and the instance weight a feature, as in the released code of the paper.
+Not the Adult table. "?" is an ordinary level and the instance weight a feature, as in the released
+code of the paper.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NAMES = [f"c{j}" for j in range(41)] + ["income"]
 
 
 def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
-    """Train rows, then the test rows, separated by commas and blanks."""
+    """Train rows, then the test rows, separated by commas and spaces."""
     import pandas as pd
 
     for path in paths.values():

@@ -1,4 +1,7 @@
-"""Don't Get Kicked! (OpenML 41162), public: is a car bought at an auction a bad buy? It has real missing values."""
+"""Don't Get Kicked! (OpenML 41162), public: is a car bought at an auction a bad buy?
+
+It has real missing values.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,34 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CATEGORICAL = (
-    "IsBadBuy", "Auction", "Make", "Model", "Trim", "SubModel", "Color", "Transmission", "WheelTypeID", "WheelType",
-    "Nationality", "Size", "TopThreeAmericanName", "PRIMEUNIT", "AUCGUART", "BYRNO", "VNZIP1", "VNST", "IsOnlineSale",
-)  # fmt: skip
+    "IsBadBuy",
+    "Auction",
+    "Make",
+    "Model",
+    "Trim",
+    "SubModel",
+    "Color",
+    "Transmission",
+    "WheelTypeID",
+    "WheelType",
+    "Nationality",
+    "Size",
+    "TopThreeAmericanName",
+    "PRIMEUNIT",
+    "AUCGUART",
+    "BYRNO",
+    "VNZIP1",
+    "VNST",
+    "IsOnlineSale",
+)
 
 
 def read(paths: Mapping[str, Path]) -> pd.DataFrame:
     """The export's columns with the target moved to the end; "?" is a missing cell."""
     import pandas as pd
 
-    frame = pd.read_csv(paths["kick.csv"], na_values=["?"], dtype=dict.fromkeys(CATEGORICAL, "str"))
+    types = dict.fromkeys(CATEGORICAL, "str")
+    frame = pd.read_csv(paths["kick.csv"], na_values=["?"], dtype=types)
     frame["IsBadBuy"] = frame.pop("IsBadBuy")
     return frame
 

@@ -1,6 +1,6 @@
-"""MNIST (LeCun, Cortes and Burges), CC BY-SA 3.0: which digit is on an image of 28 × 28 pixels? The paper's appendix B.8.
+"""MNIST (LeCun, Cortes and Burges), CC BY-SA 3.0: which digit is on an image of 28 × 28 pixels?
 
-A pixel is a column, row by row from the top left.
+Paper Appendix B.8. A pixel is a column, row by row from the top left.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PARTS = (("train", 60_000), ("t10k", 10_000))
 
 
 def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
-    """60,000 train images, then 10,000 test images; the digit is last."""
+    """60,000 train images, then 10,000 test images. The digit is last."""
     for part, rows in PARTS:
         images = read_idx(paths[f"{part}-images-idx3-ubyte.gz"], (rows, 28, 28))
         digits = read_idx(paths[f"{part}-labels-idx1-ubyte.gz"], (rows,))

@@ -1,7 +1,7 @@
 """Poker Hand, UCI 158, CC BY 4.0: the hand that five cards make.
 
-Suits are categories and ranks numbers, as in the released code of the paper; its text says ten categories, which
-`poker_hand_categorical` has.
+Suits are categories and ranks numbers, as in the released code of the paper. Its text states ten
+categories, as in `poker_hand_categorical`.
 """
 
 from __future__ import annotations

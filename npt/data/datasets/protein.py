@@ -1,6 +1,6 @@
-"""Physicochemical Properties of Protein Tertiary Structure (CASP 5-9), UCI 265, CC BY 4.0: RMSD of a decoy, in angstrom.
+"""Physicochemical Properties of Protein Tertiary Structure, UCI 265, CC BY 4.0: RMSD of a decoy.
 
-`protein_sample` has some of the rows, for studies on a CPU.
+CASP 5-9; the target is in angstrom. `protein_sample` has some of the rows, for studies on a CPU.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
 if TYPE_CHECKING:
     import pandas as pd
 
-
 SAMPLE_ROWS = 6_000
 
 
@@ -26,7 +25,7 @@ def read(paths: Mapping[str, Path]) -> pd.DataFrame:
 
 
 def read_sample(paths: Mapping[str, Path]) -> pd.DataFrame:
-    """So many of the rows that a lookup can be learnt from them on a CPU."""
+    """As many rows as the lookup task needs, which a CPU can train on."""
     return read(paths).sample(SAMPLE_ROWS, random_state=42).sort_index()
 
 

@@ -15,18 +15,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEATURES = [
-    "alcohol", "malic_acid", "ash", "alcalinity_of_ash", "magnesium", "total_phenols", "flavanoids",
-    "nonflavanoid_phenols", "proanthocyanins", "color_intensity", "hue", "od280_od315", "proline",
-]  # fmt: skip
+    "alcohol",
+    "malic_acid",
+    "ash",
+    "alcalinity_of_ash",
+    "magnesium",
+    "total_phenols",
+    "flavanoids",
+    "nonflavanoid_phenols",
+    "proanthocyanins",
+    "color_intensity",
+    "hue",
+    "od280_od315",
+    "proline",
+]
+NAMES = [*FEATURES, "cultivar"]
 
 
 def read(paths: Mapping[str, Path]) -> pd.DataFrame:
     """13 features and the class."""
     import pandas as pd
 
-    return pd.read_csv(
-        paths["wine_data.csv"], skiprows=1, header=None, names=[*FEATURES, "cultivar"]
-    )
+    return pd.read_csv(paths["wine_data.csv"], skiprows=1, header=None, names=NAMES)
 
 
 BUNDLED = File(

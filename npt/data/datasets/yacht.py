@@ -1,7 +1,7 @@
 """Yacht Hydrodynamics, UCI 243, CC BY 4.0: residuary resistance of sailing yachts.
 
-The released code of the paper reads all six features as categories, the Froude number included; so does this file. The paper's
-text has five categories and one number, which `yacht_numeric_froude` has.
+All six features are categories, the Froude number included, as in the released code of the paper.
+Its text states five categories and one number, as in `yacht_numeric_froude`.
 """
 
 from __future__ import annotations
@@ -16,17 +16,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEATURES = (
-    "longitudinal_position", "prismatic_coefficient", "length_displacement", "beam_draught", "length_beam", "froude_number",
-)  # fmt: skip
+    "longitudinal_position",
+    "prismatic_coefficient",
+    "length_displacement",
+    "beam_draught",
+    "length_beam",
+    "froude_number",
+)
+NAMES = [*FEATURES, "resistance"]
 
 
 def read(paths: Mapping[str, Path]) -> pd.DataFrame:
-    """Six features and the target, separated by blanks."""
+    """Six features and the target, separated by spaces."""
     import pandas as pd
 
-    return pd.read_csv(
-        paths["yacht_hydrodynamics.data"], sep=r"\s+", header=None, names=[*FEATURES, "resistance"]
-    )
+    path = paths["yacht_hydrodynamics.data"]
+    return pd.read_csv(path, sep=r"\s+", header=None, names=NAMES)
 
 
 SOURCE = File(

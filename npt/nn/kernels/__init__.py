@@ -1,1 +1,39 @@
-"""Fast CPU kernels."""
+"""Fast implementations of what the network and its optimiser compute, behind one switch.
+
+Every kernel has a plain counterpart that reads like its equation. Both give the same numbers up to rounding; with dropout,
+they draw from different random number generators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_enabled = True
+
+
+def is_fast() -> bool:
+    """Whether the fast implementations are in use, as they are by default."""
+    return _enabled
+
+
+@contextmanager
+def fast() -> Iterator[None]:
+    """Use the fast implementations inside the block."""
+    yield from _switched(True)
+
+
+@contextmanager
+def plain() -> Iterator[None]:
+    """Use the plain implementations inside the block."""
+    yield from _switched(False)
+
+
+def _switched(enabled: bool) -> Iterator[None]:
+    global _enabled
+    before = _enabled
+    _enabled = enabled
+    try:
+        yield
+    finally:
+        _enabled = before

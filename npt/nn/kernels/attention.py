@@ -1,8 +1,8 @@
-"""Attention kernels behind one signature: queries, keys and values (..., s, c), scale and dropout, to outputs (..., s, c).
+"""Multi-head attention over queries, keys and values (..., s, c).
 
 On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for short sequences, so there the
-probabilities are made explicitly, in blocks that stay in the processor's cache; where all of them together would be large,
-the backward pass makes them again, so that memory grows linearly with the rows.
+probabilities are computed explicitly, in blocks that stay in the processor's cache. Where all of them together would be large,
+the backward pass recomputes them, so that memory grows linearly with the rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from npt.nn.kernels.dropout import Noise, share_kept, uncompiled
+from npt.nn.kernels import is_fast
+from npt.nn.kernels.compilation import uncompiled
+from npt.nn.kernels.dropout import DropoutMasks, keep_probability
 
 SHORT = 256
 LANES = 16  # a softmax over a row of another length takes up to ten times as long
@@ -28,7 +30,7 @@ class AttentionDropout:
     """Dropout of attention probabilities: its rate, and what identifies its masks on the CPU."""
 
     rate: float
-    noise: Noise
+    masks: DropoutMasks
     site: int
 
 
@@ -39,15 +41,22 @@ def dot_product(
     *,
     scale: float,
     dropout: AttentionDropout | None = None,
+    present: torch.Tensor | None = None,
     kept_scores: int = KEPT_SCORES,
 ) -> torch.Tensor:
-    """softmax(Q K^T * scale) V (paper eq. 1), dropout on the probabilities.
+    """softmax(Q K^T * scale) V (paper eq. 1), with dropout of the probabilities.
 
-    `scale` has no default: NPT divides by the root of the block's full width, not of a head's (paper Appendix C.1). Up to
-    `kept_scores` probabilities are kept for the backward pass on the CPU; more are computed again.
+    Args:
+        scale: NPT divides by the root of the block's full width, not of a head's (paper Appendix C.1).
+        present: Keys (B, s) that are attended to, of keys (B, k, s, c); at least one a table, and without dropout.
+        kept_scores: Number of probabilities that are kept for the backward pass on the CPU; more are recomputed.
     """
     if dropout is not None and dropout.rate == 0:
         dropout = None
+    if not is_fast():
+        return plain_dot_product(queries, keys, values, scale, dropout, present)
+    if present is not None:
+        return _fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
     if not queries.is_cpu:
         return _on_gpu(queries, keys, values, scale, dropout.rate if dropout else 0.0)
     if dropout is None and keys.shape[-2] > SHORT:
@@ -55,16 +64,22 @@ def dot_product(
     return _on_cpu(queries, keys, values, scale, dropout, kept_scores)
 
 
-def dot_product_of(
-    present: torch.Tensor,
+def plain_dot_product(
     queries: torch.Tensor,
     keys: torch.Tensor,
     values: torch.Tensor,
-    *,
     scale: float,
+    dropout: AttentionDropout | None,
+    present: torch.Tensor | None,
 ) -> torch.Tensor:
-    """The same over the keys (B, k, s, c) that are `present` (B, s) alone, without dropout; every table has one at least."""
-    return _fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
+    """`dot_product` as its equation."""
+    scores = queries @ keys.transpose(-1, -2) * scale  # (..., s, s)
+    if present is not None:
+        scores = scores.masked_fill(~present[:, None, None], -torch.inf)
+    probabilities = scores.softmax(-1)
+    if dropout is not None:
+        probabilities = F.dropout(probabilities, dropout.rate)
+    return probabilities @ values  # (..., s, c)
 
 
 def _on_gpu(
@@ -80,13 +95,13 @@ def _on_gpu(
 def _fused(
     queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, **options: Any
 ) -> torch.Tensor:
-    """PyTorch's kernels, which on a GPU want head widths that are multiples of eight: others are padded."""
+    """PyTorch's kernels, which on a GPU require head widths that are multiples of eight: others are padded."""
     width = values.shape[-1]
-    queries, keys, values = (
-        F.pad(x, (0, -width % 8)) if width % 8 and not x.is_cpu else x
-        for x in (queries, keys, values)
-    )
-    return F.scaled_dot_product_attention(queries, keys, values, **options)[..., :width]
+    if width % 8 and not queries.is_cpu:
+        padding = (0, -width % 8)
+        queries, keys, values = (F.pad(x, padding) for x in (queries, keys, values))
+    outputs = F.scaled_dot_product_attention(queries, keys, values, **options)
+    return outputs[..., :width]
 
 
 @uncompiled
@@ -99,15 +114,38 @@ def _on_cpu(
     kept_scores: int,
 ) -> torch.Tensor:
     """The explicit form, over one batch of short or long sequences."""
-    asked, *others = (x.reshape(-1, *x.shape[-2:]) for x in (queries, keys, values))
+    flat_queries, flat_keys, flat_values = (_flat(x) for x in (queries, keys, values))
     length = keys.shape[-2]
     if length <= SHORT:
-        others = [F.pad(x, (0, 0, 0, -length % LANES)) for x in others]
-    return _Explicit.apply(asked, *others, length, scale, dropout, kept_scores).view(queries.shape)  # type: ignore[union-attr]
+        padding = (0, 0, 0, -length % LANES)
+        flat_keys = F.pad(flat_keys, padding)
+        flat_values = F.pad(flat_values, padding)
+    settings = _Settings(length, scale, dropout, kept_scores)
+    outputs = _Explicit.apply(flat_queries, flat_keys, flat_values, settings)
+    return outputs.view(queries.shape)  # type: ignore[union-attr]
+
+
+def _flat(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(-1, *x.shape[-2:])
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """Of the keys and values the first `length` count."""
+
+    length: int
+    scale: float
+    dropout: AttentionDropout | None
+    kept_scores: int
+
+    @property
+    def rescale(self) -> float:
+        """Factor that makes up for dropped probabilities."""
+        return 1 / keep_probability(self.dropout.rate) if self.dropout else 1.0
 
 
 class _Explicit(torch.autograd.Function):
-    """Blockwise attention on the CPU over tensors (batch, s, c); of the keys and values the first `length` count."""
+    """Blockwise attention on the CPU over tensors (batch, s, c)."""
 
     @staticmethod
     def forward(
@@ -115,111 +153,102 @@ class _Explicit(torch.autograd.Function):
         queries: torch.Tensor,
         keys: torch.Tensor,
         values: torch.Tensor,
-        length: int,
-        scale: float,
-        dropout: AttentionDropout | None,
-        kept_scores: int,
+        settings: _Settings,
     ) -> torch.Tensor:
         outputs = torch.empty_like(queries, memory_format=torch.contiguous_format)
-        blocks = list(_blocks(queries.shape[0], queries.shape[1], keys.shape[1]))
-        keep = (
-            any(ctx.needs_input_grad)
-            and queries.shape[0] * queries.shape[1] * keys.shape[1] <= kept_scores
-        )
+        batch_size, query_count, _ = queries.shape
+        key_count = keys.shape[1]
+        blocks = list(_blocks(batch_size, query_count, key_count))
+        fits = batch_size * query_count * key_count <= settings.kept_scores
+        keep = any(ctx.needs_input_grad) and fits
         kept = []
         with torch.autocast("cpu", enabled=False):
             for part, (batch, rows) in enumerate(blocks):
-                whole, shown = _probabilities(
-                    queries[batch, rows], keys[batch], length, scale, dropout, part
+                probabilities, dropped = _probabilities(
+                    queries[batch, rows], keys[batch], settings, part
                 )
-                _product(shown, values[batch], _rescale(dropout), outputs[batch, rows])
-                kept += [whole, shown] if keep else []
+                _product(dropped, values[batch], settings.rescale, outputs[batch, rows])
+                if keep:
+                    kept += [probabilities, dropped]
         ctx.save_for_backward(queries, keys, values, outputs, *kept)
-        ctx.length, ctx.scale, ctx.dropout, ctx.blocks = length, scale, dropout, blocks
-        ctx.key = dropout.noise.key if dropout else 0
+        ctx.settings = settings
+        ctx.blocks = blocks
+        ctx.key = settings.dropout.masks.key if settings.dropout else 0
         return outputs
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         outgoing = gradients[0].contiguous()
         queries, keys, values, outputs, *kept = ctx.saved_tensors
-        scale, dropout = ctx.scale, ctx.dropout
+        settings = ctx.settings
         to_queries = torch.empty_like(queries, memory_format=torch.contiguous_format)
-        to_keys, to_values = (
-            torch.zeros_like(x.transpose(1, 2), memory_format=torch.contiguous_format)
-            for x in (keys, values)
-        )
-        inner = (outgoing * outputs).sum(
-            -1, keepdim=True
-        )  # of probabilities and their gradients, for every query
+        # Wide and flat, (c, s), is the faster layout for these.
+        to_keys = torch.zeros_like(keys.transpose(1, 2), memory_format=torch.contiguous_format)
+        to_values = torch.zeros_like(values.transpose(1, 2), memory_format=torch.contiguous_format)
+        # Sums of the products of probabilities and their gradients, for every query.
+        inner = (outgoing * outputs).sum(-1, keepdim=True)
         for part, (batch, rows) in enumerate(ctx.blocks):
-            asked, incoming = queries[batch, rows], outgoing[batch, rows]
-            again = (asked, keys[batch], ctx.length, scale, dropout, part, ctx.key)
-            whole, shown = kept[2 * part : 2 * part + 2] if kept else _probabilities(*again)
-            scores = _product(incoming, values[batch].transpose(1, 2), _rescale(dropout))
-            scores.mul_(shown).addcmul_(whole, inner[batch, rows], value=-1)
-            _product(scores, keys[batch], scale, to_queries[batch, rows])
-            # Wide and flat, (c, s), is the quicker way round for these.
-            to_values[batch].baddbmm_(incoming.transpose(1, 2), shown, alpha=_rescale(dropout))
-            to_keys[batch].baddbmm_(asked.transpose(1, 2), scores, alpha=scale)
-        return (
-            to_queries,
-            to_keys.transpose(1, 2),
-            to_values.transpose(1, 2),
-            None,
-            None,
-            None,
-            None,
-        )
+            block_queries = queries[batch, rows]
+            incoming = outgoing[batch, rows]
+            if kept:
+                probabilities, dropped = kept[2 * part : 2 * part + 2]
+            else:
+                probabilities, dropped = _probabilities(
+                    block_queries, keys[batch], settings, part, ctx.key
+                )
+            scores = _product(incoming, values[batch].transpose(1, 2), settings.rescale)
+            scores.mul_(dropped).addcmul_(probabilities, inner[batch, rows], value=-1)
+            _product(scores, keys[batch], settings.scale, to_queries[batch, rows])
+            to_values[batch].baddbmm_(incoming.transpose(1, 2), dropped, alpha=settings.rescale)
+            to_keys[batch].baddbmm_(block_queries.transpose(1, 2), scores, alpha=settings.scale)
+        return to_queries, to_keys.transpose(1, 2), to_values.transpose(1, 2), None
 
 
 def _probabilities(
     queries: torch.Tensor,
     keys: torch.Tensor,
-    length: int,
-    scale: float,
-    dropout: AttentionDropout | None,
+    settings: _Settings,
     part: int,
     key: int | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Softmax of the scores, zero beyond `length`, and what dropout leaves of it."""
-    scores = _product(queries, keys.transpose(1, 2), scale)
-    scores[:, :, length:] = -torch.inf
-    whole = (scores.float() if scores.dtype == torch.bfloat16 else scores).softmax(-1)
+    scores = _product(queries, keys.transpose(1, 2), settings.scale)
+    scores[:, :, settings.length :] = -torch.inf
+    if scores.dtype == torch.bfloat16:
+        probabilities = scores.float().softmax(-1)
+    else:
+        probabilities = scores.softmax(-1)
+    dropout = settings.dropout
     if dropout is None:
-        whole = whole.to(scores.dtype)
-        return whole, whole
-    shown = whole * dropout.noise.kept(whole.shape, dropout.rate, dropout.site, part, key).to(
-        whole.dtype
-    )
-    return whole.to(scores.dtype), shown.to(scores.dtype)
+        probabilities = probabilities.to(scores.dtype)
+        return probabilities, probabilities
+    mask = dropout.masks.kept(probabilities.shape, dropout.rate, dropout.site, part, key)
+    dropped = probabilities * mask.to(probabilities.dtype)
+    return probabilities.to(scores.dtype), dropped.to(scores.dtype)
 
 
 def _product(
     left: torch.Tensor, right: torch.Tensor, factor: float, out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Factor times left times right, without a pass of its own for the factor."""
-    out = left.new_empty(*left.shape[:2], right.shape[2]) if out is None else out
+    """Factor times left times right, without an own pass for the factor."""
+    if out is None:
+        out = left.new_empty(*left.shape[:2], right.shape[2])
     return torch.baddbmm(out, left, right, beta=0, alpha=factor, out=out)
-
-
-def _rescale(dropout: AttentionDropout | None) -> float:
-    return 1 / share_kept(dropout.rate) if dropout else 1.0
 
 
 def _blocks(batch: int, queries: int, keys: int) -> Iterator[tuple[slice, slice]]:
     """Parts of the batch, or of one item's queries, with about BLOCK_SCORES scores each."""
     if queries * keys <= BLOCK_SCORES:
-        for items in _cut(batch, BLOCK_SCORES // (queries * keys)):
+        for items in _even_slices(batch, BLOCK_SCORES // (queries * keys)):
             yield items, slice(0, queries)
-    else:
-        for item in range(batch):
-            for rows in _cut(queries, max(1, BLOCK_SCORES // keys)):
-                yield slice(item, item + 1), rows
+        return
+    for item in range(batch):
+        for rows in _even_slices(queries, max(1, BLOCK_SCORES // keys)):
+            yield slice(item, item + 1), rows
 
 
-def _cut(length: int, most: int) -> list[slice]:
-    """Even slices of at most `most`."""
-    count = -(-length // most)
+def _even_slices(length: int, limit: int) -> list[slice]:
+    """Slices of `length` positions that differ by at most one, each of at most `limit`."""
+    count = -(-length // limit)
     bounds = [length * i // count for i in range(count + 1)]
     return [slice(low, high) for low, high in pairwise(bounds)]

@@ -8,12 +8,12 @@ import torch
 
 from npt.nn.kernels import attention, dropout
 from npt.nn.kernels.attention import AttentionDropout, dot_product
-from npt.nn.kernels.dropout import Dropout, Noise, share_kept
+from npt.nn.kernels.dropout import Dropout, DropoutMasks, keep_probability
 
 SHAPES = [pytest.param((2, 3, 7, 4), 7, id="short"), pytest.param((1, 2, 300, 4), 300, id="long")]
 
 
-def inputs(shape: tuple[int, ...], seed: int = 0) -> list[torch.Tensor]:
+def random_inputs(shape: tuple[int, ...], seed: int = 0) -> list[torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
     return [
         torch.randn(shape, dtype=torch.double, generator=generator).requires_grad_()
@@ -27,7 +27,7 @@ def masks(dropout: AttentionDropout, shape: tuple[int, ...]) -> torch.Tensor:
     flat = torch.empty(shape[0] * shape[1], shape[2], padded, dtype=torch.double)
     for part, (batch, rows) in enumerate(attention._blocks(*flat.shape)):
         block = flat[batch, rows]
-        block.copy_(dropout.noise.kept(block.shape, dropout.rate, dropout.site, part))
+        block.copy_(dropout.masks.kept(block.shape, dropout.rate, dropout.site, part))
     return flat.view(*shape[:2], shape[2], padded)[..., : shape[2]]
 
 
@@ -42,14 +42,14 @@ def test_values_and_gradients_equal_the_plain_form(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(attention, "BLOCK_SCORES", block)
-    source = Noise()
+    source = DropoutMasks()
     source.key = 5
     for dropped in (None, AttentionDropout(0.25, source, 3)):
-        ours, plain = inputs(shape), inputs(shape)
+        ours, plain = random_inputs(shape), random_inputs(shape)
         outputs = dot_product(*ours, scale=0.3, dropout=dropped, kept_scores=kept_scores)
         probabilities = (plain[0] @ plain[1].transpose(-1, -2) * 0.3).softmax(-1)
         if dropped:
-            probabilities = probabilities * masks(dropped, shape) / share_kept(0.25)
+            probabilities = probabilities * masks(dropped, shape) / keep_probability(0.25)
         expected = probabilities @ plain[2]
         assert torch.allclose(outputs, expected, atol=1e-12)
         upstream = torch.randn(
@@ -63,12 +63,12 @@ def test_values_and_gradients_equal_the_plain_form(
             assert torch.allclose(a.grad, b.grad, atol=1e-11)
 
 
-def test_a_mask_made_again_is_that_of_the_forward_pass_even_after_a_new_key() -> None:
-    source, (shape, _) = Noise(), ((1, 2, 40, 4), 40)
+def test_a_recomputed_mask_is_that_of_the_forward_pass() -> None:
+    source, (shape, _) = DropoutMasks(), ((1, 2, 40, 4), 40)
     gradients = []
     for kept_scores in (0, 2**24):
         source.key = 7
-        ours = inputs(shape)
+        ours = random_inputs(shape)
         outputs = dot_product(
             *ours, scale=0.5, dropout=AttentionDropout(0.4, source, 0), kept_scores=kept_scores
         )
@@ -78,8 +78,8 @@ def test_a_mask_made_again_is_that_of_the_forward_pass_even_after_a_new_key() ->
     assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
 
 
-def test_masks_keep_their_share_and_depend_on_key_site_and_part_alone() -> None:
-    source = Noise()
+def test_masks_keep_the_rate_and_depend_on_key_site_and_part() -> None:
+    source = DropoutMasks()
     source.key = 1
     shape = (400, 1000)
     one = source.kept(shape, 0.1, site=2)
@@ -95,17 +95,17 @@ def test_masks_keep_their_share_and_depend_on_key_site_and_part_alone() -> None:
 
 
 def test_dropout_is_unbiased_and_absent_in_evaluation() -> None:
-    drop, x = Dropout(0.1, Noise(), 0), torch.ones(1000, 300)
+    drop, x = Dropout(0.1, DropoutMasks(), 0), torch.ones(1000, 300)
     dropped = drop(x)
-    assert dropped.unique().tolist() == pytest.approx([0, 1 / share_kept(0.1)])
+    assert dropped.unique().tolist() == pytest.approx([0, 1 / keep_probability(0.1)])
     assert abs(dropped.mean().item() - 1) < 4 * (0.1 / 0.9 / x.numel()) ** 0.5
     assert torch.allclose(drop.add(3 * x, x), 3 + dropped)
     assert torch.equal(drop.eval()(x), x)
     assert torch.equal(drop.add(x, x), 2 * x)
 
 
-def test_masks_do_not_depend_on_the_threads_that_draw_them() -> None:
-    source, drawn = Noise(), []
+def test_masks_do_not_depend_on_threads() -> None:
+    source, drawn = DropoutMasks(), []
     for threads in (1, 2, 3):
         torch.set_num_threads(threads)
         drawn.append(source.kept((3, 200_001), 0.3, site=4))
@@ -115,11 +115,11 @@ def test_masks_do_not_depend_on_the_threads_that_draw_them() -> None:
 
 def fill(threads: int) -> None:
     words = np.empty(1000, np.uint64)
-    list(dropout._helpers(threads).map(dropout._fill, [(words, (1, 2, 3, 4))]))
+    list(dropout._threads(threads).map(dropout._fill, [(words, (1, 2, 3, 4))]))
     assert words[0] != words[1]
 
 
-def test_a_forked_process_has_helpers_of_its_own() -> None:
+def test_a_forked_process_has_its_own_threads() -> None:
     fill(2)
     child = multiprocessing.get_context("fork").Process(target=fill, args=(2,), daemon=True)
     child.start()
@@ -129,7 +129,7 @@ def test_a_forked_process_has_helpers_of_its_own() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_dropout_is_unbiased_in_either_precision(dtype: torch.dtype) -> None:
-    drop, x = Dropout(0.1, Noise(), 0), torch.ones(2000, 500, dtype=dtype)
+    drop, x = Dropout(0.1, DropoutMasks(), 0), torch.ones(2000, 500, dtype=dtype)
     error = 4 * (0.1 / 0.9 / x.numel()) ** 0.5
     resolution = (
         0.002 if dtype == torch.bfloat16 else 0
@@ -138,9 +138,9 @@ def test_dropout_is_unbiased_in_either_precision(dtype: torch.dtype) -> None:
     assert abs(drop.add(torch.zeros_like(x), x).double().mean().item() - 1) < error + resolution
 
 
-def test_the_gpu_s_form_is_the_same_attention() -> None:
+def test_the_gpu_form_is_the_same_attention() -> None:
     """Run on the CPU: padding of odd head widths, and the plain form of many short sequences."""
     for shape in ((5, 2, 9, 3), (1, 2, 300, 31)):
-        q, k, v = inputs(shape)
+        q, k, v = random_inputs(shape)
         expected = (q @ k.transpose(-1, -2) * 0.3).softmax(-1) @ v
         assert torch.allclose(attention._on_gpu(q, k, v, 0.3, 0.0), expected, atol=1e-12)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 
@@ -20,7 +18,7 @@ from tests.conftest import first_split, make_table
 from tests.npt.nn.test_training import BATCHES, start
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-PLAIN = replace(BATCHES, batch_rows=None, hidden_dropout=0.0, attention_dropout=0.0, updates=20)
+PLAIN = BATCHES.changed(batch_rows=None, hidden_dropout=0.0, attention_dropout=0.0, updates=20)
 
 
 def on(device: torch.device, data: EncodedTable) -> EncodedTable:
@@ -63,7 +61,7 @@ def test_twenty_updates_are_those_of_the_cpu() -> None:
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("tf32", 0.01), ("bfloat16", 0.05)])
 def test_lower_precision_stays_near(precision: str, tolerance: float) -> None:
-    lower = losses(torch.device("cuda"), replace(PLAIN, precision=precision))  # type: ignore[arg-type]
+    lower = losses(torch.device("cuda"), PLAIN.changed(precision=precision))  # type: ignore[arg-type]
     assert lower == pytest.approx(losses(torch.device("cpu"), PLAIN), rel=tolerance)
 
 
@@ -76,7 +74,7 @@ def test_a_training_gives_the_same_bits_twice(changes: dict) -> None:
     split = first_split(table)
     trained = []
     for _ in range(2):
-        learner = NPTLearner(replace(BATCHES, **changes), Resources(device="cuda"))
+        learner = NPTLearner(BATCHES.changed(**changes), Resources(device="cuda"))
         learner.fit(table.blind(split.test), split, 3)
         trained.append([p.cpu() for p in learner.trained.model.parameters()])
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))

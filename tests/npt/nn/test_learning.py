@@ -29,7 +29,7 @@ LEARNING = NPTSettings(
 def test_it_overfits_sixteen_rows() -> None:
     table = make_table("regression", 20)
     everything = Split(0, np.arange(16), np.arange(16, 18), np.arange(18, 20))
-    learner = NPTLearner(replace(LEARNING, updates=150, evaluate_every=150), Resources())
+    learner = NPTLearner(LEARNING.changed(updates=150, evaluate_every=150), Resources())
     learner.fit(table.blind(everything.test), everything, 0)
     predicted = learner.predict(everything.train).values
     assert np.sqrt(np.mean((predicted - table.truth[:16]) ** 2)) < 0.1 * table.truth[:16].std()
@@ -81,9 +81,9 @@ def lookup_error(settings: NPTSettings) -> float:
 
 
 def test_it_looks_up_what_only_other_rows_know_and_a_row_wise_model_cannot() -> None:
-    settings = replace(LEARNING, heads=1, target_mask=0.3, updates=900)
+    settings = LEARNING.changed(heads=1, target_mask=0.3, updates=900)
     assert lookup_error(settings) < 0.3
-    assert lookup_error(replace(settings, between_datapoints=False, updates=200)) > 0.9
+    assert lookup_error(settings.changed(between_datapoints=False, updates=200)) > 0.9
 
 
 def test_the_same_seed_gives_the_same_weights_whatever_ran_before() -> None:

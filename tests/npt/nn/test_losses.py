@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.head import ColumnHead
 from npt.nn.inputs import EncodedTable, ModelInput
 from npt.nn.losses import feature_loss, label_loss, tradeoff, training_loss
 from npt.nn.masking import Masked
-from npt.nn.model import NPT, Head
+from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 
 LAYOUT = ColumnLayout((3, 1, 2), (False, True, False), 2)
@@ -30,9 +31,9 @@ def truth() -> EncodedTable:
     )
 
 
-def head() -> Head:
+def head() -> ColumnHead:
     """Width 1: logits of the first column are (t, 0, -t), the number is 2 t, logits of the target are (t, 0)."""
-    made = Head(LAYOUT, 1)
+    made = ColumnHead(LAYOUT, 1)
     made.weight.data = torch.tensor([[1.0], [0.0], [-1.0], [2.0], [1.0], [0.0]])
     made.bias.data.zero_()
     return made
@@ -85,7 +86,7 @@ def test_the_tradeoff_falls_from_its_start_to_zero() -> None:
 
 def test_the_model_of_a_table_with_one_kind_of_column_has_no_kind_embedding() -> None:
     assert (
-        NPT(ColumnLayout((1, 1), (True, True), 1), NPTSettings(width=8, heads=2)).column_kind
+        NPT(ColumnLayout((1, 1), (True, True), 1), NPTSettings(width=8, heads=2)).column_type
         is None
     )
-    assert NPT(LAYOUT, NPTSettings(width=8, heads=2)).column_kind is not None
+    assert NPT(LAYOUT, NPTSettings(width=8, heads=2)).column_type is not None

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -82,7 +80,7 @@ def test_which_targets_are_hidden_and_scored(
     mode: Mode, share: float, hidden_parts: set[int], scored_part: int
 ) -> None:
     data, _, _ = nine_rows()
-    masked = mask(data, mode, replace(PLAIN, target_mask=share), draws())
+    masked = mask(data, mode, PLAIN.changed(target_mask=share), draws())
     hidden = masked.cells.mask[0, :, 2] == 1
     assert hidden.tolist() == [int(part) in hidden_parts for part in data.part]
     assert masked.labels.tolist() == [int(part) == scored_part for part in data.part]
@@ -91,7 +89,7 @@ def test_which_targets_are_hidden_and_scored(
 
 def test_in_training_with_shown_targets_only_drawn_train_targets_are_scored() -> None:
     data = large()
-    masked = mask(data, "train", replace(PLAIN, target_mask=0.3), draws())
+    masked = mask(data, "train", PLAIN.changed(target_mask=0.3), draws())
     own = (data.part == 0) & ~data.missing[:, 2]
     assert (masked.labels <= own).all()
     share = masked.labels[own].float().mean()
@@ -102,7 +100,7 @@ def test_in_training_with_shown_targets_only_drawn_train_targets_are_scored() ->
 
 def test_drawn_targets_follow_the_ninety_to_ten_rule() -> None:
     data = large(30_000)
-    masked = mask(data, "train", replace(PLAIN, target_mask=0.5), draws())
+    masked = mask(data, "train", PLAIN.changed(target_mask=0.5), draws())
     shown = masked.labels & (masked.cells.mask[0, :, 2] == 0)
     share = shown.sum() / masked.labels.sum()
     assert abs(share - 0.1) < 4 * (0.09 / masked.labels.sum()) ** 0.5
@@ -123,7 +121,7 @@ def test_missing_cells_travel_with_their_rows() -> None:
 def test_validation_labels_can_be_kept_from_the_test_rows() -> None:
     data, _, _ = nine_rows()
     masked = mask(
-        data, "test", replace(PLAIN, target_mask=0.5, validation_labels_at_test=False), draws()
+        data, "test", PLAIN.changed(target_mask=0.5, validation_labels_at_test=False), draws()
     )
     assert (masked.cells.mask[0, :, 2] == 1).tolist() == [False] * 3 + [True] * 6
 
@@ -132,7 +130,7 @@ def test_a_missing_target_is_hidden_and_never_scored() -> None:
     data, _, _ = nine_rows(missing_target=1)
     for mode in ("train", "validation", "test"):
         for share in (1.0, 0.1, 0.5):
-            masked = mask(data, mode, replace(PLAIN, target_mask=share), draws())
+            masked = mask(data, mode, PLAIN.changed(target_mask=share), draws())
             assert masked.cells.mask[0, 1, 2] == 1
             assert not masked.labels[1]
 
@@ -196,7 +194,7 @@ def test_the_input_does_not_depend_on_hidden_targets() -> None:
             Table.of(table.columns, values, 2), split, statistics(table, split), torch.device("cpu")
         )
         one, two = (
-            mask(x, mode, replace(PLAIN, target_mask=share), draws()).cells for x in (data, other)
+            mask(x, mode, PLAIN.changed(target_mask=share), draws()).cells for x in (data, other)
         )
         assert torch.equal(one.mask, two.mask)
         assert torch.equal(one.scale, two.scale)

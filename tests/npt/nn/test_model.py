@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -70,9 +69,10 @@ def reference_block(block: Block, x: torch.Tensor, width_under_root: float) -> t
         return centred / torch.sqrt((centred**2).mean() + 1e-12) * layer.weight + layer.bias
 
     rows, size = len(x), x.shape[1] // block.heads
-    width = x.shape[1]
-    queries = [linear(block.from_normed, norm(block.norm_attention, v)) for v in x]
-    keys, values, residuals = zip(*(linear(block.from_raw, v).split(width) for v in x), strict=True)
+    queries = [linear(block.query, norm(block.norm_attention, v)) for v in x]
+    keys = [linear(block.key, v) for v in x]
+    values = [linear(block.value, v) for v in x]
+    residuals = [linear(block.residual, v) for v in x]
     out = []
     for i in range(rows):
         heads = []
@@ -92,7 +92,7 @@ def reference_block(block: Block, x: torch.Tensor, width_under_root: float) -> t
     return torch.stack(out)
 
 
-def test_a_block_equals_its_equations_with_the_scale_of_the_full_width_only() -> None:
+def test_a_block_equals_its_equations_with_full_width_scale() -> None:
     torch.manual_seed(0)
     block, x = Block(16, SETTINGS).double().eval(), torch.randn(5, 16, dtype=torch.double)
     ours = block(x[None])[0]
@@ -103,30 +103,32 @@ def test_a_block_equals_its_equations_with_the_scale_of_the_full_width_only() ->
 def test_layer_norm_is_on_the_query_path_only() -> None:
     torch.manual_seed(0)
     block, x = Block(16, SETTINGS).double(), torch.randn(1, 16, dtype=torch.double)
-    (query, *raw), (query_of_three, *raw_of_three) = block._project(x), block._project(3 * x)
+    query, *raw = block.project(x, None)
+    query_of_three, *raw_of_three = block.project(3 * x, None)
     assert torch.allclose(query_of_three, query, atol=1e-10)
-    for one, three, bias in zip(raw, raw_of_three, block.from_raw.bias.split(16), strict=True):
-        assert torch.allclose(three - bias, 3 * (one - bias))
-    everywhere = Block(16, replace(SETTINGS, layer_norm_on="all")).double()
-    (*normed, residual), (*normed_of_three, residual_of_three) = (
-        everywhere._project(x),
-        everywhere._project(3 * x),
-    )
-    assert all(
-        torch.allclose(one, three, atol=1e-10)
-        for one, three in zip(normed, normed_of_three, strict=True)
-    )
-    assert torch.allclose(
-        residual_of_three - everywhere.from_raw.bias, 3 * (residual - everywhere.from_raw.bias)
-    )
+    layers = (block.key, block.value, block.residual)
+    for layer, once, three_times in zip(layers, raw, raw_of_three, strict=True):
+        assert torch.allclose(three_times - layer.bias, 3 * (once - layer.bias))
 
 
-def test_without_mix_and_feed_forward_a_block_is_its_residual_projection() -> None:
+def test_layer_norm_on_all_spares_the_residual() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(1, 16, dtype=torch.double)
+    block = Block(16, SETTINGS.changed(layer_norm_on="all")).double()
+    *normed, residual = block.project(x, None)
+    *normed_of_three, residual_of_three = block.project(3 * x, None)
+    for once, three_times in zip(normed, normed_of_three, strict=True):
+        assert torch.allclose(once, three_times, atol=1e-10)
+    bias = block.residual.bias
+    assert torch.allclose(residual_of_three - bias, 3 * (residual - bias))
+
+
+def test_without_mix_and_feed_forward_a_block_is_its_residual() -> None:
     block, x = Block(8, SETTINGS).double().eval(), torch.randn(1, 5, 8, dtype=torch.double)
     for layer in (block.mix, block.narrow):
         torch.nn.init.zeros_(layer.weight)
         torch.nn.init.zeros_(layer.bias)
-    assert torch.equal(block(x), block._project(x)[3])
+    assert torch.equal(block(x), block.project(x, None)[3])
 
 
 @pytest.mark.parametrize("width", [4, 16, 60])
@@ -160,7 +162,7 @@ def test_parameters_of_the_paper_s_models(sizes: list[int], width: int, total: i
 
 
 def test_a_row_alone_without_attention_between_datapoints() -> None:
-    network = model(layout(), replace(SETTINGS, between_datapoints=False))
+    network = model(layout(), SETTINGS.changed(between_datapoints=False))
     x = cells(6, layout())
     alone = ModelInput(x.codes[:, :1], x.scale[:, :1], x.mask[:, :1])
     assert torch.allclose(network(x)[:, :1], network(alone), atol=1e-12)
@@ -169,7 +171,7 @@ def test_a_row_alone_without_attention_between_datapoints() -> None:
     assert not torch.allclose(with_rows(x)[:, :1], with_rows(alone), atol=1e-4)
 
 
-def test_a_row_that_attends_to_itself_alone_does_not_depend_on_others(
+def test_a_row_that_attends_to_itself_ignores_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     network, x = model(layout()), cells(6, layout())
@@ -187,8 +189,8 @@ def test_a_row_that_attends_to_itself_alone_does_not_depend_on_others(
     assert torch.allclose(network(x)[:, :1], expected, atol=1e-12)
 
 
-def test_without_attention_between_attributes_the_layers_between_datapoints_stay() -> None:
-    assert model(layout(), replace(SETTINGS, between_attributes=False)).over_rows == [True, True]
+def test_without_attributes_the_datapoint_blocks_remain() -> None:
+    assert model(layout(), SETTINGS.changed(between_attributes=False)).over_rows == [True, True]
 
 
 def test_tables_side_by_side_do_not_touch() -> None:
@@ -205,12 +207,13 @@ def test_tables_side_by_side_do_not_touch() -> None:
     "changes",
     [{}, {"layer_norm_on": "all"}, {"between_attributes": False}, {"between_datapoints": False}],
 )
-def test_rows_asked_for_alone_are_what_they_are_among_all(changes: dict) -> None:
-    network, x = model(layout(), replace(SETTINGS, **changes)), cells(7, layout(), batch=2)
+def test_query_rows_alone_equal_those_among_all(changes: dict) -> None:
+    network, x = model(layout(), SETTINGS.changed(**changes)), cells(7, layout(), batch=2)
     rows = torch.tensor([[5, 0, 3], [1, 1, 6]])
-    every, asked = network(x), network(x, rows)
+    every = network(x)
+    queried = network(x, rows)
     for b in range(2):
-        assert torch.allclose(asked[b], every[b, rows[b]], atol=1e-12)
+        assert torch.allclose(queried[b], every[b, rows[b]], atol=1e-12)
     assert torch.allclose(
         network.predict_target(x, rows)[1, 2], network.predict_target(x)[1, 6], atol=1e-12
     )
@@ -223,7 +226,7 @@ def test_heads_that_do_not_divide_the_width_are_refused() -> None:
         NPTSettings(width=10, heads=4)
 
 
-def test_fused_embedding_and_head_equal_one_linear_layer_per_column() -> None:
+def test_embedding_and_head_equal_a_linear_layer_per_column() -> None:
     form = layout(6)
     network, x = model(form), cells(7, form)
     embedded = network.embedding(x)

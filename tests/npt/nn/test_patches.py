@@ -18,12 +18,15 @@ from npt.data.images import read_records
 from npt.data.source import MIRROR
 from npt.data.splits import splits
 from npt.interface import Resources, UserError
+from npt.nn.augmentation import PADDING, augmented
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.embedding import PatchEmbedding
+from npt.nn.head import PatchHead
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.model import NPT
-from npt.nn.patches import PADDING, PatchEmbedding, Patches, PatchHead, augmented
+from npt.nn.patches import Patches
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import build_model
@@ -104,7 +107,7 @@ def test_the_first_patch_of_cifar10_is_the_upper_left_corner() -> None:
     assert np.array_equal(
         first.transpose(0, 3, 1, 2), records[:, 1:].reshape(5, 3, 32, 32)[:, :, 0:4, 0:4]
     )
-    layout = ColumnLayout.of(table, replace(SETTINGS, width=64, heads=8))
+    layout = ColumnLayout.of(table, SETTINGS.changed(width=64, heads=8))
     assert (layout.tokens, layout.target_token) == (65, 64)
 
 
@@ -121,7 +124,7 @@ def test_embedding_and_head_are_one_matrix_for_all_patches(target: int) -> None:
     cells = mask(data, "train", SETTINGS, torch.Generator().manual_seed(0)).cells
     tokens = embedding(cells)
     assert tokens.shape == (1, 40, 7, 8)
-    columns = embedding.places
+    columns = embedding.columns
     for number in range(6):
         expected = torch.zeros(40, 8)
         for pixel in range(16):
@@ -133,11 +136,11 @@ def test_embedding_and_head_are_one_matrix_for_all_patches(target: int) -> None:
     numbers = head.numbers(tokens)
     assert numbers.shape == (1, 40, 193)
     for number in range(6):
-        decoded = head.decode(tokens[0, :, number]).view(40, 16, 2)
+        decoded = head.decode_patch(tokens[0, :, number]).view(40, 16, 2)
         assert torch.allclose(numbers[0][:, columns[number]], decoded, atol=1e-6)
     assert model.predict_target(cells).shape == (1, 40, 2)
     assert model.blocks[0].norm_attention.weight.shape == (7 * 8,)  # type: ignore[union-attr]
-    assert model.column_kind is not None
+    assert model.column_type is not None
 
 
 def test_the_row_of_mnist_is_as_wide_as_in_the_paper() -> None:
@@ -150,7 +153,7 @@ def test_the_row_of_mnist_is_as_wide_as_in_the_paper() -> None:
 
 def test_a_target_that_is_a_number_needs_no_kinds() -> None:
     model = network(images(kind="continuous"))
-    assert model.column_kind is None
+    assert model.column_type is None
     assert model.head.target(torch.zeros(3, 8)).shape == (3, 1)
 
 
@@ -189,9 +192,9 @@ def test_it_learns_which_half_is_bright_and_can_be_questioned(
     table = images()
     split = splits(table, SplitRule(folds=4, used=1))[0]
     settings = (
-        replace(SETTINGS, augment=False)
+        SETTINGS.changed(augment=False)
         if not augment
-        else replace(SETTINGS, augment=True, updates=2)
+        else SETTINGS.changed(augment=True, updates=2)
     )
     learner = NPTLearner(settings, Resources())
     learner.fit(table.blind(split.test), split, 0)
@@ -253,12 +256,12 @@ def test_channels_are_standardised_as_declared_and_columns_otherwise(tmp_path: P
 def test_what_does_not_fit_is_refused() -> None:
     table = images(5)
     with pytest.raises(UserError, match="patch: 5 does not divide an image of 8 x 12 pixels"):
-        ColumnLayout.of(table, replace(SETTINGS, patch=5))
+        ColumnLayout.of(table, SETTINGS.changed(patch=5))
     with pytest.raises(
         UserError, match=r"images of 150 intensities are expected .* there are 192 features"
     ):
-        ColumnLayout.of(replace(table, image=Image(6, 5, 5)), replace(SETTINGS, patch=5))
+        ColumnLayout.of(replace(table, image=Image(6, 5, 5)), SETTINGS.changed(patch=5))
     with pytest.raises(UserError, match="augment: is for images with a centre and scale"):
-        ColumnLayout.of(replace(table, image=Image(2, 8, 12)), replace(SETTINGS, augment=True))
-    with pytest.raises(UserError, match="patch_shape: 'round' is unknown; allowed: square, strip"):
-        replace(SETTINGS, patch_shape="round")  # type: ignore[arg-type]
+        ColumnLayout.of(replace(table, image=Image(2, 8, 12)), SETTINGS.changed(augment=True))
+    with pytest.raises(ValueError, match="patch_shape"):
+        SETTINGS.changed(patch_shape="round")  # type: ignore[arg-type]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
 
@@ -13,7 +11,7 @@ def test_trials_are_valid_changes_that_differ_and_come_again() -> None:
     assert drawn == [draw(BASE, f"yacht {number}") for number in range(60)]
     assert len({repr(changes) for changes in drawn}) > 55
     for changes in drawn:
-        settings = replace(BASE, **changes)
+        settings = BASE.changed(**changes)
         assert all(getattr(BASE, key) != value for key, value in changes.items())
         assert settings.width * settings.layers <= 2 * BASE.width * BASE.layers
         assert (settings.updates, settings.batch_rows) == (BASE.updates, BASE.batch_rows)
@@ -21,5 +19,5 @@ def test_trials_are_valid_changes_that_differ_and_come_again() -> None:
 
 
 def test_a_base_without_feature_masks_stays_so() -> None:
-    base = replace(BASE, feature_mask=0.0, tradeoff_start=0.0)
+    base = BASE.changed(feature_mask=0.0, tradeoff_start=0.0)
     assert all("feature_mask" not in draw(base, str(number)) for number in range(20))

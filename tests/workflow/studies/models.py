@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,7 @@ def small_npt(task: Task, **changes: Any) -> tuple[TrainedNPT, Table, Split]:
     table = make_table(task)
     split = first_split(table)
     return (
-        fitted(replace(SMALL_NPT, **changes), table, split),
+        fitted(SMALL_NPT.changed(**changes), table, split),
         table,
         split,
     )
@@ -62,5 +61,5 @@ def unrelated(rows: int = 1500) -> tuple[Table, Split]:
 def lookup_npt(rows: int = 1500, **changes: Any) -> tuple[TrainedNPT, Table, Split]:
     """A network of the lookup task, on the whole table, where duplicates show test targets."""
     table, split = unrelated(rows)
-    trained = fitted(replace(LOOKUP, **changes), table, split)
+    trained = fitted(LOOKUP.changed(**changes), table, split)
     return trained.with_table(table, split), table, split

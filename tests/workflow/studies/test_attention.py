@@ -30,7 +30,7 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
         values,
         *,
         scale,
-        dropout=None,
+        **options,
     ):  # type: ignore[no-untyped-def]
         seen.append((queries @ keys.transpose(-1, -2) * scale).softmax(-1))
         return kernels.dot_product(
@@ -38,7 +38,7 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
             keys,
             values,
             scale=scale,
-            dropout=dropout,
+            **options,
         )
 
     monkeypatch.setattr(model_module, "dot_product", recording)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -120,7 +118,7 @@ def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
     deviation = statistics(table, split).scale[table.target]
     errors = {}
     for variant in VARIANTS:
-        settings = replace(LOOKUP, lookup=variant, updates=1)
+        settings = LOOKUP.changed(lookup=variant, updates=1)
         trained = fitted(settings, table, split)
         predictions = neighbour_predictions(
             trained,

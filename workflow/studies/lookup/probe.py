@@ -6,8 +6,6 @@ table: the originals have hidden targets, and the duplicates of test rows show t
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from npt.metrics import score
@@ -53,7 +51,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
 
 def without_duplicates(trained: TrainedNPT) -> TrainedNPT:
     """The control: the same network on the originals alone."""
-    return trained.with_settings(replace(trained.settings, lookup="off"))
+    return trained.with_settings(trained.settings.changed(lookup="off"))
 
 
 def _neighbours(query: ProbeQuery) -> Facts:
