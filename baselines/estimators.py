@@ -13,7 +13,7 @@ from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import UserError, unknown
 
-Prediction = Callable[[np.ndarray], np.ndarray]
+PredictFunction = Callable[[np.ndarray], np.ndarray]
 
 
 def require_known(parameters: Parameters, known: Sequence[str], title: str) -> None:
@@ -27,7 +27,7 @@ def build(kind: type, parameters: Parameters, **defaults: Any) -> Any:
     """An estimator of class `kind`; `parameters` take precedence over `defaults`.
 
     Raises:
-        UserError: it has no such parameter; some libraries would ignore it.
+        UserError: It has no such parameter; some libraries would ignore it.
     """
     require_known(parameters, sorted(parameters_of(kind)), kind.__name__)
     return kind(**{**defaults, **parameters})
@@ -52,7 +52,7 @@ def prediction_function(estimator: Any, data: TrainingData) -> Any:
     return estimator.predict if data.is_regression else estimator.predict_proba
 
 
-def of_one_model(predict: Prediction) -> Predictor:
+def of_one_model(predict: PredictFunction) -> Predictor:
     """A predictor of a model that serves a single configuration."""
 
     def predict_each(

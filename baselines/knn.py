@@ -86,8 +86,8 @@ class KNN(Baseline):
         """Keep the train rows; the configurations have one `p`.
 
         Raises:
-            Infeasible: there are fewer train rows than neighbours.
-            UserError: a parameter is unknown or has a value that is not allowed.
+            Infeasible: There are fewer train rows than neighbours.
+            UserError: A parameter is unknown or has a value that is not allowed.
         """
         for parameters in configurations:
             _check(parameters)
