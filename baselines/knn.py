@@ -20,7 +20,13 @@ from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources, UserError
 from npt.table import Task
 
-DEFAULTS = {"n_neighbors": 5, "weights": "uniform", "p": 2, "algorithm": "brute", "leaf_size": 30}
+DEFAULTS = {
+    "n_neighbors": 5,
+    "weights": "uniform",
+    "p": 2,
+    "algorithm": "brute",
+    "leaf_size": 30,
+}
 EFFECTIVE = ("n_neighbors", "weights", "p")
 WEIGHTS = ("uniform", "distance")
 SPARE_CANDIDATES = 64  # beyond the largest k, so that ties at its distance can be sorted
@@ -80,14 +86,15 @@ class KNN(Baseline):
         """Keep the train rows; the configurations have one `p`.
 
         Raises:
-            Infeasible: there are fewer train rows than neighbours.
-            UserError: a parameter is unknown or has a value that is not allowed.
+            Infeasible: There are fewer train rows than neighbours.
+            UserError: A parameter is unknown or has a value that is not allowed.
         """
         for parameters in configurations:
             _check(parameters)
         largest = _largest_k(configurations)
-        if largest > len(data.train):
-            raise Infeasible(f"n_neighbors {largest} is more than the {len(data.train)} train rows")
+        available = len(data.train)
+        if largest > available:
+            raise Infeasible(f"n_neighbors {largest} is more than the {available} train rows")
         p = _value(configurations[0], "p")
         search = NeighbourSearch(data.train_features, p, resources.threads)
         votes = _votes(data)
@@ -141,8 +148,9 @@ class NeighbourSearch:
         step = max(1, CELLS // (count * queries.shape[1]))
         for start in range(0, len(queries), step):
             part = slice(start, start + step)
-            found = self._among_candidates(queries[part], candidates[part], k)
-            distances[part], neighbours[part] = found
+            near, numbers = self._among_candidates(queries[part], candidates[part], k)
+            distances[part] = near
+            neighbours[part] = numbers
         return distances, neighbours
 
     def _among_candidates(
@@ -156,8 +164,8 @@ class NeighbourSearch:
         neighbours = np.take_along_axis(candidates, order[:, :k], -1)
         if candidates.shape[1] == len(self.rows):
             return distances, neighbours
-        farthest, kth = exact[:, -1], exact[:, k - 1]
-        for query in np.flatnonzero(farthest <= kth * (1 + ROUNDING) + ROUNDING):
+        reach = exact[:, k - 1] * (1 + ROUNDING) + ROUNDING
+        for query in np.flatnonzero(exact[:, -1] <= reach):
             to_all = self._distances(queries[query][None], self.rows[None])[0]
             neighbours[query] = np.argsort(to_all, kind="stable")[:k]
             distances[query] = to_all[neighbours[query]]

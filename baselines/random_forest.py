@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -96,9 +96,10 @@ class RandomForest(Baseline):
             features = features.astype(np.float32)
             parallel = Parallel(resources.threads, prefer="threads", return_as="generator")
             calls = (delayed(vote)(features, check_input=False) for vote in votes[: max(counts)])
+            results: Any = parallel(calls)
             total = np.zeros(1)
             means = {}
-            for count, values in enumerate(parallel(calls), 1):
+            for count, values in enumerate(results, 1):
                 total = total + values
                 if count in counts:
                     means[count] = total / count

@@ -1,6 +1,6 @@
-"""The page in a real browser: it needs nothing but itself, sorts, folds, and fits a phone.
+"""The report in a real browser: self-contained, sortable, foldable, and readable on a phone.
 
-Debian's `chromium` is taken where there is one (or what `NPT_CHROMIUM` names).
+Needs Chromium (Debian's `chromium`, or the path in `NPT_CHROMIUM`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.workflow.report.toy import SCORING, benchmark_study
-from tests.workflow.studies.frames import corruption_study, lookup_study
-from workflow.report.files import write_figures
-from workflow.report.html import html
+from performance.study_tables import reference_study
+from tests.workflow.report.toy import FAILED, SCORING, benchmark_study
+from workflow.report.files import write_figures, write_tables
 from workflow.report.page import render
 from workflow.studies import kinds
 
@@ -25,29 +24,42 @@ CHROMIUM = (
     os.environ.get("NPT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 )
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium is installed (apt-get install chromium)"
+    CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)"
 )
-PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+PHONE = {"width": 360, "height": 740}
+DESKTOP = {"width": 1280, "height": 900}
+KINDS = {"main": "benchmark", "corruption": "corruption", "lookup": "lookup"}
+TABLE = "div[aria-label='Regression: test RMSE (lower is better)']"
+RMSE = "th:nth-child(2)"
+
+
+def main_study() -> pd.DataFrame:
+    """NPT, k-NN, an MLP that is much worse, and a TabNet without results."""
+    study = benchmark_study()
+    knn = study[study["method"] == "knn"]
+    worse = knn.assign(method="mlp")
+    worse[["test_rmse", "test_auroc"]] *= 100
+    failed = knn.assign(method="tabnet", test_rmse=None, test_auroc=None, **FAILED)
+    return pd.concat([study, worse, failed], ignore_index=True)
 
 
 @pytest.fixture(scope="module")
-def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of three toy studies, one of them with a failure."""
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of three studies; one method failed."""
     results = tmp_path_factory.mktemp("page") / "results"
-    (results / "figures").mkdir(parents=True)
-    (results / "report").mkdir()
-    kind_names = {"main": "benchmark", "corruption": "corruption", "lookup": "lookup"}
-    third = benchmark_study().query("method == 'knn'").assign(method="mlp")
-    third[["test_rmse", "test_auroc"]] *= 100
-    main = pd.concat([benchmark_study(), third], ignore_index=True)
-    frames = {"main": main, "corruption": corruption_study(), "lookup": lookup_study()}
-    for name, kind in kind_names.items():
-        write_figures(name, kinds()[kind], frames[name], SCORING, results / "figures")
+    studies = {
+        "main": main_study(),
+        "corruption": reference_study("quick/corruption"),
+        "lookup": reference_study("quick/lookup"),
+    }
+    for folder in ("figures", "tables", "report"):
+        (results / folder).mkdir(parents=True)
+    for name, study in studies.items():
+        kind = kinds()[KINDS[name]]
+        write_figures(name, kind, study, SCORING, results / "figures")
+        write_tables(name, kind, study, SCORING, results / "tables")
     path = results / "report" / "index.html"
-    page = render(frames, kind_names, SCORING, "toy", results, [])
-    path.write_text(page, encoding="utf-8")
-    metrics = kinds()["benchmark"].table("metrics", main, SCORING)
-    (path.parent / "table.html").write_text(html(metrics, "Metrics", "toy"), encoding="utf-8")
+    path.write_text(render(studies, KINDS, SCORING, "toy", results, []))
     return path
 
 
@@ -62,109 +74,120 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(params=[DESKTOP, PHONE], ids=["desktop", "phone"])
-def page(request: pytest.FixtureRequest, browser: Any, page_file: Path) -> Iterator[Any]:
+def page(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterator[Any]:
+    """The open report; it may not write to the console."""
     context = browser.new_context(viewport=request.param)
     opened = context.new_page()
-    opened.problems, opened.asked = [], []
+    opened.problems = []
+    opened.requests = []
     opened.on("console", lambda message: opened.problems.append(message.text))
     opened.on("pageerror", lambda error: opened.problems.append(str(error)))
-    opened.on("request", lambda asked: opened.asked.append(asked.url))
-    opened.goto(page_file.as_uri())
+    opened.on("request", lambda sent: opened.requests.append(sent.url))
+    opened.goto(report.as_uri())
     yield opened
     assert opened.problems == []
     context.close()
 
 
-def column(page: Any, table: str, place: int) -> list[str]:
-    return page.locator(f"{table} tbody tr td:nth-child({place})").all_inner_texts()
+def column(page: Any, number: int) -> list[str]:
+    return page.locator(f"{TABLE} tbody tr td:nth-child({number})").all_inner_texts()
 
 
-def test_it_asks_for_nothing_and_shows_its_pictures(page: Any, page_file: Path) -> None:
+def colors(page: Any, style: str) -> list[float]:
+    script = f"getComputedStyle(document.body).{style}.match(/\\d+/g).map(Number)"
+    return page.evaluate(script)[:3]
+
+
+def test_page_loads_nothing_else(page: Any, report: Path) -> None:
     page.wait_for_load_state("networkidle")
-    assert [url for url in page.asked if not url.startswith("data:")] == [page_file.as_uri()]
-    sizes = page.eval_on_selector_all("img", "images => images.map(image => image.naturalWidth)")
-    assert len(sizes) == 6 and min(sizes) > 300
-    assert "Mean rank among 3 methods over 2 datasets" in page.locator("#summary").inner_text()
+    loaded = [url for url in page.requests if not url.startswith("data:")]
+    assert loaded == [report.as_uri()]
 
 
-def test_nothing_is_wider_than_the_screen(page: Any) -> None:
+def test_figures_are_shown(page: Any) -> None:
+    widths = page.eval_on_selector_all("img", "images => images.map(image => image.naturalWidth)")
+    assert len(widths) == sum(len(kinds()[kind].figures) for kind in KINDS.values())
+    assert min(widths) > 300
+
+
+def test_summary_is_shown(page: Any) -> None:
+    assert "Mean rank among 4 methods" in page.locator("#summary").inner_text()
+
+
+def test_page_fits_the_screen(page: Any) -> None:
     for folded in page.locator("details > summary").all():
         folded.click()
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert overflow <= 0
 
 
-def test_a_click_sorts_up_down_and_back(page: Any) -> None:
-    table = "div[aria-label='Regression: test RMSE (lower is better)']"
-    head = page.locator(f"{table} th").nth(1)
-    before = column(page, table, 2)
-    assert [text[:4] for text in before] == ["0.51", "0.61", "61.0"]
-    orders = []
+def test_clicks_sort_up_down_and_back(page: Any) -> None:
+    original = column(page, 2)
+    assert [text[:4] for text in original] == ["0.51", "0.61", "61.0", "–"]
+    *values, dash = original
+    head = page.locator(f"{TABLE} {RMSE}")
+    orders = {}
     for state in ("ascending", "descending", None):
         head.locator("button").click()
         assert head.get_attribute("aria-sort") == state
-        orders.append(column(page, table, 2))
-    assert orders == [before, before[::-1], before]
-    page.locator(f"{table} th").first.locator("button").click()
-    assert column(page, table, 1) == ["k-NN", "MLP", "NPT"]
+        orders[state] = column(page, 2)
+    assert orders["ascending"] == original
+    assert orders["descending"] == [*reversed(values), dash]
+    assert orders[None] == original
 
 
-def test_dashes_come_last_whichever_way(page: Any) -> None:
-    page.evaluate(
-        """() => {
-            const label = "Regression: test RMSE (lower is better)";
-            const cell = document.querySelector(`div[aria-label='${label}'] td.number`);
-            cell.dataset.key = "";
-            cell.textContent = "–";
-        }"""
-    )
-    table = "div[aria-label='Regression: test RMSE (lower is better)']"
-    for _ in range(2):
-        page.locator(f"{table} th").nth(1).locator("button").click()
-        assert column(page, table, 2)[-1] == "–"
+def test_text_columns_sort_by_name(page: Any) -> None:
+    page.locator(f"{TABLE} th").first.locator("button").click()
+    assert column(page, 1) == ["k-NN", "MLP", "NPT", "TabNet"]
 
 
-def test_the_keyboard_reaches_the_answer_the_heads_and_the_folds(page: Any) -> None:
+def test_keyboard_reaches_the_summary(page: Any) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
     assert page.url.endswith("#summary")
-    head = page.locator("div[aria-label='Regression: test RMSE (lower is better)'] th").nth(1)
+
+
+def test_keyboard_sorts_and_unfolds(page: Any) -> None:
+    head = page.locator(f"{TABLE} {RMSE}")
     head.locator("button").focus()
     page.keyboard.press("Enter")
     assert head.get_attribute("aria-sort") == "ascending"
-    fold = page.locator("details").first
-    fold.locator("summary").focus()
+    details = page.locator("details").first
+    details.locator("summary").focus()
     page.keyboard.press("Enter")
-    assert fold.evaluate("fold => fold.open")
+    assert details.evaluate("details => details.open")
 
 
-def test_what_failed_is_told_and_every_link_inside_leads_somewhere(page: Any) -> None:
-    assert "training failed" in page.locator("#failures + ul").inner_text()
+def test_failures_are_listed(page: Any) -> None:
+    assert FAILED["reason"] in page.locator("#failures + ul").inner_text()
+
+
+def test_links_within_the_page_lead_somewhere(page: Any) -> None:
     targets = page.eval_on_selector_all("a[href^='#']", "links => links.map(link => link.hash)")
     assert len(targets) > 8
-    assert all(page.locator(target).count() == 1 for target in targets)
+    for target in targets:
+        assert page.locator(target).count() == 1, target
 
 
-def test_it_is_dark_where_the_reader_wants_it_dark(browser: Any, page_file: Path) -> None:
-    shades = {}
+def test_page_follows_the_color_scheme(browser: Any, report: Path) -> None:
+    brightness = {}
     for scheme in ("light", "dark"):
-        opened = browser.new_page(color_scheme=scheme)
-        opened.goto(page_file.as_uri())
-        shades[scheme] = opened.evaluate(
-            "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
-        )
-        ink = opened.evaluate("getComputedStyle(document.body).color.match(/\\d+/g).map(Number)")
-        assert abs(sum(ink) - sum(shades[scheme])) > 450
-        opened.close()
-    assert sum(shades["dark"][:3]) < 150 < 600 < sum(shades["light"][:3])
+        page = browser.new_page(color_scheme=scheme)
+        page.goto(report.as_uri())
+        background = sum(colors(page, "backgroundColor"))
+        assert abs(background - sum(colors(page, "color"))) > 450
+        brightness[scheme] = background
+        page.close()
+    assert brightness["dark"] < 150
+    assert brightness["light"] > 600
 
 
-def test_a_table_of_its_own_sorts_too(browser: Any, page_file: Path) -> None:
-    opened = browser.new_page()
-    opened.goto((page_file.parent / "table.html").as_uri())
-    table = "div[aria-label='Regression: test RMSE (lower is better)']"
-    button = opened.locator(f"{table} th").nth(1).locator("button")
+def test_tables_of_their_own_sort(browser: Any, report: Path) -> None:
+    page = browser.new_page()
+    page.goto((report.parents[1] / "tables" / "main.metrics.html").as_uri())
+    button = page.locator(f"{TABLE} {RMSE}").locator("button")
     button.click()
     button.click()
-    assert column(opened, table, 1) == ["MLP", "k-NN", "NPT"]
-    opened.close()
+    assert column(page, 1) == ["MLP", "k-NN", "NPT", "TabNet"]
+    page.close()
