@@ -49,7 +49,9 @@ def fit_estimator(estimator: Any, data: TrainingData) -> Any:
 
 def prediction_function(estimator: Any, data: TrainingData) -> Any:
     """The method of an estimator that gives values (n,) or class probabilities (n, K)."""
-    return estimator.predict if data.is_regression else estimator.predict_proba
+    if data.is_regression:
+        return estimator.predict
+    return estimator.predict_proba
 
 
 def of_one_model(predict: PredictFunction) -> Predictor:
@@ -66,5 +68,12 @@ def of_one_model(predict: PredictFunction) -> Predictor:
 def prior(data: TrainingData) -> Predictor:
     """Predict the mean, or the shares of the classes, of the train rows."""
     labels = data.train_labels
-    constant = labels.mean() if data.is_regression else np.bincount(labels) / len(labels)
-    return of_one_model(lambda features: np.repeat(constant[None], len(features), 0))
+    if data.is_regression:
+        constant = labels.mean()
+    else:
+        constant = np.bincount(labels) / len(labels)
+
+    def predict(features: np.ndarray) -> np.ndarray:
+        return np.repeat(constant[None], len(features), 0)
+
+    return of_one_model(predict)

@@ -92,8 +92,9 @@ class KNN(Baseline):
         for parameters in configurations:
             _check(parameters)
         largest = _largest_k(configurations)
-        if largest > len(data.train):
-            raise Infeasible(f"n_neighbors {largest} is more than the {len(data.train)} train rows")
+        available = len(data.train)
+        if largest > available:
+            raise Infeasible(f"n_neighbors {largest} is more than the {available} train rows")
         p = _value(configurations[0], "p")
         search = NeighbourSearch(data.train_features, p, resources.threads)
         votes = _votes(data)
