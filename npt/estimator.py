@@ -1,4 +1,4 @@
-"""NPT with scikit-learn's interface: fit a table, then predict new rows beside it."""
+"""NPT with scikit-learn's interface: fit a table, then predict new rows, which attend to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TARGET = "target"
 
 
 class NPTEstimator(BaseEstimator):
-    """What classifier and regressor share.
+    """Base class of classifier and regressor.
 
     Columns of text, categories or booleans are categorical, others continuous; missing cells and
     categories that `fit` has not seen are missing to the network. The defaults suit a CPU and
@@ -31,8 +31,8 @@ class NPTEstimator(BaseEstimator):
 
     Args:
         settings: Changes to `NPTSettings`, such as `{"width": 32}`; None takes the CPU size below.
-        validation_share: Share of the rows given to `fit` that chooses the best weights; they are
-            not trained on.
+        validation_share: Fraction of the rows given to `fit` that selects the best weights; they
+            are not trained on.
         seed: Seed of the validation rows, the weights and the training.
         threads: CPU threads.
         device: `auto` takes a GPU where there is one; or `cpu`, or a torch device such as `cuda:0`.
@@ -63,8 +63,8 @@ class NPTEstimator(BaseEstimator):
         frame = _frame(features)
         if len(frame) != len(target):
             raise ValueError(f"X has {len(frame)} rows, y has {len(target)}")
-        columns = (*(_column(frame[name]) for name in frame.columns), target_column)
-        table = _table(frame, target, columns)
+        columns = [_column(frame[name]) for name in frame.columns]
+        table = _table(frame, target, (*columns, target_column))
         train, validation = train_test_split(
             np.arange(len(frame)),
             test_size=self.validation_share,
@@ -86,9 +86,8 @@ class NPTEstimator(BaseEstimator):
         check_is_fitted(self, "model_")
         frame = _frame(features)
         if frame.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {frame.shape[1]} features, {type(self).__name__} was fitted with {self.n_features_in_}"
-            )
+            expected = f"{type(self).__name__} was fitted with {self.n_features_in_}"
+            raise ValueError(f"X has {frame.shape[1]} features, {expected}")
         if set(frame.columns) != set(self.feature_names_in_):
             raise ValueError(
                 f"X has columns {list(frame.columns)}, fit had {list(self.feature_names_in_)}"
@@ -102,7 +101,7 @@ class NPTEstimator(BaseEstimator):
 
 
 class NPTClassifier(ClassifierMixin, NPTEstimator):
-    """A Non-Parametric Transformer that predicts classes; its arguments are those of `NPTEstimator`."""
+    """A Non-Parametric Transformer that predicts classes; arguments as in `NPTEstimator`."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features X (n, features), an array or a frame, and classes y (n,).
@@ -130,7 +129,7 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
 
 
 class NPTRegressor(RegressorMixin, NPTEstimator):
-    """A Non-Parametric Transformer that predicts numbers; its arguments are those of `NPTEstimator`."""
+    """A Non-Parametric Transformer that predicts numbers; arguments as in `NPTEstimator`."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features X (n, features), an array or a frame, and numbers y (n,)."""
@@ -142,9 +141,15 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
 
 
 CPU_SIZE: dict[str, Any] = {
-    "width": 16, "layers": 4, "heads": 4, "attention_dropout": 0.0, "target_mask": 0.5, "updates": 500,
-    "learning_rate": 0.005, "evaluate_every": 10,
-}  # fmt: skip
+    "width": 16,
+    "layers": 4,
+    "heads": 4,
+    "attention_dropout": 0.0,
+    "target_mask": 0.5,
+    "updates": 500,
+    "learning_rate": 0.005,
+    "evaluate_every": 10,
+}
 
 
 def _table(
@@ -153,9 +158,9 @@ def _table(
     columns: tuple[Column, ...],
 ) -> Table:
     """Features and target as a table of `columns`, of which the last is the target."""
-    cells = [
-        _codes(frame[name], column) for name, column in zip(frame.columns, columns, strict=False)
-    ]
+    cells = []
+    for name, column in zip(frame.columns, columns[:-1], strict=True):
+        cells.append(_codes(frame[name], column))
     return Table.of(columns, np.column_stack([*cells, target]), len(cells))
 
 
@@ -169,17 +174,15 @@ def _settings(changes: dict[str, Any]) -> NPTSettings:
 def _frame(features: Any) -> pd.DataFrame:
     if issparse(features):
         raise ValueError("X is sparse; give an array or a frame")
-    frame = (
-        features
-        if isinstance(features, pd.DataFrame)
-        else pd.DataFrame(np.asarray(features)).infer_objects()
-    )
+    if isinstance(features, pd.DataFrame):
+        frame = features
+    else:
+        frame = pd.DataFrame(np.asarray(features)).infer_objects()
     if frame.empty:
         raise ValueError(f"X has shape {frame.shape}; at least one row and one feature are needed")
     if frame.columns.has_duplicates:
-        raise ValueError(
-            f"X has two columns named {frame.columns[frame.columns.duplicated()][0]!r}"
-        )
+        duplicates = frame.columns[frame.columns.duplicated()]
+        raise ValueError(f"X has two columns named {duplicates[0]!r}")
     return frame
 
 
@@ -198,11 +201,11 @@ def _column(series: pd.Series) -> Column:
         raise ValueError(
             f"X: column {series.name!r} holds dates; turn them into numbers or text first"
         )
+    name = str(series.name)
     if kind_of(series) == "continuous":
-        return Column(str(series.name), "continuous")
-    return Column(
-        str(series.name), "categorical", tuple(sorted({str(value) for value in series.dropna()}))
-    )
+        return Column(name, "continuous")
+    levels = {str(value) for value in series.dropna()}
+    return Column(name, "categorical", tuple(sorted(levels)))
 
 
 def _codes(series: pd.Series, column: Column) -> np.ndarray:
@@ -214,6 +217,8 @@ def _codes(series: pd.Series, column: Column) -> np.ndarray:
             )
         return numbers
     known = {level: code for code, level in enumerate(column.levels)}
-    return np.array(
-        [np.nan if pd.isna(value) else known.get(str(value), np.nan) for value in series]
-    )
+    codes = np.full(len(series), np.nan)
+    for row, value in enumerate(series):
+        if not pd.isna(value):
+            codes[row] = known.get(str(value), np.nan)
+    return codes

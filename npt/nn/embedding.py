@@ -7,7 +7,6 @@ P patches of p x p pixels in c channels.
 from __future__ import annotations
 
 import math
-from itertools import accumulate
 
 import torch
 from torch import Tensor, nn
@@ -37,25 +36,28 @@ class ColumnEmbedding(nn.Module):
     def __init__(self, layout: ColumnLayout, width: int) -> None:
         super().__init__()
         self.lengths = [size + 1 for size in layout.sizes]
-        self.weight = nn.Parameter(torch.empty(sum(self.lengths), width))
-        self.bias = nn.Parameter(torch.empty(len(self.lengths), width))
+        columns = len(self.lengths)
+        rows = sum(self.lengths)
+        self.weight = nn.Parameter(torch.empty(rows, width))
+        self.bias = nn.Parameter(torch.empty(columns, width))
         weights = self.weight.data.split(self.lengths)
         for weight, bias in zip(weights, self.bias.data, strict=True):
-            bound = 1 / math.sqrt(len(weight))
+            length = len(weight)
+            bound = 1 / math.sqrt(length)
             nn.init.uniform_(weight, -bound, bound)
             nn.init.uniform_(bias, -bound, bound)
-        starts = accumulate(self.lengths[:-1], initial=0)
-        last = accumulate(self.lengths)
-        self.register_buffer("starts", torch.tensor(list(starts)), persistent=False)
-        self.register_buffer("masks", torch.tensor(list(last)) - 1, persistent=False)
+        ends = torch.tensor(self.lengths).cumsum(0)  # (d,)
+        starts = ends - torch.tensor(self.lengths)  # (d,)
+        self.register_buffer("starts", starts, persistent=False)
+        self.register_buffer("masks", ends - 1, persistent=False)
 
     def forward(self, inputs: ModelInput) -> Tensor:
         """Embed every cell: (B, n, d) to (B, n, d, e)."""
         indices = inputs.codes + self.starts  # (B, n, d)
-        scale = inputs.scale[..., None]  # (B, n, d, 1)
-        mask = inputs.mask[..., None]  # (B, n, d, 1)
-        visible = nn.functional.embedding(indices, self.weight) * scale  # (B, n, d, e)
-        return visible + self.weight[self.masks] * mask + self.bias  # (B, n, d, e)
+        rows = nn.functional.embedding(indices, self.weight)  # (B, n, d, e)
+        visible = rows * inputs.scale[..., None]  # (B, n, d, e)
+        hidden = self.weight[self.masks] * inputs.mask[..., None]  # (B, n, d, e)
+        return visible + hidden + self.bias  # (B, n, d, e)
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""

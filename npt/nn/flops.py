@@ -17,28 +17,35 @@ def blocks(settings: NPTSettings) -> tuple[int, int]:
     They alternate. Without one kind, only the other's half of the blocks remains.
     """
     pairs = max(1, settings.layers // 2)
-    over_datapoints = pairs if settings.between_datapoints else 0
-    over_attributes = pairs if settings.between_attributes else 0
-    return over_datapoints, over_attributes
+    datapoints = attributes = pairs
+    if not settings.between_datapoints:
+        datapoints = 0
+    if not settings.between_attributes:
+        attributes = 0
+    return datapoints, attributes
 
 
 def between_datapoints(n: int, d: int, e: int) -> int:
     """A block between datapoints: 26 n M^2 for linear layers, 4 n^2 M for attention, M = d e."""
     width = d * e
-    return 26 * n * width**2 + 4 * n**2 * width
+    linear = 26 * n * width**2
+    attention = 4 * n**2 * width
+    return linear + attention
 
 
 def between_attributes(n: int, d: int, e: int) -> int:
     """A block between attributes: the same over d positions of width e, for each of n rows."""
-    return n * (26 * d * e**2 + 4 * d**2 * e)
+    linear = 26 * d * e**2
+    attention = 4 * d**2 * e
+    return n * (linear + attention)
 
 
 def forward(n: int, d: int, settings: NPTSettings) -> int:
     """One forward pass of the encoder over a batch."""
-    over_datapoints, over_attributes = blocks(settings)
-    datapoints = over_datapoints * between_datapoints(n, d, settings.width)
-    attributes = over_attributes * between_attributes(n, d, settings.width)
-    return datapoints + attributes
+    datapoints, attributes = blocks(settings)
+    over_rows = between_datapoints(n, d, settings.width)
+    over_columns = between_attributes(n, d, settings.width)
+    return datapoints * over_rows + attributes * over_columns
 
 
 def update(n: int, d: int, settings: NPTSettings) -> int:

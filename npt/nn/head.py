@@ -76,7 +76,10 @@ class ColumnHead(nn.Module):
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""
         sizes = list(self.layout.sizes)
-        return {self.weight: sizes, self.bias: sizes}
+        return {
+            self.weight: sizes,
+            self.bias: sizes,
+        }
 
 
 class ClassGroup(nn.Module):
@@ -111,11 +114,14 @@ class ClassGroup(nn.Module):
         bias: Tensor,
     ) -> Tensor:
         """Logits (m, n, C) from the tokens (n, d, e) of all columns."""
-        tokens = tokens[:, self.columns].transpose(0, 1)  # (m, n, e)
-        weights = weight[self.rows].transpose(1, 2)  # (m, e, C)
-        biases = bias[self.rows] + self.padding  # (m, C)
+        tokens = tokens[:, self.columns].to(weight.dtype)  # (n, m, e)
+        tokens = tokens.transpose(0, 1)  # (m, n, e)
+        weights = weight[self.rows]  # (m, C, e)
+        weights = weights.transpose(1, 2)  # (m, e, C)
+        biases = bias[self.rows]  # (m, C)
+        biases = biases + self.padding  # (m, C)
         with torch.autocast(tokens.device.type, enabled=False):
-            return torch.baddbmm(biases[:, None], tokens.to(weight.dtype), weights)  # (m, n, C)
+            return torch.baddbmm(biases[:, None], tokens, weights)  # (m, n, C)
 
 
 class PatchHead(nn.Module):

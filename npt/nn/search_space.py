@@ -43,17 +43,19 @@ def _differences(candidate: dict[str, Any], base: NPTSettings) -> dict[str, Any]
 
 
 def _candidate(base: NPTSettings, source: random.Random) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    changes["width"] = source.choice([base.width // 2, base.width, base.width])
-    changes["layers"] = source.choice([base.layers, base.layers, 2 * base.layers])
-    changes["heads"] = source.choice([base.heads // 2, base.heads, 2 * base.heads])
-    changes["hidden_dropout"] = source.choice([0.0, 0.1, 0.2])
-    changes["attention_dropout"] = source.choice([0.0, 0.1, 0.2])
+    choose = source.choice
+    changes: dict[str, Any] = {
+        "width": choose([base.width // 2, base.width, base.width]),
+        "layers": choose([base.layers, base.layers, 2 * base.layers]),
+        "heads": choose([base.heads // 2, base.heads, 2 * base.heads]),
+        "hidden_dropout": choose([0.0, 0.1, 0.2]),
+        "attention_dropout": choose([0.0, 0.1, 0.2]),
+    }
     if base.feature_mask:
-        changes["feature_mask"] = source.choice([0.1, 0.15, 0.2, 0.3])
-    changes["target_mask"] = source.choice([0.1, 0.15, 0.5, 1.0])
+        changes["feature_mask"] = choose([0.1, 0.15, 0.2, 0.3])
+    changes["target_mask"] = choose([0.1, 0.15, 0.5, 1.0])
     factor = 10 ** source.uniform(-DECADES, DECADES)
     changes["learning_rate"] = float(f"{base.learning_rate * factor:.3g}")
     if base.schedule == "flat_then_cosine":
-        changes["schedule_share"] = source.choice([0.3, 0.5, 0.7])
+        changes["schedule_share"] = choose([0.3, 0.5, 0.7])
     return changes

@@ -24,7 +24,7 @@ def test_a_classifier_learns_iris_and_fits_into_cross_validation() -> None:
     assert set(model.predict(features)) <= set(names)
 
 
-def test_a_regressor_takes_mixed_frames_with_missing_and_new_categories() -> None:
+def test_a_regressor_takes_missing_and_new_categories() -> None:
     frame = synthetic.frame("regression", 120)
     target = frame.pop("y")
     model = NPTRegressor({**FAST, "updates": 150}).fit(frame, target)

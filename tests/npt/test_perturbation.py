@@ -25,7 +25,7 @@ from npt.table import Split, Table, Task
 from tests.conftest import SMALL_NPT, first_split, make_table
 
 INTACT, SHUFFLED = Perturbation("shuffle", 0.0), Perturbation("shuffle", 1.0)
-SPOILT = [
+PERTURBED = [
     SHUFFLED,
     Perturbation("shuffle", 0.4),
     Perturbation("delete", 0.5),
@@ -57,10 +57,10 @@ def plain_loop(
     for batch in partition(learner.data, "test", learner.settings, draws):
         cells = mask(learner.data.take(batch), "test", learner.settings, draws).cells
         n, d = cells.codes.shape[1:]
-        for place, row in enumerate(batch.tolist()):
+        for query, row in enumerate(batch.tolist()):
             if row not in rows:
                 continue
-            sources = perturbation.sources(seed, row, place, (n, d))
+            sources = perturbation.sources(seed, row, query, (n, d))
             parts = []
             for given in (cells.codes, cells.scale, cells.mask):
                 made = torch.zeros(1, len(sources), d, dtype=given.dtype)
@@ -72,7 +72,7 @@ def plain_loop(
     return learner.decode(torch.stack([outputs[row] for row in rows.tolist()])).values
 
 
-@pytest.mark.parametrize("perturbation", [INTACT, *SPOILT], ids=str)
+@pytest.mark.parametrize("perturbation", [INTACT, *PERTURBED], ids=str)
 @pytest.mark.parametrize(
     "settings", [SMALL_NPT, SMALL_NPT.changed(batch_rows=20)], ids=["whole", "batches"]
 )
@@ -85,7 +85,7 @@ def test_many_copies_at_once_equal_the_plain_loop(
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-def test_the_control_changes_exactly_nothing_and_corruption_does(task: Task) -> None:
+def test_the_control_changes_nothing_and_corruption_does(task: Task) -> None:
     learner, rows = trained(task)
     clean = learner.predict(rows).values
     control = learner.predict_perturbed(rows, INTACT, 0).values
@@ -93,16 +93,18 @@ def test_the_control_changes_exactly_nothing_and_corruption_does(task: Task) -> 
     assert np.allclose(control, clean, atol=1e-5)
     if task != "regression":
         assert score(task, truth, control)["accuracy"] == score(task, truth, clean)["accuracy"]
-    for spoilt in SPOILT:
-        assert not np.allclose(learner.predict_perturbed(rows, spoilt, 0).values, clean, atol=1e-5)
+    for perturbed in PERTURBED:
+        assert not np.allclose(
+            learner.predict_perturbed(rows, perturbed, 0).values, clean, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-def test_without_attention_between_datapoints_nothing_changes_at_all(task: Task) -> None:
+def test_without_datapoint_attention_nothing_changes(task: Task) -> None:
     learner, rows = trained(task, SMALL_NPT.changed(between_datapoints=False))
-    for spoilt in SPOILT:
+    for perturbed in PERTURBED:
         assert np.array_equal(
-            learner.predict_perturbed(rows, spoilt, 0).values,
+            learner.predict_perturbed(rows, perturbed, 0).values,
             learner.predict_perturbed(rows, INTACT, 0).values,
         )
 
@@ -129,9 +131,9 @@ def test_knn_changes_much_and_a_linear_model_not_at_all(task: Task) -> None:
     linear = fitted(
         "linear", table, split, {"alpha": [1.0]} if task == "regression" else {"C": [1.0]}
     )
-    for spoilt in SPOILT:
+    for perturbed in PERTURBED:
         assert np.array_equal(
-            linear.predict_perturbed(split.test, spoilt, 0).values,
+            linear.predict_perturbed(split.test, perturbed, 0).values,
             linear.predict(split.test).values,
         )
 
@@ -154,11 +156,11 @@ def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_every_column_is_permuted_over_the_share_and_the_row_stays(share: float) -> None:
-    n, d, place = 60, 5, 17
-    sources = Perturbation("shuffle", share).sources(1, 4, place, (n, d))
-    others = np.delete(np.arange(n), place)
-    assert (sources[0] == place).all()
+def test_every_column_is_permuted_and_the_query_stays(share: float) -> None:
+    n, d, query = 60, 5, 17
+    sources = Perturbation("shuffle", share).sources(1, 4, query, (n, d))
+    others = np.delete(np.arange(n), query)
+    assert (sources[0] == query).all()
     for j in range(d):
         assert sorted(sources[1:, j]) == list(others)
     moved = (sources[1:] != others[:, None]).any(1).sum()
@@ -175,16 +177,16 @@ def test_doses_are_nested_and_drawn_by_row_and_seed() -> None:
     assert set(many) <= set(few)
     assert len(few) == 50 - 10 and len(many) == 50 - 39
     assert few[0] == many[0] == 7
-    spoilt = [Perturbation("shuffle", share).sources(1, 4, 7, (50, 3)) for share in (0.2, 0.8)]
+    perturbed = [Perturbation("shuffle", share).sources(1, 4, 7, (50, 3)) for share in (0.2, 0.8)]
     at = [
         set(np.flatnonzero((one[1:] != np.delete(np.arange(50), 7)[:, None]).any(1)))
-        for one in spoilt
+        for one in perturbed
     ]
     assert at[0] <= at[1]
     again = Perturbation("shuffle", 0.8)
-    assert np.array_equal(spoilt[1], again.sources(1, 4, 7, (50, 3)))
-    assert not np.array_equal(spoilt[1], again.sources(1, 5, 7, (50, 3)))
-    assert not np.array_equal(spoilt[1], again.sources(2, 4, 7, (50, 3)))
+    assert np.array_equal(perturbed[1], again.sources(1, 4, 7, (50, 3)))
+    assert not np.array_equal(perturbed[1], again.sources(1, 5, 7, (50, 3)))
+    assert not np.array_equal(perturbed[1], again.sources(2, 4, 7, (50, 3)))
     assert len(Perturbation("delete", 0.999).sources(1, 4, 7, (50, 3))) == 2
 
 

@@ -16,7 +16,7 @@ def project(*projections: Projection) -> list[Tensor]:
     """Outputs of linear layers, each with its input; neighbours with one input share a product."""
     if not is_fast():
         return [layer(x) for layer, x in projections]
-    outputs = []
+    outputs: list[Tensor] = []
     for _, group in groupby(projections, _identity_of_input):
         layers, inputs = zip(*group, strict=True)
         outputs += _joint(layers, inputs[0])
@@ -48,8 +48,14 @@ def _identity_of_input(projection: Projection) -> int:
 def _joint(layers: tuple[nn.Linear, ...], x: Tensor) -> list[Tensor]:
     if len(layers) == 1:
         return [layers[0](x)]
-    weight = torch.cat([layer.weight for layer in layers])
-    bias = torch.cat([layer.bias for layer in layers])
-    sizes = [layer.out_features for layer in layers]
+    weights: list[Tensor] = []
+    biases: list[Tensor] = []
+    sizes: list[int] = []
+    for layer in layers:
+        weights.append(layer.weight)
+        biases.append(layer.bias)
+        sizes.append(layer.out_features)
+    weight = torch.cat(weights)
+    bias = torch.cat(biases)
     outputs = nn.functional.linear(x, weight, bias)
     return list(outputs.split(sizes, -1))

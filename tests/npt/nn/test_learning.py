@@ -80,13 +80,13 @@ def lookup_error(settings: NPTSettings) -> float:
     return float(torch.stack(errors).mean().sqrt())
 
 
-def test_it_looks_up_what_only_other_rows_know_and_a_row_wise_model_cannot() -> None:
+def test_only_attention_between_datapoints_solves_lookup() -> None:
     settings = LEARNING.changed(heads=1, target_mask=0.3, updates=900)
     assert lookup_error(settings) < 0.3
     assert lookup_error(settings.changed(between_datapoints=False, updates=200)) > 0.9
 
 
-def test_the_same_seed_gives_the_same_weights_whatever_ran_before() -> None:
+def test_the_same_seed_gives_the_same_weights() -> None:
     table = make_table("multiclass")
     split = first_split(table)
     settings = NPTSettings(

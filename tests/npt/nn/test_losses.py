@@ -84,7 +84,7 @@ def test_the_tradeoff_falls_from_its_start_to_zero() -> None:
     assert tradeoff(700, NPTSettings(updates=1000, tradeoff="constant", tradeoff_start=0.5)) == 0.5
 
 
-def test_the_model_of_a_table_with_one_kind_of_column_has_no_kind_embedding() -> None:
+def test_one_column_type_needs_no_type_embedding() -> None:
     assert (
         NPT(ColumnLayout((1, 1), (True, True), 1), NPTSettings(width=8, heads=2)).column_type
         is None

@@ -86,7 +86,7 @@ def test_which_targets_are_hidden_and_scored(
     assert not masked.features.any()
 
 
-def test_in_training_with_shown_targets_only_drawn_train_targets_are_scored() -> None:
+def test_with_shown_targets_only_drawn_ones_are_scored() -> None:
     data = large()
     masked = mask(data, "train", PLAIN.changed(target_mask=0.3), draws())
     own = (data.part == 0) & ~data.missing[:, 2]
@@ -148,7 +148,7 @@ def test_feature_masks_follow_the_ninety_to_ten_rule() -> None:
     assert abs(random - 0.1) < 4 * (0.09 / selected.sum()) ** 0.5
 
 
-def test_randomised_cells_hold_valid_values_and_hidden_ones_nothing() -> None:
+def test_randomised_cells_are_valid_and_hidden_ones_empty() -> None:
     data = large(40_000)
     masked = mask(data, "train", NPTSettings(width=8, heads=2, feature_mask=0.5), draws())
     random = masked.features & (masked.cells.mask[0] == 0)

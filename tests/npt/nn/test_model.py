@@ -42,7 +42,7 @@ def permuted(x: ModelInput, order: torch.Tensor) -> ModelInput:
 
 
 @pytest.mark.parametrize("n", [1, 4, 9])
-def test_rows_may_come_in_any_order_also_with_as_many_rows_as_columns(n: int) -> None:
+def test_rows_may_come_in_any_order_even_if_n_equals_d(n: int) -> None:
     network, x = model(layout()), cells(n, layout())
     order = torch.randperm(n, generator=torch.Generator().manual_seed(3))
     assert torch.allclose(network(permuted(x, order)), network(x)[:, order], atol=1e-12)

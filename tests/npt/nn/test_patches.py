@@ -186,9 +186,7 @@ def test_rows_may_come_in_any_order() -> None:
 
 
 @pytest.mark.parametrize("augment", [False, True])
-def test_it_learns_which_half_is_bright_and_can_be_questioned(
-    augment: bool, tmp_path: Path
-) -> None:
+def test_it_learns_which_half_is_bright_and_can_be_probed(augment: bool, tmp_path: Path) -> None:
     table = images()
     split = splits(table, SplitRule(folds=4, used=1))[0]
     settings = (
@@ -211,7 +209,7 @@ def test_it_learns_which_half_is_bright_and_can_be_questioned(
     assert np.isfinite(corrupted).all()
 
 
-def test_train_images_are_crops_and_mirrors_of_themselves_and_no_others_change() -> None:
+def test_only_train_images_are_cropped_and_mirrored() -> None:
     table = images(40, target=70)
     data, split = encoded(table)
     new = augmented(data, patches_of(table), torch.Generator().manual_seed(0))
@@ -241,7 +239,7 @@ def test_train_images_are_crops_and_mirrors_of_themselves_and_no_others_change()
     assert 0.2 < np.mean([mirrored for *_, mirrored in found]) < 0.8
 
 
-def test_channels_are_standardised_as_declared_and_columns_otherwise(tmp_path: Path) -> None:
+def test_channels_are_standardised_as_declared(tmp_path: Path) -> None:
     table = images(target=70)
     split = splits(table, SplitRule(folds=4, used=1))[0]
     known = statistics(table, split)

@@ -198,7 +198,7 @@ learner.save(place / "weights.pt")
 LONG = BATCHES.changed(updates=150, batch_rows=None, evaluate_every=3)
 
 
-def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
+def test_a_killed_training_resumes_bit_identically(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED]
     for place in ("whole", "killed"):
         (tmp_path / place).mkdir()
