@@ -34,19 +34,19 @@ class Baseline(ABC):
     Configurations passed to the methods contain all parameters: the tuned and the fixed ones.
 
     Attributes:
-        name: of the file, and of the method in a configuration.
-        title: in tables and figures.
-        libraries: distributions whose versions rows record.
-        test_settings: settings with which it trains in well below a second.
-        sources: files that determine its results, beside its own file and the shared ones.
-        fixed: parameters that differ from the library's defaults in every configuration.
-        embeds_categories: receives categories as integer codes always.
-        takes_categories: can receive categories as integer codes.
-        takes_missing: can receive missing numbers as NaN.
-        slow: gets a job for each fold.
-        accelerated: can use a GPU.
-        keeps_train_rows: predicts from train rows in memory, which `with_train_rows` replaces.
-        recalls: answers the lookup task by `recall`, instead of being fitted to the duplicates.
+        name: Name of its file, and of the method in a configuration.
+        title: Name in tables and figures.
+        libraries: Distributions whose versions rows record.
+        test_settings: Settings with which it trains in well below a second.
+        sources: Files that determine its results, besides its file and the shared ones.
+        fixed: Parameters that differ from the library's defaults in every configuration.
+        embeds_categories: Always receives categories as integer codes.
+        takes_categories: Can receive categories as integer codes.
+        takes_missing: Can receive missing numbers as NaN.
+        slow: Whether each fold is a separate job.
+        accelerated: Whether it can use a GPU.
+        keeps_train_rows: Predicts from train rows in memory, which `with_train_rows` replaces.
+        recalls: Answers the lookup task by `recall`, instead of being fitted to the duplicates.
     """
 
     name: ClassVar[str]
@@ -82,8 +82,8 @@ class Baseline(ABC):
         """Train one model for configurations that differ only in shared parameters.
 
         Raises:
-            Infeasible: these configurations cannot be fitted to the data.
-            UserError: a parameter is unknown.
+            Infeasible: These configurations cannot be fitted to the data.
+            UserError: A parameter is unknown.
         """
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ class Baseline(ABC):
         """Every configuration of the grids that the settings name.
 
         Raises:
-            UserError: the grid has a parameter that the baseline does not tune.
+            UserError: The grid has a parameter that the baseline does not tune.
         """
         for grid in self.grids(settings, task, train_rows):
             yield from points(grid)
@@ -130,7 +130,7 @@ class Baseline(ABC):
         """The grids that the settings name.
 
         Raises:
-            UserError: the grid has a parameter that the baseline does not tune.
+            UserError: The grid has a parameter that the baseline does not tune.
         """
         paper = self.paper_grids(task, size_of(train_rows))
         tuned = paper[0] if isinstance(settings.grid, str) else settings.grid

@@ -78,7 +78,7 @@ class DeepKernelLearning(Baseline):
         """Train one model; its weights are those of the best epoch on the validation rows.
 
         Raises:
-            UserError: a parameter is unknown.
+            UserError: A parameter is unknown.
         """
         (parameters,) = configurations
         model = self._trained(data, parameters, seed, resources)
@@ -155,9 +155,9 @@ class DeepKernel:
         """Adam on the bound, for `max_epochs` or until `patience` epochs without a lower error.
 
         Args:
-            train: features (n, F) and standardised target (n,).
-            validation: likewise; the weights of the epoch with its lowest error are kept.
-            parameters: the configuration.
+            train: Features (n, F) and standardised target (n,).
+            validation: Likewise; the weights of the epoch with its lowest error are kept.
+            parameters: The configuration.
         """
         import torch
         from gpytorch.mlls import VariationalELBO
@@ -212,9 +212,9 @@ class DeepKernel:
         """Posterior mean (m,) of an exact process.
 
         Args:
-            rows: features (m, F) to predict at.
-            observed: features (n, F).
-            values: observed there (n,), standardised.
+            rows: Features (m, F) to predict at.
+            observed: Features (n, F).
+            values: Observed there (n,), standardised.
         """
         import torch
 

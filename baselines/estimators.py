@@ -13,7 +13,7 @@ from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import UserError, unknown
 
-Prediction = Callable[[np.ndarray], np.ndarray]
+PredictFunction = Callable[[np.ndarray], np.ndarray]
 
 
 def require_known(parameters: Parameters, known: Sequence[str], title: str) -> None:
@@ -27,7 +27,7 @@ def build(kind: type, parameters: Parameters, **defaults: Any) -> Any:
     """An estimator of class `kind`; `parameters` take precedence over `defaults`.
 
     Raises:
-        UserError: it has no such parameter; some libraries would ignore it.
+        UserError: It has no such parameter; some libraries would ignore it.
     """
     require_known(parameters, sorted(parameters_of(kind)), kind.__name__)
     return kind(**{**defaults, **parameters})
@@ -49,10 +49,12 @@ def fit_estimator(estimator: Any, data: TrainingData) -> Any:
 
 def prediction_function(estimator: Any, data: TrainingData) -> Any:
     """The method of an estimator that gives values (n,) or class probabilities (n, K)."""
-    return estimator.predict if data.is_regression else estimator.predict_proba
+    if data.is_regression:
+        return estimator.predict
+    return estimator.predict_proba
 
 
-def of_one_model(predict: Prediction) -> Predictor:
+def of_one_model(predict: PredictFunction) -> Predictor:
     """A predictor of a model that serves a single configuration."""
 
     def predict_each(
@@ -66,5 +68,12 @@ def of_one_model(predict: Prediction) -> Predictor:
 def prior(data: TrainingData) -> Predictor:
     """Predict the mean, or the shares of the classes, of the train rows."""
     labels = data.train_labels
-    constant = labels.mean() if data.is_regression else np.bincount(labels) / len(labels)
-    return of_one_model(lambda features: np.repeat(constant[None], len(features), 0))
+    if data.is_regression:
+        constant = labels.mean()
+    else:
+        constant = np.bincount(labels) / len(labels)
+
+    def predict(features: np.ndarray) -> np.ndarray:
+        return np.repeat(constant[None], len(features), 0)
+
+    return of_one_model(predict)

@@ -24,12 +24,12 @@ class BaselineSettings(Strict):
     """What a search tries.
 
     Attributes:
-        grid: name of a declared grid, or a grid: parameter to list of values.
-        fixed: parameters that the grid does not tune, the same in every configuration.
-        budget: number of different models to try on a fold, drawn from the grid, the same on
+        grid: Name of a declared grid, or a grid: parameter to list of values.
+        fixed: Parameters that the grid does not tune, the same in every configuration.
+        budget: Number of different models to try on a fold, drawn from the grid, the same on
             every fold; None tries all.
-        native_categories: pass categories to the library as such instead of one-hot.
-        native_missing: pass missing numbers to the library as NaN instead of the column's mean.
+        native_categories: Pass categories to the library as such instead of one-hot.
+        native_missing: Pass missing numbers to the library as NaN instead of the column's mean.
     """
 
     grid: GridName | dict[str, list[Any]] = "paper"
@@ -75,12 +75,12 @@ def require_tunable(grid: Grid, tunable: Mapping[str, Sequence[Any]], where: str
     """Check a custom grid.
 
     Args:
-        grid: parameter to values.
-        tunable: values of the paper's grids by parameter.
-        where: key of the grid, for the error.
+        grid: Parameter to values.
+        tunable: Values of the paper's grids by parameter.
+        where: Key of the grid, for the error.
 
     Raises:
-        UserError: the grid is empty, tunes another parameter, or has text where a number belongs.
+        UserError: The grid is empty, tunes another parameter, or has text where a number belongs.
     """
     allowed = ", ".join(tunable)
     if not grid:

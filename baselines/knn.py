@@ -86,14 +86,15 @@ class KNN(Baseline):
         """Keep the train rows; the configurations have one `p`.
 
         Raises:
-            Infeasible: there are fewer train rows than neighbours.
-            UserError: a parameter is unknown or has a value that is not allowed.
+            Infeasible: There are fewer train rows than neighbours.
+            UserError: A parameter is unknown or has a value that is not allowed.
         """
         for parameters in configurations:
             _check(parameters)
         largest = _largest_k(configurations)
-        if largest > len(data.train):
-            raise Infeasible(f"n_neighbors {largest} is more than the {len(data.train)} train rows")
+        available = len(data.train)
+        if largest > available:
+            raise Infeasible(f"n_neighbors {largest} is more than the {available} train rows")
         p = _value(configurations[0], "p")
         search = NeighbourSearch(data.train_features, p, resources.threads)
         votes = _votes(data)

@@ -34,15 +34,15 @@ def predict_originals(
     fitted to the duplicates with the quick grid and tuned on them, on the CPU.
 
     Args:
-        name: of the baseline.
-        table: of a regression, blind to the targets of test rows.
-        split: fold of the table.
-        duplicates: rows of the table and their duplicates, one-hot.
-        seed: of the training.
-        resources: threads, and the device of a baseline that recalls.
+        name: Name of the baseline.
+        table: A regression table, blind to the targets of test rows.
+        split: Fold of the table.
+        duplicates: Rows of the table and their duplicates, one-hot.
+        seed: Seed of the training.
+        resources: Threads, and the device of a baseline that recalls.
 
     Raises:
-        Infeasible: no configuration could be fitted.
+        Infeasible: No configuration could be fitted.
     """
     baseline = baselines()[name]
     values_of = _recalled if baseline.recalls else _fitted

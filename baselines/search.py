@@ -27,9 +27,9 @@ class Candidate:
     """A configuration.
 
     Attributes:
-        index: in the grid.
-        parameters: tuned and fixed ones.
-        effective: what of them determines the model.
+        index: Index in the grid.
+        parameters: Tuned and fixed ones.
+        effective: Those parameters that determine the model.
     """
 
     index: int
@@ -57,10 +57,10 @@ class SearchResult:
     """A finished search.
 
     Attributes:
-        trials: in the order of the grid, of all that was tried.
+        trials: All configurations that were tried, in the order of the grid.
         winner: None if no configuration could be fitted and scored.
-        fits: number of models that were fitted.
-        models: number of different models that were tried.
+        fits: Number of models that were fitted.
+        models: Number of different models that were tried.
     """
 
     trials: Sequence[Trial]

@@ -97,8 +97,8 @@ class TabNet(Baseline):
         """Train one network; its weights are those of the best epoch on the validation rows.
 
         Raises:
-            Infeasible: too few rows for batch normalisation, or training diverged.
-            UserError: a parameter is unknown.
+            Infeasible: Too few rows for batch normalisation, or training diverged.
+            UserError: A parameter is unknown.
         """
         import torch
 

@@ -19,13 +19,13 @@ class TrainingData:
     Attributes:
         features: (N, F).
         target: (N,), class codes or standardised values; NaN where hidden.
-        train: numbers of the train rows with a known target.
-        validation: numbers of the validation rows with a known target.
-        task: of the table.
-        classes: number of classes of the target, C; 1 for regression.
-        categorical: indices of features that are category codes; empty for one-hot features.
-        sizes: number of codes of each of `categorical`.
-        columns: for each feature, the index of its table column, counted without the target.
+        train: Numbers of the train rows with a known target.
+        validation: Numbers of the validation rows with a known target.
+        task: Task of the table.
+        classes: Number of classes of the target, C; 1 for regression.
+        categorical: Indices of features that are category codes; empty for one-hot features.
+        sizes: Number of codes of each of `categorical`.
+        columns: For each feature, the index of its table column, counted without the target.
     """
 
     features: np.ndarray
@@ -65,7 +65,7 @@ class TrainingData:
         """Predictions of a library in float64.
 
         Args:
-            predicted: values (n,) or (n, 1), or probabilities (n, K) of the seen classes.
+            predicted: Values (n,) or (n, 1), or probabilities (n, K) of the seen classes.
 
         Returns:
             Values (n,), or probabilities (n, C) that sum to one, zero for unseen classes.
@@ -81,7 +81,7 @@ class TrainingData:
         """Log loss in nats, or mean squared error of the standardised target, on validation rows.
 
         Args:
-            predicted: values (n,) or probabilities (n, C), of `over_all_classes`.
+            predicted: Values (n,) or probabilities (n, C), of `over_all_classes`.
         """
         truth = self.target[self.validation]
         if self.is_regression:
@@ -95,10 +95,10 @@ def training_data(table: Table, split: Split, *, codes: bool, missing: float = 0
     """Features and standardised target of a table.
 
     Args:
-        table: blind to the targets of test rows.
-        split: one fold.
-        codes: categories become integer codes instead of one-hot features.
-        missing: value of missing numbers: 0, the column's mean, or NaN.
+        table: A table that is blind to the targets of test rows.
+        split: One fold.
+        codes: Categories become integer codes instead of one-hot features.
+        missing: Value of missing numbers: 0, the column's mean, or NaN.
     """
     known = statistics(table, split)
     target = (table.truth - known.centre[table.target]) / known.scale[table.target]

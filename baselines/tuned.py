@@ -32,7 +32,6 @@ SHARED_SOURCES = (
     "baselines/baseline.py",
     "baselines/estimators.py",
     "baselines/grids.py",
-    "baselines/lookup_task.py",
     "baselines/search.py",
     "baselines/training_data.py",
     "baselines/tuned.py",
@@ -95,7 +94,7 @@ class TrainedBaseline:
 
     @property
     def device(self) -> str:
-        """Where the model was fitted."""
+        """Device on which the model was fitted."""
         return self.resources.device
 
     def predict(self, rows: np.ndarray) -> Prediction:
@@ -150,17 +149,18 @@ class TunedBaseline:
 
     @property
     def device(self) -> str:
-        """Where models are fitted."""
+        """Device on which models are fitted."""
         return self.resources.device
 
     def fit(self, table: Table, split: Split, seed: int) -> Fit:
         """Search the grid with random state 42 + seed and keep the first of the best.
 
         Raises:
-            Infeasible: the train rows have one target value, no validation row has a target, or
+            Infeasible: The train rows have one target value, no validation row has a target, or
                 no configuration could be fitted and scored.
         """
         data = self._data(table, split)
+        self._require_device()
         grid = list(self.baseline.configurations(self.settings, data.task, len(split.train)))
         search = Search(self.baseline, data, self.settings, SEED + seed, self.resources)
         with threadpool_limits(self.resources.threads):
@@ -184,7 +184,7 @@ class TunedBaseline:
         return self.trained.predict(rows)
 
     def _data(self, table: Table, split: Split) -> TrainingData:
-        """The training data, once it is known that something can be learned from it."""
+        """The training data, from which something can be learned."""
         data = training_data(
             table,
             split,
@@ -195,11 +195,14 @@ class TunedBaseline:
             raise Infeasible("the train rows have a single target value")
         if not len(data.validation):
             raise Infeasible("no validation row has a known target")
+        return data
+
+    def _require_device(self) -> None:
+        """Raise `UserError` unless the device is available."""
         if self.device != "cpu":
             from npt.nn.device import device_of
 
             device_of(self.device)
-        return data
 
 
 def _require_inputs(baseline: Baseline, settings: BaselineSettings) -> None:

@@ -36,7 +36,7 @@ class XGBoost(Boosting):
         """Fit the longest ensemble; shorter ones are its first rounds.
 
         Raises:
-            UserError: a GPU is requested, which the installed build would ignore with a warning.
+            UserError: A GPU is requested, which the installed build would ignore with a warning.
         """
         from xgboost import XGBClassifier, XGBRegressor, build_info
 

@@ -149,10 +149,10 @@ def _some_rows(rest: Rows, labels: Values | None, fraction: float) -> Pair:
             "that are not tested"
         )
     strata = None if labels is None else _strata(labels, held_out)
-    train, validation = train_test_split(
+    parts: Any = train_test_split(
         rest, test_size=fraction, random_state=SPLIT_SEED, stratify=strata
     )
-    return train, validation
+    return parts[0], parts[1]
 
 
 def _strata(labels: Values, held_out: int) -> Values | None:

@@ -78,12 +78,12 @@ def device_of(name: str, resources: Resources) -> str:
 
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_the_number_of_threads_changes_no_prediction(name: str, task: Task) -> None:
-    one = predictions(name, task, Resources(1))
-    two = predictions(name, task, Resources(2))
+    serial = predictions(name, task, Resources(1))
+    parallel = predictions(name, task, Resources(2))
     if name in SUMS_DEPEND_ON_THREADS:
-        assert one == pytest.approx(two, rel=1e-3, abs=1e-3)
+        assert serial == pytest.approx(parallel, rel=1e-3, abs=1e-3)
     else:
-        assert np.array_equal(one, two)
+        assert np.array_equal(serial, parallel)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads under /proc")

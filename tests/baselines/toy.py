@@ -21,7 +21,7 @@ class Toy(Baseline):
     """The i-th configuration predicts `outcomes[i]` everywhere, or raises it.
 
     Attributes:
-        fitted: for each fit, the configurations that it served.
+        fitted: For each fit, the configurations that it served.
     """
 
     name = "toy"

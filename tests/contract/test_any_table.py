@@ -21,7 +21,7 @@ QUICK = settings(
     deadline=None,
     derandomize=True,
     database=None,
-    suppress_health_check=list[HealthCheck](HealthCheck),
+    suppress_health_check=list(HealthCheck),
     print_blob=False,
 )
 SCALES = st.sampled_from([0.0, 1e-12, 1.0, 1e9])

@@ -1,58 +1,71 @@
-"""How the tests start the workflow, and what they compare of it."""
+"""Start the workflow and its steps, and read what they made."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).parents[2]
 SMOKE = ROOT / "workflow" / "configs" / "smoke.yaml"
+SNAKEMAKE = Path(sys.executable).parent / "snakemake"
+TIMEOUT = 900
+
+Done = subprocess.CompletedProcess[str]
 
 
 def command(folder: Path, *options: str, config: Path = SMOKE) -> list[str]:
-    snakemake = str(Path(sys.executable).parent / "snakemake")
-    place = [
-        "--snakefile",
-        str(ROOT / "Snakefile"),
-        "--directory",
-        str(folder),
-        "--configfile",
-        str(config),
-    ]
+    """Command line of a run in a folder."""
     return [
-        snakemake,
-        *place,
-        "--workflow-profile",
-        str(ROOT / "profiles/default"),
-        "--cores",
-        "2",
+        str(SNAKEMAKE),
+        *("--snakefile", str(ROOT / "Snakefile")),
+        *("--directory", str(folder)),
+        *("--configfile", str(config)),
+        *("--workflow-profile", str(ROOT / "profiles" / "default")),
+        *("--cores", "2"),
         *options,
     ]
 
 
-def run(folder: Path, *options: str, config: Path = SMOKE) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(folder, *options, config=config), capture_output=True, text=True, timeout=600
-    )
+def run(folder: Path, *options: str, config: Path = SMOKE) -> Done:
+    """Run the workflow in a folder."""
+    arguments = command(folder, *options, config=config)
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT)
 
 
-def short(folder: Path) -> Path:
-    """The smoke configuration with two of its studies."""
+def step_command(name: str, *options: str) -> list[str]:
+    """Command line of a step."""
+    return [sys.executable, "-m", f"workflow.steps.{name}", *options]
+
+
+def step(folder: Path, name: str, *options: str) -> Done:
+    """Run a step in a folder that has a kept plan."""
+    arguments = step_command(name, *options)
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT, cwd=folder)
+
+
+def smoke_config(folder: Path, **changes: Any) -> Path:
+    """The smoke configuration with other values of some keys, as a file."""
     content = yaml.safe_load(SMOKE.read_text())
-    content["studies"] = {name: content["studies"][name] for name in ("main", "corruption")}
-    (folder / "short.yaml").write_text(yaml.safe_dump(content))
-    return folder / "short.yaml"
+    path = folder / "changed.yaml"
+    path.write_text(yaml.safe_dump({**content, **changes}))
+    return path
 
 
-def tables(folder: Path) -> dict[str, bytes]:
-    paths = [
-        path
-        for kind in ("tables", "figures")
-        for path in sorted((folder / "results" / kind).iterdir())
-    ]
-    return {
-        path.name: path.read_bytes() for path in paths if ".cost." not in path.name
-    }  # seconds are never the same
+def short_config(folder: Path) -> Path:
+    """The smoke configuration with two of its studies."""
+    studies = yaml.safe_load(SMOKE.read_text())["studies"]
+    return smoke_config(folder, studies={name: studies[name] for name in ("main", "corruption")})
+
+
+def shown(folder: Path) -> dict[str, bytes]:
+    """Tables and figures by file name, without those of seconds, which always differ."""
+    contents = {}
+    for name in ("tables", "figures"):
+        for path in sorted((folder / "results" / name).iterdir()):
+            if ".cost." not in path.name:
+                contents[path.name] = path.read_bytes()
+    return contents

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
 from baselines import methods
+from npt.interface import Method
 from workflow.config.models import Config
 from workflow.studies import kinds
 
@@ -19,48 +19,45 @@ Schema = dict[str, Any]
 
 
 def schema() -> Schema:
-    """JSON schema with the settings of all methods and the options of all study kinds."""
+    """JSON schema of a configuration, with the settings of all methods."""
     content = Config.model_json_schema()
     content["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     content["title"] = TITLE
+    definitions = content["$defs"]
+    for method in methods().values():
+        model = method.settings
+        definitions[model.__name__] = model.model_json_schema()
+    settings = _by_method(_settings_of)
+    variants = _by_method(_variants_of)
+
     properties = content["properties"]
-    for name, method in methods().items():
-        _define(content, f"settings_{name}", method.settings)
-    settings = _by_method("")
-    properties["settings"]["additionalProperties"] = False
-    properties["settings"] |= settings
-    properties["overrides"]["additionalProperties"] = _nullable({"type": "object", **settings})
-    variants = _by_method("variants")
-    study = content["$defs"]["StudyConfig"]["properties"]
-    study["variants"] |= variants
-    study["kind"]["enum"] = list(kinds())
-    properties["configurations"]["additionalProperties"] = {"type": "object", **variants}
+    properties["settings"].update(settings)
+    properties["overrides"]["additionalProperties"] = _nullable(settings)
+    properties["configurations"]["additionalProperties"] = variants
     properties["budget"] = {
         "description": properties["budget"]["description"],
         "anyOf": [{"type": "integer", "minimum": 1}, {"type": "object"}],
     }
     properties["studies"]["additionalProperties"] = _nullable({"$ref": "#/$defs/StudyConfig"})
     properties["studies"].pop("patternProperties", None)
+    study = definitions["StudyConfig"]["properties"]
+    study["variants"].update(variants)
+    study["kind"]["enum"] = list(kinds())
     return content
 
 
-def _define(content: Schema, name: str, model: type) -> None:
-    """Add the schema of a model; it must have no nested models."""
-    if issubclass(model, BaseModel):
-        content["$defs"][name] = model.model_json_schema()
-    else:
-        content["$defs"][name] = {"type": "object"}
+def _settings_of(method: Method) -> Schema:
+    return _nullable({"$ref": f"#/$defs/{method.settings.__name__}"})
 
 
-def _by_method(what: str) -> Schema:
-    """Properties with settings, or with named variants of settings, of every method."""
-    properties: Schema = {}
-    for name in methods():
-        settings = _nullable({"$ref": f"#/$defs/settings_{name}"})
-        properties[name] = settings
-        if what == "variants":
-            properties[name] = {"type": "object", "additionalProperties": settings}
-    return {"properties": properties, "additionalProperties": False}
+def _variants_of(method: Method) -> Schema:
+    return {"type": "object", "additionalProperties": _settings_of(method)}
+
+
+def _by_method(schema_of: Callable[[Method], Schema]) -> Schema:
+    """Schema of a mapping from methods."""
+    properties = {name: schema_of(method) for name, method in methods().items()}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _nullable(schema: Schema) -> Schema:

@@ -21,7 +21,8 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
     """
     merged: dict[str, Any] = {}
     key = f"settings.{method}"
-    if method in config.budget and methods()[method].draw is None:
+    tunes_itself = methods()[method].draw is None
+    if tunes_itself and method in config.budget:
         merged["budget"] = config.budget[method]
     merged.update(config.settings.get(method, {}))
     override = _of_method(config.overrides, dataset, method)

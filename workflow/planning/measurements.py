@@ -81,9 +81,9 @@ def deletion_passes() -> float:
     rows = pd.read_csv(REFERENCE / "quick" / "deletion.csv")
     shape, settings = _network(config, str(rows["dataset"].iloc[0]))
     forward = resources.forward_flop(shape, settings)
+    update = resources.update_flop(shape, settings)
     seconds_per_row = rows["probe_seconds"].sum() / rows["rows"].sum()
-    pass_seconds = cpu_seconds(forward, resources.update_flop(shape, settings))
-    return float(seconds_per_row / pass_seconds)
+    return float(seconds_per_row / cpu_seconds(forward, update))
 
 
 @cache

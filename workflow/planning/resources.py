@@ -92,14 +92,16 @@ def training_flop(shape: Shape, settings: NPTSettings) -> float:
     """Floating-point operations of a training with its validation passes over all batches."""
     epochs = settings.updates / shape.batches
     evaluations = epochs / settings.evaluate_every
-    passes = flops.TRAINING * settings.updates + shape.batches * evaluations
-    return forward_flop(shape, settings) * passes
+    training_passes = flops.TRAINING * settings.updates
+    validation_passes = shape.batches * evaluations
+    return forward_flop(shape, settings) * (training_passes + validation_passes)
 
 
 def run_flop(dataset: Dataset | CustomDataset, run: Run) -> float:
     """Floating-point operations of the trainings of a run of NPT."""
     settings = npt_settings(run.settings)
-    return len(run.folds) * training_flop(shape_of(dataset, settings), settings)
+    shape = shape_of(dataset, settings)
+    return len(run.folds) * training_flop(shape, settings)
 
 
 def training_memory(shape: Shape, settings: NPTSettings) -> float:
@@ -114,7 +116,8 @@ def training_memory(shape: Shape, settings: NPTSettings) -> float:
     activations = 20 * FLOAT * settings.layers * shape.batch * width
     attention = 3 * FLOAT * settings.heads * shape.batch**2 * datapoint_blocks
     table = 3 * 8 * shape.cells
-    return LIBRARIES_MB + (weights + activations + attention + table) / 1e6
+    total = weights + activations + attention + table
+    return LIBRARIES_MB + total / 1e6
 
 
 def fitting_memory(table_cells: int) -> float:

@@ -11,6 +11,8 @@ import npt
 from npt.interface import Method
 
 ROOT = Path(npt.__file__).parents[1]
+# Modules of a study kind that only declare or show; options are in the rows.
+NOT_PROBING = ("__init__.py", "tables.py", "figures.py", "summary.py")
 
 
 def revision(method: Method, sources: Sequence[str] = ()) -> str:
@@ -23,9 +25,12 @@ def revision(method: Method, sources: Sequence[str] = ()) -> str:
 
 def probe_sources(kind: str) -> tuple[str, ...]:
     """Files that determine the rows of a probe, besides those of the method."""
-    shared = ("query.py", "probing.py")
-    files = [f"workflow/studies/{name}" for name in (*shared, f"{kind}/probe.py")]
-    return tuple(file for file in files if (ROOT / file).exists())
+    folder = ROOT / "workflow" / "studies"
+    files = [folder / "probing.py", folder / "query.py"]
+    for file in sorted((folder / kind).glob("*.py")):
+        if file.name not in NOT_PROBING:
+            files.append(file)
+    return tuple(file.relative_to(ROOT).as_posix() for file in files)
 
 
 @cache
@@ -38,5 +43,7 @@ def _hash_of(sources: Sequence[str]) -> str:
             files = sorted(path.rglob("*.py"))
         for file in files:
             name = file.relative_to(ROOT).as_posix()
-            digest.update(name.encode() + b"\0" + file.read_bytes())
+            digest.update(name.encode())
+            digest.update(b"\0")
+            digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

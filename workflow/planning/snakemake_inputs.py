@@ -65,7 +65,8 @@ class Jobs:
     def prepare_memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for preparing a dataset."""
         cells = self._cells(wildcards)
-        return resources.requested_memory(resources.preparing_memory(cells), attempt)
+        megabytes = resources.preparing_memory(cells)
+        return resources.requested_memory(megabytes, attempt)
 
     def stem(self, wildcards: Any) -> str:
         """Stem of a run."""
@@ -91,7 +92,8 @@ class Jobs:
         """Time limit of a run in minutes."""
         run = self._run(wildcards)
         if methods()[run.method].saves_weights:
-            flop = resources.run_flop(self.plan.dataset(run.dataset), run)
+            dataset = self.plan.dataset(run.dataset)
+            flop = resources.run_flop(dataset, run)
             return resources.training_minutes(flop, attempt)
         cells = self._cells(wildcards)
         return resources.search_minutes(cells, len(run.folds), attempt)
@@ -108,7 +110,13 @@ class Jobs:
         """Hash of the run, and of the options and the limit of rows of the probe."""
         study = self._study(wildcards)
         run = self._run(wildcards)
-        return _hash_of([run.fingerprint, study.kind, study.options, study.max_test_rows])
+        facts = [
+            run.fingerprint,
+            study.kind,
+            study.options,
+            study.max_test_rows,
+        ]
+        return _hash_of(facts)
 
     def probe_gpus(self, wildcards: Any) -> int:
         """GPUs for a probe: one for a model with weights."""
@@ -145,16 +153,24 @@ class Jobs:
 
     def contents(self, wildcards: Any) -> str:
         """Hash of what a study consists of, and of the metrics."""
-        study = self._study(wildcards).model_dump(mode="json")
-        return _hash_of([study, self.external_files(wildcards), sorted(METRICS)])
+        study = self._study(wildcards)
+        facts = [
+            study.model_dump(mode="json"),
+            self.external_files(wildcards),
+            sorted(METRICS),
+        ]
+        return _hash_of(facts)
 
     def shown(self, kind: str, study: str = "{study}") -> list[str]:
         """Tables and figures of a study."""
+        declaration = kinds()[kind]
         files: list[str] = []
-        for name in kinds()[kind].tables:
-            files += [paths.table(study, name, ending) for ending in paths.TABLE_FORMATS]
-        for name in kinds()[kind].figures:
-            files += [paths.figure(study, name, ending) for ending in paths.FIGURE_FORMATS]
+        for name in declaration.tables:
+            for ending in paths.TABLE_FORMATS:
+                files.append(paths.table(study, name, ending))
+        for name in declaration.figures:
+            for ending in paths.FIGURE_FORMATS:
+                files.append(paths.figure(study, name, ending))
         return files
 
     def marked_for_report(self, kind: str, mark: Callable[..., Any]) -> list[Any]:
@@ -193,8 +209,14 @@ class Jobs:
     @property
     def page_contents(self) -> str:
         """Hash of what the report shows besides its inputs."""
-        kinds_in_order = [[study.name, study.kind] for study in self.plan.studies.values()]
-        return _hash_of([self.plan.preset, kinds_in_order, self.scoring])
+        studies = self.plan.studies.values()
+        facts = [
+            self.plan.preset,
+            [study.name for study in studies],
+            [study.kind for study in studies],
+            self.scoring,
+        ]
+        return _hash_of(facts)
 
     @property
     def collected_studies(self) -> list[str]:
@@ -227,11 +249,15 @@ class Jobs:
 
 def _files_of_run(run: Run) -> list[str]:
     method = methods()[run.method]
-    files = [paths.run_rows(run.stem), paths.run_predictions(run.stem)]
+    stem = run.stem
+    files = [
+        paths.run_rows(stem),
+        paths.run_predictions(stem),
+    ]
     if method.saves_weights:
-        files.append(paths.run_weights(run.stem))
+        files.append(paths.run_weights(stem))
     if method.searches:
-        files.append(paths.run_trials(run.stem))
+        files.append(paths.run_trials(stem))
     return files
 
 

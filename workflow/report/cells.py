@@ -39,7 +39,13 @@ def text(content: object) -> Cell:
     return Cell(str(content))
 
 
-def number(value: float, digits: int, *, error: float = NAN, sign: bool = False) -> Cell:
+def number(
+    value: float,
+    digits: int,
+    *,
+    error: float = NAN,
+    sign: bool = False,
+) -> Cell:
     """A number with its standard error, if it has one."""
     if math.isnan(value):
         return MISSING

@@ -81,7 +81,14 @@ def points(
             continue
         color, marker = (NPT_COLOR, "D") if label in highlight else (OTHER_COLOR, "o")
         width = None if pd.isna(error) or error == 0 else error
-        axis.errorbar(mean, height, xerr=width, fmt=marker, color=color, capsize=2)
+        axis.errorbar(
+            mean,
+            height,
+            xerr=width,
+            fmt=marker,
+            color=color,
+            capsize=2,
+        )
     if means.isna().any():
         axis.set_ylim(-0.6, len(labels) - 0.4)
     axis.set_yticks(range(len(labels)), reversed(labels))

@@ -64,7 +64,11 @@ def fold_differences(study: pd.DataFrame, scoring: Scoring) -> list[pd.DataFrame
     for task in tasks_of(study):
         metric = scoring.metrics[task]
         for dataset, rows in study[study["task"] == task].groupby("dataset", sort=False):
-            facts = {"task": task, "dataset": dataset, "metric": metric}
+            facts = {
+                "task": task,
+                "dataset": dataset,
+                "metric": metric,
+            }
             comparisons = _comparisons(rows, study, metric, waiting=dataset in missing)
             frame = framed([{**facts, **comparison} for comparison in comparisons], COLUMNS)
             frames.append(_with_holm(frame))
@@ -114,13 +118,26 @@ def _comparisons(
         comparison = _comparison(rows, model, reference, f"test_{metric}")
         if waiting:
             reason = comparison["reason"] or WAITING
-            comparison = {**comparison, **UNTESTED, "reason": reason}
-        names = {"reference": "/".join(reference), "method": model[0], "variant": model[1]}
+            comparison = {
+                **comparison,
+                **UNTESTED,
+                "reason": reason,
+            }
+        names = {
+            "reference": "/".join(reference),
+            "method": model[0],
+            "variant": model[1],
+        }
         comparisons.append({**names, **comparison})
     return comparisons
 
 
-def _comparison(rows: pd.DataFrame, model: Model, reference: Model, column: str) -> dict[str, Any]:
+def _comparison(
+    rows: pd.DataFrame,
+    model: Model,
+    reference: Model,
+    column: str,
+) -> dict[str, Any]:
     compared = _folds_of(rows, model)
     base = _folds_of(rows, reference)
     failure = _failure(compared, model) or _failure(base, reference)
@@ -140,7 +157,11 @@ def _comparison(rows: pd.DataFrame, model: Model, reference: Model, column: str)
     if nearly_equal(differences) or negligible:
         return {**facts, "reason": "the same difference on every fold"}
     test_fraction = float((compared["test_rows"] / compared["train_rows"]).mean())
-    return {**facts, **corrected_test(differences.to_numpy(), test_fraction), "reason": ""}
+    return {
+        **facts,
+        **corrected_test(differences.to_numpy(), test_fraction),
+        "reason": "",
+    }
 
 
 def _folds_of(rows: pd.DataFrame, model: Model) -> pd.DataFrame:

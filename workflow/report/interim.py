@@ -17,7 +17,10 @@ from workflow.studies import kinds
 
 
 def write_interim(
-    plan: Plan, collected: Mapping[str, Collected], prepared: list[Prepared], folder: Path
+    plan: Plan,
+    collected: Mapping[str, Collected],
+    prepared: list[Prepared],
+    folder: Path,
 ) -> None:
     """Write everything that there is of the studies.
 
@@ -30,13 +33,21 @@ def write_interim(
     for name, rows in collected.items():
         path = folder / "studies" / f"{name}.csv"
         write_study(path, rows.rows, name)
-        studies[name] = read_study(path)
+        study = read_study(path)
+        studies[name] = study
         if rows.begun:
             kind = kinds()[kind_names[name]]
-            write_tables(name, kind, studies[name], plan.scoring, folder / "tables")
-            write_figures(name, kind, studies[name], plan.scoring, folder / "figures")
-    messages = remarks(plan, collected)
-    page = render(studies, kind_names, plan.scoring, plan.preset, folder, prepared, messages)
+            write_tables(name, kind, study, plan.scoring, folder / "tables")
+            write_figures(name, kind, study, plan.scoring, folder / "figures")
+    page = render(
+        studies,
+        kind_names,
+        plan.scoring,
+        plan.preset,
+        folder,
+        prepared,
+        remarks(plan, collected),
+    )
     report = folder / "report" / "index.html"
     report.parent.mkdir(parents=True)
     report.write_text(page, encoding="utf-8")
@@ -44,15 +55,33 @@ def write_interim(
 
 def remarks(plan: Plan, collected: Mapping[str, Collected]) -> list[str]:
     """Errors that concern a study as a whole, with its name."""
-    messages = []
+    messages: dict[str, None] = {}  # an ordered set
     for name, rows in collected.items():
-        kind = kinds()[plan.studies[name].kind]
-        shown = [paths.table(name, table, paths.TABLE_FORMATS[0]) for table in kind.tables]
-        shown += [paths.figure(name, figure, paths.FIGURE_FORMATS[0]) for figure in kind.figures]
-        study_messages = [*rows.problems, *rows.mixtures]
-        for job, files in {"collect": [paths.collected(name)], "show": shown}.items():
-            error = last_error(paths.log(job, name))
-            if error and not all(Path(file).exists() for file in files):
-                study_messages.append(error)
-        messages += [f"{name}: {message}" for message in dict.fromkeys(study_messages)]
-    return messages
+        errors = [
+            *rows.problems,
+            *rows.mixtures,
+            _error_of_job("collect", name, [paths.collected(name)]),
+            _error_of_job("show", name, _shown(name, plan.studies[name].kind)),
+        ]
+        for error in errors:
+            if error:
+                messages[f"{name}: {error}"] = None
+    return list(messages)
+
+
+def _shown(study: str, kind_name: str) -> list[str]:
+    """One file of every table and figure of a study."""
+    kind = kinds()[kind_name]
+    table_format = paths.TABLE_FORMATS[0]
+    figure_format = paths.FIGURE_FORMATS[0]
+    return [
+        *(paths.table(study, table, table_format) for table in kind.tables),
+        *(paths.figure(study, figure, figure_format) for figure in kind.figures),
+    ]
+
+
+def _error_of_job(job: str, study: str, files: list[str]) -> str:
+    """The error of a job; empty if it made its files."""
+    if all(Path(file).exists() for file in files):
+        return ""
+    return last_error(paths.log(job, study))

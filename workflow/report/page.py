@@ -89,7 +89,16 @@ def render(
     for name, study in begun.items():
         kind = kind_of[name]
         shares_title = counts[kind.name] > 1
-        shown.append(_shown_study(name, study, kind, scoring, results, shares_title))
+        shown.append(
+            _shown_study(
+                name,
+                study,
+                kind,
+                scoring,
+                results,
+                shares_title,
+            )
+        )
     missing = None
     raw = ".."
     if remarks is not None:
@@ -155,7 +164,14 @@ def _shown_study(
         sections = kind.table(table, study, scoring).sections
         tables.append(ShownTable(table, _groups(sections)))
     finding = kind.finding(study, scoring)
-    return ShownStudy(name, kind.title, shares_title, finding, figures, tables)
+    return ShownStudy(
+        name,
+        kind.title,
+        shares_title,
+        finding,
+        figures,
+        tables,
+    )
 
 
 def _groups(sections: Sequence[Section]) -> list[tuple[str, Sequence[Section]]]:
@@ -175,4 +191,10 @@ def _shown_figure(stem: str, caption: str, results: Path) -> ShownFigure:
     content = (results / "figures" / f"{stem}.png").read_bytes()
     width, height = struct.unpack(">II", content[16:24])
     image = f"data:image/png;base64,{base64.b64encode(content).decode()}"
-    return ShownFigure(stem, caption, image, width // 2, height // 2)
+    return ShownFigure(
+        stem,
+        caption,
+        image,
+        width // 2,
+        height // 2,
+    )

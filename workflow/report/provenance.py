@@ -25,33 +25,24 @@ def datasets_section(prepared: Iterable[Prepared]) -> Section:
 
 def settings_section(studies: Iterable[pd.DataFrame]) -> Section:
     """What each method chose most often on each dataset."""
-    chosen: dict[tuple[str, ...], pd.Series] = {}
-    for study in studies:
-        if "chosen" not in study:
-            continue
-        for names, rows in study.dropna(subset=["chosen"]).groupby(MODEL, sort=False):
-            chosen.setdefault(tuple(map(str, names)), rows["chosen"])
     rows = []
-    for (dataset, method, variant), settings in chosen.items():
+    for (dataset, method, variant), chosen in _chosen_settings(studies).items():
         row = {
             "Dataset": text(dataset_title(dataset)),
             "Method": text(method_title(method, variant)),
-            "Chosen most often": text(most_frequent([json.loads(row) for row in settings])),
+            "Chosen most often": text(most_frequent(chosen)),
         }
         rows.append(row)
     return Section("Settings", _columns(rows))
 
 
 def most_frequent(chosen: Sequence[dict[str, Any]]) -> str:
-    """The settings that most folds chose, and the range of updates that their weights come from."""
-    shown = []
-    for settings in chosen:
-        pairs = [f"{key} {value}" for key, value in settings.items() if key != "update"]
-        shown.append(", ".join(pairs))
+    """The most frequent settings, and the range of updates that the weights come from."""
+    shown = [_shown_settings(settings) for settings in chosen]
     most = max(shown, key=shown.count)
     parts = []
     if most:
-        parts.append(f"{most} ({shown.count(most)} of {len(shown)} folds)")
+        parts.append(f"{most} ({shown.count(most)} of {len(shown)} trainings)")
     updates = [settings["update"] for settings in chosen if "update" in settings]
     if updates:
         parts.append(f"best weights after {min(updates)} to {max(updates)} updates")
@@ -64,20 +55,61 @@ def version_lines(studies: Iterable[pd.DataFrame]) -> list[str]:
     if not frames:
         return []
     rows = pd.concat(frames)
+    devices = sorted(set(rows["device"].dropna().astype(str)))
+    return [
+        *_libraries(rows),
+        f"Device: {', '.join(devices) or 'unknown'}.",
+        *_external_results(rows),
+        _code_revisions(rows),
+    ]
+
+
+def _chosen_settings(
+    studies: Iterable[pd.DataFrame],
+) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+    """Settings of every fold by model, from the first study that has it."""
+    settings = {}
+    for study in studies:
+        if "chosen" not in study:
+            continue
+        searched = study.dropna(subset=["chosen"])
+        for names, rows in searched.groupby(MODEL, sort=False):
+            chosen = [json.loads(line) for line in rows["chosen"]]
+            settings.setdefault(names, chosen)
+    return settings
+
+
+def _shown_settings(settings: dict[str, Any]) -> str:
+    """All settings but the update that the best weights come from, which each fold has its own."""
+    pairs = [f"{key} {value}" for key, value in settings.items() if key != "update"]
+    return ", ".join(pairs)
+
+
+def _libraries(rows: pd.DataFrame) -> list[str]:
     lines = []
     for versions in rows["versions"].dropna().unique():
-        pairs = json.loads(versions).items()
-        lines.append(f"Libraries: {', '.join(f'{name} {version}' for name, version in pairs)}.")
-    devices = sorted(set(rows["device"].dropna().astype(str)))
-    lines.append(f"Device: {', '.join(devices) or 'unknown'}.")
-    for source, part in rows.dropna(subset="source").groupby("source", sort=False):
-        lines.append(f"External results of {', '.join(part['method'].unique())}: {source}.")
-    revisions = []
-    known = rows.dropna(subset="revision").groupby("method", sort=False)["revision"]
-    for method, part in known:
-        revisions.append(f"{method} {', '.join(part.astype(str).unique())}")
-    lines.append(f"Hashes of the methods' code: {'; '.join(revisions)}.")
+        libraries = json.loads(versions).items()
+        shown = [f"{name} {version}" for name, version in libraries]
+        lines.append(f"Libraries: {', '.join(shown)}.")
     return lines
+
+
+def _external_results(rows: pd.DataFrame) -> list[str]:
+    lines = []
+    external = rows.dropna(subset="source")
+    for source, part in external.groupby("source", sort=False):
+        names = ", ".join(part["method"].unique())
+        lines.append(f"External results of {names}: {source}.")
+    return lines
+
+
+def _code_revisions(rows: pd.DataFrame) -> str:
+    revisions = []
+    known = rows.dropna(subset="revision")
+    for method, part in known.groupby("method", sort=False):
+        hashes = part["revision"].astype(str).unique()
+        revisions.append(f"{method} {', '.join(hashes)}")
+    return f"Hashes of the methods' code: {'; '.join(revisions)}."
 
 
 def _dataset_row(prepared: Prepared) -> dict[str, Any]:

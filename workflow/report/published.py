@@ -85,7 +85,14 @@ def published_summary(
             row = _summary_row(cells.get(method))
             if row is None:
                 return None
-            rows.append({"dataset": dataset, "method": method, "variant": "base", **row})
+            rows.append(
+                {
+                    "dataset": dataset,
+                    "method": method,
+                    "variant": "base",
+                    **row,
+                }
+            )
     return pd.DataFrame(rows) if rows else None
 
 

@@ -82,7 +82,14 @@ def rank_tests(study: pd.DataFrame, scoring: Scoring) -> RankTests:
     if p_value < LEVEL:
         p_values = nemenyi(ranks)
     pairs = pd.DataFrame(p_values, index=ranks.columns, columns=ranks.columns)
-    return RankTests(ranks, "", p_value, pairs, low, high)
+    return RankTests(
+        ranks,
+        "",
+        p_value,
+        pairs,
+        low,
+        high,
+    )
 
 
 def nemenyi(ranks: pd.DataFrame) -> np.ndarray:
@@ -119,7 +126,14 @@ def _too_few(count: int, noun: str, fewest: int) -> str:
 def _refused(ranks: pd.DataFrame, refusal: str) -> RankTests:
     pairs = pd.DataFrame(np.nan, index=ranks.columns, columns=ranks.columns)
     unknown = np.full(ranks.shape[1], np.nan)
-    return RankTests(ranks, refusal, np.nan, pairs, unknown, unknown)
+    return RankTests(
+        ranks,
+        refusal,
+        np.nan,
+        pairs,
+        unknown,
+        unknown,
+    )
 
 
 def _friedman(ranks: pd.DataFrame) -> float:

@@ -29,7 +29,6 @@ SUMMARY_COLUMNS = [
     "folds",
     "reason",
 ]
-SEED_COLUMNS = ["seeds", "seed_deviation"]
 
 
 @dataclass(frozen=True)
@@ -117,18 +116,30 @@ def standard_error(values: pd.Series) -> float:
 
 def by_model(study: pd.DataFrame) -> list[ModelRows]:
     """Models of a study, in the order in which their datasets first occur."""
-    models = []
-    for names, rows in fold_means(study).groupby(MODEL, sort=False):
-        dataset, method, variant = map(str, names)
-        failed = rows[rows["status"] != "ok"]
-        reason = ""
-        if len(failed):
-            reason = f"fold {failed['fold'].iloc[0]}: {failed['reason'].iloc[0]}"
-        task = rows["task"].iloc[0]
-        complete = rows.iloc[:0] if len(failed) else rows
-        models.append(ModelRows(dataset, method, variant, task, len(rows), reason, complete))
-    order = list(dict.fromkeys(study["dataset"]))
+    groups = fold_means(study).groupby(MODEL, sort=False)
+    models = [_model_rows(rows) for _, rows in groups]
+    order = list(study["dataset"].unique())
     return sorted(models, key=lambda model: order.index(model.dataset))
+
+
+def _model_rows(rows: pd.DataFrame) -> ModelRows:
+    first = rows.iloc[0]
+    failed = rows[rows["status"] != "ok"]
+    reason = ""
+    complete = rows
+    if len(failed):
+        failure = failed.iloc[0]
+        reason = f"fold {failure['fold']}: {failure['reason']}"
+        complete = rows.iloc[:0]
+    return ModelRows(
+        dataset=first["dataset"],
+        method=first["method"],
+        variant=first["variant"],
+        task=first["task"],
+        folds=len(rows),
+        reason=reason,
+        rows=complete,
+    )
 
 
 def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
@@ -143,13 +154,14 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     summary = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
     if not has_seeds(study):
         return summary
+    counts = []
     deviations = []
     for facts in summary.to_dict("records"):
-        model = of_model(part, facts)
-        deviation = np.nan if facts["reason"] else seed_deviation(model, column)
-        deviations.append((model["seed"].nunique(), deviation))
-    summary[SEED_COLUMNS] = deviations
-    return summary
+        rows_of_model = of_model(part, facts)
+        counts.append(rows_of_model["seed"].nunique())
+        deviation = seed_deviation(rows_of_model, column)
+        deviations.append(np.nan if facts["reason"] else deviation)
+    return summary.assign(seeds=counts, seed_deviation=deviations)
 
 
 def _summary(model: ModelRows, metric: str) -> dict[str, Any]:
@@ -193,11 +205,13 @@ def unfinished(study: pd.DataFrame) -> list[str]:
 
 def without_failures(study: pd.DataFrame) -> pd.DataFrame:
     """Rows, of all seeds, of the models of which no fold failed."""
-    groups = [rows for _, rows in study.groupby(MODEL, sort=False)]
-    complete = [rows for rows in groups if (rows["status"] == "ok").all()]
+    order = list(study["dataset"].unique())
+    complete = []
+    for _, rows in study.groupby(MODEL, sort=False):
+        if (rows["status"] == "ok").all():
+            complete.append(rows)
     if not complete:
         return study.iloc[:0]
-    order = list(dict.fromkeys(study["dataset"]))
     complete.sort(key=lambda rows: order.index(rows["dataset"].iloc[0]))
     return pd.concat(complete)
 

@@ -50,7 +50,8 @@ def read_csv(path: Path, prepared: Mapping[str, Prepared]) -> list[Row]:
         if line.dataset not in prepared:
             continue
         task = prepared[line.dataset].table.task
-        row = Row(**line.model_dump(), task=task, status="ok", reason="", **scores)
+        identity = {**line.model_dump(), "task": task}
+        row = Row.model_validate({**identity, "status": "ok", "reason": "", **scores})
         require_free_name(row, where)
         require_metrics(row, where)
         rows.append(row)

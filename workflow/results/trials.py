@@ -33,16 +33,25 @@ def trials_frame(trials: Trials) -> pd.DataFrame:
     tuned: dict[str, None] = {}  # an ordered set
     for fold, fold_trials in trials.items():
         for trial in fold_trials:
-            facts = {name: getattr(trial, name) for name in FACTS}
-            lines.append({"fold": fold, **trial.parameters, **facts})
+            lines.append({"fold": fold, **_values(trial)})
             tuned.update(dict.fromkeys(trial.parameters))
-    columns: dict[str, list[Any]] = {}
-    for name in ("fold", *tuned, *FACTS):
-        columns[name] = [line.get(name) for line in lines]
+    names = ["fold", *tuned, *FACTS]
+    columns = {name: [line.get(name) for line in lines] for name in names}
     for name in tuned:
-        if not _has_one_type(columns[name]):
-            columns[name] = [json.dumps(value) for value in columns[name]]
+        values = columns[name]
+        if not _has_one_type(values):
+            columns[name] = [json.dumps(value) for value in values]
     return pd.DataFrame(columns)
+
+
+def _values(trial: Trial) -> dict[str, Any]:
+    return {
+        **trial.parameters,
+        "validation_loss": trial.validation_loss,
+        "reason": trial.reason,
+        "fit": trial.fit,
+        "seconds": trial.seconds,
+    }
 
 
 def _has_one_type(values: list[Any]) -> bool:

@@ -17,9 +17,15 @@ def main() -> None:
     """Command line of the step."""
     parser(__doc__).parse_args()
     plan = load()
-    studies = {name: read_study(Path(paths.collected(name))) for name in plan.studies}
-    kind_names = {name: study.kind for name, study in plan.studies.items()}
-    prepared = [store.load(Path(paths.prepared(name)), check=False) for name in plan.datasets]
+    studies = {}
+    kind_names = {}
+    for name, study in plan.studies.items():
+        studies[name] = read_study(Path(paths.collected(name)))
+        kind_names[name] = study.kind
+    prepared = []
+    for name in plan.datasets:
+        path = Path(paths.prepared(name))
+        prepared.append(store.load(path, check=False))
     results = Path(paths.RESULTS)
     page = render(studies, kind_names, plan.scoring, plan.preset, results, prepared)
     with replacing(Path(paths.REPORT)) as partial:

@@ -39,7 +39,9 @@ def main() -> None:
     arguments = options.parse_args()
     limit_threads(arguments.threads)
     job = Job.of(load(), arguments.run)
-    resources = _resources(job, arguments.threads, arguments.device, arguments.checkpoint_minutes)
+    resources = Resources(arguments.threads, arguments.device)
+    if job.method.saves_weights:
+        resources = training_resources(job, resources, arguments.checkpoint_minutes)
     fit(job, resources)
 
 
@@ -56,22 +58,25 @@ def fit(job: Job, resources: Resources) -> None:
         if job.method.saves_weights:
             _save_weights(job.run.stem, fitted)
         print(_summary(fitted.row), flush=True)
-    write_predictions(Path(paths.run_predictions(job.run.stem)), arrays)
+    stem = job.run.stem
+    write_predictions(Path(paths.run_predictions(stem)), arrays)
     if job.method.searches:
-        write_trials(Path(paths.run_trials(job.run.stem)), trials)
-    write_rows(Path(paths.run_rows(job.run.stem)), rows)
+        write_trials(Path(paths.run_trials(stem)), trials)
+    write_rows(Path(paths.run_rows(stem)), rows)
     if resources.checkpoint is not None:
         resources.checkpoint.unlink(missing_ok=True)
         partial_of(resources.checkpoint).unlink(missing_ok=True)
 
 
-def _resources(job: Job, threads: int, device: str, minutes: float) -> Resources:
-    """Threads and device; a training that saves weights also has a checkpoint and metrics."""
-    if not job.method.saves_weights:
-        return Resources(threads, device)
-    checkpoint = Path(paths.run_checkpoint(job.run.stem))
-    metrics = Path(paths.run_metrics(job.run.stem))
-    return Resources(threads, gpu_lock.device(device), checkpoint, minutes, metrics)
+def training_resources(job: Job, resources: Resources, minutes: float) -> Resources:
+    """Resources of a long training: a GPU of its own, a checkpoint and metrics."""
+    return Resources(
+        threads=resources.threads,
+        device=gpu_lock.device(resources.device),
+        checkpoint=Path(paths.run_checkpoint(job.run.stem)),
+        checkpoint_minutes=minutes,
+        metrics=Path(paths.run_metrics(job.run.stem)),
+    )
 
 
 def _save_weights(stem: str, fitted: FittedFold) -> None:
@@ -82,8 +87,9 @@ def _save_weights(stem: str, fitted: FittedFold) -> None:
 
 
 def _summary(row: Row) -> str:
+    identity = f"{row.run_key} seed {row.seed} fold {row.fold}"
     outcome = row.reason or f"validation loss {row.validation_loss:.5g}"
-    return f"{row.run_key} seed {row.seed} fold {row.fold}: {row.status}, {outcome}"
+    return f"{identity}: {row.status}, {outcome}"
 
 
 if __name__ == "__main__":

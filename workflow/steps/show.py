@@ -22,8 +22,10 @@ def main() -> None:
     study = planned_study(plan, arguments.study)
     kind = kinds()[study.kind]
     rows = read_study(Path(paths.collected(study.name)))
-    write_tables(study.name, kind, rows, plan.scoring, Path(paths.TABLES))
-    write_figures(study.name, kind, rows, plan.scoring, Path(paths.FIGURES))
+    tables = Path(paths.TABLES)
+    figures = Path(paths.FIGURES)
+    write_tables(study.name, kind, rows, plan.scoring, tables)
+    write_figures(study.name, kind, rows, plan.scoring, figures)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from workflow.report.cells import MISSING, Cell, number, percent, text
+from workflow.report.cells import MISSING, Cell, decimals, number, percent, text
 from workflow.report.titles import dataset_title, method_titles
 
 
@@ -37,18 +37,22 @@ def numbers(
 def with_errors(
     frame: pd.DataFrame,
     column: str,
-    digits: int,
+    digits: int | None = None,
     *,
+    error: str = "standard_error",
     sign: bool = False,
 ) -> list[Cell]:
-    """A column of means with the standard errors of `frame`."""
+    """A column of means with standard errors; `digits` default to those of a metric.
+
+    Args:
+        error: Column of the standard errors.
+    """
     cells = []
-    for mean, error in zip(
-        frame[column],
-        frame["standard_error"],
-        strict=True,
-    ):
-        cells.append(number(mean, digits, error=error, sign=sign))
+    pairs = zip(frame[column], frame[error], strict=True)
+    for mean, standard_error in pairs:
+        places = decimals(mean) if digits is None else digits
+        cell = number(mean, places, error=standard_error, sign=sign)
+        cells.append(cell)
     return cells
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from pydantic import BaseModel
 
 from npt.interface import ContextModel, Resources, UserError
 from npt.validation import validated
@@ -19,7 +18,7 @@ from workflow.results.job import Job
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows
 from workflow.studies import kinds
-from workflow.studies.declaration import StudyKind
+from workflow.studies.declaration import Options, StudyKind
 from workflow.studies.query import ProbeQuery, drawn
 
 
@@ -32,7 +31,6 @@ class Probe:
     """A study's probe of a run.
 
     Attributes:
-        options: Instance of the kind's options.
         max_test_rows: Limit of the probed test rows of a fold; None probes all.
         fitted: Rows of the run, by fold.
         resources: For models that are loaded; others are refitted where they were fitted.
@@ -40,9 +38,9 @@ class Probe:
 
     job: Job
     kind: StudyKind
-    options: Any
+    options: Options
     max_test_rows: int | None
-    fitted: dict[int, Row]
+    fitted: Mapping[int, Row]
     resources: Resources
 
     @classmethod
@@ -53,45 +51,56 @@ class Probe:
             UserError: the run has not exactly one row per fold.
         """
         kind = kinds()[study.kind]
-        options: BaseModel = validated(kind.options, study.options, f"studies.{study.name}.options")
-        path = Path(paths.run_rows(job.run.stem))
-        rows = read_rows(path)
-        fitted = {row.fold: row for row in rows}
-        if len(rows) != len(fitted) or set(fitted) != set(job.run.folds):
-            raise UserError(f"{path}: not one row per fold; remove it and run again")
-        return cls(job, kind, options, study.max_test_rows, fitted, resources)
+        where = f"studies.{study.name}.options"
+        return cls(
+            job=job,
+            kind=kind,
+            options=validated(kind.options, study.options, where),
+            max_test_rows=study.max_test_rows,
+            fitted=_fitted_rows(job),
+            resources=resources,
+        )
 
     def fold(self, fold: int) -> tuple[Row, dict[str, np.ndarray]]:
         """Row of a fold, and arrays whose names begin with the fold."""
         identity = self.job.identity(fold, probe_sources(self.kind.name))
-        columns = {**identity, "options": self.options.model_dump(mode="json")}
+        identity["options"] = self.options.model_dump(mode="json")
         try:
             model = self._model(fold)
         except NoModelError as error:
-            return Row(**columns, status="failed", reason=str(error)), {}
+            return Row(**identity, status="failed", reason=str(error)), {}
         query = self._query(model, fold)
         started = time.perf_counter()
         facts, arrays = self.kind.probe(query)
         seconds = time.perf_counter() - started
-        columns |= {
+        columns = {
+            **identity,
             "status": "ok",
             "reason": "",
             "rows": len(query.rows),
             "probe_seconds": round(seconds, 3),
             "seconds_per_row": round(seconds / len(query.rows), 5),
             "device": str(getattr(model, "device", "cpu")),
+            **facts,
         }
         named = {f"fold_{fold}_{name}": values for name, values in arrays.items()}
         named[f"fold_{fold}_rows"] = query.rows
-        return Row(**columns, **facts), named
+        return Row.model_validate(columns), named
 
     def _query(self, model: ContextModel, fold: int) -> ProbeQuery:
         split = self.job.split(fold)
         rows = split.test
         if self.max_test_rows is not None:
-            rows = drawn(rows, self.max_test_rows, fold)
-        table = self.job.prepared.table
-        return ProbeQuery(model, table, split, rows, fold, self.options, self.resources.threads)
+            rows = drawn(rows, self.max_test_rows, seed=fold)
+        return ProbeQuery(
+            model=model,
+            table=self.job.prepared.table,
+            split=split,
+            rows=rows,
+            seed=fold,
+            options=self.options,
+            threads=self.resources.threads,
+        )
 
     def _model(self, fold: int) -> ContextModel:
         """The trained model of a fold: loaded, or refitted with the chosen hyper-parameters."""
@@ -99,12 +108,23 @@ class Probe:
         if row.status != "ok":
             raise NoModelError(row.reason)
         job = self.job
+        method = job.method
         split = job.split(fold)
         blind = job.prepared.table.blind(split.test)
         seed = job.run.training_seed(fold)
-        if job.method.load is not None:
+        if method.load is not None:
             weights = Path(paths.run_weights(job.run.stem))
-            return job.method.load(job.settings, self.resources, weights, blind, split, seed)
-        assert job.method.refit is not None, f"{job.run.method} cannot be probed"
+            return method.load(job.settings, self.resources, weights, blind, split, seed)
+        assert method.refit is not None, f"{job.run.method} cannot be probed"
+        chosen = row.chosen or {}
         resources = Resources(self.resources.threads, row.device or "cpu")
-        return job.method.refit(job.settings, row.chosen or {}, resources, blind, split, seed)
+        return method.refit(job.settings, chosen, resources, blind, split, seed)
+
+
+def _fitted_rows(job: Job) -> dict[int, Row]:
+    path = Path(paths.run_rows(job.run.stem))
+    rows = read_rows(path)
+    rows_by_fold = {row.fold: row for row in rows}
+    if len(rows) != len(rows_by_fold) or set(rows_by_fold) != set(job.run.folds):
+        raise UserError(f"{path}: not one row per fold; remove it and run again")
+    return rows_by_fold

@@ -68,11 +68,8 @@ class ProbeQuery:
 
     def perturbed(self, perturbation: Perturbation) -> np.ndarray:
         """Predictions of the probed rows while the other rows are perturbed."""
-        return self.model.predict_perturbed(
-            self.rows,
-            perturbation,
-            self.seed,
-        ).values
+        prediction = self.model.predict_perturbed(self.rows, perturbation, self.seed)
+        return prediction.values
 
     def score(self, predictions: np.ndarray) -> dict[str, float]:
         """Metrics of predictions for the probed rows."""
@@ -93,9 +90,16 @@ def drawn(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
     """At most `limit` of the rows, in ascending order."""
     if limit >= len(rows):
         return rows
-    return np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
+    generator = np.random.default_rng(seed)
+    return np.sort(generator.choice(rows, limit, replace=False))
 
 
 def rounded(values: np.ndarray, digits: int = 5) -> list[float | None]:
     """Values to some significant digits, None for NaN, as JSON has them."""
-    return [None if np.isnan(value) else float(f"{value:.{digits}g}") for value in values]
+    numbers: list[float | None] = []
+    for value in values:
+        number = None
+        if not np.isnan(value):
+            number = float(f"{value:.{digits}g}")
+        numbers.append(number)
+    return numbers

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from npt.data.declaration import SplitRule
@@ -32,46 +32,63 @@ def _as_names(value: Any) -> Any:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-Name = Annotated[str, BeforeValidator(_as_name)]
-Names = Annotated[tuple[Name, ...], BeforeValidator(_as_names)]
+NameInput = str | float
+Name = Annotated[str, BeforeValidator(_as_name, json_schema_input_type=NameInput)]
+Names = Annotated[
+    tuple[Name, ...],
+    BeforeValidator(_as_names, json_schema_input_type=list[NameInput] | NameInput),
+]
 
 
 class CustomDataset(Strict):
-    """A file or an OpenML dataset with its target.
+    """A file or an OpenML dataset with its target."""
 
-    Attributes:
-        name: Identifier in paths and configurations.
-        path: .csv or .tsv file (also gzipped), .parquet or .arff file.
-        openml: Number of a dataset of OpenML, instead of `path`.
-        target: Column to predict.
-        task: Prediction task.
-        categorical: Columns to read as categories. By default text and booleans are.
-        continuous: Columns to read as numbers. By default numbers and dates are.
-        drop: Columns that are not features.
-        missing: Cells to read as missing, in addition to those that are empty, NA, NaN, ...
-        separator: Separator of a .csv file; inferred from its header by default.
-        group: Column whose rows of equal value are never split over parts of a fold.
-        time: Column by which the last rows are tested, in a single fold.
-        folds: Number of folds; with `time`, the reciprocal of the fraction of test rows.
-        validation_share: Fraction of all rows, or of the rows before a fixed test set.
-        test_rows: Number of last rows that are the only test set, instead of folds.
-    """
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     name: SkipJsonSchema[str] = ""
+    """Identifier in paths and configurations."""
+
     path: str = ""
+    """.csv or .tsv file (also gzipped), .parquet or .arff file."""
+
     openml: Annotated[int, Field(ge=1)] | None = None
+    """Number of a dataset of OpenML, instead of `path`."""
+
     target: Annotated[Name, Field(min_length=1)]
+    """Column to predict."""
+
     task: CustomTask
+    """Prediction task."""
+
     categorical: Names = ()
+    """Columns to read as categories; by default text and booleans are."""
+
     continuous: Names = ()
+    """Columns to read as numbers; by default numbers and dates are."""
+
     drop: Names = ()
+    """Columns that are not features."""
+
     missing: Names = ()
+    """Cells to read as missing, in addition to those that are empty, NA, NaN, ..."""
+
     separator: Annotated[str, Field(max_length=1)] = ""
+    """Separator of a .csv file; inferred from its header by default."""
+
     group: Name = ""
+    """Column whose rows of equal value stay in one part of a fold."""
+
     time: Name = ""
+    """Column by which the last rows are tested, in a single fold."""
+
     folds: Annotated[int, Field(ge=2)] = 10
+    """Number of folds; with `time`, one row in so many is tested."""
+
     validation_share: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    """Fraction of all rows, or of the rows before a fixed test set."""
+
     test_rows: Annotated[int, Field(ge=0)] = 0
+    """Number of last rows that are the only test set, instead of folds."""
 
     @field_validator("path")
     @classmethod

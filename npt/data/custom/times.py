@@ -38,10 +38,12 @@ def _from_text(series: pd.Series, name: str) -> pd.Series:
         return standard
     month_first = _dates(series, dayfirst=False)
     day_first = _dates(series, dayfirst=True)
-    if month_first is None and day_first is None:
+    if month_first is None:
+        month_first = day_first
+    if month_first is None:
         raise UserError(f"time: {name!r} is not a number or a date in every row")
-    if month_first is None or day_first is None:
-        return day_first if month_first is None else month_first
+    if day_first is None:
+        return month_first
     ambiguous = (month_first != day_first) & month_first.notna()
     if ambiguous.any():
         row = int(ambiguous.to_numpy().argmax())

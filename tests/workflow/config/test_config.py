@@ -278,8 +278,21 @@ def test_merged_blocks_are_no_duplicates(tmp_path: Path) -> None:
     assert [study.folds["yacht"] for study in studies] == [(1,), (2,), (3,)]
 
 
+def without_descriptions(value: Any) -> Any:
+    if isinstance(value, list):
+        return [without_descriptions(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    inner = {key: without_descriptions(each) for key, each in value.items()}
+    if isinstance(inner.get("description"), str):
+        del inner["description"]
+    return inner
+
+
 def test_schema_file_is_current() -> None:
-    assert json.loads(SCHEMA.read_text()) == schema()
+    """`python -m workflow.config` writes it."""
+    written = json.loads(SCHEMA.read_text())
+    assert without_descriptions(written) == without_descriptions(schema())
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)

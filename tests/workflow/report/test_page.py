@@ -173,7 +173,7 @@ def test_failed_seed_is_named() -> None:
 
 def test_most_frequent_settings_leave_updates_out() -> None:
     chosen = [{"k": 3, "update": 9}, {"k": 3, "update": 4}, {"k": 5, "update": 7}]
-    assert most_frequent(chosen) == "k 3 (2 of 3 folds); best weights after 4 to 9 updates"
+    assert most_frequent(chosen) == "k 3 (2 of 3 trainings); best weights after 4 to 9 updates"
 
 
 def test_versions_of_all_machines_are_listed() -> None:

@@ -25,7 +25,13 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
     for name, axis in zip(datasets, axes, strict=False):
         part = variants[variants["dataset"] == name]
         titles = list(part["title"])
-        points(axis, titles, part["change"], part["error"], highlight=titles)
+        points(
+            axis,
+            titles,
+            part["change"],
+            part["error"],
+            highlight=titles,
+        )
         zero_line(axis)
         metric = METRICS[part["metric"].iloc[0]]
         better = "right" if metric.higher_is_better else "left"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, decimals, emphasised, number, text
+from workflow.report.cells import Cell, decimals, emphasised, number
 from workflow.report.cost import cost
 from workflow.report.notes import failure_notes, unranked_notes
 from workflow.report.published import (
@@ -18,9 +18,6 @@ from workflow.report.published import (
     DIFFERENCE_NOTE,
     difference_cell,
     in_standard_errors,
-    paper_name,
-    published,
-    scaled,
 )
 from workflow.report.statistics import (
     fold_means,
@@ -33,13 +30,17 @@ from workflow.report.statistics import (
 )
 from workflow.report.table import Section, Table, with_notes
 from workflow.report.titles import dataset_title, method_titles
+from workflow.studies.ablation.paper import paper_table, with_paper_ranks, with_paper_results
+from workflow.studies.columns import texts, with_errors
 
 __all__ = ["ablation", "changes", "cost", "validation_ranks"]
 
 BASE = "base"
-PAPER_TITLES = {"table_4_ablation": "Table 4", "table_5_ablation": "Table 5", "": "none"}
-TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
-PRINTED_METRICS = {"accuracy_percent": "accuracy"}
+PAPER_TITLES = {
+    "table_4_ablation": "Table 4",
+    "table_5_ablation": "Table 5",
+    "": "none",
+}
 NOTE = (
     "The change is the mean and standard error over folds of the difference from the base on the "
     "same fold; bold beyond two standard errors."
@@ -63,11 +64,11 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Table:
         metric = scoring.metrics[task]
         summary = summarise(study, task, metric)
         for dataset, part in summary.groupby("dataset", sort=False):
-            paper_table = _paper_table(set(part["variant"]))
+            table = paper_table(set(part["variant"]))
             part = _with_changes(part, folds)
-            part = _with_paper_results(part, paper_table)
+            part = with_paper_results(part, table)
             frames.append(part)
-            sections.append(_section(str(dataset), part, PAPER_TITLES[paper_table]))
+            sections.append(_section(str(dataset), part, PAPER_TITLES[table]))
     tidy = pd.concat(frames, ignore_index=True)
     notes = [NOTE]
     if tidy["standard_errors"].notna().any():
@@ -80,12 +81,7 @@ def validation_ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
     missing = unfinished(study)
     folds = with_columns(fold_means(study), ["validation_loss"])
     folds = folds[~folds["dataset"].isin(missing)].reset_index(drop=True)
-    tidy = _mean_validation_ranks(folds)
-    results = _paper_validation_ranks(tidy)
-    tidy = tidy.assign(
-        published=[cell.get("value", np.nan) for cell in results],
-        published_error=[cell.get("standard_error", np.nan) for cell in results],
-    )
+    tidy = with_paper_ranks(_mean_validation_ranks(folds))
     sections = []
     for dataset, part in tidy.groupby("dataset", sort=False):
         sections.append(_rank_section(str(dataset), part))
@@ -114,23 +110,13 @@ def _section(dataset: str, part: pd.DataFrame, paper_title: str) -> Section:
     metric = METRICS[part["metric"].iloc[0]]
     better = "higher" if metric.higher_is_better else "lower"
     paper_column = f"Paper, {paper_title}"
-    means = []
-    shown_changes = []
-    paper_cells = []
-    deviations = []
-    for row in part.to_dict("records"):
-        digits = decimals(row["mean"])
-        means.append(number(row["mean"], digits, error=row["standard_error"]))
-        shown_changes.append(_change_cell(row, digits))
-        printed = row["published"]
-        paper_cells.append(number(printed, decimals(printed), error=row["published_error"]))
-        deviations.append(number(row.get("seed_deviation", np.nan), digits))
+    rows = part.to_dict("records")
     columns = {
-        "Variant": [text(title) for title in method_titles(part)],
-        metric.title: means,
-        "Over seeds": deviations,
-        "Change": shown_changes,
-        paper_column: paper_cells,
+        "Variant": texts(method_titles(part)),
+        metric.title: with_errors(part, "mean"),
+        "Over seeds": [_seeds_cell(row) for row in rows],
+        "Change": [_change_cell(row) for row in rows],
+        paper_column: with_errors(part, "published", error="published_error"),
         DIFFERENCE: [difference_cell(errors) for errors in part["standard_errors"]],
     }
     title = f"{dataset_title(dataset)}: test {metric.title} ({better} is better) of each variant"
@@ -138,10 +124,14 @@ def _section(dataset: str, part: pd.DataFrame, paper_title: str) -> Section:
     return section.without_empty("Over seeds", paper_column, DIFFERENCE)
 
 
-def _change_cell(row: Mapping[Any, Any], digits: int) -> Cell:
+def _seeds_cell(row: Mapping[Any, Any]) -> Cell:
+    return number(row.get("seed_deviation", np.nan), decimals(row["mean"]))
+
+
+def _change_cell(row: Mapping[Any, Any]) -> Cell:
     change = row["change"]
     error = row["change_error"]
-    cell = number(change, digits, error=error, sign=True)
+    cell = number(change, decimals(row["mean"]), error=error, sign=True)
     return emphasised(cell, error > 0 and abs(change) > 2 * error)
 
 
@@ -167,40 +157,6 @@ def _differences(folds: pd.DataFrame, row: Mapping[Any, Any]) -> pd.Series:
     return (variant[column] - base[column]).dropna()
 
 
-def _paper_table(variants: set[str]) -> str:
-    """The table of the paper that has these variants; empty if there is none."""
-    if set(published()["table_4_ablation"]["cells"]["protein"]) <= variants:
-        return "table_4_ablation"
-    return "table_5_ablation" if variants >= TABLE_5_VARIANTS else ""
-
-
-def _with_paper_results(part: pd.DataFrame, paper_table: str) -> pd.DataFrame:
-    """Add the paper's results, and the differences from them in standard errors."""
-    rows = part.to_dict("records")
-    results = [_paper_result(paper_table, row) for row in rows]
-    differences = []
-    for row, result in zip(rows, results, strict=True):
-        differences.append(in_standard_errors(row["mean"], row["standard_error"], *result))
-    return part.assign(
-        published=[mean for mean, _ in results],
-        published_error=[error for _, error in results],
-        standard_errors=differences,
-    )
-
-
-def _paper_result(paper_table: str, row: Mapping[Any, Any]) -> tuple[float, float]:
-    """Mean and standard error that the paper prints; NaN where it prints none."""
-    unknown = (np.nan, np.nan)
-    if not paper_table or row["method"] != "npt":
-        return unknown
-    cells = published()[paper_table]["cells"].get(paper_name(row["dataset"]), {})
-    printed_metric = cells.get("metric", "rmse")
-    cell = cells.get(row["variant"])
-    if not cell or PRINTED_METRICS.get(printed_metric, printed_metric) != row["metric"]:
-        return unknown
-    return scaled(cell, row["metric"])
-
-
 def _mean_validation_ranks(folds: pd.DataFrame) -> pd.DataFrame:
     """Ranks on the folds on which every variant has a result, averaged over these folds."""
     finished = folds[folds["status"] == "ok"]
@@ -214,34 +170,23 @@ def _mean_validation_ranks(folds: pd.DataFrame) -> pd.DataFrame:
     return means.reset_index()
 
 
-def _paper_validation_ranks(tidy: pd.DataFrame) -> list[Mapping[str, Any]]:
-    """The paper's cell of each row, where a study has exactly the variants of its Table 13."""
-    table = published()["table_13_configuration_rank"]["cells"]
-    variants = tidy.groupby("dataset")["variant"].agg(set)
-    cells = []
-    for row in tidy.to_dict("records"):
-        printed = table.get(row["dataset"], {})
-        comparable = row["method"] == "npt" and variants[row["dataset"]] == set(printed)
-        cells.append(printed[row["variant"]] if comparable else {})
-    return cells
-
-
 def _rank_section(dataset: str, part: pd.DataFrame) -> Section:
     part = part.sort_values(["mean_rank", "variant"], kind="stable")
-    ranks = []
-    printed = []
-    differences = []
-    for row in part.to_dict("records"):
-        here = (row["mean_rank"], row["standard_error"])
-        paper = (row["published"], row["published_error"])
-        ranks.append(number(here[0], 2, error=here[1]))
-        printed.append(number(paper[0], 2, error=paper[1]))
-        differences.append(difference_cell(in_standard_errors(*here, *paper)))
     columns = {
-        "Variant": [text(title) for title in method_titles(part)],
-        "Mean rank": ranks,
-        "Paper": printed,
-        DIFFERENCE: differences,
+        "Variant": texts(method_titles(part)),
+        "Mean rank": with_errors(part, "mean_rank", 2),
+        "Paper": with_errors(part, "published", 2, error="published_error"),
+        DIFFERENCE: [_rank_difference(row) for row in part.to_dict("records")],
     }
     section = Section(f"{dataset_title(dataset)}: variants by validation loss", columns)
     return section.without_empty("Paper", DIFFERENCE)
+
+
+def _rank_difference(row: Mapping[Any, Any]) -> Cell:
+    errors = in_standard_errors(
+        row["mean_rank"],
+        row["standard_error"],
+        row["published"],
+        row["published_error"],
+    )
+    return difference_cell(errors)

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.stats import rankdata
 
 from npt.data.encoding import one_hot_features
+from npt.nn.device import evaluating
 from npt.nn.queries import QueryBatch, query_batches
 from npt.nn.trained import TrainedNPT
 from npt.table import Table
-from workflow.studies.attention.weights import attention_weights
 
 FURTHER = 30  # rows for which a head's attention is compared with distances to them
 
@@ -100,7 +100,7 @@ def heads(
     features = one_hot_features(table, trained.statistics)
     measures: dict[tuple[int, int], dict[int, Measures]] = defaultdict(dict)
     for batch in query_batches(trained, rows):
-        weights = attention_weights(trained, batch)
+        weights = _weights(trained, batch)
         for index, query in enumerate(batch.queries.tolist()):
             row = int(batch.rows[query])
             surroundings = _surroundings(
@@ -118,6 +118,16 @@ def heads(
         by_row = measures[layer, head]
         results.append(_head(layer, head, [by_row[row] for row in rows.tolist()]))
     return results
+
+
+def _weights(trained: TrainedNPT, batch: QueryBatch) -> dict[int, np.ndarray]:
+    """Attention (heads, m, n) of the query rows in every layer between datapoints."""
+    with evaluating(trained.settings, trained.device):
+        weights = trained.model.attention_weights(batch.inputs, batch.queries[None])
+    of_batch = {}
+    for layer, of_layer in weights.items():
+        of_batch[layer] = of_layer[0].double().cpu().numpy()
+    return of_batch
 
 
 def _head(layer: int, head: int, measures: list[Measures]) -> Head:

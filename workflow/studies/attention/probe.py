@@ -17,15 +17,15 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Measures and map of every head, compared with the same heads before training."""
     bins = query.options.bins
     after = heads(query.trained, query.table, query.rows, bins)
-    before = heads(
-        _untrained(query.trained),
-        query.table,
-        query.rows,
-        bins,
-    )
-    facts = [_facts(*pair) for pair in zip(after, before, strict=True)]
-    maps = [[rounded(line) for line in head.relative] for head in after]
-    arrays = {f"relative_{head.layer}_{head.head}": head.relative for head in after}
+    untrained = _untrained(query.trained)
+    before = heads(untrained, query.table, query.rows, bins)
+    facts = []
+    maps = []
+    arrays = {}
+    for head, initial in zip(after, before, strict=True):
+        facts.append(_facts(head, initial))
+        maps.append([rounded(line) for line in head.relative])
+        arrays[f"relative_{head.layer}_{head.head}"] = head.relative
     return {"heads": {"heads": facts}, "maps": {"rows": maps}}, arrays
 
 
@@ -41,6 +41,9 @@ def _untrained(trained: TrainedNPT) -> TrainedNPT:
 
 
 def _facts(head: Head, untrained: Head) -> Facts:
+    partner = None
+    if not np.isnan(head.partner).all():
+        partner = rounded(head.partner)
     return {
         "layer": head.layer,
         "head": head.head,
@@ -48,5 +51,5 @@ def _facts(head: Head, untrained: Head) -> Facts:
         "typical": rounded(head.typical),
         "untrained": rounded(untrained.nearness),
         "reach": rounded(head.reach),
-        "partner": None if np.isnan(head.partner).all() else rounded(head.partner),
+        "partner": partner,
     }

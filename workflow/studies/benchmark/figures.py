@@ -22,7 +22,7 @@ from workflow.report.drawing import (
     pyplot,
 )
 from workflow.report.rank_tests import RankTests, rank_tests
-from workflow.report.statistics import MODEL, fold_means, tasks_of
+from workflow.report.statistics import MODEL, fold_means, tasks_of, with_columns
 from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
 from workflow.studies.benchmark.tables import metrics as metrics_table
 from workflow.studies.benchmark.tables import primary
@@ -68,13 +68,25 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Figure:
     return figure
 
 
-def _draw_folds(axis: Axes, folds: pd.DataFrame, metric: Metric, labels: list[str]) -> None:
+def _draw_folds(
+    axis: Axes,
+    folds: pd.DataFrame,
+    metric: Metric,
+    labels: list[str],
+) -> None:
     """A grey mark per fold at the height of its method's label."""
     height_of = dict(zip(labels, heights(labels), strict=True))
     column = f"test_{metric.name}"
-    values = folds[column] if column in folds else [None] * len(folds)
+    values = with_columns(folds, [column])[column]
     positions = [height_of[title] for title in method_titles(folds)]
-    axis.plot(values, positions, "|", color="0.6", markersize=5, zorder=1)
+    axis.plot(
+        values,
+        positions,
+        "|",
+        color="0.6",
+        markersize=5,
+        zorder=1,
+    )
 
 
 def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -192,7 +204,16 @@ def _add_legend(figure: Figure, styles: Styles, columns: int) -> None:
 
     marks = []
     for title, (color, marker) in styles.items():
-        marks.append(Line2D([], [], color=color, marker=marker, linestyle="", label=title))
+        marks.append(
+            Line2D(
+                [],
+                [],
+                color=color,
+                marker=marker,
+                linestyle="",
+                label=title,
+            )
+        )
     figure.legend(handles=marks, loc="outside lower center", ncols=columns, frameon=False)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
@@ -29,6 +29,7 @@ from workflow.report.rank_tests import rank_tests as test_ranks
 from workflow.report.statistics import LEVEL, framed
 from workflow.report.table import Section, Table, with_notes
 from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.studies.columns import texts
 
 RANK_COLUMNS = [
     "test",
@@ -96,8 +97,19 @@ def _tidy(tests: RankTests) -> pd.DataFrame:
     means = tests.ranks.mean()
     ends = zip(tests.ranks.columns, tests.low, tests.high, strict=True)
     for name, low, high in ends:
-        facts = {"test": "mean_rank", "method": name[0], "variant": name[1]}
-        rows.append({**facts, "value": means[name], "low": low, "high": high})
+        facts = {
+            "test": "mean_rank",
+            "method": name[0],
+            "variant": name[1],
+        }
+        rows.append(
+            {
+                **facts,
+                "value": means[name],
+                "low": low,
+                "high": high,
+            }
+        )
     rows.append({"test": "friedman", "p_value": tests.p_value})
     if tests.rejects:
         rows += _tidy_pairs(tests)
@@ -107,17 +119,17 @@ def _tidy(tests: RankTests) -> pd.DataFrame:
 def _tidy_pairs(tests: RankTests) -> list[dict[str, Any]]:
     rows = []
     names = list(tests.pairs.columns)
-    for row, column in zip(*np.triu_indices(len(names), k=1), strict=True):
-        method, variant = names[row]
-        rows.append(
-            {
-                "test": "nemenyi",
-                "method": method,
-                "variant": variant,
-                "against": "/".join(names[column]),
-                "p_value": tests.pairs.iloc[row, column],
-            }
-        )
+    p_values = tests.pairs.to_numpy()
+    for first, second in combinations(range(len(names)), 2):
+        method, variant = names[first]
+        row = {
+            "test": "nemenyi",
+            "method": method,
+            "variant": variant,
+            "against": "/".join(names[second]),
+            "p_value": p_values[first, second],
+        }
+        rows.append(row)
     return rows
 
 
@@ -133,14 +145,18 @@ def _rank_columns(tests: RankTests) -> dict[str, list[Cell]]:
 
 
 def _pair_columns(tests: RankTests) -> dict[str, list[Cell]]:
-    columns = {"Method": [text(method_title(*name)) for name in tests.order]}
-    for column in tests.order:
-        cells = []
-        for row in tests.order:
-            p = tests.pairs.loc[row, column]
-            cells.append(MISSING if row == column else emphasised(p_value(p), p < LEVEL))
-        columns[method_title(*column)] = cells
+    titles = [method_title(*name) for name in tests.order]
+    p_values = tests.pairs.loc[tests.order, tests.order].to_numpy()
+    columns = {"Method": texts(titles)}
+    for index, title in enumerate(titles):
+        cells = [_significance(p) for p in p_values[:, index]]
+        cells[index] = MISSING
+        columns[title] = cells
     return columns
+
+
+def _significance(p: float) -> Cell:
+    return emphasised(p_value(p), p < LEVEL)
 
 
 def _fold_section(frame: pd.DataFrame, reference: str) -> Section:
@@ -163,9 +179,9 @@ def _fold_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
         differences.append(number(difference, decimals(difference), error=error, sign=True))
     intervals = zip(numbers["low"], numbers["high"], strict=True)
     return {
-        "Method": [text(title) for title in method_titles(frame)],
+        "Method": texts(method_titles(frame)),
         "Folds": [count(folds) for folds in frame["folds"]],
         "Difference": differences,
         "95 % interval": [interval(low, high) for low, high in intervals],
-        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in numbers["p_holm"]],
+        "p, Holm": [_significance(p) for p in numbers["p_holm"]],
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from npt.metrics import METRICS
@@ -44,7 +46,12 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
     return f"{sentence}. Friedman's test {verdict} (p = {probability(tests.p_value)})."
 
 
-def _ranking(rows: pd.DataFrame, means: pd.DataFrame, task: Task, scoring: Scoring) -> str:
+def _ranking(
+    rows: pd.DataFrame,
+    means: pd.DataFrame,
+    task: Task,
+    scoring: Scoring,
+) -> str:
     title = TASK_TITLES[task]
     if means["mean_rank"].isna().all():
         return f"{title}: no dataset has all its results yet."
@@ -87,7 +94,7 @@ def _placings(study: pd.DataFrame, tests: RankTests) -> str:
     return per_method(clauses)
 
 
-def _failures(study: pd.DataFrame, tests: RankTests) -> dict[tuple[str, str], int]:
+def _failures(study: pd.DataFrame, tests: RankTests) -> dict[Any, int]:
     """Number of ranked datasets on which a method has no result."""
     failed = study[study["dataset"].isin(tests.ranks.index) & (study["status"] != "ok")]
     counts = failed.groupby(["method", "variant"])["dataset"].nunique()

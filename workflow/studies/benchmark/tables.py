@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Ranking, Scoring
-from workflow.report.cells import Cell, counted, decimals, emphasised, number, text
+from workflow.report.cells import Cell, counted, decimals, emphasised, number
 from workflow.report.cost import cost
 from workflow.report.notes import failure_notes, unranked_notes
 from workflow.report.published import (
@@ -28,8 +31,9 @@ from workflow.report.statistics import (
     unfinished,
 )
 from workflow.report.table import Section, Table, with_notes
-from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
+from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
 from workflow.studies.benchmark.significance import fold_tests, rank_tests
+from workflow.studies.columns import texts, with_errors
 
 __all__ = ["cost", "fold_tests", "metrics", "published", "rank_tests", "ranks"]
 
@@ -116,7 +120,12 @@ def primary(summary: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     return summary[summary["task"].map(dict(scoring.metrics)) == summary["metric"]]
 
 
-def _ranked_summary(study: pd.DataFrame, scoring: Scoring, task: str, metric: str) -> pd.DataFrame:
+def _ranked_summary(
+    study: pd.DataFrame,
+    scoring: Scoring,
+    task: str,
+    metric: str,
+) -> pd.DataFrame:
     return rank_methods(
         summarise(study, task, metric),  # type: ignore[arg-type]
         higher_is_better=METRICS[metric].higher_is_better,
@@ -148,43 +157,39 @@ def _differences(frame: pd.DataFrame, value: str) -> list[float]:
 
 def _rank_columns(means: pd.DataFrame) -> dict[str, list[Cell]]:
     columns = {
-        "Method": [text(title) for title in method_titles(means)],
-        "Mean rank": value_cells(means, "mean_rank", "standard_error", 2),
-        "Paper": value_cells(means, "published", "published_error", 2),
+        "Method": texts(method_titles(means)),
+        "Mean rank": with_errors(means, "mean_rank", 2),
+        "Paper": with_errors(means, "published", 2, error="published_error"),
         DIFFERENCE: [difference_cell(errors) for errors in means["standard_errors"]],
     }
     return Section("", columns).without_empty("Paper", DIFFERENCE).columns
 
 
-def value_cells(
-    frame: pd.DataFrame, value: str, error: str, digits: int | None = None
-) -> list[Cell]:
-    """Cells of a column with its standard errors; `digits` default to those of a metric."""
-    cells = []
-    for mean, standard_error in zip(frame[value], frame[error], strict=True):
-        places = decimals(mean) if digits is None else digits
-        cells.append(number(mean, places, error=standard_error))
-    return cells
-
-
 def _metric_columns(summary: pd.DataFrame) -> dict[str, list[Cell]]:
     """A row per method and a column per dataset, the best in bold."""
-    models = list(dict.fromkeys(zip(summary["method"], summary["variant"], strict=True)))
-    columns = {"Method": [text(method_title(*model)) for model in models]}
+    models = summary[["method", "variant"]].drop_duplicates()
+    columns = {"Method": texts(method_titles(models))}
     for dataset, part in summary.groupby("dataset", sort=False):
-        by_model = part.set_index(["method", "variant"]).loc[models]
-        best = by_model["rank"] == by_model["rank"].min()
-        cells = value_cells(by_model, "mean", "standard_error")
+        rows = models.merge(part, on=["method", "variant"])
         title = dataset_title(str(dataset))
-        columns[title] = [emphasised(cell, on) for cell, on in zip(cells, best, strict=True)]
-        if "seed_deviation" in by_model:
-            deviations = by_model["seed_deviation"]
+        columns[title] = _best_in_bold(rows)
+        if "seed_deviation" in rows:
+            deviations = rows["seed_deviation"]
             cells = [number(value, decimals(value)) for value in deviations]
             columns[f"{title}, seeds"] = cells
     return columns
 
 
-def _compared_with_paper(row: dict) -> dict | None:
+def _best_in_bold(rows: pd.DataFrame) -> list[Cell]:
+    """Means of a dataset; those of the first rank are bold."""
+    is_best = rows["rank"] == rows["rank"].min()
+    cells = []
+    for cell, bold in zip(with_errors(rows, "mean"), is_best, strict=True):
+        cells.append(emphasised(cell, bold))
+    return cells
+
+
+def _compared_with_paper(row: Mapping[Any, Any]) -> dict[Any, Any] | None:
     """A row of a summary with the paper's result; None where the paper has none."""
     result = published_result(row["dataset"], row["method"], row["metric"])
     if result is None or row["variant"] not in WHOLE_METHODS:
@@ -201,8 +206,8 @@ def _compared_with_paper(row: dict) -> dict | None:
 
 def _published_columns(part: pd.DataFrame) -> dict[str, list[Cell]]:
     return {
-        "Method": [text(title) for title in method_titles(part)],
-        "Here": value_cells(part, "mean", "standard_error"),
-        "Paper": value_cells(part, "published", "published_error"),
+        "Method": texts(method_titles(part)),
+        "Here": with_errors(part, "mean"),
+        "Paper": with_errors(part, "published", error="published_error"),
         DIFFERENCE: [difference_cell(errors) for errors in part["standard_errors"]],
     }

@@ -27,11 +27,8 @@ def predict_in_contexts(
     while len(waiting):
         similar = lengths[waiting] >= SIMILAR * lengths[waiting[0]]
         together = waiting[similar].tolist()
-        values = _padded(
-            trained,
-            batch,
-            [contexts[index] for index in together],
-        )
+        padded = [contexts[index] for index in together]
+        values = _padded(trained, batch, padded)
         predictions.update(zip(together, values, strict=True))
         waiting = waiting[len(together) :]
     return np.stack([predictions[index] for index in range(len(contexts))])

@@ -58,15 +58,8 @@ def deletions(
             searches = []
             for query in queries.tolist():
                 row = int(batch.rows[query])
-                searches.append(
-                    Search(
-                        query,
-                        row,
-                        size,
-                        options,
-                        seed,
-                    )
-                )
+                search = Search(query, row, size, options, seed)
+                searches.append(search)
             _run(trained, batch, searches)
             for search in searches:
                 by_row[search.row] = _result(trained, batch, search)
@@ -77,6 +70,13 @@ class Search:
     """Search of one query row; it proposes contexts and judges the changes that they cause.
 
     A context is a list of indices in the batch that begins with the query.
+
+    Attributes:
+        others: Indices of the other rows.
+        left: Those of them that remain.
+        change: Change of the prediction by the accepted deletions.
+        passes: Number of judged proposals.
+        done: Whether the search has ended.
     """
 
     def __init__(
@@ -179,9 +179,9 @@ def _result(
     context = numbers[search.others]
     kept = np.isin(search.others, search.left)
     return Deletion(
-        search.row,
-        context,
-        kept,
-        search.change,
-        search.passes,
+        row=search.row,
+        context=context,
+        kept=kept,
+        change=search.change,
+        passes=search.passes,
     )

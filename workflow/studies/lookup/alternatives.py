@@ -26,7 +26,8 @@ def duplicates_of(
 
     The setting `lookup` of the model determines noise and shift; the noise is drawn by `seed`.
     """
-    statistics, target = trained.statistics, table.target
+    statistics = trained.statistics
+    target = table.target
     rule = Rule.of(trained.settings.lookup)
     originals = one_hot_features(table, statistics)[rows]
     duplicates = originals.copy()
@@ -49,7 +50,8 @@ def _noisy_features(table: Table, rule: Rule) -> slice:
 
 def _add_noise(features: np.ndarray, seed: tuple[int, int]) -> None:
     """Replace features by N(1, 1), in place."""
-    features[:] = np.random.default_rng(seed).normal(1.0, 1.0, features.shape)
+    generator = np.random.default_rng(seed)
+    features[:] = generator.normal(1.0, 1.0, features.shape)
 
 
 def neighbour_predictions(
@@ -64,8 +66,10 @@ def neighbour_predictions(
 
     task = duplicates_of(trained, table, rows, seed)
     most = min(max(counts), len(rows))
-    search = NearestNeighbors(n_neighbors=most, algorithm="brute").fit(task.duplicates)
-    nearest = task.shown[search.kneighbors(task.originals, return_distance=False)]
+    search = NearestNeighbors(n_neighbors=most, algorithm="brute")
+    search.fit(task.duplicates)
+    indices = search.kneighbors(task.originals, return_distance=False)
+    nearest = task.shown[indices]
     values = np.stack([nearest[:, :count].mean(1) for count in counts])
     return trained.statistics.original(values, table.target)
 
@@ -81,13 +85,15 @@ def baseline_predictions(
     blind = query.table.blind(query.split.test)
     resources = Resources(query.threads, str(trained.device))
     try:
-        return predict_originals(
+        values = predict_originals(
             name,
             blind,
             query.split,
             task,
             query.seed,
             resources,
-        ), ""
+        )
     except Infeasible as error:
-        return np.full(len(rows), np.nan), f"{baselines()[name].title}: {error}"
+        reason = f"{baselines()[name].title}: {error}"
+        return np.full(len(rows), np.nan), reason
+    return values, ""

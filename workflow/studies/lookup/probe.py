@@ -6,8 +6,6 @@ table: the originals have hidden targets, and the duplicates of test rows show t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from npt.metrics import score
@@ -24,20 +22,22 @@ SWEPT_ROWS = 20
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Errors with and without duplicates, of other methods, and the intervention."""
     query = query.with_rows(query.rows[~np.isnan(query.truth)])
-    trained, truth, target = query.trained, query.truth, query.table.target
+    trained = query.trained
+    truth = query.truth
+    target = query.table.target
     predictions = trained.predict(query.rows).values
     alone = without_duplicates(trained).predict(query.rows).values
-    centre = trained.statistics.centre[target]
+    constant = np.full(len(truth), trained.statistics.centre[target])
     swept_rows = drawn(query.rows, SWEPT_ROWS, query.seed)
     sweep = intervention(trained, swept_rows)
     facts = {
         "lookup": trained.settings.lookup,
         "rmse": _rmse(predictions, truth),
-        "correlation": float(np.corrcoef(predictions, truth)[0, 1]),
+        "correlation": _correlation(predictions, truth),
         "alone_rmse": _rmse(alone, truth),
         **_neighbours(query),
         **_baselines(query),
-        "constant_rmse": _rmse(np.full(len(truth), centre), truth),
+        "constant_rmse": _rmse(constant, truth),
         **_intervention_facts(sweep, _shift(trained, target)),
     }
     arrays = {
@@ -92,8 +92,8 @@ def _intervention_facts(sweep: Intervention, shift: float) -> Facts:
     correlations = [_correlation(sweep.values, line) for line in sweep.predictions]
     return {
         "shift": shift,
-        "intervention_correlation": float(_correlation(values, predictions)),
-        "intervention_slope": float(_slope(values, predictions)),
+        "intervention_correlation": _correlation(values, predictions),
+        "intervention_slope": _slope(values, predictions),
         "intervention_rmse": _rmse(predictions, values - shift),
         "intervention_others": float(np.median(sweep.others)),
         "sweep": {
@@ -105,12 +105,13 @@ def _intervention_facts(sweep: Intervention, shift: float) -> Facts:
     }
 
 
-def _slope(values: np.ndarray, predictions: np.ndarray) -> Any:
-    return np.polyfit(values, predictions, 1)[0]
+def _slope(values: np.ndarray, predictions: np.ndarray) -> float:
+    slope, _ = np.polyfit(values, predictions, 1)
+    return float(slope)
 
 
-def _correlation(values: np.ndarray, predictions: np.ndarray) -> Any:
-    return np.corrcoef(values, predictions)[0, 1]
+def _correlation(values: np.ndarray, predictions: np.ndarray) -> float:
+    return float(np.corrcoef(values, predictions)[0, 1])
 
 
 def _rmse(predictions: np.ndarray, truth: np.ndarray) -> float:

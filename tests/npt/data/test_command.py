@@ -1,0 +1,53 @@
+"""`python -m npt.data`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from npt.data.__main__ import main
+from npt.data.datasets import datasets
+
+TABLE = "a,b\n0,0\n1,1\n2,2\n3,0\n4,1\n5,2\n6,0\n7,1\n8,2\n"
+
+
+def run(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> str:
+    main(["--downloads", str(folder), *arguments])
+    return capsys.readouterr().out
+
+
+def test_the_listing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = run(capsys, tmp_path)
+    for name, dataset in datasets().items():
+        assert name.removeprefix(dataset.place) in output
+    assert "2.8 GB" in output
+
+
+def test_fetch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = run(capsys, tmp_path, "fetch", "wine", "synthetic")
+    assert "wine_data.csv (" in output
+    with pytest.raises(SystemExit, match="'yact' is unknown; did you mean 'yacht'"):
+        main(["fetch", "yact"])
+
+
+def test_inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "my.csv"
+    path.write_text(TABLE)
+    options = ["--task", "classification", "--target", "b", "--folds", "3"]
+    output = run(capsys, tmp_path, "inspect", str(path), *options)
+    assert "9 rows, 1 features, multiclass of b (3 classes: 0, 1, 2)" in output
+
+
+@pytest.mark.parametrize(
+    ("options", "key"),
+    [
+        (["--target", "c"], r"my\.csv: target: .*'c'"),
+        (["--target", "b", "--folds", "1"], "folds"),
+    ],
+)
+def test_inspect_names_the_key_of_an_error(options: list[str], key: str, tmp_path: Path) -> None:
+    path = tmp_path / "my.csv"
+    path.write_text(TABLE)
+    with pytest.raises(SystemExit, match=key):
+        main(["inspect", str(path), "--task", "classification", *options])

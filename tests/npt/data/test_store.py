@@ -1,0 +1,99 @@
+"""Prepared datasets on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from npt.data import store
+from npt.data.preparation import prepare
+from npt.interface import UserError
+from npt.table import Column, Table
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> store.Prepared:
+    return prepare("synthetic", tmp_path)
+
+
+@pytest.fixture
+def path(tmp_path: Path, prepared: store.Prepared) -> Path:
+    """Where a prepared dataset is saved."""
+    path = tmp_path / "one.arrow"
+    store.save(path, prepared)
+    return path
+
+
+def require_equal(loaded: store.Prepared, expected: store.Prepared) -> None:
+    assert np.array_equal(loaded.table.values, expected.table.values, equal_nan=True)
+    assert loaded.table.columns == expected.table.columns
+    assert loaded.facts == expected.facts
+
+
+def test_a_prepared_dataset_survives_the_disk(path: Path, prepared: store.Prepared) -> None:
+    loaded = store.load(path)
+    require_equal(loaded, prepared)
+    for fold, split in prepared.splits.items():
+        assert np.array_equal(loaded.splits[fold].part(), split.part())
+
+
+def test_equal_datasets_are_equal_files(path: Path, prepared: store.Prepared) -> None:
+    other = path.with_name("two.arrow")
+    store.save(other, prepared)
+    assert path.read_bytes() == other.read_bytes()
+
+
+def test_a_damaged_file_is_named(path: Path) -> None:
+    content = path.read_bytes()
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
+    for damaged in (flipped, content[:300], b""):
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match=r"one\.arrow"):
+            store.load(path)
+
+
+def test_a_flipped_bit_is_an_error_or_harmless(path: Path, prepared: store.Prepared) -> None:
+    content = path.read_bytes()
+    errors = 0
+    for position in range(0, len(content), 23):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        path.write_bytes(damaged)
+        try:
+            loaded = store.load(path)
+        except UserError:
+            errors += 1
+        else:
+            require_equal(loaded, prepared)
+    assert errors > 50
+
+
+ROWS = 5000
+LEVELS = tuple(f"{level:03}" for level in range(300))
+
+
+def test_a_table_is_mapped_and_small(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, len(LEVELS), ROWS)
+    small = generator.integers(0, 256, ROWS)
+    numbers = generator.normal(size=ROWS)
+    single = numbers.astype(np.float32).astype(np.float64)
+    single[::9] = np.nan
+    values = np.column_stack([codes, small, single, numbers])
+    columns = [Column(name, "continuous") for name in "abcy"]
+    columns[0] = Column("a", "categorical", LEVELS)
+    table = Table.of(columns, values, 3)
+    assert [cells.dtype.name for cells in table.cells] == ["int16", "uint8", "float32", "float64"]
+    path = tmp_path / "one.arrow"
+    store.save(path, store.Prepared(table, {}, {}))
+    assert path.stat().st_size < ROWS * (2 + 1 + 4 + 8) + 30_000
+    loaded = store.load(path, check=False).table
+    for cells in loaded.cells:
+        assert not cells.flags.owndata
+        assert not cells.flags.writeable
+    assert np.array_equal(loaded.values, values, equal_nan=True)
+    assert pd.read_feather(path)["a"].tolist() == [LEVELS[code] for code in codes]

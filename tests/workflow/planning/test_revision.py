@@ -1,0 +1,63 @@
+"""Revisions of the code, and results of other revisions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from baselines import methods
+from workflow.config.reading import read
+from workflow.planning import paths
+from workflow.planning.outdated import outdated_folders
+from workflow.planning.plan import Plan
+from workflow.planning.revision import ROOT, probe_sources, revision
+from workflow.studies import kinds
+
+CONFIG = {"folds": 0, "datasets": ["yacht"], "methods": ["knn"]}
+
+
+def test_sources_of_methods_exist() -> None:
+    for method in methods().values():
+        for source in method.sources:
+            assert (ROOT / source).exists(), (method.name, source)
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in kinds().items() if kind.probes])
+def test_probe_sources_are_those_of_the_kind(kind: str) -> None:
+    sources = probe_sources(kind)
+    assert f"workflow/studies/{kind}/probe.py" in sources
+    assert f"workflow/studies/{kind}/tables.py" not in sources
+    assert all((ROOT / source).exists() for source in sources)
+
+
+def test_revision_depends_on_the_sources() -> None:
+    knn = methods()["knn"]
+    assert revision(knn) != revision(methods()["npt"])
+    assert revision(knn) != revision(knn, probe_sources("corruption"))
+
+
+def test_results_of_other_revisions_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    probe = {"kind": "corruption"}
+    plan = Plan.of(read({**CONFIG, "studies": {"main": {}, "probe": probe}}))
+    (stem,) = plan.runs
+    assert outdated_folders(plan) == []
+    knn = methods()["knn"]
+    revisions = {
+        paths.run_rows(stem): revision(knn),
+        paths.probe_rows("probe", stem): revision(knn, probe_sources("corruption")),
+    }
+    for path, current in revisions.items():
+        Path(path).parent.mkdir(parents=True)
+        Path(path).write_text(json.dumps({"revision": current}) + "\n")
+    assert outdated_folders(plan) == []
+    for path in revisions:
+        Path(path).write_text('{"revision": "0"}\n')
+    assert outdated_folders(plan) == ["results/runs/*/knn", "results/probes/probe/*/knn"]
+    for path in revisions:
+        Path(path).write_text("not JSON")
+    assert outdated_folders(plan) == []

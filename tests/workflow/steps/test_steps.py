@@ -1,0 +1,102 @@
+"""Steps on the kept plan, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from npt.interface import UserError
+from tests.rows import finish, finish_probe, plan, prepare
+from workflow.planning import paths
+from workflow.planning.kept import keep
+from workflow.planning.plan import Plan
+from workflow.results.study_file import read_study
+from workflow.steps import collect, interim, run, show
+
+Call = Callable[..., None]
+NPT = "yacht/npt/base/seed_0/folds_{}"
+
+
+@pytest.fixture
+def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """A kept plan of two studies with prepared datasets, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    prepare("yacht")
+    prepare("wine")
+    kept = plan()
+    keep(kept)
+    return kept
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Calls the main function of a step with arguments."""
+
+    def call_main(main: Callable[[], None], *arguments: str) -> None:
+        monkeypatch.setattr("sys.argv", ["step", *arguments])
+        main()
+
+    return call_main
+
+
+def finish_all(planned: Plan, *but: str) -> None:
+    for stem in planned.runs:
+        if not stem.startswith(but):
+            finish(planned, stem)
+
+
+def test_collect_writes_the_study(planned: Plan, call: Call) -> None:
+    finish_all(planned)
+    call(collect.main, "--study", "main")
+    study = read_study(Path(paths.collected("main")))
+    assert len(study) == 18
+    assert {"test_rmse", "validation_accuracy"} <= set(study)
+
+
+def test_collect_refuses_a_study_with_a_missing_row(planned: Plan, call: Call) -> None:
+    finish_all(planned, NPT.format(1))
+    with pytest.raises(UserError, match="yacht/npt/base fold 1: not started"):
+        call(collect.main, "--study", "main")
+    assert not Path(paths.collected("main")).exists()
+
+
+@pytest.mark.parametrize(
+    ("step", "arguments"),
+    [
+        (collect, ("--study", "mian")),
+        (show, ("--study", "mian")),
+        (run, ("--run", NPT.format(7))),
+    ],
+)
+def test_unknown_name_is_refused_with_the_nearest(
+    step: object, arguments: tuple[str, str], planned: Plan, call: Call
+) -> None:
+    with pytest.raises(UserError, match=f"{arguments[0]}: .* did you mean"):
+        call(step.main, *arguments)  # type: ignore[attr-defined]
+
+
+def test_interim_report_has_the_reasons(
+    planned: Plan, call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finish_all(planned, "wine/mlp/")
+    for stem in planned.studies["corruption"].runs:
+        if not stem.startswith("yacht/npt"):
+            finish_probe(planned, "corruption", stem, status="failed", reason="no model")
+    log = Path(paths.log("probe", f"corruption/{NPT.format(0)}"))
+    log.parent.mkdir(parents=True)
+    log.write_text("error: CUDA exploded\n")
+    Path(paths.INTERIM).write_text("a file where the folder belongs")
+    call(interim.main)
+    page = Path(paths.INTERIM, "report", "index.html").read_text()
+    assert "CUDA exploded" in page
+    assert "not started" in page
+    assert "6 results are missing" in capsys.readouterr().out
+    assert not list(Path(paths.RESULTS).glob(".interim*"))
+
+
+def test_interim_report_of_nothing_is_refused(planned: Plan, call: Call) -> None:
+    with pytest.raises(UserError, match="yacht/npt/base fold 0: not started"):
+        call(interim.main)
+    assert not Path(paths.INTERIM).exists()
