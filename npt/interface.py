@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from npt.table import Part, Split, Table, Task
+from npt.table import Split, Table, Task
 
 if TYPE_CHECKING:
     from npt.perturbation import Perturbation
-
-Mode = Part  # the rows whose targets a network predicts: one part of a split
 
 
 class UserError(Exception):

@@ -57,22 +57,31 @@ def html_note(text: str) -> Markup:
 
 
 def _head(title: str, numeric: bool, sortable: bool) -> Markup:
-    number = Markup(" class='number'") if numeric else Markup("")
+    css_class = Markup("")
+    if numeric:
+        css_class = Markup(" class='number'")
     label = escape(title)
     if sortable:
         label = Markup("<button type='button'>{}</button>").format(title)
-    return Markup("<th scope='col'{}>{}</th>").format(number, label)
+    return Markup("<th scope='col'{}>{}</th>").format(css_class, label)
 
 
 def _row(cells: tuple[Cell, ...], numeric: list[bool]) -> Markup:
     row = Markup("")
     for cell, is_numeric in zip(cells, numeric, strict=True):
-        key = Markup("")
-        if is_numeric:
-            key = Markup(" class='number' data-key='{}'").format(_sort_key(cell))
-        text = Markup("<strong>{}</strong>") if cell.bold else Markup("{}")
-        row += Markup("<td{}>{}</td>").format(key, text.format(cell.text))
+        row += _cell(cell, is_numeric)
     return Markup("<tr>{}</tr>").format(row)
+
+
+def _cell(cell: Cell, numeric: bool) -> Markup:
+    attributes = Markup("")
+    if numeric:
+        key = _sort_key(cell)
+        attributes = Markup(" class='number' data-key='{}'").format(key)
+    text = escape(cell.text)
+    if cell.bold:
+        text = Markup("<strong>{}</strong>").format(text)
+    return Markup("<td{}>{}</td>").format(attributes, text)
 
 
 def _sort_key(cell: Cell) -> str:

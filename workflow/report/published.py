@@ -64,7 +64,8 @@ def scaled(cell: Mapping[str, Any], metric: str) -> tuple[float, float]:
 
 def published_result(dataset: str, method: str, metric: str) -> tuple[float, float] | None:
     """Mean and standard error (NaN if none is printed) of a method's test metric."""
-    cell = published_cells(metric).get(paper_name(dataset), {}).get(method)
+    cells = published_cells(metric).get(paper_name(dataset), {})
+    cell = cells.get(method)
     if not cell or cell.get("value") is None:
         return None
     return scaled(cell, metric)
@@ -119,7 +120,12 @@ def published_ranks(
     if summary is None:
         return None
     higher_is_better = METRICS[metric].higher_is_better
-    return mean_ranks(rank_methods(summary, higher_is_better=higher_is_better, ranking=ranking))
+    ranked = rank_methods(
+        summary,
+        higher_is_better=higher_is_better,
+        ranking=ranking,
+    )
+    return mean_ranks(ranked)
 
 
 def published_study() -> pd.DataFrame:
@@ -146,6 +152,23 @@ def in_standard_errors(
         published_error = 0.0
     spread = float(np.hypot(error, published_error))
     return (mean - published) / spread if spread > 0 else float("nan")
+
+
+def differences_from_paper(frame: pd.DataFrame, column: str) -> list[float]:
+    """Difference of every row's value in `column` from its published one, in standard errors.
+
+    The frame has the columns `standard_error`, `published` and `published_error`.
+    """
+    differences = []
+    for row in frame.to_dict("records"):
+        difference = in_standard_errors(
+            row[column],
+            row["standard_error"],
+            row["published"],
+            row["published_error"],
+        )
+        differences.append(difference)
+    return differences
 
 
 def difference_cell(errors: float) -> Cell:

@@ -81,7 +81,8 @@ def fold_means(study: pd.DataFrame) -> pd.DataFrame:
     keys = [*MODEL, "fold"]
     if not study.duplicated(keys).any():
         return study
-    rows = [_mean_over_seeds(seeds) for _, seeds in study.groupby(keys, sort=False)]
+    groups = study.groupby(keys, sort=False)
+    rows = [_mean_over_seeds(seeds) for _, seeds in groups]
     return pd.DataFrame(rows, columns=study.columns)
 
 
@@ -90,8 +91,10 @@ def _mean_over_seeds(seeds: pd.DataFrame) -> dict[Any, Any]:
     if len(failed):
         first = failed.iloc[0].to_dict()
         return {**first, "reason": f"seed {first['seed']}: {first['reason']}"}
+    first = seeds.iloc[0].to_dict()
     numbers = seeds.select_dtypes("number").drop(columns=["fold", "seed"])
-    return {**seeds.iloc[0].to_dict(), **numbers.mean(skipna=False).to_dict()}
+    means = numbers.mean(skipna=False).to_dict()
+    return {**first, **means}
 
 
 def seed_deviation(rows: pd.DataFrame, column: str) -> float:
@@ -149,7 +152,8 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     Where a study has more than one seed, `seed_deviation` is the standard deviation over them.
     """
     column = f"test_{metric}"
-    part = with_columns(study[study["task"] == task], [column])
+    part = study[study["task"] == task]
+    part = with_columns(part, [column])
     rows = [_summary(model, metric) for model in by_model(part)]
     summary = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
     if not has_seeds(study):
@@ -165,22 +169,27 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
 
 
 def _summary(model: ModelRows, metric: str) -> dict[str, Any]:
-    reason = model.reason
-    for fold in model.rows.to_dict("records"):
-        undefined = missing_reason(fold, metric)
-        if undefined and not reason:
-            reason = f"fold {fold['fold']}: {undefined}"
+    reason = model.reason or _undefined(model.rows, metric)
     values = pd.Series(dtype=float)
     if not reason:
         values = model.rows[f"test_{metric}"]
     return {
         **model.facts(),
         "metric": metric,
-        "mean": values.mean() if len(values) else np.nan,
+        "mean": values.mean(),
         "standard_error": standard_error(values),
         "folds": len(values),
         "reason": reason,
     }
+
+
+def _undefined(folds: pd.DataFrame, metric: str) -> str:
+    """Reason of the first fold on which a metric is undefined; empty if there is none."""
+    for row in folds.to_dict("records"):
+        reason = missing_reason(row, metric)
+        if reason:
+            return f"fold {row['fold']}: {reason}"
+    return ""
 
 
 def missing_reason(row: Mapping[Any, Any], metric: str) -> str:
@@ -218,13 +227,16 @@ def without_failures(study: pd.DataFrame) -> pd.DataFrame:
 
 def of_model(frame: pd.DataFrame, facts: Mapping[Any, Any]) -> pd.DataFrame:
     """Rows of the model that `facts` name."""
-    names = [facts[column] for column in MODEL]
-    return frame[(frame[MODEL] == names).all(axis=1)]  # type: ignore[call-overload]
+    is_model = pd.Series(True, frame.index)
+    for column in MODEL:
+        is_model &= frame[column] == facts[column]
+    return frame[is_model]
 
 
 def with_columns(study: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """A study with empty columns for those of the names that it lacks."""
-    return study.reindex(columns=list(dict.fromkeys([*study.columns, *names])))
+    columns = dict.fromkeys([*study.columns, *names])
+    return study.reindex(columns=list(columns))
 
 
 def framed(rows: list[dict[str, Any]], columns: Iterable[str]) -> pd.DataFrame:

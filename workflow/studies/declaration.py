@@ -62,9 +62,9 @@ class StudyKind:
 
     def accepts(self, method: Method) -> bool:
         """Whether a method can be part of such a study."""
-        if not self.probes or method.saves_weights:
+        if not self.probes or method.load is not None:
             return True
-        return method.searches and not self.needs_weights
+        return method.refit is not None and not self.needs_weights
 
     def refuse(self, settings: Mapping[str, Any]) -> str | None:
         """Reason why a run with these resolved settings cannot be part of such a study, or None."""
@@ -87,21 +87,11 @@ class StudyKind:
         """Caption of a figure as one line."""
         return " ".join(self.caption_path(figure).read_text(encoding="utf-8").split())
 
-    def table(
-        self,
-        name: str,
-        study: pd.DataFrame,
-        scoring: Scoring,
-    ) -> Table:
+    def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
         """One of the kind's tables."""
         return getattr(self._module("tables"), name)(study, scoring)
 
-    def figure(
-        self,
-        name: str,
-        study: pd.DataFrame,
-        scoring: Scoring,
-    ) -> Figure:
+    def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
         """One of the kind's figures."""
         return getattr(self._module("figures"), name)(study, scoring)
 

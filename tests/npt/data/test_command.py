@@ -9,6 +9,8 @@ import pytest
 from npt.data.__main__ import main
 from npt.data.datasets import datasets
 
+TABLE = "a,b\n0,0\n1,1\n2,2\n3,0\n4,1\n5,2\n6,0\n7,1\n8,2\n"
+
 
 def run(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> str:
     main(["--downloads", str(folder), *arguments])
@@ -31,12 +33,21 @@ def test_fetch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my.csv"
-    rows = [f"{i},{i % 3}" for i in range(9)]
-    path.write_text("\n".join(["a,b", *rows]))
-    inspect = ("inspect", str(path), "--task", "classification", "--target")
-    output = run(capsys, tmp_path, *inspect, "b", "--folds", "3")
+    path.write_text(TABLE)
+    options = ["--task", "classification", "--target", "b", "--folds", "3"]
+    output = run(capsys, tmp_path, "inspect", str(path), *options)
     assert "9 rows, 1 features, multiclass of b (3 classes: 0, 1, 2)" in output
-    with pytest.raises(SystemExit, match=r"my\.csv: target: .*'c'"):
-        main([*inspect, "c"])
-    with pytest.raises(SystemExit, match="folds"):
-        main([*inspect, "b", "--folds", "1"])
+
+
+@pytest.mark.parametrize(
+    ("options", "key"),
+    [
+        (["--target", "c"], r"my\.csv: target: .*'c'"),
+        (["--target", "b", "--folds", "1"], "folds"),
+    ],
+)
+def test_inspect_names_the_key_of_an_error(options: list[str], key: str, tmp_path: Path) -> None:
+    path = tmp_path / "my.csv"
+    path.write_text(TABLE)
+    with pytest.raises(SystemExit, match=key):
+        main(["inspect", str(path), "--task", "classification", *options])

@@ -9,10 +9,11 @@ import torch
 from npt.data.declaration import SplitRule
 from npt.data.encoding import statistics
 from npt.data.splits import splits
-from npt.interface import Mode, Resources, UserError
+from npt.interface import Resources, UserError
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
+from npt.table import Part
 from tests.conftest import make_table
 from tests.workflow.studies.models import LOOKUP, unrelated
 
@@ -22,7 +23,7 @@ RELEASED = ("released_random_features", "released_add_one", "released_random_fea
 
 @pytest.mark.parametrize("mode", ["train", "validation", "test"])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_duplicates_show_targets_of_their_mode_only(mode: Mode, variant: str) -> None:
+def test_duplicates_show_targets_of_their_mode_only(mode: Part, variant: str) -> None:
     table, split = unrelated(60)
     data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
     settings = LOOKUP.changed(lookup=variant)  # type: ignore[arg-type]

@@ -5,11 +5,10 @@ import pytest
 import torch
 
 from npt.data.encoding import statistics
-from npt.interface import Mode
 from npt.nn.inputs import EncodedTable
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
-from npt.table import Column, Split, Table
+from npt.table import Column, Part, Split, Table
 
 PLAIN = NPTSettings(width=8, heads=2, feature_mask=0, tradeoff_start=0)
 
@@ -77,7 +76,7 @@ ALL, NONE = {0, 1, 2}, set()
     ],
 )
 def test_which_targets_are_hidden_and_scored(
-    mode: Mode, share: float, hidden_parts: set[int], scored_part: int
+    mode: Part, share: float, hidden_parts: set[int], scored_part: int
 ) -> None:
     data, _, _ = nine_rows()
     masked = mask(data, mode, PLAIN.changed(target_mask=share), draws())
@@ -181,7 +180,7 @@ def test_evaluation_hides_no_features_and_truth_stays() -> None:
 
 def test_the_input_does_not_depend_on_hidden_targets() -> None:
     data, table, split = nine_rows()
-    cases: list[tuple[Mode, slice, float]] = [
+    cases: list[tuple[Part, slice, float]] = [
         ("validation", slice(3, 9), 0.1),
         ("test", slice(6, 9), 0.1),
     ]

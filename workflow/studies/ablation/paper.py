@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workflow.report.published import in_standard_errors, paper_name, published, scaled
+from workflow.report.published import differences_from_paper, paper_name, published, scaled
 
 TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
 PRINTED_METRICS = {"accuracy_percent": "accuracy"}
@@ -16,23 +16,25 @@ PRINTED_METRICS = {"accuracy_percent": "accuracy"}
 
 def paper_table(variants: set[str]) -> str:
     """The table of the paper that has these variants; empty if there is none."""
-    if set(published()["table_4_ablation"]["cells"]["protein"]) <= variants:
+    table_4_variants = published()["table_4_ablation"]["cells"]["protein"]
+    if variants >= set(table_4_variants):
         return "table_4_ablation"
-    return "table_5_ablation" if variants >= TABLE_5_VARIANTS else ""
+    if variants >= TABLE_5_VARIANTS:
+        return "table_5_ablation"
+    return ""
 
 
 def with_paper_results(part: pd.DataFrame, table: str) -> pd.DataFrame:
     """Add the paper's results, and the differences from them in standard errors."""
-    rows = part.to_dict("records")
-    results = [_paper_result(table, row) for row in rows]
-    differences = []
-    for row, result in zip(rows, results, strict=True):
-        differences.append(in_standard_errors(row["mean"], row["standard_error"], *result))
-    return part.assign(
-        published=[mean for mean, _ in results],
-        published_error=[error for _, error in results],
-        standard_errors=differences,
-    )
+    means = []
+    errors = []
+    for row in part.to_dict("records"):
+        mean, error = _paper_result(table, row)
+        means.append(mean)
+        errors.append(error)
+    part = part.assign(published=means, published_error=errors)
+    differences = differences_from_paper(part, "mean")
+    return part.assign(standard_errors=differences)
 
 
 def _paper_result(table: str, row: Mapping[Any, Any]) -> tuple[float, float]:
@@ -40,12 +42,13 @@ def _paper_result(table: str, row: Mapping[Any, Any]) -> tuple[float, float]:
     unknown = (np.nan, np.nan)
     if not table or row["method"] != "npt":
         return unknown
-    cells = published()[table]["cells"].get(paper_name(row["dataset"]), {})
-    printed_metric = cells.get("metric", "rmse")
-    cell = cells.get(row["variant"])
-    if not cell or PRINTED_METRICS.get(printed_metric, printed_metric) != row["metric"]:
+    dataset = paper_name(row["dataset"])
+    cells = published()[table]["cells"].get(dataset, {})
+    printed = cells.get("metric", "rmse")
+    metric = PRINTED_METRICS.get(printed, printed)
+    if metric != row["metric"] or not cells.get(row["variant"]):
         return unknown
-    return scaled(cell, row["metric"])
+    return scaled(cells[row["variant"]], row["metric"])
 
 
 def with_paper_ranks(tidy: pd.DataFrame) -> pd.DataFrame:
@@ -55,9 +58,10 @@ def with_paper_ranks(tidy: pd.DataFrame) -> pd.DataFrame:
     means = []
     errors = []
     for row in tidy.to_dict("records"):
-        printed = table.get(row["dataset"], {})
+        dataset = row["dataset"]
+        printed = table.get(dataset, {})
         cell = {}
-        if row["method"] == "npt" and variants[row["dataset"]] == set(printed):
+        if row["method"] == "npt" and variants[dataset] == set(printed):
             cell = printed[row["variant"]]
         means.append(cell.get("value", np.nan))
         errors.append(cell.get("standard_error", np.nan))

@@ -17,7 +17,7 @@ from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
     difference_cell,
-    in_standard_errors,
+    differences_from_paper,
 )
 from workflow.report.statistics import (
     fold_means,
@@ -137,13 +137,13 @@ def _change_cell(row: Mapping[Any, Any]) -> Cell:
 
 def _with_changes(part: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
     """Add mean and standard error over folds of the difference of every variant from its base."""
-    rows = []
+    means = []
     errors = []
     for row in part.to_dict("records"):
         differences = _differences(folds, row)
-        rows.append(differences.mean() if len(differences) else np.nan)
+        means.append(differences.mean())
         errors.append(standard_error(differences))
-    return part.assign(change=rows, change_error=errors)
+    return part.assign(change=means, change_error=errors)
 
 
 def _differences(folds: pd.DataFrame, row: Mapping[Any, Any]) -> pd.Series:
@@ -151,8 +151,8 @@ def _differences(folds: pd.DataFrame, row: Mapping[Any, Any]) -> pd.Series:
     column = f"test_{row['metric']}"
     variant = of_model(folds, row).set_index("fold")
     base = of_model(folds, {**row, "variant": BASE}).set_index("fold")
-    failed = (pd.concat([variant["status"], base["status"]]) != "ok").any()
-    if row["variant"] == BASE or column not in folds or failed:
+    statuses = {*variant["status"], *base["status"]}
+    if row["variant"] == BASE or column not in folds or statuses != {"ok"}:
         return pd.Series(dtype=float)
     return (variant[column] - base[column]).dropna()
 
@@ -160,33 +160,31 @@ def _differences(folds: pd.DataFrame, row: Mapping[Any, Any]) -> pd.Series:
 def _mean_validation_ranks(folds: pd.DataFrame) -> pd.DataFrame:
     """Ranks on the folds on which every variant has a result, averaged over these folds."""
     finished = folds[folds["status"] == "ok"]
-    keys = ["dataset", "method", "fold"]
-    variants = folds.groupby(keys[:2])["variant"].transform("nunique").loc[finished.index]
-    complete = finished[finished.groupby(keys)["variant"].transform("size") == variants]
-    ranks = complete.groupby(keys)["validation_loss"].rank(method="average") - 1
+    by_method = folds.groupby(["dataset", "method"])
+    variants = by_method["variant"].transform("nunique")
+    by_fold = finished.groupby(["dataset", "method", "fold"])
+    results = by_fold["variant"].transform("size")
+    complete = finished[results == variants.loc[finished.index]]
+    by_fold = complete.groupby(["dataset", "method", "fold"])
+    ranks = by_fold["validation_loss"].rank(method="average") - 1
     ranked = complete.assign(rank=ranks)
-    groups = ranked.groupby(["dataset", "task", "method", "variant"], sort=False)["rank"]
-    means = groups.agg(mean_rank="mean", standard_error=standard_error, folds="size")
+    by_variant = ranked.groupby(["dataset", "task", "method", "variant"], sort=False)
+    means = by_variant["rank"].agg(
+        mean_rank="mean",
+        standard_error=standard_error,
+        folds="size",
+    )
     return means.reset_index()
 
 
 def _rank_section(dataset: str, part: pd.DataFrame) -> Section:
     part = part.sort_values(["mean_rank", "variant"], kind="stable")
+    differences = differences_from_paper(part, "mean_rank")
     columns = {
         "Variant": texts(method_titles(part)),
         "Mean rank": with_errors(part, "mean_rank", 2),
         "Paper": with_errors(part, "published", 2, error="published_error"),
-        DIFFERENCE: [_rank_difference(row) for row in part.to_dict("records")],
+        DIFFERENCE: [difference_cell(errors) for errors in differences],
     }
     section = Section(f"{dataset_title(dataset)}: variants by validation loss", columns)
     return section.without_empty("Paper", DIFFERENCE)
-
-
-def _rank_difference(row: Mapping[Any, Any]) -> Cell:
-    errors = in_standard_errors(
-        row["mean_rank"],
-        row["standard_error"],
-        row["published"],
-        row["published_error"],
-    )
-    return difference_cell(errors)

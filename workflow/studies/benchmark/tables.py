@@ -18,6 +18,7 @@ from workflow.report.published import (
     DIFFERENCE_NOTE,
     WHOLE_METHODS,
     difference_cell,
+    differences_from_paper,
     in_standard_errors,
     published_ranks,
     published_result,
@@ -146,13 +147,8 @@ def _with_paper_ranks(
         published=by_method["mean_rank"].to_numpy(),
         published_error=by_method["standard_error"].to_numpy(),
     )
-    return means.assign(standard_errors=_differences(means, "mean_rank"))
-
-
-def _differences(frame: pd.DataFrame, value: str) -> list[float]:
-    """Difference of each row from the paper in standard errors."""
-    columns = [value, "standard_error", "published", "published_error"]
-    return [in_standard_errors(*map(float, row)) for row in frame[columns].to_numpy()]
+    differences = differences_from_paper(means, "mean_rank")
+    return means.assign(standard_errors=differences)
 
 
 def _rank_columns(means: pd.DataFrame) -> dict[str, list[Cell]]:
