@@ -25,12 +25,14 @@ TARGET = "target"
 class NPTEstimator(BaseEstimator):
     """What classifier and regressor share.
 
-    Columns of text, categories or booleans are categorical, others continuous; missing cells and categories that `fit` has
-    not seen are missing to the network. The defaults suit a CPU and tables of a few thousand rows.
+    Columns of text, categories or booleans are categorical, others continuous; missing cells and
+    categories that `fit` has not seen are missing to the network. The defaults suit a CPU and
+    tables of a few thousand rows.
 
     Args:
         settings: Changes to `NPTSettings`, such as `{"width": 32}`; None takes the CPU size below.
-        validation_share: Share of the rows given to `fit` that chooses the best weights; they are not trained on.
+        validation_share: Share of the rows given to `fit` that chooses the best weights; they are
+            not trained on.
         seed: Seed of the validation rows, the weights and the training.
         threads: CPU threads.
         device: `auto` takes a GPU where there is one; or `cpu`, or a torch device such as `cuda:0`.
@@ -52,7 +54,11 @@ class NPTEstimator(BaseEstimator):
         self.device = device
 
     def _fit(
-        self, features: Any, target_column: Column, target: np.ndarray, stratify: np.ndarray | None
+        self,
+        features: Any,
+        target_column: Column,
+        target: np.ndarray,
+        stratify: np.ndarray | None,
     ) -> Self:
         frame = _frame(features)
         if len(frame) != len(target):
@@ -141,7 +147,11 @@ CPU_SIZE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _table(frame: pd.DataFrame, target: np.ndarray, columns: tuple[Column, ...]) -> Table:
+def _table(
+    frame: pd.DataFrame,
+    target: np.ndarray,
+    columns: tuple[Column, ...],
+) -> Table:
     """Features and target as a table of `columns`, of which the last is the target."""
     cells = [
         _codes(frame[name], column) for name, column in zip(frame.columns, columns, strict=False)

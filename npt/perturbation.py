@@ -1,4 +1,4 @@
-"""What is done to the rows beside the one that is predicted: the experiment of paper Algorithm 1, in doses."""
+"""Perturbations of the other rows of a query row (paper section 4.3, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from npt.interface import UserError
+from npt.interface import UserError, unknown
 
 Kind = Literal["shuffle", "delete"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+LARGEST_SHARE = {"shuffle": 1.0, "delete": 0.999}
 
 
 @dataclass(frozen=True)
 class Perturbation:
-    """A share of the other rows, drawn at random for every predicted row, is spoilt.
+    """A random share of the other rows is perturbed, for every query row anew.
 
-    `shuffle` permutes every column over them, each by a permutation of its own (a share of 1 is paper Algorithm 1); `delete`
-    leaves them out. A larger share spoils the rows of a smaller one and more. At a share of 0 nothing is done: the control.
+    A larger share perturbs the rows of a smaller one and more. A share of 0 changes nothing: the
+    control.
+
+    Attributes:
+        kind: `shuffle` permutes every column over the chosen rows, each by its own permutation; a
+            share of 1 is the paper's Algorithm 1. `delete` removes the chosen rows.
     """
 
     kind: Kind
@@ -26,26 +31,41 @@ class Perturbation:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise UserError(f"{self.kind!r} is unknown; allowed: {', '.join(KINDS)}")
-        most = 1.0 if self.kind == "shuffle" else 0.999
-        if not 0 <= self.share <= most:
-            raise UserError(f"{self.kind}: a share of {self.share} is outside 0 to {most:g}")
+            raise UserError(f"perturbation: {unknown(self.kind, KINDS)}")
+        largest = LARGEST_SHARE[self.kind]
+        if not 0 <= self.share <= largest:
+            raise UserError(f"{self.kind}: a share of {self.share} is outside 0 to {largest:g}")
 
-    def sources(self, seed: int, row: int, place: int, shape: tuple[int, int]) -> np.ndarray:
-        """Where each cell of the disturbed context comes from (m, d): a row number below n for `shape` (n, d).
+    def sources(
+        self,
+        seed: int,
+        row: int,
+        query: int,
+        shape: tuple[int, int],
+    ) -> np.ndarray:
+        """Where each cell of the perturbed input comes from (m, d): a row index below n.
 
-        The first of the m rows is the predicted one, at `place` of the n, and intact. `row` is its number in the table: it
-        and the seed determine what is drawn, so that rows can be predicted in any company.
+        The first of the m rows is the query, which is intact.
+
+        Args:
+            row: Row number of the query in the table. It and the seed determine the random draws,
+                so that predictions do not depend on which rows are predicted together.
+            query: Row index of the query in the input.
+            shape: Rows and columns (n, d) of the input.
         """
         n, d = shape
-        others = np.delete(np.arange(n), place)
-        draws = np.random.default_rng((seed, row))
-        order, spoilt = draws.permutation(len(others)), round(self.share * len(others))
+        others = np.delete(np.arange(n), query)
+        generator = np.random.default_rng((seed, row))
+        order = generator.permutation(len(others))
+        count = round(self.share * len(others))
         if self.kind == "delete":
-            kept = np.sort(order[min(spoilt, len(others) - 1) :])
-            return np.repeat(np.concatenate([[place], others[kept]])[:, None], d, 1)
-        sources = np.repeat(np.concatenate([[place], others])[:, None], d, 1)
-        chosen = order[:spoilt]
-        shuffled = draws.random((len(others), d))[:spoilt].argsort(0)
-        sources[1 + chosen] = others[chosen[shuffled]]
+            kept = np.sort(order[min(count, len(others) - 1) :])
+            rows = np.concatenate([[query], others[kept]])
+            return np.repeat(rows[:, None], d, axis=1)
+        rows = np.concatenate([[query], others])
+        sources = np.repeat(rows[:, None], d, axis=1)
+        chosen = order[:count]
+        # The draws do not depend on the share: a larger one perturbs the same rows and more.
+        permutations = generator.random((len(others), d))[:count].argsort(0)
+        sources[1 + chosen] = others[chosen[permutations]]
         return sources

@@ -1,15 +1,20 @@
-"""Minibatches of rows with the table's fractions of train, validation and test rows (paper Appendix C.3)."""
+"""Minibatches with the table's fractions of train, validation and test rows (paper App. C.3)."""
 
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from npt.nn.inputs import EncodedTable
 from npt.nn.settings import NPTSettings
 from npt.table import Part
 
 
-def rows_of(data: EncodedTable, mode: Part, settings: NPTSettings) -> torch.Tensor:
+def rows_of(
+    data: EncodedTable,
+    mode: Part,
+    settings: NPTSettings,
+) -> Tensor:
     """Row numbers of a mode: all, or without the parts that training and validation may not see."""
     rows = torch.arange(len(data.part), device=data.part.device)
     if settings.transductive or mode == "test":
@@ -19,7 +24,11 @@ def rows_of(data: EncodedTable, mode: Part, settings: NPTSettings) -> torch.Tens
     return rows[data.part <= 1]
 
 
-def batch_count(data: EncodedTable, mode: Part, settings: NPTSettings) -> int:
+def batch_count(
+    data: EncodedTable,
+    mode: Part,
+    settings: NPTSettings,
+) -> int:
     """Number of batches of an epoch."""
     if settings.batch_rows is None:
         return 1
@@ -35,11 +44,15 @@ def largest_batch(data: EncodedTable, settings: NPTSettings) -> int:
 
 
 def partition(
-    data: EncodedTable, mode: Part, settings: NPTSettings, generator: torch.Generator
-) -> list[torch.Tensor]:
-    """Row numbers of one epoch's batches: a partition of the mode's rows, in sizes that differ by at most one.
+    data: EncodedTable,
+    mode: Part,
+    settings: NPTSettings,
+    generator: torch.Generator,
+) -> list[Tensor]:
+    """Row numbers of one epoch's batches, a partition of the mode's rows.
 
-    Every batch has each part's rows (with `class_balanced`, each class's train rows) in proportion, to within one row.
+    Sizes differ by at most one. Every batch has each part's rows in proportion, to within one row;
+    with `class_balanced`, each class's train rows too.
     """
     rows = rows_of(data, mode, settings)
     count = batch_count(data, mode, settings)

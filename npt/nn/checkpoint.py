@@ -1,4 +1,4 @@
-"""The state of a training on disk, so that an interrupted one resumes: tensors and numbers alone."""
+"""The state of a training on disk, from which an interrupted one resumes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from npt.atomic import partial_of
 from npt.nn.inputs import EncodedTable
@@ -100,7 +101,7 @@ class Checkpoint:
 
 
 def stamp(*facts: object, data: EncodedTable) -> str:
-    """Sixteen hex digits over all that the result of a training depends on: data, code, versions, device and threads."""
+    """Sixteen hex digits over data, code, versions, device, threads and other facts."""
     environment = (torch.__version__, np.__version__, data.codes.device.type)
     digest = hashlib.sha256(repr((environment, torch.get_num_threads(), facts)).encode())
     for source in sorted(Path(__file__).parent.rglob("*.py")):
@@ -117,7 +118,7 @@ def _digest(state: Mapping[str, Any]) -> str:
         digest.update(name.encode())
         parts = value if isinstance(value, list) else [value]
         for part in parts:
-            if isinstance(part, torch.Tensor):
+            if isinstance(part, Tensor):
                 digest.update(part.cpu().contiguous().numpy().data)
             else:
                 digest.update(repr(part).encode())

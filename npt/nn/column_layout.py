@@ -1,4 +1,4 @@
-"""The part of a table that a network is built for: sizes and types of its columns, and their tokens."""
+"""What a network is built for: sizes and types of the columns, and their tokens."""
 
 from __future__ import annotations
 

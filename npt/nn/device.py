@@ -1,4 +1,4 @@
-"""How a training computes on its device: precision, determinism, compilation, and whether activations are recomputed."""
+"""How a training computes on its device: precision, determinism, compilation, memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def device_of(name: str) -> torch.device:
         ) from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise UserError(
-            f"device: {name} is missing (torch {torch.__version__} finds no GPU); allowed: auto, cpu"
+            f"device: {name}: torch {torch.__version__} finds no GPU; allowed: auto, cpu"
         )
     return device
 
@@ -49,7 +49,7 @@ def autocast(settings: NPTSettings, device: torch.device) -> torch.autocast:
 
 @contextmanager
 def arithmetic(settings: NPTSettings, device: torch.device) -> Iterator[None]:
-    """On a GPU, TF32 or full float32 inside the block, backward passes included, and the same bits on every run."""
+    """On a GPU, the precision of float32 products inside the block, and determinism."""
     if device.type != "cuda":
         yield
         return
@@ -73,8 +73,13 @@ def evaluating(settings: NPTSettings, device: torch.device) -> Iterator[None]:
         yield
 
 
-def prepare_blocks(model: NPT, rows: int, settings: NPTSettings, device: torch.device) -> None:
-    """Compile the model's blocks, and choose whether activations are recomputed, for batches of `rows` rows."""
+def prepare_blocks(
+    model: NPT,
+    rows: int,
+    settings: NPTSettings,
+    device: torch.device,
+) -> None:
+    """Compile blocks and choose whether activations are recomputed, for batches of `rows` rows."""
     if settings.compile:
         exclude_uncompiled()
         limit = torch._dynamo.config.recompile_limit
@@ -88,15 +93,19 @@ def prepare_blocks(model: NPT, rows: int, settings: NPTSettings, device: torch.d
         model.recompute = settings.recompute_activations == "always"
 
 
-def activation_bytes(model: NPT, rows: int, settings: NPTSettings) -> float:
-    """An estimate of what one update keeps for its backward pass, for a batch of `rows` rows."""
+def activation_bytes(
+    model: NPT,
+    rows: int,
+    settings: NPTSettings,
+) -> float:
+    """An estimate of what an update with `rows` rows keeps for its backward pass."""
     bytes_per_number = 2 if settings.precision == "bfloat16" else 4
     numbers = rows * model.layout.tokens * settings.width
     return len(model.blocks) * ACTIVATIONS * bytes_per_number * numbers
 
 
 def free_memory(device: torch.device) -> float:
-    """Free bytes of the device; on the CPU, of this machine or of the container that the process runs in."""
+    """Free bytes of the device; on the CPU, of the machine or the container."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     return max(0.0, min(_free_in_machine(), _free_in_container()))

@@ -1,12 +1,12 @@
-"""The lookup task (paper section 4.2, Appendix B.1): every row of a batch twice, the second time with its target if allowed.
+"""The lookup task (paper section 4.2, Appendix B.1): every row of a batch has a duplicate.
 
-A model that attends between datapoints can find a row's duplicate and copy its target; a model that does not cannot. The
-duplicates of a mode's own rows show their targets, those of all others hide them, so that training never sees a target of
-validation or test rows. n rows, d columns.
+A model that attends between datapoints can find a row's duplicate and copy its target; a model that
+does not cannot. The duplicates of a mode's own rows show their targets, those of all others hide
+them, so that training never sees a target of validation or test rows. n rows, d columns.
 
-The paper's noise is in the last three features of both halves. The noise of the released code is in all features but two, in
-the duplicates alone, and there, as with its shifted targets, the mask channel is set too: the input marks the changed cells.
-These are the variants `released_...`.
+The paper's noise is in the last three features of both halves. The noise of the released code is in
+all features but two, in the duplicates alone, and there, as with its shifted targets, the mask
+channel is set too: the input marks the changed cells. These are the variants `released_...`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from npt.interface import UserError
 from npt.nn.inputs import EncodedTable, ModelInput
@@ -61,7 +62,7 @@ def noisy_from(rule: Rule, features: int) -> int:
 def with_duplicates(
     inputs: ModelInput,
     batch: EncodedTable,
-    own: torch.Tensor,
+    own: Tensor,
     variant: str,
     generator: torch.Generator,
 ) -> ModelInput:
@@ -97,9 +98,13 @@ def _noisy_features(batch: EncodedTable, rule: Rule) -> list[int]:
 
 
 def _with_noise(
-    inputs: ModelInput, features: list[int], start: int, rule: Rule, generator: torch.Generator
+    inputs: ModelInput,
+    features: list[int],
+    start: int,
+    rule: Rule,
+    generator: torch.Generator,
 ) -> ModelInput:
-    """Noise in the features of the rows from `start` on, visible like any number unless it is marked."""
+    """Noise in the features of the rows from `start` on."""
     scale = inputs.scale.clone()
     mask = inputs.mask.clone()
     shape = (1, scale.shape[1] - start, len(features))
@@ -110,7 +115,10 @@ def _with_noise(
 
 
 def _with_shifted_targets(
-    inputs: ModelInput, batch: EncodedTable, own: torch.Tensor, rule: Rule
+    inputs: ModelInput,
+    batch: EncodedTable,
+    own: Tensor,
+    rule: Rule,
 ) -> ModelInput:
     """Visible targets of the duplicates larger by one standard deviation."""
     if not batch.continuous[batch.target]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from npt.data.encoding import Statistics, standardised
 from npt.table import Split, Table
@@ -15,7 +16,8 @@ from npt.table import Split, Table
 class ModelInput:
     """Input of NPT, three tensors (B, n, d).
 
-    A visible category is (code, 1, 0), a visible number (0, value, 0), a hidden or missing cell (0, 0, 1).
+    A visible category is (code, 1, 0), a visible number (0, value, 0), a hidden or missing cell (0,
+    0, 1).
 
     Attributes:
         codes: Classes, which select the embedding's row.
@@ -23,11 +25,11 @@ class ModelInput:
         mask: The mask channel.
     """
 
-    codes: torch.Tensor
-    scale: torch.Tensor
-    mask: torch.Tensor
+    codes: Tensor
+    scale: Tensor
+    mask: Tensor
 
-    def hide(self, where: torch.Tensor) -> ModelInput:
+    def hide(self, where: Tensor) -> ModelInput:
         """The same input with the cells `where` (B, n, d) hidden: nothing of them is left in it."""
         return ModelInput(
             codes=torch.where(where, 0, self.codes),
@@ -42,8 +44,8 @@ class ModelInput:
             self.codes[..., columns], self.scale[..., columns], self.mask[..., columns]
         )
 
-    def gather_rows(self, rows: torch.Tensor) -> ModelInput:
-        """Cell (b, i, j) taken from row rows[b, i, j] of the same column; a batch of one is expanded to B."""
+    def gather_rows(self, rows: Tensor) -> ModelInput:
+        """Cell (b, i, j) from row rows[b, i, j] of the same column; one table is expanded to B."""
         gathered = []
         for x in (self.codes, self.scale, self.mask):
             gathered.append(x.expand(rows.shape[0], -1, -1).gather(1, rows))
@@ -72,17 +74,21 @@ class EncodedTable:
         target: Index of the target column.
     """
 
-    codes: torch.Tensor
-    numbers: torch.Tensor
-    missing: torch.Tensor
-    part: torch.Tensor
-    continuous: torch.Tensor
-    sizes: torch.Tensor
+    codes: Tensor
+    numbers: Tensor
+    missing: Tensor
+    part: Tensor
+    continuous: Tensor
+    sizes: Tensor
     target: int
 
     @classmethod
     def of(
-        cls, table: Table, split: Split, statistics: Statistics, device: torch.device
+        cls,
+        table: Table,
+        split: Split,
+        statistics: Statistics,
+        device: torch.device,
     ) -> EncodedTable:
         """Encode a table on `device`."""
         shape = (table.rows, len(table.columns))
@@ -109,7 +115,7 @@ class EncodedTable:
             target=table.target,
         )
 
-    def take(self, rows: torch.Tensor) -> EncodedTable:
+    def take(self, rows: Tensor) -> EncodedTable:
         """The rows of a batch."""
         return EncodedTable(
             codes=self.codes[rows],
@@ -127,7 +133,7 @@ class EncodedTable:
         inputs = ModelInput(self.codes[None], scale[None], torch.zeros_like(scale)[None])
         return inputs.hide(self.missing[None])
 
-    def cells_of_target(self) -> torch.Tensor:
+    def cells_of_target(self) -> Tensor:
         """Which cells (n, d) are in the target column."""
         cells = torch.zeros_like(self.missing)
         cells[:, self.target] = True

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 
 class NPTLearner:
-    """Trains on all rows of a blind table; a prediction sees every row's features and the labels that masking allows."""
+    """Trains on all rows of a blind table.
+
+    A prediction depends on every row's features and the labels that masking allows.
+    """
 
     def __init__(self, settings: NPTSettings, resources: Resources) -> None:
         self.settings = settings
@@ -47,7 +50,12 @@ class NPTLearner:
         """Device of the training."""
         return self.trained.device
 
-    def fit(self, table: Table, split: Split, seed: int) -> Fit:
+    def fit(
+        self,
+        table: Table,
+        split: Split,
+        seed: int,
+    ) -> Fit:
         """Train from initial weights.
 
         Raises:
@@ -102,7 +110,12 @@ class NPTLearner:
 
 
 def load(
-    settings: NPTSettings, resources: Resources, path: Path, table: Table, split: Split, seed: int
+    settings: NPTSettings,
+    resources: Resources,
+    path: Path,
+    table: Table,
+    split: Split,
+    seed: int,
 ) -> TrainedNPT:
     """Read the weights of a trained network.
 
@@ -115,7 +128,7 @@ def load(
 
 
 def _is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether memory ran out, on a GPU or on the CPU, whose allocator raises a plain RuntimeError."""
+    """Whether memory ran out; the CPU's allocator raises a plain RuntimeError."""
     import torch
 
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

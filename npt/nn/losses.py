@@ -1,6 +1,7 @@
-"""Masked losses with equal weight per scored cell, and the trade-off between features and labels (paper eq. 5, C.4).
+"""Masked losses and the trade-off between features and labels (paper eq. 5, Appendix C.4).
 
-n rows, d columns, e width of a column's token. Nothing here waits for the device or depends on how many cells are scored.
+n rows, d columns, e width of a column's token. Nothing here waits for the device or depends on how
+many cells are scored.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from npt.nn.head import Head
 from npt.nn.inputs import EncodedTable
@@ -17,9 +19,15 @@ from npt.nn.settings import NPTSettings
 
 
 def feature_loss(
-    head: Head, tokens: torch.Tensor, truth: EncodedTable, scored: torch.Tensor
-) -> torch.Tensor:
-    """Sum of cross-entropy in nats and squared error over the feature cells `scored` (n, d), from tokens (n, d, e)."""
+    head: Head,
+    tokens: Tensor,
+    truth: EncodedTable,
+    scored: Tensor,
+) -> Tensor:
+    """Sum of cross-entropies in nats and squared errors over the cells `scored` (n, d).
+
+    Tokens are (n, d, e); the target column is not scored.
+    """
     total = head.weight.new_zeros(())
     if any(head.layout.continuous):
         errors = (head.numbers(tokens) - truth.numbers).square()  # (n, d)
@@ -31,9 +39,12 @@ def feature_loss(
 
 
 def label_loss(
-    head: Head, tokens: torch.Tensor, truth: EncodedTable, scored: torch.Tensor
-) -> torch.Tensor:
-    """Sum of the losses of the targets of the rows `scored` (n,), from the target's tokens (n, e)."""
+    head: Head,
+    tokens: Tensor,
+    truth: EncodedTable,
+    scored: Tensor,
+) -> Tensor:
+    """Sum of the target's losses over the rows `scored` (n,), from its tokens (n, e)."""
     outputs = head.target(tokens)  # (n, C)
     if head.layout.continuous[truth.target]:
         losses = (outputs[:, 0] - truth.numbers[:, truth.target]).square()
@@ -43,9 +54,16 @@ def label_loss(
 
 
 def training_loss(
-    head: Head, tokens: torch.Tensor, truth: EncodedTable, masked: Masked, tradeoff: float
-) -> torch.Tensor:
-    """L = tradeoff * L_feature + (1 - tradeoff) * L_label, each a mean over its scored cells, 0 if there are none."""
+    head: Head,
+    tokens: Tensor,
+    truth: EncodedTable,
+    masked: Masked,
+    tradeoff: float,
+) -> Tensor:
+    """L = tradeoff * L_feature + (1 - tradeoff) * L_label, each a mean over its scored cells.
+
+    A part without scored cells is 0.
+    """
     loss = head.weight.new_zeros(())
     if tradeoff > 0:
         total = feature_loss(head, tokens, truth, masked.features)
@@ -64,7 +82,7 @@ def tradeoff(update: int, settings: NPTSettings) -> float:
     return settings.tradeoff_start * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def _cross_entropy(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
+def _cross_entropy(logits: Tensor, codes: Tensor) -> Tensor:
     """-log p of the codes (...) under logits (..., C)."""
     losses = F.cross_entropy(logits.flatten(0, -2), codes.flatten(), reduction="none")
     return losses.view(codes.shape)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from npt.nn.duplicates import with_duplicates
 from npt.nn.inputs import EncodedTable, ModelInput
@@ -29,14 +30,17 @@ class Masked:
     """
 
     cells: ModelInput
-    features: torch.Tensor
-    labels: torch.Tensor
+    features: Tensor
+    labels: Tensor
 
 
 def mask(
-    batch: EncodedTable, mode: Part, settings: NPTSettings, generator: torch.Generator
+    batch: EncodedTable,
+    mode: Part,
+    settings: NPTSettings,
+    generator: torch.Generator,
 ) -> Masked:
-    """Hide targets, then features, by the rules of the mode; the ground truth in `batch` stays as it is."""
+    """Hide targets, then features, by the rules of the mode; `batch` keeps the ground truth."""
     targets = _mask_targets(batch, mode, settings, generator)
     features = torch.zeros_like(batch.missing)
     if mode == "train" and settings.feature_mask > 0:
@@ -57,13 +61,16 @@ def mask(
 class _Targets:
     """Rows (n,) whose target is hidden for certain, hidden or randomised by draw, and scored."""
 
-    hidden: torch.Tensor
-    drawn: torch.Tensor
-    scored: torch.Tensor
+    hidden: Tensor
+    drawn: Tensor
+    scored: Tensor
 
 
 def _mask_targets(
-    batch: EncodedTable, mode: Part, settings: NPTSettings, generator: torch.Generator
+    batch: EncodedTable,
+    mode: Part,
+    settings: NPTSettings,
+    generator: torch.Generator,
 ) -> _Targets:
     own = batch.part == PART[mode]
     known = ~batch.missing[:, batch.target]
@@ -80,9 +87,12 @@ def _mask_targets(
 
 
 def _hide_or_randomise(
-    inputs: ModelInput, selected: torch.Tensor, batch: EncodedTable, generator: torch.Generator
+    inputs: ModelInput,
+    selected: Tensor,
+    batch: EncodedTable,
+    generator: torch.Generator,
 ) -> ModelInput:
-    """Nine tenths of the selected cells are hidden, one tenth shows a random valid value (paper Appendix C.4.3)."""
+    """Hide nine tenths of the selected cells, randomise the others (paper Appendix C.4.3)."""
     random = selected & _bernoulli(selected.shape, RANDOMISED, generator)
     uniform = torch.rand(selected.shape, generator=generator, device=selected.device)
     normal = torch.randn(selected.shape, generator=generator, device=selected.device)
@@ -92,5 +102,9 @@ def _hide_or_randomise(
     return ModelInput(codes, scale, inputs.mask).hide((selected & ~random)[None])
 
 
-def _bernoulli(shape: torch.Size, probability: float, generator: torch.Generator) -> torch.Tensor:
+def _bernoulli(
+    shape: torch.Size,
+    probability: float,
+    generator: torch.Generator,
+) -> Tensor:
     return torch.rand(shape, generator=generator, device=generator.device) < probability

@@ -1,14 +1,16 @@
 """The NPT architecture (paper section 2 and Appendix C.1).
 
-B tables, n rows, d columns with the target (or, for images, patches and the target), e width of a column's token, k heads.
-A block attends over s positions of width M: between datapoints over n rows of width d * e, between attributes over d columns of
-width e. Of m query rows or positions alone an output is computed.
+B tables, n rows, d columns with the target (of images: patches and the target), e width of a
+column's token. A block attends over s positions of width M with k heads: between datapoints over
+n rows of width d * e, between attributes over d columns of width e.
+
+In evaluation, outputs can be computed of m query rows alone.
 """
 
 from __future__ import annotations
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from npt.nn.column_layout import ColumnLayout
@@ -26,44 +28,49 @@ class NPT(nn.Module):
 
     Attributes:
         over_rows: Which blocks attend between datapoints.
-        query_block: Index of the last of these; later blocks need the query rows alone.
+        query_block: Index of the last of them; later blocks need the query rows alone.
         recompute: Activations are recomputed in the backward pass.
     """
 
-    column_types: torch.Tensor
+    column_types: Tensor
 
     def __init__(self, layout: ColumnLayout, settings: NPTSettings) -> None:
         super().__init__()
-        d, e = layout.tokens, settings.width
+        d = layout.tokens
+        e = settings.width
         self.layout = layout
         self.over_rows = _alternation(settings)
-        self.query_block = max((i for i, over in enumerate(self.over_rows) if over), default=0)
+        self.query_block = _last(self.over_rows)
         self.recompute = False
         self.dropout_masks = DropoutMasks()
         self.embedding = build_embedding(layout, e)
         self.head = build_head(layout, e)
         self.column_index = nn.Embedding(d, e)
-        self.column_type = nn.Embedding(2, e) if len(set(layout.continuous_tokens)) == 2 else None
+        self.column_type = None
+        if len(set(layout.continuous_tokens)) == 2:
+            self.column_type = nn.Embedding(2, e)
         self.drop_embedded = Dropout(settings.hidden_dropout, self.dropout_masks, site=0)
         self.drop_last = Dropout(settings.hidden_dropout, self.dropout_masks, site=1)
         self.blocks = nn.ModuleList()
         for index, over_rows in enumerate(self.over_rows):
             width = d * e if over_rows else e
-            self.blocks.append(Block(width, settings, self.dropout_masks, site=4 * (index + 1)))
+            block = Block(width, settings, self.dropout_masks, site=4 * (index + 1))
+            self.blocks.append(block)
         column_types = torch.tensor(layout.continuous_tokens).long()
         self.register_buffer("column_types", column_types, persistent=False)
 
     def forward(
         self,
         inputs: ModelInput,
-        rows: torch.Tensor | None = None,
-        present: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        """Tokens (B, n, d, e) of all cells; `head` turns them into predictions.
+        rows: Tensor | None = None,
+        present: Tensor | None = None,
+    ) -> Tensor:
+        """Tokens (B, n, d, e) of all cells, from which `head` makes predictions.
 
         Args:
             rows: Query rows (B, m); the output is their tokens (B, m, d, e), at less cost.
-            present: Rows (B, n) that are not padding, so that tables of different lengths form one input; for evaluation.
+            present: Rows (B, n) that are not padding, where tables of different lengths form one
+                input; for evaluation.
         """
         x = self.embed(inputs)  # (B, n, d, e)
         for index in range(len(self.blocks)):
@@ -71,8 +78,8 @@ class NPT(nn.Module):
             x = self._apply_block(index, x, queries, present)  # (B, m, d, e)
         return self.drop_last(x)  # (B, m, d, e)
 
-    def embed(self, inputs: ModelInput) -> torch.Tensor:
-        """Tokens (B, n, d, e) before the first block: cell, index of the column and type of the column."""
+    def embed(self, inputs: ModelInput) -> Tensor:
+        """Tokens (B, n, d, e) of the cells' content, and of their columns' index and type."""
         x = self.embedding(inputs) + self.column_index.weight  # (B, n, d, e)
         if self.column_type is not None:
             x = x + self.column_type(self.column_types)  # (B, n, d, e)
@@ -81,15 +88,15 @@ class NPT(nn.Module):
     def predict_target(
         self,
         inputs: ModelInput,
-        rows: torch.Tensor | None = None,
-        present: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        """Target outputs (B, m, C): logits, or standardised values; the arguments are those of `forward`."""
+        rows: Tensor | None = None,
+        present: Tensor | None = None,
+    ) -> Tensor:
+        """Target outputs (B, m, C), logits or standardised values; arguments as in `forward`."""
         tokens = self(inputs, rows, present)  # (B, m, d, e)
         return self.head.target(tokens[:, :, self.layout.target_token])  # (B, m, C)
 
-    def attention_weights(self, inputs: ModelInput, rows: torch.Tensor) -> dict[int, torch.Tensor]:
-        """Attention (B, k, m, n) of query rows (B, m) in every block between datapoints, by the block's index."""
+    def attention_weights(self, inputs: ModelInput, rows: Tensor) -> dict[int, Tensor]:
+        """Attention (B, k, m, n) of query rows (B, m) in blocks between datapoints, by index."""
         weights = {}
         x = self.embed(inputs)  # (B, n, d, e)
         for index, block in enumerate(self.blocks):
@@ -100,48 +107,63 @@ class NPT(nn.Module):
         return weights
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
-        """Parameters that are fused of several tensors of the paper, with the row counts of these."""
+        """Parameters that are fused of several tensors of the paper, with their row counts."""
         return self.embedding.segments() | self.head.segments()
 
     def _apply_block(
         self,
         index: int,
-        x: torch.Tensor,
-        queries: torch.Tensor | None = None,
-        present: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        """Attention between datapoints or between attributes: (B, n, d, e) to (B, m, d, e)."""
-        block = self.blocks[index]
+        x: Tensor,
+        queries: Tensor | None = None,
+        present: Tensor | None = None,
+    ) -> Tensor:
+        """Attention between datapoints or attributes: (B, n, d, e) to (B, m, d, e)."""
         if self.over_rows[index]:
-            context = x.flatten(2)  # (B, n, d * e)
-            if queries is None:
-                y = self._run(block, context, None, present)  # (B, n, d * e)
-            else:
-                y = self._run(block, take_rows(context, queries), context, present)  # (B, m, d * e)
-            return y.unflatten(2, x.shape[2:])  # (B, m, d, e)
+            return self._between_datapoints(index, x, queries, present)
         if queries is not None:
             x = take_rows(x, queries)  # (B, m, d, e)
-        return self._run(block, x.flatten(0, 1)).view(x.shape)  # (B, m, d, e)
+        y = self._run(index, x.flatten(0, 1))  # (B * m, d, e)
+        return y.view(x.shape)  # (B, m, d, e)
 
-    def _run(self, block: nn.Module, *inputs: torch.Tensor | None) -> torch.Tensor:
+    def _between_datapoints(
+        self,
+        index: int,
+        x: Tensor,
+        queries: Tensor | None,
+        present: Tensor | None,
+    ) -> Tensor:
+        context = x.flatten(2)  # (B, n, d * e)
+        if queries is None:
+            y = self._run(index, context, None, present)  # (B, n, d * e)
+        else:
+            x_queries = take_rows(context, queries)  # (B, m, d * e)
+            y = self._run(index, x_queries, context, present)  # (B, m, d * e)
+        return y.unflatten(2, x.shape[2:])  # (B, m, d, e)
+
+    def _run(self, index: int, *inputs: Tensor | None) -> Tensor:
+        block = self.blocks[index]
         if self.recompute and torch.is_grad_enabled():
             return checkpoint(block, *inputs, use_reentrant=False)
         return block(*inputs)
 
 
 class Block(nn.Module):
-    """Multi-head self-attention with a projected residual, then a feed-forward layer; LayerNorm before each.
+    """Multi-head attention with a projected residual, then a feed-forward layer.
 
-    By default only the queries' input is normed; with `layer_norm_on: all` the keys' and values' too.
+    LayerNorm is on the queries' input (with `layer_norm_on: all`, also the keys' and values') and
+    before the feed-forward layer.
     """
 
     def __init__(
-        self, width: int, settings: NPTSettings, masks: DropoutMasks | None = None, site: int = 0
+        self,
+        width: int,
+        settings: NPTSettings,
+        masks: DropoutMasks | None = None,
+        site: int = 0,
     ) -> None:
         super().__init__()
         if width % settings.heads:
             raise ValueError(f"block width {width} is not a multiple of {settings.heads} heads")
-        masks = masks or DropoutMasks()
         self.heads = settings.heads
         self.scale = width**-0.5
         self.norm_all = settings.layer_norm_on == "all"
@@ -156,6 +178,7 @@ class Block(nn.Module):
         self.norm_feed_forward = nn.LayerNorm(width, eps=1e-12)
         self.widen = nn.Linear(width, settings.feed_forward * width)
         self.narrow = nn.Linear(settings.feed_forward * width, width)
+        masks = masks or DropoutMasks()
         self.drop_attention = AttentionDropout(settings.attention_dropout, masks, site)
         self.drop_mixed = Dropout(settings.hidden_dropout, masks, site + 1)
         self.drop_widened = Dropout(settings.hidden_dropout, masks, site + 2)
@@ -163,23 +186,24 @@ class Block(nn.Module):
 
     def forward(
         self,
-        x: torch.Tensor,
-        context: torch.Tensor | None = None,
-        present: torch.Tensor | None = None,
-    ) -> torch.Tensor:
+        x: Tensor,
+        context: Tensor | None = None,
+        present: Tensor | None = None,
+    ) -> Tensor:
         """Outputs (..., m, M) of the positions x (..., m, M).
 
         Args:
             context: Positions (..., s, M) that are attended to; by default x itself.
-            present: Positions (B, s) of the context that are attended to; by default all.
+            present: Which of them (B, s); by default all.
         """
-        queries, keys, values, residual = self.project(x, context)  # (..., m or s, M)
+        queries, keys, values, residual = self.project(x, context)
         attended = self.attend(queries, keys, values, present)  # (..., m, M)
         hidden = self.drop_mixed.add(residual, self.mix(attended))  # (..., m, M)
-        widened = nn.functional.gelu(self.widen(self.norm_feed_forward(hidden)))  # (..., m, 4 M)
-        return self.drop_narrowed.add(hidden, self.narrow(self.drop_widened(widened)))
+        widened = self.widen(self.norm_feed_forward(hidden))  # (..., m, 4 M)
+        activated = self.drop_widened(nn.functional.gelu(widened))  # (..., m, 4 M)
+        return self.drop_narrowed.add(hidden, self.narrow(activated))  # (..., m, M)
 
-    def project(self, x: torch.Tensor, context: torch.Tensor | None) -> list[torch.Tensor]:
+    def project(self, x: Tensor, context: Tensor | None = None) -> list[Tensor]:
         """Queries (..., m, M), keys and values (..., s, M), and residual (..., m, M)."""
         normed = self.norm_attention(x)  # (..., m, M)
         if context is None:
@@ -187,17 +211,20 @@ class Block(nn.Module):
         else:
             source = self.norm_attention(context) if self.norm_all else context  # (..., s, M)
         return project(
-            (self.query, normed), (self.key, source), (self.value, source), (self.residual, x)
+            (self.query, normed),
+            (self.key, source),
+            (self.value, source),
+            (self.residual, x),
         )
 
     def attend(
         self,
-        queries: torch.Tensor,
-        keys: torch.Tensor,
-        values: torch.Tensor,
-        present: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        """Multi-head attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        present: Tensor | None = None,
+    ) -> Tensor:
+        """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
         outputs = dot_product(
             self.by_head(queries),
             self.by_head(keys),
@@ -208,25 +235,33 @@ class Block(nn.Module):
         )  # (..., k, m, M / k)
         return outputs.transpose(-2, -3).flatten(-2)  # (..., m, M)
 
-    def probabilities(self, x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        """Attention probabilities (B, k, m, s) of positions `rows` (B, m) to all positions of x (B, s, M)."""
+    def probabilities(self, x: Tensor, rows: Tensor) -> Tensor:
+        """Attention (B, k, m, s) of positions `rows` (B, m) to all positions of x (B, s, M)."""
         queries, keys, _, _ = self.project(take_rows(x, rows), x)
-        scores = self.by_head(queries) @ self.by_head(keys).transpose(-1, -2) * self.scale
+        queries = self.by_head(queries)  # (B, k, m, M / k)
+        keys = self.by_head(keys)  # (B, k, s, M / k)
+        scores = queries @ keys.transpose(-1, -2) * self.scale  # (B, k, m, s)
         return scores.float().softmax(-1)  # (B, k, m, s)
 
-    def by_head(self, x: torch.Tensor) -> torch.Tensor:
+    def by_head(self, x: Tensor) -> Tensor:
         """(..., s, M) to (..., k, s, M / k)."""
         return x.unflatten(-1, (self.heads, -1)).transpose(-2, -3)
 
 
-def take_rows(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Entries `rows` (B, m) of the second dimension of x (B, n, ...)."""
+def take_rows(x: Tensor, rows: Tensor) -> Tensor:
+    """Rows (B, m) of x (B, n, ...)."""
     indices = rows.view(*rows.shape, *[1] * (x.ndim - 2))
     return torch.take_along_dim(x, indices, 1)  # (B, m, ...)
 
 
 def _alternation(settings: NPTSettings) -> list[bool]:
-    """True for a block between datapoints; without one kind, the other's half of the blocks remains."""
+    """Which blocks attend between datapoints: without one kind, the other's half remains."""
     if settings.between_datapoints and settings.between_attributes:
         return [index % 2 == 0 for index in range(settings.layers)]
     return [settings.between_datapoints] * max(1, settings.layers // 2)
+
+
+def _last(over_rows: list[bool]) -> int:
+    """Index of the last block between datapoints, or 0 if there is none."""
+    indices = [index for index, over in enumerate(over_rows) if over]
+    return max(indices, default=0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from npt.nn.settings import NPTSettings
 
@@ -18,10 +18,11 @@ LOWEST_RATE = 1e-7
 
 
 class Lamb:
-    """LAMB without bias correction or weight decay, the weight norm capped at 10 (You et al. 2020, as in the paper's code).
+    """LAMB (You et al. 2020) as in the paper: no bias correction or weight decay, capped norms.
 
     Args:
-        segments: Row counts of the tensors that a parameter is fused of; each tensor has its own trust ratio.
+        segments: Row counts of the tensors that a parameter is fused of; each tensor has its own
+            trust ratio.
         clip: Bound on the absolute value of the gradients' elements.
     """
 
@@ -53,16 +54,25 @@ class Lamb:
                 weight -= learning_rate * trust_ratio(weight.norm(), move.norm()) * move
 
 
-def trust_ratio(norm: torch.Tensor, step_norm: torch.Tensor) -> torch.Tensor:
+def trust_ratio(norm: Tensor, step_norm: Tensor) -> Tensor:
     """min(|w|, 10) / |u|, or 1 where either norm is 0."""
     ratio = norm.clamp(max=NORM_CAP) / step_norm
     return torch.where((norm > 0) & (step_norm > 0), ratio, torch.ones_like(norm))
 
 
 class Lookahead:
-    """Every `steps` updates, slow weights move by `fraction` towards the fast ones, which restart there (Zhang 2019)."""
+    """Lookahead (Zhang et al. 2019).
 
-    def __init__(self, optimiser: Lamb, steps: int, fraction: float) -> None:
+    Every `steps` updates, slow weights move by `fraction` towards the fast ones, which restart
+    there.
+    """
+
+    def __init__(
+        self,
+        optimiser: Lamb,
+        steps: int,
+        fraction: float,
+    ) -> None:
         self.optimiser = optimiser
         self.steps = steps
         self.fraction = fraction
@@ -84,7 +94,7 @@ class Lookahead:
             torch._foreach_lerp_(self.slow, fast, self.fraction)
             torch._foreach_copy_(fast, self.slow)
 
-    def state(self) -> dict[str, list[torch.Tensor]]:
+    def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
         return {"first": self.optimiser.first, "second": self.optimiser.second, "slow": self.slow}
 
@@ -109,7 +119,12 @@ def learning_rate(update: int, settings: NPTSettings) -> float:
     return rate
 
 
-def _flat_then_cosine(update: int, total: int, rate: float, flat_fraction: float) -> float:
+def _flat_then_cosine(
+    update: int,
+    total: int,
+    rate: float,
+    flat_fraction: float,
+) -> float:
     flat = flat_fraction * total
     annealed = int(total * (1 - flat_fraction))
     if update <= flat or annealed == 0:
@@ -117,7 +132,12 @@ def _flat_then_cosine(update: int, total: int, rate: float, flat_fraction: float
     return rate * 0.5 * (1 + math.cos(math.pi * (update - flat) / annealed))
 
 
-def _polynomial(done: int, total: int, rate: float, warmup: float) -> float:
+def _polynomial(
+    done: int,
+    total: int,
+    rate: float,
+    warmup: float,
+) -> float:
     """Linear warm-up, then a polynomial of degree 1 down to LOWEST_RATE."""
     if done < warmup:
         return rate * done / warmup
@@ -126,7 +146,11 @@ def _polynomial(done: int, total: int, rate: float, warmup: float) -> float:
     return (rate - LOWEST_RATE) * (1 - (done - warmup) / (total - warmup)) + LOWEST_RATE
 
 
-def _cosine_cyclic(done: int, rate: float, warmup: float) -> float:
+def _cosine_cyclic(
+    done: int,
+    rate: float,
+    warmup: float,
+) -> float:
     """Linear warm-up, then cosine cycles, each twice as long and half as high as the one before."""
     if done < warmup:
         return LOWEST_RATE + done * (rate - LOWEST_RATE) / warmup

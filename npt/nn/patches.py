@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from npt.interface import UserError
 from npt.nn.settings import PatchShape
@@ -22,8 +23,8 @@ class Patches:
     Attributes:
         image: Layout of the features: channel by channel and row by row.
         side: Side p of a patch in pixels.
-        shape: Squares; or strips, runs of as many features as a square has, as in the released code, whose reshaping lacks a
-            transposition.
+        shape: Squares; or strips, runs of as many features as a square has, as in the released
+            code, whose reshaping lacks a transposition.
         target: Index of the target column.
     """
 
@@ -34,7 +35,12 @@ class Patches:
 
     @classmethod
     def of(
-        cls, image: Image, columns: Sequence[Column], target: int, side: int, shape: PatchShape
+        cls,
+        image: Image,
+        columns: Sequence[Column],
+        target: int,
+        side: int,
+        shape: PatchShape,
     ) -> Patches:
         """The patches of a table of images.
 
@@ -69,7 +75,7 @@ class Patches:
         """Features of a patch, p * p * c."""
         return self.pixels * self.image.channels
 
-    def features(self) -> torch.Tensor:
+    def features(self) -> Tensor:
         """Indices among the features (P, p * p, c) of every patch's intensities."""
         image, p = self.image, self.side
         indices = torch.arange(image.intensities)
@@ -79,7 +85,7 @@ class Patches:
         grid = indices.view(image.channels, image.height // p, p, image.width // p, p)
         return grid.permute(1, 3, 2, 4, 0).reshape(self.count, self.pixels, image.channels)
 
-    def columns(self) -> torch.Tensor:
+    def columns(self) -> Tensor:
         """Indices among all columns (P, p * p, c) of every patch's intensities."""
         features = self.features()
         return features + (features >= self.target)

@@ -27,7 +27,8 @@ ON_TERMINAL = ("train_loss", "validation_loss", "validation_metric")
 class Progress:
     """Follows one training.
 
-    The line on the terminal shows updates a second, losses and the time left, if standard error is a terminal.
+    The line on the terminal shows updates a second, losses and the time left, if standard error is
+    a terminal.
 
     Args:
         updates: Updates of the whole training.
@@ -35,7 +36,12 @@ class Progress:
         metrics: Path of a CSV with a row for every evaluation, continued after an interruption.
     """
 
-    def __init__(self, updates: int, done: int = 0, metrics: Path | None = None) -> None:
+    def __init__(
+        self,
+        updates: int,
+        done: int = 0,
+        metrics: Path | None = None,
+    ) -> None:
         self.metrics = metrics
         self.started = time.monotonic()
         self.earlier_seconds = 0.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from npt.nn.batches import partition
 from npt.nn.device import free_memory
@@ -34,9 +35,9 @@ class QueryBatch:
         queries: Indices within the batch (m,) of the query rows.
     """
 
-    rows: torch.Tensor
+    rows: Tensor
     inputs: ModelInput
-    queries: torch.Tensor
+    queries: Tensor
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -46,7 +47,9 @@ class QueryBatch:
 
 
 def query_batches(
-    trained: TrainedNPT, rows: np.ndarray, mode: Part = "test"
+    trained: TrainedNPT,
+    rows: np.ndarray,
+    mode: Part = "test",
 ) -> Iterator[QueryBatch]:
     """Batches of a mode that contain some of `rows`; the same batches for any choice of rows."""
     data, settings = trained.data, trained.settings

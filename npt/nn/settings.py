@@ -34,13 +34,13 @@ class NPTSettings(Strict):
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
-    width: int = Field(64, ge=1, le=65536)
+    width: int = Field(default=64, ge=1, le=65536)
     """Width e of one column's embedding; a block between datapoints has width d * e."""
-    layers: int = Field(8, ge=1, le=1024)
+    layers: int = Field(default=8, ge=1, le=1024)
     """Blocks, alternately between datapoints and between attributes."""
-    heads: int = Field(8, ge=1, le=1024)
+    heads: int = Field(default=8, ge=1, le=1024)
     """Attention heads of a block."""
-    feed_forward: int = Field(4, ge=1, le=64)
+    feed_forward: int = Field(default=4, ge=1, le=64)
     """Width of the feed-forward layer, in multiples of the block's."""
     attention_dropout: DropoutRate = 0.1
     """Dropout rate of attention probabilities."""
@@ -52,18 +52,18 @@ class NPTSettings(Strict):
     """Blocks between datapoints; without them, half the blocks remain."""
     between_attributes: bool = True
     """Blocks between attributes; without them, half the blocks remain."""
-    patch: int = Field(4, ge=1, le=65536)
+    patch: int = Field(default=4, ge=1, le=65536)
     """Side of an image's patches in pixels; each patch is a token."""
     patch_shape: PatchShape = "square"
     """Squares, or runs of as many intensities in a row, as in the released code."""
     augment: bool = False
-    """Random crops and reflections of the train images of every batch."""
+    """Random crops and reflections of train images."""
     lookup: Lookup = "off"
-    """Duplicates of a batch's rows, with targets of the mode's own rows (`npt/nn/duplicates.py`)."""
+    """Duplicates of the rows that show targets of the mode's own rows (`duplicates.py`)."""
 
     feature_mask: Fraction = 0.15
     """Fraction of feature cells that are masked in training."""
-    target_mask: float = Field(1.0, gt=0, le=1)
+    target_mask: float = Field(default=1.0, gt=0, le=1)
     """Fraction of train targets that are masked in training; 1 hides all targets always."""
     validation_labels_at_test: bool = True
     """Validation targets are shown when test rows are predicted."""
@@ -74,25 +74,25 @@ class NPTSettings(Strict):
     tradeoff_start: Fraction = 1.0
     """First weight of the feature loss."""
 
-    updates: int = Field(100_000, ge=1, le=10**9)
+    updates: int = Field(default=100_000, ge=1, le=10**9)
     """Training steps."""
-    batch_rows: int | None = Field(None, ge=3)
+    batch_rows: int | None = Field(default=None, ge=3)
     """Largest number of rows of a minibatch; None takes the whole table."""
     class_balanced: bool = False
     """Every minibatch has the classes' train rows in proportion."""
-    learning_rate: float = Field(1e-3, ge=0, le=10)
+    learning_rate: float = Field(default=1e-3, ge=0, le=10)
     """Peak learning rate."""
     schedule: Schedule = "flat_then_cosine"
     """Schedule of the learning rate."""
     schedule_share: Fraction = 0.7
     """Flat fraction of flat_then_cosine; warm-up fraction of the other schedules."""
-    clip: float = Field(1.0, ge=0, le=1e9)
+    clip: float = Field(default=1.0, ge=0, le=1e9)
     """Bound on the absolute value of a gradient's elements."""
-    lookahead_steps: int = Field(6, ge=1, le=10**6)
+    lookahead_steps: int = Field(default=6, ge=1, le=10**6)
     """Updates between two updates of Lookahead's slow weights."""
     lookahead_share: Fraction = 0.5
     """Step of the slow weights, as a fraction of their distance to the fast ones."""
-    evaluate_every: int = Field(1, ge=1, le=10**9)
+    evaluate_every: int = Field(default=1, ge=1, le=10**9)
     """Epochs between validation passes."""
 
     precision: Precision = "float32"

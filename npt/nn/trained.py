@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from npt.data.encoding import Statistics, statistics
 from npt.interface import Prediction, Resources, UserError
@@ -44,7 +45,12 @@ class TrainedNPT:
 
     @classmethod
     def untrained(
-        cls, settings: NPTSettings, resources: Resources, table: Table, split: Split, seed: int
+        cls,
+        settings: NPTSettings,
+        resources: Resources,
+        table: Table,
+        split: Split,
+        seed: int,
     ) -> TrainedNPT:
         """A network with initial weights, and the encoded table to train it on."""
         torch.set_num_threads(resources.threads)
@@ -91,7 +97,7 @@ class TrainedNPT:
         torch.save(weights, path)
 
     def with_table(self, table: Table, split: Split) -> TrainedNPT:
-        """The same network on another table of the same columns, encoded with the statistics of the training table."""
+        """The same network on another table of the same columns, with the same statistics."""
         data = EncodedTable.of(table, split, self.statistics, self.device)
         return replace(self, data=data)
 
@@ -103,18 +109,26 @@ class TrainedNPT:
         """Predict `rows`: validation rows in validation mode, all others in test mode."""
         in_validation_mode = self._in_validation_mode(rows)
         outputs = self.data.numbers.new_empty(len(rows), self.model.layout.target_size)
-        for mode, chosen in (("validation", in_validation_mode), ("test", ~in_validation_mode)):
-            if chosen.any():
-                outputs[chosen] = self._outputs(rows, mode)[chosen]
+        chosen: dict[Part, Tensor] = {
+            "validation": in_validation_mode,
+            "test": ~in_validation_mode,
+        }
+        for mode, in_mode in chosen.items():
+            if in_mode.any():
+                outputs[in_mode] = self._outputs(rows, mode)[in_mode]
         return self.decode(outputs)
 
     def predict_perturbed(
-        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+        self,
+        rows: np.ndarray,
+        perturbation: Perturbation,
+        seed: int,
     ) -> Prediction:
-        """Predict test rows, each with the other rows of its batch perturbed (paper section 4.3, Algorithm 1).
+        """Predict test rows, each with the other rows of its batch perturbed (paper Algorithm 1).
 
-        Each query has its own copy of the batch and its own random draws. Value and mask channel of a cell move together; the
-        query row stays intact. A forward pass takes several copies, with the result of one at a time.
+        Each query has its own copy of the batch and its own random draws. Value and mask channel of
+        a cell move together; the query row stays intact. A forward pass takes several copies, with
+        the result of one at a time.
         """
         outputs = self._empty_outputs()
         for batch in query_batches(self, rows):
@@ -130,15 +144,15 @@ class TrainedNPT:
                 outputs[batch.rows[queries]] = predicted[:, 0].to(outputs.dtype)
         return self.decode(outputs[self._tensor(rows)])
 
-    def decode(self, outputs: torch.Tensor) -> Prediction:
+    def decode(self, outputs: Tensor) -> Prediction:
         """Target outputs (n, C) to class probabilities or values in original units."""
         if self.task == "regression":
             values = outputs[:, 0].double().cpu().numpy()
             return Prediction(self.statistics.original(values, self.data.target))
         return Prediction(outputs.double().softmax(-1).cpu().numpy())
 
-    def _in_validation_mode(self, rows: np.ndarray) -> torch.Tensor:
-        """Which of `rows` (n,) need validation mode: none where it shows the rows and labels of test mode."""
+    def _in_validation_mode(self, rows: np.ndarray) -> Tensor:
+        """Which of `rows` (n,) need validation mode: none if it shows what test mode shows."""
         settings = self.settings
         same_labels = settings.target_mask == 1 or not settings.validation_labels_at_test
         no_duplicates = settings.lookup == "off"  # duplicates show the labels of a mode's own rows
@@ -147,7 +161,7 @@ class TrainedNPT:
             return torch.zeros_like(in_validation)
         return in_validation
 
-    def _outputs(self, rows: np.ndarray, mode: Part) -> torch.Tensor:
+    def _outputs(self, rows: np.ndarray, mode: Part) -> Tensor:
         """Target outputs (n, C) of `rows`: logits, or standardised values."""
         outputs = self._empty_outputs()
         for batch in query_batches(self, rows, mode):
@@ -156,11 +170,11 @@ class TrainedNPT:
             outputs[batch.rows[batch.queries]] = predicted[0].to(outputs.dtype)
         return outputs[self._tensor(rows)]
 
-    def _empty_outputs(self) -> torch.Tensor:
+    def _empty_outputs(self) -> Tensor:
         shape = (len(self.data.part), self.model.layout.target_size)
         return torch.full(shape, torch.nan, device=self.device)
 
-    def _tensor(self, values: np.ndarray) -> torch.Tensor:
+    def _tensor(self, values: np.ndarray) -> Tensor:
         return torch.from_numpy(values).to(self.device)
 
 

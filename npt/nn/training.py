@@ -1,4 +1,4 @@
-"""Training: updates, validation passes, and the weights with the lowest validation loss (paper Appendix C.5, E)."""
+"""Training: updates, validation passes, and the best weights (paper Appendix C.5, E)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from npt.nn.augmentation import augmented
 from npt.nn.batches import batch_count, largest_batch, partition
@@ -43,7 +44,10 @@ class TrainingResult:
 
 
 def build_model(
-    layout: ColumnLayout, settings: NPTSettings, seed: int, device: torch.device
+    layout: ColumnLayout,
+    settings: NPTSettings,
+    seed: int,
+    device: torch.device,
 ) -> NPT:
     """A model with initial weights, the same on every device."""
     with isolated_randomness(torch.device("cpu")):
@@ -67,10 +71,11 @@ def train(
     checkpoint: Checkpoint | None = None,
     metrics: Path | None = None,
 ) -> TrainingResult:
-    """Train for `settings.updates` updates; the model ends with the weights of the lowest validation label loss.
+    """Train the model; it ends with the weights of the lowest validation label loss.
 
     Args:
-        checkpoint: Read at the start and written at intervals. A resumed training ends with bit-identical weights.
+        checkpoint: Read at the start and written at intervals. A resumed training ends with
+            bit-identical weights.
         metrics: Path of a CSV with a row for every evaluation.
     """
     device = data.codes.device
@@ -104,8 +109,8 @@ def update(
     number: int,
     settings: NPTSettings,
     seed: int,
-) -> torch.Tensor:
-    """Update `number` = 1 .. T: mask a batch, minimise its combined loss by one step, and return the loss."""
+) -> Tensor:
+    """Update `number` = 1 .. T: mask a batch and take a step down its loss, which is returned."""
     device = batch.codes.device
     model.train()
     patches = model.layout.patches
@@ -123,7 +128,7 @@ def update(
 
 
 class LabelScores(NamedTuple):
-    """Mean label loss, and the accuracy or the root mean square error of the standardised target."""
+    """Mean label loss; accuracy, or root mean square error of the standardised target."""
 
     loss: float
     metric: float
@@ -131,9 +136,14 @@ class LabelScores(NamedTuple):
 
 @torch.no_grad()
 def label_scores(
-    model: NPT, data: EncodedTable, mode: Part, settings: NPTSettings, seed: int, number: int = 0
+    model: NPT,
+    data: EncodedTable,
+    mode: Part,
+    settings: NPTSettings,
+    seed: int,
+    number: int = 0,
 ) -> LabelScores:
-    """Scores over the known targets of the mode's own rows, in random batches; an infinite loss if there are none."""
+    """Scores over the known targets of the mode's own rows; the loss is infinite without any."""
     model.eval()
     device = data.codes.device
     generator = generator_for(seed, "evaluation", device, number)
@@ -163,15 +173,20 @@ def label_scores(
 class TrainingBatches:
     """Rows of consecutive updates: every epoch is a new partition of the table."""
 
-    def __init__(self, data: EncodedTable, settings: NPTSettings, seed: int) -> None:
+    def __init__(
+        self,
+        data: EncodedTable,
+        settings: NPTSettings,
+        seed: int,
+    ) -> None:
         self.data = data
         self.settings = settings
         self.seed = seed
         self.per_epoch = batch_count(data, "train", settings)
         self._epoch = -1
-        self._partition: list[torch.Tensor] = []
+        self._partition: list[Tensor] = []
 
-    def rows(self, number: int) -> torch.Tensor:
+    def rows(self, number: int) -> Tensor:
         """Row numbers of the batch of update `number` = 1 .. T."""
         epoch, index = divmod(number - 1, self.per_epoch)
         if epoch != self._epoch:
@@ -193,12 +208,12 @@ class TrainingState:
         self.update = 0
         self.best_loss = math.inf
         self.best_update = 0
-        self.best_weights: list[torch.Tensor] = []
+        self.best_weights: list[Tensor] = []
         self.earlier_seconds = 0.0
         self._started = time.monotonic()
 
     @property
-    def weights(self) -> list[torch.Tensor]:
+    def weights(self) -> list[Tensor]:
         """Current weights."""
         return [parameter.data for parameter in self.optimiser.parameters]
 
@@ -243,7 +258,12 @@ class TrainingState:
         self.best_weights = [weight.to(device) for weight in saved["best"]]
 
 
-def _seed_dropout(model: NPT, seed: int, number: int, device: torch.device) -> None:
+def _seed_dropout(
+    model: NPT,
+    seed: int,
+    number: int,
+    device: torch.device,
+) -> None:
     """Seed the dropout of an update: torch's on a GPU, the model's own masks on the CPU."""
     key = seed_for(seed, "dropout", number)
     model.dropout_masks.key = key
@@ -252,7 +272,10 @@ def _seed_dropout(model: NPT, seed: int, number: int, device: torch.device) -> N
 
 
 def _metrics(
-    state: TrainingState, loss: float, scores: LabelScores, settings: NPTSettings
+    state: TrainingState,
+    loss: float,
+    scores: LabelScores,
+    settings: NPTSettings,
 ) -> dict[str, float]:
     return {
         "update": state.update,

@@ -1,7 +1,7 @@
 """Fast implementations of what the network and its optimiser compute, behind one switch.
 
-Every kernel has a plain counterpart that reads like its equation. Both give the same numbers up to rounding; with dropout,
-they draw from different random number generators.
+Every kernel has a plain counterpart that reads like its equation. Both give the same numbers up to
+rounding; with dropout, they draw from different random number generators.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Multi-head attention over queries, keys and values (..., s, c).
 
-On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for short sequences, so there the
-probabilities are computed explicitly, in blocks that stay in the processor's cache. Where all of them together would be large,
-the backward pass recomputes them, so that memory grows linearly with the rows.
+On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for short
+sequences, so there the probabilities are computed explicitly, in blocks that stay in the
+processor's cache. Where all of them together would be large, the backward pass recomputes them, so
+that memory grows linearly with the rows.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from npt.nn.kernels import is_fast
 from npt.nn.kernels.compilation import uncompiled
@@ -35,21 +37,24 @@ class AttentionDropout:
 
 
 def dot_product(
-    queries: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
     *,
     scale: float,
     dropout: AttentionDropout | None = None,
-    present: torch.Tensor | None = None,
+    present: Tensor | None = None,
     kept_scores: int = KEPT_SCORES,
-) -> torch.Tensor:
+) -> Tensor:
     """softmax(Q K^T * scale) V (paper eq. 1), with dropout of the probabilities.
 
     Args:
-        scale: NPT divides by the root of the block's full width, not of a head's (paper Appendix C.1).
-        present: Keys (B, s) that are attended to, of keys (B, k, s, c); at least one a table, and without dropout.
-        kept_scores: Number of probabilities that are kept for the backward pass on the CPU; more are recomputed.
+        scale: NPT divides by the root of the block's full width, not of a head's (paper Appendix
+            C.1).
+        present: Keys (B, s) that are attended to, of keys (B, k, s, c); at least one a table, and
+            without dropout.
+        kept_scores: Number of probabilities that are kept for the backward pass on the CPU; more
+            are recomputed.
     """
     if dropout is not None and dropout.rate == 0:
         dropout = None
@@ -65,13 +70,13 @@ def dot_product(
 
 
 def plain_dot_product(
-    queries: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
     scale: float,
     dropout: AttentionDropout | None,
-    present: torch.Tensor | None,
-) -> torch.Tensor:
+    present: Tensor | None,
+) -> Tensor:
     """`dot_product` as its equation."""
     scores = queries @ keys.transpose(-1, -2) * scale  # (..., s, s)
     if present is not None:
@@ -83,19 +88,21 @@ def plain_dot_product(
 
 
 def _on_gpu(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scale: float, rate: float
-) -> torch.Tensor:
-    """The fused kernels, for head widths they take; they refuse the many short sequences of attention between attributes."""
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    scale: float,
+    rate: float,
+) -> Tensor:
+    """The fused kernels, which refuse the many short sequences of attention between attributes."""
     if keys.shape[-2] <= SHORT and keys.ndim > 3 and len(keys) > 1:
         probabilities = (queries @ keys.transpose(-1, -2) * scale).softmax(-1)
         return F.dropout(probabilities, rate, rate > 0) @ values
     return _fused(queries, keys, values, dropout_p=rate, scale=scale)
 
 
-def _fused(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, **options: Any
-) -> torch.Tensor:
-    """PyTorch's kernels, which on a GPU require head widths that are multiples of eight: others are padded."""
+def _fused(queries: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tensor:
+    """PyTorch's kernels; on a GPU they require head widths that are multiples of eight."""
     width = values.shape[-1]
     if width % 8 and not queries.is_cpu:
         padding = (0, -width % 8)
@@ -106,13 +113,13 @@ def _fused(
 
 @uncompiled
 def _on_cpu(
-    queries: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
     scale: float,
     dropout: AttentionDropout | None,
     kept_scores: int,
-) -> torch.Tensor:
+) -> Tensor:
     """The explicit form, over one batch of short or long sequences."""
     flat_queries, flat_keys, flat_values = (_flat(x) for x in (queries, keys, values))
     length = keys.shape[-2]
@@ -125,7 +132,7 @@ def _on_cpu(
     return outputs.view(queries.shape)  # type: ignore[union-attr]
 
 
-def _flat(x: torch.Tensor) -> torch.Tensor:
+def _flat(x: Tensor) -> Tensor:
     return x.reshape(-1, *x.shape[-2:])
 
 
@@ -150,11 +157,11 @@ class _Explicit(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        queries: torch.Tensor,
-        keys: torch.Tensor,
-        values: torch.Tensor,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
         settings: _Settings,
-    ) -> torch.Tensor:
+    ) -> Tensor:
         outputs = torch.empty_like(queries, memory_format=torch.contiguous_format)
         batch_size, query_count, _ = queries.shape
         key_count = keys.shape[1]
@@ -177,7 +184,7 @@ class _Explicit(torch.autograd.Function):
         return outputs
 
     @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         outgoing = gradients[0].contiguous()
         queries, keys, values, outputs, *kept = ctx.saved_tensors
         settings = ctx.settings
@@ -205,12 +212,12 @@ class _Explicit(torch.autograd.Function):
 
 
 def _probabilities(
-    queries: torch.Tensor,
-    keys: torch.Tensor,
+    queries: Tensor,
+    keys: Tensor,
     settings: _Settings,
     part: int,
     key: int | None = None,
-) -> tuple[torch.Tensor, torch.Tensor]:
+) -> tuple[Tensor, Tensor]:
     """Softmax of the scores, zero beyond `length`, and what dropout leaves of it."""
     scores = _product(queries, keys.transpose(1, 2), settings.scale)
     scores[:, :, settings.length :] = -torch.inf
@@ -228,15 +235,22 @@ def _probabilities(
 
 
 def _product(
-    left: torch.Tensor, right: torch.Tensor, factor: float, out: torch.Tensor | None = None
-) -> torch.Tensor:
+    left: Tensor,
+    right: Tensor,
+    factor: float,
+    out: Tensor | None = None,
+) -> Tensor:
     """Factor times left times right, without an own pass for the factor."""
     if out is None:
         out = left.new_empty(*left.shape[:2], right.shape[2])
     return torch.baddbmm(out, left, right, beta=0, alpha=factor, out=out)
 
 
-def _blocks(batch: int, queries: int, keys: int) -> Iterator[tuple[slice, slice]]:
+def _blocks(
+    batch: int,
+    queries: int,
+    keys: int,
+) -> Iterator[tuple[slice, slice]]:
     """Parts of the batch, or of one item's queries, with about BLOCK_SCORES scores each."""
     if queries * keys <= BLOCK_SCORES:
         for items in _even_slices(batch, BLOCK_SCORES // (queries * keys)):

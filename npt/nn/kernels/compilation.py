@@ -1,6 +1,7 @@
 """Functions that torch.compile must not trace into.
 
-`torch.compiler.disable` loads torch's compiler, which takes seconds, so it is applied only when something is compiled.
+`torch.compiler.disable` loads torch's compiler, which takes seconds, so it is applied only when
+something is compiled.
 """
 
 from __future__ import annotations

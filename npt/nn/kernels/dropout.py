@@ -1,7 +1,8 @@
 """Dropout on the CPU with masks that are reproducible from a key, at 16 random bits a number.
 
-torch's own generator draws one number at a time there, at 6 ns each, which is a sixth of a training step; these masks cost a
-tenth of that. A mask depends on its key, its site in the model and its part alone, so that it can be drawn again.
+torch's own generator draws one number at a time there, at 6 ns each, which is a sixth of a training
+step; these masks cost a tenth of that. A mask depends on its key, its site in the model and its
+part alone, so that it can be drawn again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import cache
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from npt.nn.kernels import is_fast
 from npt.nn.kernels.compilation import uncompiled
@@ -36,8 +37,10 @@ class DropoutMasks:
         site: int,
         part: int = 0,
         key: int | None = None,
-    ) -> torch.Tensor:
-        """Int16 tensor of 1 where an element is kept, 0 where it is dropped; `rate` is met to within 2^-17.
+    ) -> Tensor:
+        """Int16 tensor: 1 where an element is kept, 0 where it is dropped.
+
+        The rate is met to within 2^-17.
 
         Args:
             site: Layer that the mask is for.
@@ -68,13 +71,18 @@ def keep_probability(rate: float) -> float:
 class Dropout(nn.Module):
     """Dropout of activations; on the CPU by `masks`, elsewhere by torch."""
 
-    def __init__(self, rate: float, masks: DropoutMasks, site: int) -> None:
+    def __init__(
+        self,
+        rate: float,
+        masks: DropoutMasks,
+        site: int,
+    ) -> None:
         super().__init__()
         self.rate = rate
         self.masks = masks
         self.site = site
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """`x` with elements zeroed and the others scaled up."""
         if not self.training or self.rate == 0:
             return x
@@ -82,14 +90,14 @@ class Dropout(nn.Module):
             return nn.functional.dropout(x, self.rate)
         return x * self._mask(x) * (1 / keep_probability(self.rate))
 
-    def add(self, residual: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    def add(self, residual: Tensor, x: Tensor) -> Tensor:
         """residual + dropout(x), in one pass where that is possible."""
         drops = self.training and self.rate > 0
         if not drops or not is_fast() or not x.is_cpu or residual.dtype != x.dtype:
             return residual + self(x)
         return torch.addcmul(residual, x, self._mask(x), value=1 / keep_probability(self.rate))
 
-    def _mask(self, x: torch.Tensor) -> torch.Tensor:
+    def _mask(self, x: Tensor) -> Tensor:
         return self.masks.kept(x.shape, self.rate, self.site).to(x.dtype)
 
 

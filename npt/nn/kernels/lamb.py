@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from npt.nn.optimiser import BETAS, EPSILON, Lamb, trust_ratio
 
@@ -15,11 +15,14 @@ FEW = 4
 CACHED = 2**15  # elements that are updated together on a CPU
 ALIGNMENT = 16  # elements, for the addresses that vector instructions prefer
 
-Groups = list[slice] | torch.Tensor
+Groups = list[slice] | Tensor
 
 
 class FusedLamb(Lamb):
-    """`Lamb` by PyTorch's fused Adam kernel, whose moments are LAMB's at a step so late that its bias corrections are one."""
+    """`Lamb` by PyTorch's fused Adam kernel.
+
+    Its moments are LAMB's at a step so late that its bias corrections are one.
+    """
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class FusedLamb(Lamb):
             )
             _add(parameters, steps, self._row_groups[batch], learning_rate)
 
-    def _zeros_like(self, parameters: list[nn.Parameter]) -> list[torch.Tensor]:
+    def _zeros_like(self, parameters: list[nn.Parameter]) -> list[Tensor]:
         """Zeros of the parameters' shapes, in memory that every step reuses."""
         sizes = [_aligned(p.numel()) for p in parameters]
         pieces = self._scratch[: sum(sizes)].zero_().split(sizes)
@@ -71,7 +74,7 @@ class FusedLamb(Lamb):
 
 
 def _batches(parameters: list[nn.Parameter]) -> list[slice]:
-    """Parameters updated together: all on a GPU, for few launches; on the CPU few, which stay in cache."""
+    """Parameters updated together: on the CPU what fits in its cache, on a GPU all."""
     if not parameters[0].is_cpu:
         return [slice(None)]
     batches = []
@@ -90,7 +93,7 @@ def _aligned(count: int) -> int:
     return -(-count // ALIGNMENT) * ALIGNMENT
 
 
-def _clip(gradients: list[torch.Tensor], limit: float) -> None:
+def _clip(gradients: list[Tensor], limit: float) -> None:
     """Clamp every element of every gradient to [-limit, limit]."""
     if limit == math.inf:
         return
@@ -122,15 +125,15 @@ def _row_groups(parameter: nn.Parameter, sizes: Sequence[int] | None) -> Groups:
 
 def _add(
     parameters: list[nn.Parameter],
-    steps: list[torch.Tensor],
+    steps: list[Tensor],
     row_groups: list[Groups],
     learning_rate: float,
 ) -> None:
-    """Add to the parameters the steps times learning rate and trust ratio, the latter by row group."""
+    """Add the steps times learning rate and trust ratio, the latter by row group."""
     parts = []
     step_parts = []
     for parameter, step, groups in zip(parameters, steps, row_groups, strict=True):
-        if isinstance(groups, torch.Tensor):
+        if isinstance(groups, Tensor):
             _add_by_matrix(parameter, step, groups, learning_rate)
         else:
             parts += [parameter[rows] for rows in groups]
@@ -145,7 +148,10 @@ def _add(
 
 
 def _add_by_matrix(
-    parameter: nn.Parameter, step: torch.Tensor, groups: torch.Tensor, learning_rate: float
+    parameter: nn.Parameter,
+    step: Tensor,
+    groups: Tensor,
+    learning_rate: float,
 ) -> None:
     norms = torch.sqrt(groups @ _row_squares(parameter))
     step_norms = torch.sqrt(groups @ _row_squares(step))
@@ -154,5 +160,5 @@ def _add_by_matrix(
     parameter.addcmul_(step, ratios, value=learning_rate)
 
 
-def _row_squares(x: torch.Tensor) -> torch.Tensor:
+def _row_squares(x: Tensor) -> Tensor:
     return x.reshape(len(x), -1).square().sum(1)

@@ -2,52 +2,54 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from npt.nn.kernels import is_fast
 
-Projection = tuple[nn.Linear, torch.Tensor]
+Projection = tuple[nn.Linear, Tensor]
 
 
-def project(*projections: Projection) -> list[torch.Tensor]:
-    """Outputs of linear layers, each with its input; neighbours with the same input share a product."""
+def project(*projections: Projection) -> list[Tensor]:
+    """Outputs of linear layers, each with its input; neighbours with one input share a product."""
     if not is_fast():
         return [layer(x) for layer, x in projections]
-    outputs: list[torch.Tensor] = []
-    for layers, x in _neighbours(projections):
-        outputs += _joint(layers, x)
+    outputs = []
+    for _, group in groupby(projections, _identity_of_input):
+        layers, inputs = zip(*group, strict=True)
+        outputs += _joint(layers, inputs[0])
     return outputs
 
 
 def initialised_jointly(width: int, count: int) -> list[nn.Linear]:
-    """Linear layers M -> M with the initial weights of one layer M -> count * M, the weights of all drawn before the biases."""
+    """Linear layers M -> M with the initial weights of one layer M -> count * M.
+
+    The weights of all are drawn before their biases.
+    """
     joint = nn.Linear(width, count * width)
+    weights = joint.weight.detach().split(width)
+    biases = joint.bias.detach().split(width)
     layers = []
-    for weight, bias in zip(joint.weight.split(width), joint.bias.split(width), strict=True):
-        layer = nn.utils.skip_init(nn.Linear, width, width, device=weight.device)
-        layer.weight.data.copy_(weight)
-        layer.bias.data.copy_(bias)
+    for weight, bias in zip(weights, biases, strict=True):
+        layer = nn.Linear(width, width, device="meta")
+        layer.weight = nn.Parameter(weight.clone())
+        layer.bias = nn.Parameter(bias.clone())
         layers.append(layer)
     return layers
 
 
-def _joint(layers: list[nn.Linear], x: torch.Tensor) -> list[torch.Tensor]:
+def _identity_of_input(projection: Projection) -> int:
+    _, x = projection
+    return id(x)
+
+
+def _joint(layers: tuple[nn.Linear, ...], x: Tensor) -> list[Tensor]:
     if len(layers) == 1:
         return [layers[0](x)]
     weight = torch.cat([layer.weight for layer in layers])
     bias = torch.cat([layer.bias for layer in layers])
     sizes = [layer.out_features for layer in layers]
-    return list(nn.functional.linear(x, weight, bias).split(sizes, -1))
-
-
-def _neighbours(
-    projections: tuple[Projection, ...],
-) -> list[tuple[list[nn.Linear], torch.Tensor]]:
-    groups: list[tuple[list[nn.Linear], torch.Tensor]] = []
-    for layer, x in projections:
-        if groups and groups[-1][1] is x:
-            groups[-1][0].append(layer)
-        else:
-            groups.append(([layer], x))
-    return groups
+    outputs = nn.functional.linear(x, weight, bias)
+    return list(outputs.split(sizes, -1))
