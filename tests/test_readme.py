@@ -65,7 +65,9 @@ def code_blocks(language: str) -> list[str]:
 
 @pytest.mark.parametrize("block", code_blocks("yaml"))
 def test_configuration_examples_are_valid(
-    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    block: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("houses.csv").touch()
@@ -98,7 +100,11 @@ def test_text_agrees_with_the_table() -> None:
     ("dataset", "metric", "least"),
     [("breast_cancer", "test_auroc", 0.98), ("wine", "test_accuracy", 0.95)],
 )
-def test_npt_classifies(dataset: str, metric: str, least: float) -> None:
+def test_npt_classifies(
+    dataset: str,
+    metric: str,
+    least: float,
+) -> None:
     rows = study("main").query("dataset == @dataset and method == 'npt'")
     assert len(rows) == 3
     assert rows[metric].mean() >= least

@@ -74,7 +74,11 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(params=[DESKTOP, PHONE], ids=["desktop", "phone"])
-def page(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterator[Any]:
+def page(
+    request: pytest.FixtureRequest,
+    browser: Any,
+    report: Path,
+) -> Iterator[Any]:
     """The open report; it may not write to the console."""
     context = browser.new_context(viewport=request.param)
     opened = context.new_page()
