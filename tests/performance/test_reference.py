@@ -54,7 +54,7 @@ def with_weights_of(model: NPT, plain: PlainNPT) -> PlainNPT:
         head.bias.copy_(model.head.bias[first : first + size])
     plain.column_index.load_state_dict(model.column_index.state_dict())
     if model.column_type is not None:
-        plain.column_kind.load_state_dict(model.column_type.state_dict())
+        plain.column_type.load_state_dict(model.column_type.state_dict())
     for block, other in zip(model.blocks, plain.blocks, strict=True):
         copy_block(block, other)
     return plain
