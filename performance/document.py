@@ -53,14 +53,14 @@ def filled(document: str) -> str:
     """Text of a document with its tables as they are now.
 
     Raises:
-        ValueError: a table has no place in the document, or several.
+        ValueError: the markers of a table are missing, or occur twice.
     """
     text = (ROOT / document).read_text(encoding="utf-8")
     for name in DOCUMENTS[document]:
         begin = f"<!-- {name} -->\n"
         end = f"<!-- end of {name} -->"
         if text.count(begin) != 1 or text.count(end) != 1:
-            raise ValueError(f"{document}: needs one place for the table {name!r}")
+            raise ValueError(f"{document}: needs the markers of the table {name!r} once")
         before, _, rest = text.partition(begin)
         _, _, after = rest.partition(end)
         text = f"{before}{begin}\n{table(name)}\n\n{end}{after}"

@@ -29,13 +29,14 @@ def naive_search(learner: TunedBaseline, threads: int = 1) -> GridSearchCV:
     test_fold = np.repeat([-1, 0], sizes)
     grids: Any = baseline.grids(learner.settings, data.task, len(data.train))
     scoring: Any = score
+    on_error: Any = "raise"
     search = GridSearchCV(
         estimator(baseline.name, data.is_regression, threads),
         grids,
         scoring=scoring,
         cv=PredefinedSplit(test_fold),
         refit=False,
-        error_score="raise",
+        error_score=on_error,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

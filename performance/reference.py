@@ -79,7 +79,7 @@ class PlainNPT(nn.Module):
     """The whole model, from a list of (n, C_j + 1) inputs to a list of (n, C_j) outputs."""
 
     index: Tensor
-    kind: Tensor
+    types: Tensor
 
     def __init__(
         self,
@@ -97,11 +97,11 @@ class PlainNPT(nn.Module):
             self.inputs.append(nn.Linear(size + 1, width))
             self.outputs.append(nn.Linear(width, size))
         self.column_index = nn.Embedding(columns, width)
-        self.column_kind = None
+        self.column_type = None
         if len(set(continuous)) == 2:
-            self.column_kind = nn.Embedding(2, width)
+            self.column_type = nn.Embedding(2, width)
         self.register_buffer("index", torch.arange(columns), persistent=False)
-        self.register_buffer("kind", torch.tensor(continuous).long(), persistent=False)
+        self.register_buffer("types", torch.tensor(continuous).long(), persistent=False)
         self.blocks = nn.ModuleList()
         for _ in range(settings.layers // 2):
             self.blocks.append(PlainBlock(columns * width, settings))
@@ -124,8 +124,8 @@ class PlainNPT(nn.Module):
         values = [layer(column) for layer, column in layers]
         embedded = torch.stack(values, 1)
         embedded = embedded + self.column_index(self.index)
-        if self.column_kind is not None:
-            embedded = embedded + self.column_kind(self.kind)
+        if self.column_type is not None:
+            embedded = embedded + self.column_type(self.types)
         return embedded
 
     def drop(self, x: Tensor) -> Tensor:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from performance.document import ROOT
 from performance.study_tables import reference_study, table_of
+from workflow.config.reading import read
 from workflow.studies.corruption.tables import with_changes
 from workflow.studies.dose_response.tables import lost_skill
 
@@ -56,6 +59,31 @@ def test_named_make_targets_exist() -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
+def code_blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize("block", code_blocks("yaml"))
+def test_configuration_examples_are_valid(
+    block: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("houses.csv").touch()
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    studies = {"studies": {"main": {}}}
+    read({**config, **studies, **yaml.safe_load(block)})
+
+
+def test_python_example_runs() -> None:
+    (code,) = code_blocks("python")
+    draws = np.random.default_rng(0)
+    frame = pd.DataFrame(draws.normal(size=(30, 2)), columns=["a", "b"])
+    variables = {"frame": frame, "target": frame["a"], "new_rows": frame[:3]}
+    exec(code.replace("1000", "2"), variables)
+
+
 def test_text_agrees_with_the_table() -> None:
     """The sentences below the README's table."""
     shuffled = lost("shuffle").unstack()
@@ -72,7 +100,11 @@ def test_text_agrees_with_the_table() -> None:
     ("dataset", "metric", "least"),
     [("breast_cancer", "test_auroc", 0.98), ("wine", "test_accuracy", 0.95)],
 )
-def test_npt_classifies(dataset: str, metric: str, least: float) -> None:
+def test_npt_classifies(
+    dataset: str,
+    metric: str,
+    least: float,
+) -> None:
     rows = study("main").query("dataset == @dataset and method == 'npt'")
     assert len(rows) == 3
     assert rows[metric].mean() >= least

@@ -74,7 +74,11 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(params=[DESKTOP, PHONE], ids=["desktop", "phone"])
-def page(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterator[Any]:
+def page(
+    request: pytest.FixtureRequest,
+    browser: Any,
+    report: Path,
+) -> Iterator[Any]:
     """The open report; it may not write to the console."""
     context = browser.new_context(viewport=request.param)
     opened = context.new_page()
@@ -145,7 +149,7 @@ def test_keyboard_reaches_the_summary(page: Any) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
-    assert page.url.endswith("#summary")
+    page.wait_for_url("**#summary")
 
 
 def test_keyboard_sorts_and_unfolds(page: Any) -> None:

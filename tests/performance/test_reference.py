@@ -54,7 +54,7 @@ def with_weights_of(model: NPT, plain: PlainNPT) -> PlainNPT:
         head.bias.copy_(model.head.bias[first : first + size])
     plain.column_index.load_state_dict(model.column_index.state_dict())
     if model.column_type is not None:
-        plain.column_kind.load_state_dict(model.column_type.state_dict())
+        plain.column_type.load_state_dict(model.column_type.state_dict())
     for block, other in zip(model.blocks, plain.blocks, strict=True):
         copy_block(block, other)
     return plain
@@ -89,7 +89,11 @@ def as_model_input(inputs: list[torch.Tensor], continuous: tuple[bool, ...]) -> 
 
 
 def both_losses(
-    model: NPT, plain: PlainNPT, shape: Shape, cells: MaskedColumns, weight: float
+    model: NPT,
+    plain: PlainNPT,
+    shape: Shape,
+    cells: MaskedColumns,
+    weight: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Training losses of both implementations for the same masked cells."""
     data, table = generated(shape, CPU)
@@ -151,7 +155,11 @@ def test_evaluation_sees_and_scores_the_same(mode: str) -> None:
 
 
 @pytest.mark.parametrize(("n", "s", "width"), [(1, 48, 32), (1, 208, 16), (30, 16, 8)])
-def test_a_block_costs_what_the_formula_says(n: int, s: int, width: int) -> None:
+def test_a_block_costs_what_the_formula_says(
+    n: int,
+    s: int,
+    width: int,
+) -> None:
     block = Block(width, NPTSettings(width=width, heads=4)).eval()
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         block(torch.randn(n, s, width))

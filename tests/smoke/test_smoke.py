@@ -56,7 +56,7 @@ def test_tables_and_figures_have_all_formats(finished: Path) -> None:
             assert path.stat().st_size > 0, path
             formats.setdefault(path.stem, set()).add(path.suffix)
         assert formats
-        assert all(found == expected for found in formats.values())
+        assert all(suffixes == expected for suffixes in formats.values())
     assert r"\toprule" in (finished / "results/tables/main.metrics.tex").read_text()
 
 

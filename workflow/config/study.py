@@ -9,7 +9,8 @@ from typing import Any
 from npt.data.declaration import SplitRule
 from npt.interface import UserError
 from npt.validation import validated
-from workflow.config.models import Config, Folds
+from workflow.config.fields import Folds
+from workflow.config.models import Config
 from workflow.studies import kinds
 from workflow.studies.declaration import Options, StudyKind
 

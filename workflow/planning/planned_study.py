@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from npt.validation import Strict
-from workflow.config.models import TUNED
+from workflow.config.fields import TUNED
 from workflow.config.study import Study
 from workflow.planning.external_runs import Folds
 from workflow.planning.run import Run

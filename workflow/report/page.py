@@ -84,33 +84,14 @@ def render(
     """
     kind_of = {name: kinds()[kind] for name, kind in study_kinds.items()}
     begun = {name: study for name, study in studies.items() if _has_results(study)}
-    counts = Counter(kind_of[name].name for name in begun)
-    shown = []
-    for name, study in begun.items():
-        kind = kind_of[name]
-        shares_title = counts[kind.name] > 1
-        shown.append(
-            _shown_study(
-                name,
-                study,
-                kind,
-                scoring,
-                results,
-                shares_title,
-            )
-        )
-    missing = None
-    raw = ".."
-    if remarks is not None:
-        missing = sum(int((study["status"] == UNFINISHED).sum()) for study in studies.values())
-        raw = "../.."
+    unfinished = remarks is not None
     return rendered(
         "page.html.j2",
         preset=preset,
-        missing=missing,
-        raw=raw,
+        missing=_missing(studies) if unfinished else None,
+        raw="../.." if unfinished else "..",
         headline=headline(begun, kind_of, scoring),
-        studies=shown,
+        studies=_shown_studies(begun, kind_of, scoring, results),
         formats={"figures": FIGURE_FORMATS, "tables": TABLE_FORMATS},
         datasets=datasets_section(prepared),
         custom_datasets=_descriptions(prepared),
@@ -148,30 +129,52 @@ def _descriptions(prepared: Sequence[Prepared]) -> list[Any]:
     return [known["description"] for known in facts if "description" in known]
 
 
-def _shown_study(
-    name: str,
+def _missing(studies: Mapping[str, pd.DataFrame]) -> int:
+    """Number of results that do not exist yet."""
+    counts = [(study["status"] == UNFINISHED).sum() for study in studies.values()]
+    return int(sum(counts))
+
+
+def _shown_studies(
+    studies: Mapping[str, pd.DataFrame],
+    kind_of: Mapping[str, StudyKind],
+    scoring: Scoring,
+    results: Path,
+) -> list[ShownStudy]:
+    counts = Counter(kind_of[name].name for name in studies)
+    shown = []
+    for name, study in studies.items():
+        kind = kind_of[name]
+        study_as_shown = ShownStudy(
+            name=name,
+            title=kind.title,
+            shares_title=counts[kind.name] > 1,
+            finding=kind.finding(study, scoring),
+            figures=_shown_figures(name, kind, results),
+            tables=_shown_tables(study, kind, scoring),
+        )
+        shown.append(study_as_shown)
+    return shown
+
+
+def _shown_figures(study: str, kind: StudyKind, results: Path) -> list[ShownFigure]:
+    figures = []
+    for name in kind.figures:
+        figure = _shown_figure(f"{study}.{name}", kind.caption(name), results)
+        figures.append(figure)
+    return figures
+
+
+def _shown_tables(
     study: pd.DataFrame,
     kind: StudyKind,
     scoring: Scoring,
-    results: Path,
-    shares_title: bool,
-) -> ShownStudy:
-    figures = []
-    for figure in kind.figures:
-        figures.append(_shown_figure(f"{name}.{figure}", kind.caption(figure), results))
+) -> list[ShownTable]:
     tables = []
-    for table in kind.tables:
-        sections = kind.table(table, study, scoring).sections
-        tables.append(ShownTable(table, _groups(sections)))
-    finding = kind.finding(study, scoring)
-    return ShownStudy(
-        name,
-        kind.title,
-        shares_title,
-        finding,
-        figures,
-        tables,
-    )
+    for name in kind.tables:
+        sections = kind.table(name, study, scoring).sections
+        tables.append(ShownTable(name, _groups(sections)))
+    return tables
 
 
 def _groups(sections: Sequence[Section]) -> list[tuple[str, Sequence[Section]]]:

@@ -119,8 +119,8 @@ def _refusal(ranks: pd.DataFrame) -> str:
 
 
 def _too_few(count: int, noun: str, fewest: int) -> str:
-    found = counted(count, noun)
-    return f"{found}: too few for a test over datasets, at least {fewest} are needed"
+    size = counted(count, noun)
+    return f"{size}: too few for a test over datasets, at least {fewest} are needed"
 
 
 def _refused(ranks: pd.DataFrame, refusal: str) -> RankTests:

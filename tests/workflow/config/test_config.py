@@ -90,6 +90,7 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(settings={"knn": {"grid": {"p": []}}}), "knn.grid.p"),
         (raw(studies={}), "studies"),
         (raw(studies={2021: {}}), "studies"),
+        (raw(studies={"main": False}), "studies.main"),
         (raw(studies={"é": {}}), "studies"),
         (raw(studies={"a b": {}}), "studies"),
         (with_study(kind=[]), "studies.main.kind"),

@@ -76,12 +76,12 @@ def test_missing_result_has_the_error_of_its_job() -> None:
     write_log("run", NPT.format(0), "error: first\nTraceback\nerror: ValueError: small\nerror: \n")
     write_log("run", NPT.format(1), "loading\n")
     write_log("prepare", "wine", "error: wine.data: not found\n")
-    found = reasons(planned)
-    assert len(found) == 3 + 9
-    assert found["yacht", "npt", 0] == "ValueError: small"
-    assert paths.log("run", NPT.format(1)) in found["yacht", "npt", 1]
-    assert found["yacht", "npt", 2] == "not started"
-    assert found["wine", "knn", 0] == "wine.data: not found"
+    unfinished = reasons(planned)
+    assert len(unfinished) == 3 + 9
+    assert unfinished["yacht", "npt", 0] == "ValueError: small"
+    assert paths.log("run", NPT.format(1)) in unfinished["yacht", "npt", 1]
+    assert unfinished["yacht", "npt", 2] == "not started"
+    assert unfinished["wine", "knn", 0] == "wine.data: not found"
     with pytest.raises(UserError, match="yacht/npt/base fold 0: ValueError: small"):
         collect(planned).require_complete()
 
@@ -91,9 +91,9 @@ def test_missing_probe_has_the_error_of_the_first_failed_job() -> None:
     finish_all(planned, "yacht/npt/")
     write_log("run", NPT.format(0), "error: no memory\n")
     write_log("probe", f"corruption/{KNN}", "error: no such row\n")
-    found = reasons(planned, "corruption")
-    assert found["yacht", "knn", 2] == "no such row"
-    assert found["yacht", "npt", 0] == "no memory"
+    unfinished = reasons(planned, "corruption")
+    assert unfinished["yacht", "knn", 2] == "no such row"
+    assert unfinished["yacht", "npt", 0] == "no memory"
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_row_of_other_settings_or_data_is_missing(changes: dict[str, str], key: 
     planned = plan()
     finish_all(planned)
     finish(planned, KNN, **changes)
-    found = reasons(planned)
-    assert {identity[1] for identity in found} == {"knn"}
-    assert all(f"{paths.run_rows(KNN)}: {key}" in reason for reason in found.values())
+    unfinished = reasons(planned)
+    assert {identity[1] for identity in unfinished} == {"knn"}
+    assert all(f"{paths.run_rows(KNN)}: {key}" in reason for reason in unfinished.values())
 
 
 def test_damaged_file_and_double_row_are_missing() -> None:
@@ -123,12 +123,12 @@ def test_damaged_file_and_double_row_are_missing() -> None:
     Path(paths.run_predictions(NPT.format(2))).unlink()
     rows = Path(paths.run_rows(KNN))
     rows.write_text(rows.read_text() + rows.read_text())
-    found = reasons(planned)
-    assert "folds_0.jsonl:1" in found["yacht", "npt", 0]
-    assert "folds_1.predictions.npz" in found["yacht", "npt", 1]
-    assert "folds_2.predictions.npz" in found["yacht", "npt", 2]
-    assert "2 rows" in found["yacht", "knn", 0]
-    assert len(found) == 6
+    unfinished = reasons(planned)
+    assert "folds_0.jsonl:1" in unfinished["yacht", "npt", 0]
+    assert "folds_1.predictions.npz" in unfinished["yacht", "npt", 1]
+    assert "folds_2.predictions.npz" in unfinished["yacht", "npt", 2]
+    assert "2 rows" in unfinished["yacht", "knn", 0]
+    assert len(unfinished) == 6
 
 
 def test_damaged_dataset_costs_only_its_rows() -> None:
@@ -146,8 +146,8 @@ def test_row_of_an_earlier_probe_is_missing() -> None:
     assert reasons(planned, "corruption") == {}
     finish_probe(planned, "corruption", KNN, rows=7)
     finish_probe(planned, "corruption", NPT.format(1), options={"bins": 5})
-    found = reasons(planned, "corruption")
-    assert set(found) == {("yacht", "knn", fold) for fold in range(3)} | {("yacht", "npt", 1)}
+    unfinished = reasons(planned, "corruption")
+    assert set(unfinished) == {("yacht", "knn", fold) for fold in range(3)} | {("yacht", "npt", 1)}
 
 
 def test_failed_row_needs_no_predictions() -> None:

@@ -1,0 +1,145 @@
+"""Types of the configuration's fields, with their validation and schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    StringConstraints,
+    WithJsonSchema,
+)
+
+from baselines import methods
+from npt.data.custom import CustomDataset
+from npt.interface import unknown
+from npt.table import Task
+from workflow.config.folds import parse_folds
+from workflow.config.settings import readable_numbers
+from workflow.studies import kinds
+
+TUNED = "tuned"  # name of the variant that is the best configuration of each fold
+RESERVED_VARIANTS = ("base", TUNED)
+MOST_TRIALS = 10_000
+
+Folds = tuple[int, ...]  # empty: all folds that a dataset uses
+
+
+def _tuple_of(value: Any) -> Any:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list):
+        return tuple(value)
+    return value
+
+
+def _unique(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name} occurs twice")
+    return names
+
+
+def empty_if_none(value: Any) -> Any:
+    """An empty mapping for a key without a value."""
+    if value is None:
+        return {}
+    return value
+
+
+def _named(blocks: Any) -> Any:
+    """Blocks of custom datasets with their names."""
+    if not isinstance(blocks, Mapping):
+        return empty_if_none(blocks)
+    named: dict[Any, Any] = {}
+    for name, block in blocks.items():
+        named[name] = block
+        if isinstance(block, Mapping):
+            named[name] = {**block, "name": name}
+    return named
+
+
+def _budget(value: Any) -> Any:
+    """A single number is the budget of every method."""
+    if isinstance(value, Mapping):
+        return value
+    if value is None:
+        return {}
+    return dict.fromkeys(methods(), value)
+
+
+def _known_method(name: str) -> str:
+    if name not in methods():
+        raise ValueError(unknown(name, methods()))
+    return name
+
+
+def _known_kind(name: str) -> str:
+    if name not in kinds():
+        raise ValueError(unknown(name, kinds()))
+    return name
+
+
+def _not_reserved(name: str) -> str:
+    if name in RESERVED_VARIANTS:
+        raise ValueError(f"{name!r} cannot be the name of a variant")
+    return name
+
+
+def _folds(value: Any) -> Folds:
+    if value == "all":
+        return ()
+    return parse_folds(value)
+
+
+NAME_LIST: dict[str, Any] = {
+    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
+}
+NUMBER_LIST: dict[str, Any] = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0},
+        {"type": "string"},
+        {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+    ]
+}
+
+MethodName = Annotated[str, AfterValidator(_known_method)]
+KindName = Annotated[str, AfterValidator(_known_kind)]
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
+VariantName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$"),
+    AfterValidator(_not_reserved),
+]
+Names = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_tuple_of),
+    Field(min_length=1),
+    AfterValidator(_unique),
+    WithJsonSchema(NAME_LIST),
+]
+MethodNames = Annotated[
+    tuple[MethodName, ...],
+    BeforeValidator(_tuple_of),
+    Field(min_length=1),
+    AfterValidator(_unique),
+    WithJsonSchema(NAME_LIST),
+]
+Paths = Annotated[tuple[str, ...], BeforeValidator(_tuple_of), WithJsonSchema(NAME_LIST)]
+FoldNumbers = Annotated[Folds, PlainValidator(_folds), WithJsonSchema(NUMBER_LIST)]
+Seeds = Annotated[tuple[int, ...], PlainValidator(parse_folds), WithJsonSchema(NUMBER_LIST)]
+Trials = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
+CustomDatasets = Annotated[dict[Identifier, CustomDataset], BeforeValidator(_named)]
+Settings = Annotated[dict[str, Any], BeforeValidator(readable_numbers)]
+Variants = Annotated[dict[VariantName, Settings], BeforeValidator(empty_if_none)]
+ByMethod = Annotated[dict[MethodName, Settings], BeforeValidator(empty_if_none)]
+VariantsByMethod = Annotated[dict[MethodName, Variants], BeforeValidator(empty_if_none)]
+OverridesByDataset = Annotated[dict[str, ByMethod], BeforeValidator(empty_if_none)]
+VariantsByDataset = Annotated[dict[str, VariantsByMethod], BeforeValidator(empty_if_none)]
+OptionValues = Annotated[dict[str, Any], BeforeValidator(empty_if_none)]
+MetricByTask = Annotated[dict[Task, str], BeforeValidator(empty_if_none)]
+Budget = Annotated[dict[MethodName, Trials], BeforeValidator(_budget)]
