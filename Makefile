@@ -1,11 +1,11 @@
-# `make run` and `make test` are all a newcomer needs; each sets up .venv first.
+# `make run` and `make test` are the two commands to know; each sets up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 HARDWARE := $(if $(shell command -v nvidia-smi 2>/dev/null),gpu,cpu)
 PROFILE := profiles/$(if $(filter gpu,$(HARDWARE)),gpu,default)
-CARDS := $(if $(filter gpu,$(HARDWARE)),--resources gpu=$(shell nvidia-smi -L | wc -l))
-SNAKEMAKE := $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) $(CARDS)
+GPUS := $(if $(filter gpu,$(HARDWARE)),--resources gpu=$(shell nvidia-smi -L | wc -l))
+SNAKEMAKE := $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) $(GPUS)
 SOURCES := npt baselines workflow performance tests
 
 export OMP_WAIT_POLICY ?= PASSIVE
