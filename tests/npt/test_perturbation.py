@@ -1,4 +1,4 @@
-"""Corruption and its doses: what moves, what stays, who notices, and that many copies at once equal one at a time."""
+"""Perturbations: what moves, what stays, and that many copies at once equal one at a time."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ from npt.table import Split
 from tests.conftest import first_split, make_table
 
 LEARNING = NPTSettings(
-    width=16, layers=4, heads=4, attention_dropout=0, hidden_dropout=0, learning_rate=0.01, schedule_share=0.7,
+    width=16, layers=4, heads=4, attention_dropout=0, hidden_dropout=0, learning_rate=0.01,
+    schedule_share=0.7,
     feature_mask=0, tradeoff_start=0,
 )  # fmt: skip
 
@@ -39,7 +40,7 @@ KEYS, COPIES = 8, 16
 
 
 def lookup(generator: torch.Generator) -> EncodedTable:
-    """Rows with equal keys share a target that is drawn anew for every table; the first row of each key is a test row."""
+    """Rows with equal keys share a random target; the first row of each key is a test row."""
     keys = torch.cat([torch.randperm(KEYS, generator=generator) for _ in range(COPIES)])
     target = torch.randn(KEYS, generator=generator)[keys]
     codes, numbers = (
@@ -54,7 +55,7 @@ def lookup(generator: torch.Generator) -> EncodedTable:
 
 
 def lookup_error(settings: NPTSettings) -> float:
-    """Train on a new table at every update, then the root mean square error over the test rows of 20 more."""
+    """Root mean square error over 20 tables, after training on another one at every update."""
     tables, masks, seed = torch.Generator().manual_seed(1), torch.Generator().manual_seed(1), 1
     model = build_model(
         ColumnLayout((KEYS, 1), (False, True), 1), settings, seed, torch.device("cpu")

@@ -32,7 +32,7 @@ def truth() -> EncodedTable:
 
 
 def head() -> ColumnHead:
-    """Width 1: logits of the first column are (t, 0, -t), the number is 2 t, logits of the target are (t, 0)."""
+    """Width 1: logits (t, 0, -t) of the first column, number 2 t, target logits (t, 0)."""
     made = ColumnHead(LAYOUT, 1)
     made.weight.data = torch.tensor([[1.0], [0.0], [-1.0], [2.0], [1.0], [0.0]])
     made.bias.data.zero_()

@@ -1,4 +1,4 @@
-"""Images: patches are tokens, masks and losses act on single intensities, and nothing of a hidden one is seen."""
+"""Images: patches are tokens, masks and losses act on single intensities."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from npt.table import Column, Image, Split, Table
 
 IMAGE = Image(2, 8, 12, (100.0, 50.0), (40.0, 20.0))
 SETTINGS = NPTSettings(
-    width=8, layers=2, heads=2, updates=60, evaluate_every=5, learning_rate=0.02, schedule_share=0.5, attention_dropout=0.0,
-    hidden_dropout=0.0, batch_rows=40,
+    width=8, layers=2, heads=2, updates=60, evaluate_every=5, learning_rate=0.02,
+    schedule_share=0.5, attention_dropout=0.0, hidden_dropout=0.0, batch_rows=40,
 )  # fmt: skip
 CPU = torch.device("cpu")
 

@@ -191,7 +191,9 @@ from tests.npt.nn.test_training import LONG
 table = make_table("binary")
 split = first_split(table)
 place = Path(sys.argv[1])
-learner = NPTLearner(LONG, Resources(checkpoint=place / "state", checkpoint_minutes=0, metrics=place / "metrics.csv"))
+metrics = place / "metrics.csv"
+resources = Resources(checkpoint=place / "state", checkpoint_minutes=0, metrics=metrics)
+learner = NPTLearner(LONG, resources)
 learner.fit(table.blind(split.test), split, 1)
 learner.save(place / "weights.pt")
 """
@@ -315,7 +317,7 @@ def test_fast_and_plain_kernels_train_the_same(task: Task, norm: str) -> None:
     (fast_loss, fast), (plain_loss, plain) = trained
     assert fast_loss == pytest.approx(plain_loss, rel=1e-5)
     for (name, a), b in zip(fast.named_parameters(), plain.parameters(), strict=True):
-        # A softmax ignores the keys' bias: its gradient is rounding noise, of which LAMB makes a full step.
+        # A softmax ignores the keys' bias: LAMB makes a full step of the rounding noise.
         assert name.endswith("key.bias") or torch.allclose(a, b, atol=1e-4), name
 
 
