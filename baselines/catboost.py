@@ -18,7 +18,10 @@ from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
 
-COMBINING_ROUNDS = 200  # with as many rounds or more, categories are combined by default
+# Defaults that change with the number of rounds: from 200 rounds on, categories are combined, and
+# leaves of binary tables with fewer than 20 features are estimated in ten steps instead of one.
+MANY_ROUNDS = 200
+FEW_FEATURES = 20
 DEFAULT_ROUNDS = 1000
 
 
@@ -74,11 +77,12 @@ class CatBoost(Boosting):
         return first_rounds
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
-        """The parameters, and whether the number of rounds makes CatBoost combine categories."""
-        if not data.categorical:
+        """The parameters, and whether the number of rounds changes CatBoost's other defaults."""
+        narrow = data.task == "binary" and data.features.shape[1] < FEW_FEATURES
+        if not narrow and not data.categorical:
             return parameters
         rounds = parameters.get("n_estimators", DEFAULT_ROUNDS)
-        return {**parameters, "combines categories": rounds >= COMBINING_ROUNDS}
+        return {**parameters, "many rounds": rounds >= MANY_ROUNDS}
 
 
 def _vary(features: np.ndarray) -> bool:
