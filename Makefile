@@ -40,6 +40,7 @@ test-faults: $(VENV)/.installed-test
 check: $(VENV)/.installed-test
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/python .ci/lines.py
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint

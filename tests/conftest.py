@@ -47,7 +47,7 @@ def small_npt() -> NPTSettings:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Name cases of bytes by their argument: packed content may hold the time, and workers must collect equal names."""
+    """Name cases of bytes by their argument, since packed content may hold the time."""
     return argname if isinstance(val, bytes) else None
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.smoke.running import ROOT, SMOKE, command, run, short, tables
+from tests.smoke.running import ROOT, SMOKE, command, run, short_config, shown
 
 HERE = Path(__file__).parent
 pytestmark = [
@@ -49,9 +49,9 @@ def slurm() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("local")
-    done = run(folder, config=short(folder))
+    done = run(folder, config=short_config(folder))
     assert done.returncode == 0, done.stderr
-    return tables(folder)
+    return shown(folder)
 
 
 def through(profile: str, folder: Path, *options: str, config: Path = SMOKE) -> list[str]:
@@ -98,13 +98,13 @@ def running(rule: str, known: set[str]) -> str | None:
 def test_same_results_and_gpus_for_trainings_alone(local: dict[str, bytes], tmp_path: Path) -> None:
     known = set(jobs())
     done = subprocess.run(
-        through("slurm", tmp_path, *QUICK, config=short(tmp_path)),
+        through("slurm", tmp_path, *QUICK, config=short_config(tmp_path)),
         capture_output=True,
         text=True,
         timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert tables(tmp_path) == local
+    assert shown(tmp_path) == local
     submitted = [job for number, job in jobs().items() if number not in known]
     with_gpu = [job for job in submitted if "gres/gpu=1" in job["line"] or "gpu:1" in job["line"]]
     assert with_gpu and len(with_gpu) < len(submitted)
@@ -145,10 +145,12 @@ def test_lost_job_returns_with_more_memory(
         return True
 
     status = during(
-        through("slurm", tmp_path, *QUICK, config=short(tmp_path)), lose, tmp_path / "log.txt"
+        through("slurm", tmp_path, *QUICK, config=short_config(tmp_path)),
+        lose,
+        tmp_path / "log.txt",
     )
     assert status == 0, (tmp_path / "log.txt").read_text()
-    assert tables(tmp_path) == local
+    assert shown(tmp_path) == local
     after = {
         number: job
         for number, job in jobs().items()
@@ -163,8 +165,8 @@ def test_lost_job_returns_with_more_memory(
 
 def test_generic_scheduler_gives_the_same_results(local: dict[str, bytes], tmp_path: Path) -> None:
     words = through(
-        "generic", tmp_path, "--seconds-between-status-checks", "2", config=short(tmp_path)
+        "generic", tmp_path, "--seconds-between-status-checks", "2", config=short_config(tmp_path)
     )
     done = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert tables(tmp_path) == local
+    assert shown(tmp_path) == local

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.smoke.running import command, run, short, tables
+from tests.smoke.running import command, run, short_config, shown
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NPT_TEST_FAULTS") != "1", reason="runs with NPT_TEST_FAULTS=1"
@@ -35,7 +35,7 @@ TRUNCATED = [
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("undisturbed")
-    result = run(folder, config=short(folder))
+    result = run(folder, config=short_config(folder))
     assert result.returncode == 0, result.stderr
     return folder
 
@@ -46,7 +46,7 @@ def output(result: subprocess.CompletedProcess[str]) -> str:
 
 def test_killed_run_resumes_to_the_same_tables(finished: Path, tmp_path: Path) -> None:
     draws = random.Random(0)
-    config = short(tmp_path)
+    config = short_config(tmp_path)
     for _ in range(KILLS):
         process = subprocess.Popen(
             command(tmp_path, config=config),
@@ -59,7 +59,7 @@ def test_killed_run_resumes_to_the_same_tables(finished: Path, tmp_path: Path) -
         process.wait()
     result = run(tmp_path, config=config)
     assert result.returncode == 0, output(result)
-    assert tables(tmp_path) == tables(finished)
+    assert shown(tmp_path) == shown(finished)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_full_disk_is_one_line(finished: Path, disk: Path, tmp_path: Path) -> None:
-    config = short(tmp_path)
+    config = short_config(tmp_path)
     codes: list[int] = []
     for size in DISK_SIZES:
         subprocess.run(["mount", "-o", f"remount,size={size}", str(disk)], check=True)
@@ -86,7 +86,7 @@ def test_full_disk_is_one_line(finished: Path, disk: Path, tmp_path: Path) -> No
             assert "error: " in text or "No space left" in text, text
     assert codes[0] != 0
     assert codes[-1] == 0
-    assert tables(disk) == tables(finished)
+    assert shown(disk) == shown(finished)
 
 
 @pytest.mark.parametrize("name", TRUNCATED)
@@ -96,10 +96,10 @@ def test_truncated_file_is_named_or_rebuilt(name: str, finished: Path, tmp_path:
     path = folder / name
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    result = run(folder, config=folder / "short.yaml")
+    result = run(folder, config=folder / "changed.yaml")
     text = output(result)
     assert "Traceback" not in text, text
     if result.returncode == 0:
-        assert tables(folder) == tables(finished)
+        assert shown(folder) == shown(finished)
     else:
         assert "error: " in text, text
