@@ -42,6 +42,7 @@ check: $(VENV)/.installed-test
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/python .ci/lines.py
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --pythonpath $(BIN)/python --project .ci/pyright-npt.json
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 

@@ -6,7 +6,7 @@ numbers, and draws elsewhere in the process make no difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import numpy as np
@@ -33,7 +33,7 @@ def generator_for(
 
 
 @contextmanager
-def isolated_randomness(device: torch.device) -> Iterator[None]:
+def isolated_randomness(device: torch.device) -> Generator[None]:
     """Restore the state of torch's global generators after the block."""
     devices = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def autocast(settings: NPTSettings, device: torch.device) -> torch.autocast:
 
 
 @contextmanager
-def arithmetic(settings: NPTSettings, device: torch.device) -> Iterator[None]:
+def arithmetic(settings: NPTSettings, device: torch.device) -> Generator[None]:
     """On a GPU, the precision of float32 products inside the block, and determinism."""
     if device.type != "cuda":
         yield
@@ -67,7 +67,7 @@ def arithmetic(settings: NPTSettings, device: torch.device) -> Iterator[None]:
 
 
 @contextmanager
-def evaluating(settings: NPTSettings, device: torch.device) -> Iterator[None]:
+def evaluating(settings: NPTSettings, device: torch.device) -> Generator[None]:
     """A forward pass without gradients, in the precision of the settings."""
     with torch.no_grad(), arithmetic(settings, device), autocast(settings, device):
         yield

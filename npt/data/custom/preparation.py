@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +75,7 @@ def folds_of(dataset: CustomDataset, custom: CustomTable) -> dict[int, Split]:
 
 
 @contextmanager
-def _errors_at(dataset: CustomDataset) -> Iterator[None]:
+def _errors_at(dataset: CustomDataset) -> Generator[None]:
     """Errors inside the block name the file."""
     try:
         yield

@@ -6,7 +6,7 @@ rounding; with dropout, they draw from different random number generators.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 _enabled = True
@@ -18,18 +18,18 @@ def is_fast() -> bool:
 
 
 @contextmanager
-def fast() -> Iterator[None]:
+def fast() -> Generator[None]:
     """Use the fast implementations inside the block."""
     yield from _switched(True)
 
 
 @contextmanager
-def plain() -> Iterator[None]:
+def plain() -> Generator[None]:
     """Use the plain implementations inside the block."""
     yield from _switched(False)
 
 
-def _switched(enabled: bool) -> Iterator[None]:
+def _switched(enabled: bool) -> Generator[None]:
     global _enabled
     before = _enabled
     _enabled = enabled

@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 
 import torch
 
-Function = TypeVar("Function", bound=Callable)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _deferred: list[Callable[[], None]] = []
 
 
 def uncompiled(function: Function) -> Function:
     """Decorator: exclude the function from compilation, once `exclude_uncompiled` is called."""
-    current: list[Callable] = [function]
+    current: list[Callable[..., Any]] = [function]
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
