@@ -10,7 +10,7 @@ from pathlib import Path
 
 from npt.interface import UserError
 from workflow.planning import paths
-from workflow.results.compare import compare_study
+from workflow.results.comparison import compare_study
 from workflow.runtime.command import execute, parser
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from npt.interface import UserError
 from tests.rows import row
-from workflow.results.compare import Comparison, compare_study
+from workflow.results.comparison import Comparison, compare_study
 from workflow.results.study_file import write_study
 from workflow.steps import compare
 
