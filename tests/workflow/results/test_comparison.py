@@ -44,6 +44,13 @@ def test_numbers_and_json_compare_by_value(tmp_path: Path) -> None:
     assert compared(tmp_path, {"chosen": {"k": 0.0}}, {}).columns == {}
 
 
+def test_tolerance_holds_inside_json(tmp_path: Path) -> None:
+    compared(tmp_path, {"test_rmse": 1e-12, "chosen": {"k": 1e-12}}, {"test_rmse": 0.2})
+    files = [tmp_path / folder / "main.csv" for folder in ("a", "b")]
+    assert compare_study(*files).columns == {"test_rmse": 2, "chosen": 1}
+    assert compare_study(*files, tolerance=1e-9).columns == {"test_rmse": 1}
+
+
 def test_missing_and_additional_rows_are_different(tmp_path: Path) -> None:
     shorter = compared(tmp_path, {})
     assert [identity[-1] for identity in shorter.missing] == ["1"]
