@@ -19,6 +19,7 @@ class Metric:
     """A metric.
 
     `compute(truth, predicted)` takes class codes (n,) and probabilities (n, C), or values (n,).
+    Values lie between 0 and `maximum`.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Metric:
     tasks: tuple[Task, ...]
     higher_is_better: bool
     compute: Callable[[np.ndarray, np.ndarray], float]
+    maximum: float = float("inf")
 
 
 def _accuracy(truth: np.ndarray, predicted: np.ndarray) -> float:
@@ -52,6 +54,7 @@ AUROC = Metric(
     tasks=("binary",),
     higher_is_better=True,
     compute=_auroc,
+    maximum=1.0,
 )
 ACCURACY = Metric(
     name="accuracy",
@@ -59,6 +62,7 @@ ACCURACY = Metric(
     tasks=CLASSIFICATION,
     higher_is_better=True,
     compute=_accuracy,
+    maximum=1.0,
 )
 NLL = Metric(
     name="nll",

@@ -16,7 +16,7 @@ LARGEST_SHARE = {"shuffle": 1.0, "delete": 0.999}
 
 @dataclass(frozen=True)
 class Perturbation:
-    """A random share of the other rows is perturbed, for every query row anew.
+    """A random share of the other rows is perturbed, drawn for each query row.
 
     A larger share perturbs the rows of a smaller one and more. A share of 0 changes nothing: the
     control.

@@ -24,7 +24,7 @@ from npt.table import Split, Table
 from performance.machine import parser, start, write
 from performance.measured import with_winner
 from performance.naive_search import ESTIMATORS, naive_search, refit
-from performance.tables import GRID_SEARCH, print_row, print_titles
+from performance.table_columns import GRID_SEARCH, print_row, print_titles
 
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "mlp": {

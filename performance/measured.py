@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from performance.tables import (
+from performance.table_columns import (
     GRID_SEARCH,
     PREPARATION,
     PROBES,

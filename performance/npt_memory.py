@@ -18,7 +18,7 @@ from npt.nn.training import build_model, build_optimiser, update
 from performance.machine import parser, peak_megabytes, reset_peak, start, write
 from performance.reference import PlainLamb, PlainNPT, plain_update
 from performance.shapes import Shape, generated, layout_of
-from performance.tables import by_field, print_row, print_titles
+from performance.table_columns import by_field, print_row, print_titles
 
 LAYOUT = layout_of([1] * 10)
 SETTINGS = NPTSettings(width=16, layers=4, heads=8)

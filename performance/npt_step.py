@@ -30,7 +30,7 @@ from performance.implementations import Implementation, by_name, ours, reference
 from performance.machine import MatrixRate, parser, peak_megabytes, seconds, start, write
 from performance.profile import profiled
 from performance.shapes import SHAPES, Shape, paper_shape
-from performance.tables import STEP, print_row, print_titles
+from performance.table_columns import STEP, print_row, print_titles
 
 GROUPS = {
     "small": ["yacht", "boston_housing", "breast_cancer", "concrete"],

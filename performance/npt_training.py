@@ -16,7 +16,7 @@ import torch
 from performance.implementations import Implementation, ours, reference
 from performance.machine import parser, seconds, start, write
 from performance.shapes import SHAPES, paper_shape
-from performance.tables import TRAINING, print_row, print_titles
+from performance.table_columns import TRAINING, print_row, print_titles
 
 UPDATES_A_TURN = 5
 

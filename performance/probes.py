@@ -34,9 +34,9 @@ from performance.machine import (
     start,
     write,
 )
-from performance.tables import PROBES, print_row, print_titles
+from performance.table_columns import PROBES, print_row, print_titles
 from workflow.studies.deletion import DeletionOptions
-from workflow.studies.deletion.search import FLOOR, deletions
+from workflow.studies.deletion.algorithm import FLOOR, deletions
 
 EVERY_PROPOSAL = DeletionOptions(tolerance=10, limit=10, left=0.9)
 """Accepts every deletion, so that both ways do the same forward passes."""

@@ -9,12 +9,12 @@ import pandas as pd
 
 from npt.metrics import METRICS, PAPER_METRICS
 from npt.table import TASKS
-from performance.tables import markdown_of_cells
+from performance.table_columns import markdown_of_cells
 from workflow.config.scoring import Ranking, Scoring
 from workflow.report.cells import Cell, number
 from workflow.report.markdown import markdown_table
 from workflow.report.published import published, published_study
-from workflow.report.table import Section, Table
+from workflow.report.sections import Section, Table
 from workflow.report.titles import TASK_TITLES, method_title
 from workflow.results.study_file import read_study
 from workflow.studies import kinds

@@ -16,7 +16,7 @@ from typing import Any, get_args
 from urllib.parse import urlparse
 
 from npt.data.custom import CustomDataset, folds_of, read_custom
-from npt.data.custom.declaration import CustomTask
+from npt.data.custom.dataset import CustomTask
 from npt.data.custom.formats import read_openml
 from npt.data.datasets import datasets
 from npt.data.declaration import Dataset, File

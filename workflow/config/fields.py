@@ -19,7 +19,7 @@ from npt.data.custom import CustomDataset
 from npt.interface import unknown
 from npt.table import Task
 from workflow.config.folds import parse_folds
-from workflow.config.settings import readable_numbers
+from workflow.config.method_settings import readable_numbers
 from workflow.studies import kinds
 
 TUNED = "tuned"  # name of the variant that is the best configuration of each fold

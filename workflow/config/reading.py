@@ -9,7 +9,7 @@ from typing import Any
 
 from npt.interface import UserError
 from npt.validation import validated
-from workflow.config.checks import check
+from workflow.config.consistency import check
 from workflow.config.models import Config
 
 

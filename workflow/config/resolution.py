@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from baselines import methods
+from workflow.config.method_settings import typed_settings
 from workflow.config.models import Config
-from workflow.config.settings import typed_settings
 
 Changes = Mapping[str, Any]
 

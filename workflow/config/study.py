@@ -12,7 +12,7 @@ from npt.validation import validated
 from workflow.config.fields import Folds
 from workflow.config.models import Config
 from workflow.studies import kinds
-from workflow.studies.declaration import Options, StudyKind
+from workflow.studies.study_kind import Options, StudyKind
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from baselines import baselines, methods
 from npt.validation import validated
-from workflow.config.settings import typed_settings
+from workflow.config.method_settings import typed_settings
 from workflow.planning import measurements, resources
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy

@@ -8,9 +8,9 @@ from typing import Any
 
 from baselines import methods
 from npt.interface import UserError
+from workflow.config.method_settings import as_json
 from workflow.config.models import Config
 from workflow.config.resolution import resolve, trials
-from workflow.config.settings import as_json
 from workflow.config.study import Study
 
 Changes = Mapping[str, Any]

@@ -11,8 +11,8 @@ from npt.data.datasets import datasets
 from workflow.config.scoring import Scoring
 from workflow.report.cells import DASH, MISSING, Cell, count, counted, duration, seconds, text
 from workflow.report.published import paper_name, published
+from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import MODEL, with_columns
-from workflow.report.table import Section, Table, with_notes
 from workflow.report.titles import dataset_title, method_titles
 
 COLUMNS = [

@@ -13,7 +13,7 @@ from workflow.planning.paths import FIGURE_FORMATS, TABLE_FORMATS
 from workflow.report.html import html
 from workflow.report.latex import latex
 from workflow.report.markdown import markdown
-from workflow.studies.declaration import StudyKind
+from workflow.studies.study_kind import StudyKind
 
 # Metadata without dates and versions, so that figures of the same rows have the same bytes.
 METADATA: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup, escape
 
 from workflow.report.cells import Cell
-from workflow.report.table import Section, Table
+from workflow.report.sections import Section, Table
 
 TEMPLATES = Path(__file__).with_name("templates")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from workflow.report.cells import Cell
-from workflow.report.table import Section, Table
+from workflow.report.sections import Section, Table
 
 PREAMBLE = (
     "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}; "

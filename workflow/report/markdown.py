@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from workflow.report.cells import Cell
-from workflow.report.table import Section, Table
+from workflow.report.sections import Section, Table
 
 
 def markdown(table: Table, preset: str) -> str:

@@ -18,11 +18,11 @@ from workflow.planning.paths import FIGURE_FORMATS, TABLE_FORMATS
 from workflow.report.failures import failures
 from workflow.report.html import rendered
 from workflow.report.provenance import datasets_section, settings_section, version_lines
-from workflow.report.table import Section
+from workflow.report.sections import Section
 from workflow.report.titles import dataset_title
 from workflow.results.row import UNFINISHED
 from workflow.studies import kinds
-from workflow.studies.declaration import StudyKind
+from workflow.studies.study_kind import StudyKind
 
 NO_HEADLINE = "No study of this run contributes to the summary."
 

@@ -10,8 +10,8 @@ import pandas as pd
 
 from npt.data.store import Prepared
 from workflow.report.cells import count, text
+from workflow.report.sections import Section
 from workflow.report.statistics import MODEL
-from workflow.report.table import Section
 from workflow.report.titles import dataset_title, method_title
 
 VERSION_COLUMNS = ["method", "versions", "revision", "device", "source"]

@@ -14,13 +14,12 @@ from pydantic import Field
 from baselines import methods
 from npt.data.store import Prepared
 from npt.interface import UserError, unknown
-from npt.metrics import METRICS
+from npt.metrics import METRICS, Metric
 from npt.validation import Strict, validated
 from workflow.results.row import Key, Row
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+ -]{0,63}$"
 RESERVED = ("study", "method", "variant", "dataset")  # columns of tables
-FRACTIONS = ("test_accuracy", "test_auroc")
 
 
 class CsvLine(Strict, strict=False):
@@ -102,22 +101,23 @@ def require_metrics(row: Row, where: str) -> None:
     """Raise `UserError` for a finished row without a finite metric, or with one out of range."""
     if row.status != "ok":
         return
-    names = [f"test_{name}" for name, metric in METRICS.items() if row.task in metric.tasks]
+    metrics = [metric for metric in METRICS.values() if row.task in metric.tasks]
     finite = False
-    for name in names:
-        value = row.facts.get(name)
+    for metric in metrics:
+        value = row.facts.get(f"test_{metric.name}")
         if value is not None:
-            _require_number(name, value, where)
+            _require_in_range(metric, value, f"{where}.test_{metric.name}")
             finite |= math.isfinite(value)
     if not finite:
-        raise UserError(f"{where}: fold {row.fold} has none of {', '.join(names)}")
+        names = ", ".join(f"test_{metric.name}" for metric in metrics)
+        raise UserError(f"{where}: fold {row.fold} has none of {names}")
 
 
-def _require_number(name: str, value: Any, where: str) -> None:
+def _require_in_range(metric: Metric, value: Any, where: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UserError(f"{where}.{name}: {value!r} is not a number")
-    if name in FRACTIONS and (value < 0 or value > 1):
-        raise UserError(f"{where}.{name}: {value!r} is not a fraction from 0 to 1")
+        raise UserError(f"{where}: {value!r} is not a number")
+    if value < 0 or value > metric.maximum:
+        raise UserError(f"{where}: {value!r} is outside 0 to {metric.maximum:g}")
 
 
 def complete_methods(rows: Iterable[Row], folds: Iterable[tuple[str, int]]) -> list[Row]:

@@ -14,7 +14,7 @@ from baselines import methods
 from npt.data import store
 from npt.interface import Method, UserError, unknown
 from npt.table import Split
-from workflow.config.settings import typed_settings
+from workflow.config.method_settings import typed_settings
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.revision import revision

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.results.collect import Collector
+from workflow.results.collection import Collector
 from workflow.results.study_file import write_study
 from workflow.runtime.command import execute, parser
 from workflow.steps.arguments import planned_study

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from npt.interface import UserError
 from workflow.planning import paths
-from workflow.results.compare import compare_study
+from workflow.results.comparison import compare_study
 from workflow.runtime.command import execute, parser
 
 
@@ -32,6 +32,12 @@ def main() -> None:
         metavar="METHOD",
         help="leave out the rows of a method (repeatable)",
     )
+    options.add_argument(
+        "--tolerance",
+        type=float,
+        default=0.0,
+        help="difference up to which numbers are equal; processors differ in the last digits",
+    )
     arguments = options.parse_args()
     files = sorted(arguments.reference.glob("*.csv"))
     if not files:
@@ -39,7 +45,7 @@ def main() -> None:
     equal = True
     for reference in files:
         study = arguments.studies / reference.name
-        comparison = compare_study(reference, study, arguments.excluded)
+        comparison = compare_study(reference, study, arguments.excluded, arguments.tolerance)
         equal &= comparison.equal
         print("\n".join(comparison.lines()))
     sys.exit(0 if equal else 1)

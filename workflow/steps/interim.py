@@ -15,8 +15,8 @@ from npt.interface import UserError
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.planning.plan import Plan
-from workflow.report.interim import remarks, write_interim
-from workflow.results.collect import Collected, Collector
+from workflow.report.unfinished import remarks, write_interim
+from workflow.results.collection import Collected, Collector
 from workflow.runtime.command import execute, parser
 
 

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from functools import cache
 
-from workflow.studies.declaration import StudyKind
+from workflow.studies.study_kind import StudyKind
 
 
 @cache

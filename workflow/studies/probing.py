@@ -18,8 +18,8 @@ from workflow.results.job import Job
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows
 from workflow.studies import kinds
-from workflow.studies.declaration import Options, StudyKind
 from workflow.studies.query import ProbeQuery, drawn
+from workflow.studies.study_kind import Options, StudyKind
 
 
 class NoModelError(Exception):

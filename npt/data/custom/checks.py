@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npt.data.custom.declaration import CustomDataset, CustomTask
+from npt.data.custom.dataset import CustomDataset, CustomTask
 from npt.data.custom.inference import MAX_TEXT_LEVELS
 from npt.interface import UserError, unknown
 from npt.table import PARTS, Split, Table

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from npt.data.custom.declaration import CustomDataset
+from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.formats import Content
 from npt.table import Column, Table
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-import workflow.config.checks as checks
+import workflow.config.consistency as checks
 from baselines import methods
 from npt.interface import UserError
 from workflow.config.__main__ import SCHEMA, schema

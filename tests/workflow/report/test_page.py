@@ -20,16 +20,16 @@ from workflow.report.files import write_figures, write_tables
 from workflow.report.page import NO_HEADLINE, headline, render
 from workflow.report.provenance import most_frequent, version_lines
 from workflow.studies import kinds
-from workflow.studies.declaration import StudyKind
+from workflow.studies.study_kind import StudyKind
 
 MADE_UP = {
     "__init__": """
-from workflow.studies.declaration import StudyKind
+from workflow.studies.study_kind import StudyKind
 KIND = StudyKind("made_up", "How large is it?", 0, tables=("sizes",), figures=("sizes",))
 """,
     "tables": """
 from workflow.report.cells import number, text
-from workflow.report.table import Section, Table
+from workflow.report.sections import Section, Table
 def sizes(study, scoring):
     tidy = study[["dataset", "size"]]
     columns = {

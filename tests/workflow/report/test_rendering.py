@@ -14,7 +14,7 @@ from workflow.report.cells import MISSING, Cell, emphasised, number, seconds, te
 from workflow.report.html import html_note, html_table
 from workflow.report.latex import latex
 from workflow.report.markdown import markdown, markdown_table
-from workflow.report.table import Section, Table, with_notes
+from workflow.report.sections import Section, Table, with_notes
 from workflow.studies import kinds
 
 RULES = (r"\toprule", r"\midrule", r"\bottomrule", r"\label{tab:main-odd-1}")

@@ -8,7 +8,7 @@ import pytest
 from npt.interface import UserError
 from tests.rows import finish, plan, prepare, prepared, row
 from workflow.planning.plan import Plan
-from workflow.results.collect import Collected, Collector
+from workflow.results.collection import Collected, Collector
 from workflow.results.external import complete_methods, read_csv, require_metrics
 from workflow.results.row_file import write_rows
 

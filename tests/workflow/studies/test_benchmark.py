@@ -20,7 +20,7 @@ from tests.workflow.report.toy import (
 )
 from workflow.report.markdown import markdown
 from workflow.report.published import published_study
-from workflow.report.table import Section, Table
+from workflow.report.sections import Section, Table
 from workflow.studies import kinds
 
 BENCHMARK = kinds()["benchmark"]

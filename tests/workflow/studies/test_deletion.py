@@ -15,8 +15,8 @@ from npt.nn.trained import TrainedNPT
 from npt.table import Task
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies.deletion import DeletionOptions
+from workflow.studies.deletion.algorithm import Deletion, Search, deletions
 from workflow.studies.deletion.probe import distances
-from workflow.studies.deletion.search import Deletion, Search, deletions
 
 OPTIONS = DeletionOptions(tolerance=0.002, limit=0.02, retries=4)
 

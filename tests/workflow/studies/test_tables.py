@@ -22,7 +22,7 @@ from tests.workflow.studies.frames import (
     nan,
     with_second_seed,
 )
-from workflow.report.table import Section, Table
+from workflow.report.sections import Section, Table
 from workflow.studies import kinds
 from workflow.studies.attention.tables import attention_heads
 from workflow.studies.dose_response.tables import doses, lost_skill

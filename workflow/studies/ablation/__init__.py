@@ -1,6 +1,6 @@
 """Ablation: what does each part of NPT contribute (paper Tables 4, 5 and 13)?"""
 
-from workflow.studies.declaration import StudyKind
+from workflow.studies.study_kind import StudyKind
 
 KIND = StudyKind(
     name="ablation",

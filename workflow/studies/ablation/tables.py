@@ -19,6 +19,7 @@ from workflow.report.published import (
     difference_cell,
     differences_from_paper,
 )
+from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
     fold_means,
     of_model,
@@ -28,10 +29,9 @@ from workflow.report.statistics import (
     unfinished,
     with_columns,
 )
-from workflow.report.table import Section, Table, with_notes
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.ablation.paper import paper_table, with_paper_ranks, with_paper_results
-from workflow.studies.columns import texts, with_errors
+from workflow.studies.error_columns import texts, with_errors
 
 __all__ = ["ablation", "changes", "cost", "validation_ranks"]
 

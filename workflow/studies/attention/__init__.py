@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from workflow.studies.declaration import Options, StudyKind
+from workflow.studies.study_kind import Options, StudyKind
 
 
 class AttentionOptions(Options):

@@ -49,7 +49,8 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
         image = _draw(line, layer)
         if layer.title != title:
             title = layer.title
-            line[0].set_title(f"{title}\nlayer {layer.layer}, head 0", fontsize=7)
+            line[0].set_title("")
+            line[0].set_title(f"{title}\nlayer {layer.layer}, head 0", loc="left", fontsize=7)
         line[0].set_ylabel("probed rows")
     for axis in axes[-1]:
         axis.set_xlabel("others, near to far")

@@ -9,8 +9,8 @@ import numpy as np
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import build_model
 from workflow.studies.attention.heads import Head, heads
-from workflow.studies.declaration import Facts
 from workflow.studies.query import ProbeQuery, rounded
+from workflow.studies.study_kind import Facts
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:

@@ -12,6 +12,7 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, followed_by, number
 from workflow.report.notes import failure_notes
+from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
     MODEL,
     ModelRows,
@@ -21,8 +22,7 @@ from workflow.report.statistics import (
     signed_rank_p,
     without_failures,
 )
-from workflow.report.table import Section, Table
-from workflow.studies.columns import model_columns, numbers, percents
+from workflow.studies.error_columns import model_columns, numbers, percents
 
 LEVEL = 0.01
 FEWEST = 7  # rows; with fewer no outcome of the test is below the level

@@ -1,6 +1,6 @@
 """Benchmark: how good are the methods (paper Tables 1 and 6 to 11)?"""
 
-from workflow.studies.declaration import StudyKind
+from workflow.studies.study_kind import StudyKind
 
 KIND = StudyKind(
     name="benchmark",

@@ -26,10 +26,10 @@ from workflow.report.fold_tests import fold_differences, reference_model
 from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import RESAMPLES, RankTests
 from workflow.report.rank_tests import rank_tests as test_ranks
+from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import LEVEL, framed
-from workflow.report.table import Section, Table, with_notes
 from workflow.report.titles import dataset_title, method_title, method_titles
-from workflow.studies.columns import texts
+from workflow.studies.error_columns import texts
 
 RANK_COLUMNS = [
     "test",

@@ -24,6 +24,7 @@ from workflow.report.published import (
     published_result,
 )
 from workflow.report.ranks import mean_ranks, rank_methods
+from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
     SUMMARY_COLUMNS,
     metrics_of,
@@ -31,10 +32,9 @@ from workflow.report.statistics import (
     tasks_of,
     unfinished,
 )
-from workflow.report.table import Section, Table, with_notes
 from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
 from workflow.studies.benchmark.significance import fold_tests, rank_tests
-from workflow.studies.columns import texts, with_errors
+from workflow.studies.error_columns import texts, with_errors
 
 __all__ = ["cost", "fold_tests", "metrics", "published", "rank_tests", "ranks"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflow.studies.declaration import Options, StudyKind
+from workflow.studies.study_kind import Options, StudyKind
 
 
 class Corruption(StudyKind):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from npt.perturbation import Perturbation
-from workflow.studies.declaration import Facts
 from workflow.studies.query import ProbeQuery, drawn
+from workflow.studies.study_kind import Facts
 
 CONTROL_ROWS = 20
 

@@ -19,9 +19,9 @@ from workflow.report.published import (
     paper_name,
     published,
 )
+from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import ModelRows, by_model, standard_error
-from workflow.report.table import Section, Table, with_notes
-from workflow.studies.columns import model_columns, numbers, with_errors
+from workflow.studies.error_columns import model_columns, numbers, with_errors
 
 NOTE = (
     "Every column of all other rows is permuted, each by its own permutation. The control is the "

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from workflow.studies.declaration import Options, StudyKind
+from workflow.studies.study_kind import Options, StudyKind
 
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 

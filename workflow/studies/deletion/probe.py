@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from npt.data.encoding import one_hot_features
-from workflow.studies.declaration import Facts
-from workflow.studies.deletion.search import Deletion, deletions
+from workflow.studies.deletion.algorithm import Deletion, deletions
 from workflow.studies.query import ProbeQuery, rounded
+from workflow.studies.study_kind import Facts
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:

@@ -12,6 +12,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, p_value
 from workflow.report.notes import failure_notes
 from workflow.report.published import is_part_of, published
+from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
     MODEL,
     ModelRows,
@@ -22,8 +23,7 @@ from workflow.report.statistics import (
     signed_rank_p,
     without_failures,
 )
-from workflow.report.table import Section, Table
-from workflow.studies.columns import model_columns, numbers, percents
+from workflow.studies.error_columns import model_columns, numbers, percents
 
 NOTE = (
     "Rows are deleted one at a time while the prediction stays close to that with all rows (paper "

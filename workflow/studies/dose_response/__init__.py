@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from workflow.studies.declaration import Options, StudyKind
+from workflow.studies.study_kind import Options, StudyKind
 
 
 class DoseResponseOptions(Options):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from npt.perturbation import KINDS, Perturbation
-from workflow.studies.declaration import Facts
 from workflow.studies.query import ProbeQuery
+from workflow.studies.study_kind import Facts
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:

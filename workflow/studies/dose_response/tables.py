@@ -13,6 +13,7 @@ from npt.perturbation import KINDS
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, counted, number, percent, text
 from workflow.report.notes import failure_notes
+from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
     MODEL,
     by_model,
@@ -20,9 +21,8 @@ from workflow.report.statistics import (
     standard_error,
     without_failures,
 )
-from workflow.report.table import Section, Table
 from workflow.report.titles import dataset_title, method_title
-from workflow.studies.columns import columns_of
+from workflow.studies.error_columns import columns_of
 
 NOTE = (
     "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Lost` is the "

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from workflow.studies.declaration import Options, StudyKind
+from workflow.studies.study_kind import Options, StudyKind
 
 
 class LookupOptions(Options):

@@ -10,10 +10,10 @@ import numpy as np
 
 from npt.metrics import score
 from npt.nn.trained import TrainedNPT
-from workflow.studies.declaration import Facts
 from workflow.studies.lookup.alternatives import baseline_predictions, neighbour_predictions
 from workflow.studies.lookup.intervention import Intervention, intervention
 from workflow.studies.query import ProbeQuery, drawn, rounded
+from workflow.studies.study_kind import Facts
 
 NEIGHBOURS = range(1, 11)
 SWEPT_ROWS = 20

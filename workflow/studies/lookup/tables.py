@@ -18,6 +18,7 @@ from workflow.report.published import (
     is_part_of,
     published,
 )
+from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
     ModelRows,
     by_model,
@@ -25,8 +26,7 @@ from workflow.report.statistics import (
     standard_error,
     with_columns,
 )
-from workflow.report.table import Section, Table
-from workflow.studies.columns import model_columns, numbers, with_errors
+from workflow.studies.error_columns import model_columns, numbers, with_errors
 
 MEASURES = (
     "rmse",

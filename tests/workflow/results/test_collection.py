@@ -11,7 +11,7 @@ from npt.metrics import METRICS, Metric
 from tests.rows import finish, finish_probe, plan, prepare
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.results.collect import Collected, Collector
+from workflow.results.collection import Collected, Collector
 
 NPT = "yacht/npt/base/seed_0/folds_{}"
 KNN = "yacht/knn/base/seed_0/folds_0-2"

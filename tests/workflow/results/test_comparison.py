@@ -7,7 +7,7 @@ import pytest
 
 from npt.interface import UserError
 from tests.rows import row
-from workflow.results.compare import Comparison, compare_study
+from workflow.results.comparison import Comparison, compare_study
 from workflow.results.study_file import write_study
 from workflow.steps import compare
 
@@ -42,6 +42,13 @@ def test_other_columns_must_be_equal(change: dict[str, Any], tmp_path: Path) -> 
 
 def test_numbers_and_json_compare_by_value(tmp_path: Path) -> None:
     assert compared(tmp_path, {"chosen": {"k": 0.0}}, {}).columns == {}
+
+
+def test_tolerance_holds_inside_json(tmp_path: Path) -> None:
+    compared(tmp_path, {"test_rmse": 1e-12, "chosen": {"k": 1e-12}}, {"test_rmse": 0.2})
+    files = [tmp_path / folder / "main.csv" for folder in ("a", "b")]
+    assert compare_study(*files).columns == {"test_rmse": 2, "chosen": 1}
+    assert compare_study(*files, tolerance=1e-9).columns == {"test_rmse": 1}
 
 
 def test_missing_and_additional_rows_are_different(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from npt.data.store import Prepared
 from npt.interface import UserError
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import Expected, PlannedStudy
+from workflow.results.best_trials import Trial, best_trials
 from workflow.results.external import (
     complete_methods,
     read_csv,
@@ -31,7 +32,6 @@ from workflow.results.revisions import mixed_revisions
 from workflow.results.row import UNFINISHED, Row
 from workflow.results.row_file import read_rows
 from workflow.results.scores import fold_scores
-from workflow.results.selection import Trial, best_trials
 from workflow.results.sources import (
     Source,
     Sources,

@@ -17,7 +17,7 @@ from npt.data.custom.checks import (
     check_roles,
     check_target,
 )
-from npt.data.custom.declaration import CustomDataset
+from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.description import described
 from npt.data.custom.formats import Content, read_file, read_openml
 from npt.data.custom.inference import infer

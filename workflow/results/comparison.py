@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -63,8 +64,13 @@ def may_differ(column: str) -> bool:
     return column in VOLATILE or any(part in column for part in MEASURED)
 
 
-def compare_study(reference: Path, study: Path, excluded: Collection[str] = ()) -> Comparison:
+def compare_study(
+    reference: Path, study: Path, excluded: Collection[str] = (), tolerance: float = 0.0
+) -> Comparison:
     """Compare two collected studies, without the rows of the excluded methods.
+
+    Args:
+        tolerance: Relative and absolute difference up to which two numbers are equal.
 
     Raises:
         UserError: a file is missing, or has two rows of one identity.
@@ -74,7 +80,7 @@ def compare_study(reference: Path, study: Path, excluded: Collection[str] = ()) 
     shared = [identity for identity in expected if identity in actual]
     columns: Counter[str] = Counter()
     for identity in shared:
-        columns.update(_different(expected[identity], actual[identity]))
+        columns.update(_different(expected[identity], actual[identity], tolerance))
     return Comparison(
         study=reference.stem,
         rows=len(shared),
@@ -100,16 +106,12 @@ def _rows_by_identity(path: Path, excluded: Collection[str]) -> dict[Identity, C
     return rows
 
 
-def _different(expected: Cells, actual: Cells) -> Iterable[str]:
+def _different(expected: Cells, actual: Cells, tolerance: float) -> Iterable[str]:
     """Columns whose cells differ; a column that one side lacks is empty."""
     for name in dict.fromkeys((*expected, *actual)):
-        if not _same(expected.get(name, ""), actual.get(name, "")):
+        before, after = expected.get(name, ""), actual.get(name, "")
+        if before != after and not _same(_value(before), _value(after), tolerance):
             yield name
-
-
-def _same(expected: str, actual: str) -> bool:
-    """Whether two cells hold the same text, number or JSON."""
-    return expected == actual or _value(expected) == _value(actual)
 
 
 def _value(cell: str) -> Any:
@@ -117,3 +119,16 @@ def _value(cell: str) -> Any:
         return json.loads(cell)
     except json.JSONDecodeError:
         return cell
+
+
+def _same(expected: Any, actual: Any, tolerance: float) -> bool:
+    """Whether two values, from JSON, are equal up to the tolerance of numbers."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        keys_agree = expected.keys() == actual.keys()
+        return keys_agree and all(_same(expected[key], actual[key], tolerance) for key in expected)
+    if isinstance(expected, list) and isinstance(actual, list):
+        pairs = zip(expected, actual, strict=False)
+        return len(expected) == len(actual) and all(_same(*pair, tolerance) for pair in pairs)
+    if isinstance(expected, int | float) and isinstance(actual, int | float):
+        return math.isclose(expected, actual, rel_tol=tolerance, abs_tol=tolerance)
+    return expected == actual

@@ -11,8 +11,8 @@ from npt.data.custom.formats import file_at
 from npt.data.datasets import datasets
 from npt.interface import UserError, unknown
 from npt.metrics import METRICS
+from workflow.config.method_settings import require_settings
 from workflow.config.models import Config
-from workflow.config.settings import require_settings
 from workflow.config.study import Study, studies_of
 
 DRAWN_TRIAL = re.compile(r"trial_\d+")

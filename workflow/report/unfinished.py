@@ -10,7 +10,7 @@ from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.report.files import write_figures, write_tables
 from workflow.report.page import render
-from workflow.results.collect import Collected
+from workflow.results.collection import Collected
 from workflow.results.missing import last_error
 from workflow.results.study_file import read_study, write_study
 from workflow.studies import kinds

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from npt.interface import Method
     from workflow.config.scoring import Scoring
-    from workflow.report.table import Table
+    from workflow.report.sections import Table
     from workflow.studies.query import ProbeQuery
 
 Facts = dict[str, Any]

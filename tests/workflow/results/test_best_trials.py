@@ -4,8 +4,8 @@ from typing import Any
 
 from tests.rows import failed, row
 from workflow.planning.planned_study import Expected
+from workflow.results.best_trials import Trial, best_trials
 from workflow.results.row import UNFINISHED, Row
-from workflow.results.selection import Trial, best_trials
 
 CHANGES: dict[str, dict[str, Any]] = {"base": {}, "deep": {"layers": 8}, "wide": {"width": 64}}
 
