@@ -129,6 +129,17 @@ def test_every_kind_of_training_can_be_resumed(tmp_path: Path, changes: dict) ->
     assert all(torch.equal(a, b) for other in last[1:] for a, b in zip(last[0], other, strict=True))
 
 
+def test_plain_trainings_ignore_the_global_seed() -> None:
+    trained = []
+    with kernels.plain():
+        for seed in (1, 2):
+            model, data = start(BATCHES)
+            torch.manual_seed(seed)
+            train(model, data, BATCHES, 3)
+            trained.append(weights(model))
+    assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
+
+
 def test_two_threads_give_the_same_bits_twice() -> None:
     torch.set_num_threads(2)
     try:
