@@ -11,6 +11,13 @@ import npt
 from npt.interface import Method
 
 ROOT = Path(npt.__file__).parents[1]
+# What all probes depend on; their rows hold metrics, which rows of runs do not.
+PROBING = (
+    "npt/metrics.py",
+    "workflow/studies/probing.py",
+    "workflow/studies/query.py",
+    "workflow/studies/study_kind.py",
+)
 # Modules of a study kind that only declare or show; options are in the rows.
 NOT_PROBING = ("__init__.py", "tables.py", "figures.py", "summary.py")
 
@@ -23,14 +30,16 @@ def revision(method: Method, sources: Sequence[str] = ()) -> str:
     return _hash_of((*method.sources, *sources))
 
 
-def probe_sources(kind: str) -> tuple[str, ...]:
-    """Files that determine the rows of a probe, besides those of the method."""
-    folder = ROOT / "workflow" / "studies"
-    files = [folder / "probing.py", folder / "query.py"]
-    for file in sorted((folder / kind).glob("*.py")):
-        if file.name not in NOT_PROBING:
-            files.append(file)
-    return tuple(file.relative_to(ROOT).as_posix() for file in files)
+def probe_sources(kind: str, further: Sequence[str] = ()) -> tuple[str, ...]:
+    """Files that determine the rows of a probe, besides those of the method.
+
+    Args:
+        further: Those that the kind names for its options.
+    """
+    folder = f"workflow/studies/{kind}"
+    names = sorted(file.name for file in (ROOT / folder).glob("*.py"))
+    probing = [f"{folder}/{name}" for name in names if name not in NOT_PROBING]
+    return (*PROBING, *probing, *further)
 
 
 @cache
