@@ -29,7 +29,7 @@ def revision(method: Method, sources: Sequence[str] = ()) -> str:
 
     The declarations of datasets are left out, since rows carry the hash of their table.
     """
-    return _hash_of((*method.sources, *FITTING, *sources))
+    return hash_of_files((*method.sources, *FITTING, *sources))
 
 
 def probe_sources(kind: str, further: Sequence[str] = ()) -> tuple[str, ...]:
@@ -45,7 +45,8 @@ def probe_sources(kind: str, further: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 @cache
-def _hash_of(sources: Sequence[str]) -> str:
+def hash_of_files(sources: Sequence[str]) -> str:
+    """Sixteen hex digits over files, and over the Python files of folders, of this project."""
     digest = hashlib.sha256()
     for source in dict.fromkeys(sources):
         path = ROOT / source
