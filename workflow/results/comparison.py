@@ -113,8 +113,11 @@ def _rows_by_identity(path: Path, excluded: Collection[str]) -> dict[Identity, C
 def _different(expected: Cells, actual: Cells, tolerance: float) -> Iterable[str]:
     """Columns whose cells differ; a column that one side lacks is empty."""
     for name in dict.fromkeys((*expected, *actual)):
-        before, after = expected.get(name, ""), actual.get(name, "")
-        if before != after and not _same(_value(before), _value(after), tolerance):
+        before = expected.get(name, "")
+        after = actual.get(name, "")
+        if before == after:
+            continue
+        if not _same(_value(before), _value(after), tolerance):
             yield name
 
 
