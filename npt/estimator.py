@@ -93,9 +93,8 @@ class NPTEstimator(BaseEstimator):
 
     def _resources(self) -> Resources:
         threads = _whole_number(self.threads, "threads", lowest=1)
-        if not isinstance(self.device, str):
-            raise UserError(f"device: {self.device!r}; a name such as 'cpu' is needed")
-        return Resources(threads, self.device)
+        device = _text(self.device, "device")
+        return Resources(threads, device)
 
     def _predict(self, features: Any) -> np.ndarray:
         """Predictions for new rows, which join the fitted table with their targets hidden."""
@@ -210,6 +209,12 @@ def _whole_number(value: Any, name: str, lowest: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < lowest:
         raise UserError(f"{name}: {value!r}; a whole number from {lowest} is needed")
     return int(value)
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise UserError(f"{name}: {value!r}; a text is needed")
+    return value
 
 
 def _settings(changes: Any) -> NPTSettings:

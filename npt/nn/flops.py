@@ -17,24 +17,39 @@ def blocks(settings: NPTSettings) -> tuple[int, int]:
     return over_rows.count(True), over_rows.count(False)
 
 
-def block(positions: int, width: int, feed_forward: int) -> int:
+def block(
+    positions: int,
+    width: int,
+    feed_forward: int,
+) -> int:
     """A block over s positions of width M.
 
     (10 + 4 f) s M^2 operations are for linear layers, 4 s^2 M for attention.
     """
-    linear = (10 + 4 * feed_forward) * positions * width**2
+    layers = 10 + 4 * feed_forward
+    linear = layers * positions * width**2
     attention = 4 * positions**2 * width
     return linear + attention
 
 
-def between_datapoints(n: int, d: int, settings: NPTSettings) -> int:
+def between_datapoints(
+    n: int,
+    d: int,
+    settings: NPTSettings,
+) -> int:
     """A block between datapoints: over n positions of width d e."""
-    return block(n, d * settings.width, settings.feed_forward)
+    width = d * settings.width
+    return block(n, width, settings.feed_forward)
 
 
-def between_attributes(n: int, d: int, settings: NPTSettings) -> int:
+def between_attributes(
+    n: int,
+    d: int,
+    settings: NPTSettings,
+) -> int:
     """A block between attributes: over d positions of width e, for each of n rows."""
-    return n * block(d, settings.width, settings.feed_forward)
+    width = settings.width
+    return n * block(d, width, settings.feed_forward)
 
 
 def forward(n: int, d: int, settings: NPTSettings) -> int:
