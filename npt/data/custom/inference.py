@@ -161,5 +161,5 @@ def _check_signs(levels: pd.Series, name: str) -> None:
         if pd.to_numeric(text, errors="coerce").notna().all():
             raise UserError(
                 f"column {name!r} holds numbers such as {levels[changed].iloc[0]!r}; "
-                "write them with digits and a decimal point only, or put the column under `categorical`"
+                "write them as digits with a decimal point, or put the column under `categorical`"
             )
