@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from npt.data.datasets import datasets
+from npt.data.declaration import PREPARATION_SOURCES
 from npt.interface import UserError
 from tests.npt.data.custom.tables import ROWS, declare, frame, prepare, write
 
@@ -29,7 +31,7 @@ def refused(key: str, path: Path, **changes: Any) -> None:
     ("changes", "key"),
     [
         ({"target": None}, "mine.target"),
-        ({"target": ""}, "mine.target"),
+        ({"target": ""}, "mine.target: is empty"),
         ({"task": "ranking"}, "mine.task"),
         ({"flods": 3}, "flods"),
         ({"path": ""}, "path"),
@@ -67,6 +69,26 @@ def test_a_declaration_survives_json() -> None:
     assert declare(**dataset.model_dump(mode="json", exclude={"name"})) == dataset
     assert dataset.fingerprint() == declare("my.csv", drop=["size"], folds=3).fingerprint()
     assert dataset.fingerprint() != declare("my.csv", drop=["size"], folds=4).fingerprint()
+
+
+@pytest.mark.parametrize("number", range(len(PREPARATION_SOURCES)))
+def test_an_edit_of_the_preparation_changes_fingerprints(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = [datasets()["yacht"], declare("my.csv")]
+    before = [dataset.fingerprint() for dataset in declared]
+    sources = list(PREPARATION_SOURCES)
+    sources[number] = write(tmp_path, sources[number].read_text() + "#", "edited.py")
+    for module in ("npt.data.declaration", "npt.data.custom.dataset"):
+        monkeypatch.setattr(f"{module}.PREPARATION_SOURCES", sources)
+    after = [dataset.fingerprint() for dataset in declared]
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def test_preparation_sources_have_all_that_prepares() -> None:
+    names = {source.stem for source in PREPARATION_SOURCES}
+    assert names == {"assembly", "dtypes", "images", "splits", "text"}
 
 
 @pytest.mark.parametrize(
@@ -123,8 +145,8 @@ def test_inexact_integers_beside_missing_cells(
     data = frame().assign(x=cells)
     path = write(tmp_path, data, f"my.{ending}")
     if ending == "parquet":
-        integers = pd.Series(cells).replace("?", None).astype("Int64")
-        data = data if missing == "?" else data.assign(x=integers)
+        if missing != "?":
+            data["x"] = data["x"].astype("Int64")
         data.to_parquet(path)
     refused("'x' has whole numbers beyond 2^53", path, missing=["?", -999])
 
