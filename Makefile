@@ -41,7 +41,7 @@ check: $(VENV)/.installed-test
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/python .ci/lines.py
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --pythonpath $(BIN)/python --project pyproject.toml
 	$(BIN)/pyright --pythonpath $(BIN)/python --project .ci/pyright-npt.json
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint

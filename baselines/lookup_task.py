@@ -13,7 +13,6 @@ from baselines.grids import BaselineSettings
 from baselines.search import Search
 from baselines.training_data import TrainingData, training_data
 from baselines.tuned import SEED
-from npt.data.encoding import statistics
 from npt.interface import Duplicates, Infeasible, Resources
 from npt.table import Split, Table
 
@@ -28,7 +27,7 @@ def predict_originals(
     seed: int,
     resources: Resources,
 ) -> np.ndarray:
-    """Predicted values (n,) of the originals, in units of the target.
+    """Predicted values (n,) of the originals, standardised as the duplicates' targets are.
 
     A baseline that `recalls` is trained on the table and then observes the duplicates. Others are
     fitted to the duplicates with the quick grid and tuned on them, on the CPU.
@@ -47,8 +46,7 @@ def predict_originals(
     baseline = baselines()[name]
     values_of = _recalled if baseline.recalls else _fitted
     with threadpool_limits(resources.threads):
-        values = values_of(baseline, table, split, duplicates, SEED + seed, resources)
-    return statistics(table, split).original(values, table.target)
+        return values_of(baseline, table, split, duplicates, SEED + seed, resources)
 
 
 def _recalled(

@@ -76,9 +76,14 @@ def _parser() -> argparse.ArgumentParser:
     actions.add_parser("list", help="list the datasets (the default)")
     fetch = actions.add_parser("fetch", help="download the files of datasets")
     fetch.add_argument("names", nargs="+", metavar="NAME", help=f"a dataset, or {OPENML}NUMBER")
-    inspect = actions.add_parser("inspect", help="check a custom dataset, print its column types")
+    inspect = actions.add_parser(
+        "inspect",
+        help="check a custom dataset, print its column types",
+        description="Check a custom dataset and print its column types. "
+        "The options are the keys of docs/data.md.",
+    )
     inspect.add_argument("path", help=f".csv, .tsv, .parquet or .arff, or {OPENML}NUMBER")
-    inspect.add_argument("--target", required=True)
+    inspect.add_argument("--target", required=True, help="column to predict")
     inspect.add_argument("--task", required=True, choices=get_args(CustomTask))
     optional = argparse.SUPPRESS
     for key in COLUMN_LISTS:

@@ -7,7 +7,7 @@ import hashlib
 import pickle
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import npt
 from npt.atomic import partial_of
 from npt.nn.inputs import EncodedTable
 
+ROOT = Path(npt.__file__).parents[1]
 # What torch raises when it reads a damaged file, depending on where the damage is.
 DAMAGES = (
     RuntimeError,
@@ -100,12 +102,25 @@ class Checkpoint:
         print(f"{self.path}: not a checkpoint ({reason}); training starts over", file=sys.stderr)
 
 
-def stamp(*facts: object, data: EncodedTable) -> str:
-    """Sixteen hex digits over data, code, versions, device, threads and other facts."""
+def stamp(
+    *facts: object,
+    data: EncodedTable,
+    sources: Sequence[str],
+) -> str:
+    """Sixteen hex digits over data, code, versions, device, threads and other facts.
+
+    Args:
+        sources: Files and folders of the code, relative to the repository.
+    """
     environment = (torch.__version__, np.__version__, data.codes.device.type)
     digest = hashlib.sha256(repr((environment, torch.get_num_threads(), facts)).encode())
-    for source in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(source.read_bytes())
+    for source in sources:
+        path = ROOT / source
+        files = [path]
+        if path.is_dir():
+            files = sorted(path.rglob("*.py"))
+        for file in files:
+            digest.update(file.read_bytes())
     for tensor in (data.codes, data.numbers, data.missing, data.part):
         digest.update(tensor.cpu().numpy().tobytes())
     return digest.hexdigest()[:16]

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from npt.nn.checkpoint import Checkpoint
     from npt.nn.trained import TrainedNPT
 
+SOURCES = ("npt/nn", *DATA_SOURCES)
+
 
 class NPTLearner:
     """Trains on all rows of a blind table.
@@ -105,7 +107,13 @@ class NPTLearner:
 
         if self.resources.checkpoint is None:
             return None
-        belongs = stamp(self.settings, trained.model.layout, trained.seed, data=trained.data)
+        belongs = stamp(
+            self.settings,
+            trained.model.layout,
+            trained.seed,
+            data=trained.data,
+            sources=SOURCES,
+        )
         return Checkpoint(self.resources.checkpoint, belongs, self.resources.checkpoint_minutes)
 
 
@@ -143,7 +151,7 @@ METHOD = Method(
     load=load,
     folds_per_job=one_fold,
     saves_weights=True,
-    sources=("npt/nn", *DATA_SOURCES),
+    sources=SOURCES,
     libraries=("torch",),
     test_settings={
         "width": 8,

@@ -264,11 +264,16 @@ def _seed_dropout(
     number: int,
     device: torch.device,
 ) -> None:
-    """Seed the dropout of an update: torch's on a GPU, the model's own masks on the CPU."""
+    """Seed the dropout of an update: torch's on a GPU, the model's own masks on the CPU.
+
+    Plain kernels draw from torch's generator on the CPU, too.
+    """
     key = seed_for(seed, "dropout", number)
     model.dropout_masks.key = key
     if device.type == "cuda":
         torch.cuda.manual_seed(key)
+    elif not is_fast():
+        torch.default_generator.manual_seed(key)
 
 
 def _metrics(

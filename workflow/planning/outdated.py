@@ -10,6 +10,7 @@ from baselines import methods
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.revision import probe_sources, revision
+from workflow.studies import kinds
 
 
 def outdated_folders(plan: Plan) -> list[str]:
@@ -21,7 +22,9 @@ def outdated_folders(plan: Plan) -> list[str]:
     for study in plan.studies.values():
         if not study.probes:
             continue
-        sources = probe_sources(study.kind)
+        kind = kinds()[study.kind]
+        options = kind.options.model_validate(study.options)
+        sources = probe_sources(study.kind, kind.sources(options))
         for run in plan.runs_of(study):
             if _is_outdated(paths.probe_rows(study.name, run.stem), run.method, sources):
                 folders[f"{paths.RESULTS}/probes/{study.name}/*/{run.method}"] = None

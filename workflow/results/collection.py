@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from baselines import methods
+from npt.data.datasets import datasets as declared_datasets
 from npt.data.store import Prepared
 from npt.interface import UserError
 from workflow.planning.plan import Plan
@@ -43,6 +44,7 @@ from workflow.results.sources import (
 )
 
 Content = TypeVar("Content")
+DatasetFold = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -163,20 +165,27 @@ class Collector:
         return row.changed(scores)
 
     def _external_methods(self, study: PlannedStudy) -> list[Row]:
-        """Rows of methods that are unknown here, on the study's datasets and folds."""
+        """Rows of methods that are unknown here, on the study's prepared datasets and folds."""
         rows: list[Row] = []
+        known_datasets = sorted({*declared_datasets(), *self.plan.datasets})
         for name in external_csvs(study):
-            for row in read_csv(Path(name), self.prepared.available):
+            for row in read_csv(Path(name), self.prepared.available, known_datasets):
                 rows.append(row.changed({"source": name}))
+        folds: dict[DatasetFold, None] = {}  # an ordered set
+        for expected in study.expected:
+            if expected.dataset in self.prepared.available:
+                folds[expected.dataset, expected.fold] = None
         for folder in external_folders(study):
-            rows += self._unknown_methods(folder, study)
-        folds = [(expected.dataset, expected.fold) for expected in study.expected]
+            rows += self._unknown_methods(folder, study, folds)
         return complete_methods(rows, folds)
 
-    def _unknown_methods(self, folder: str, study: PlannedStudy) -> Iterable[Row]:
+    def _unknown_methods(
+        self, folder: str, study: PlannedStudy, folds: Collection[DatasetFold]
+    ) -> Iterable[Row]:
         for key, source in folder_sources(folder, study).items():
-            dataset, method, _ = key[0].split("/")
-            if method in methods() or dataset not in study.datasets:
+            run_key, _, fold = key
+            dataset, method, _ = run_key.split("/")
+            if method in methods() or (dataset, fold) not in folds:
                 continue
             prepared = self.prepared.get(dataset)
             for row in self._rows.read(source.rows):

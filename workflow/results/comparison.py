@@ -101,7 +101,7 @@ def _rows_by_identity(path: Path, excluded: Collection[str]) -> dict[Identity, C
                 continue
             identity = tuple(cells[name] for name in IDENTITY)
             if identity in rows:
-                raise UserError(f"{path}: {'/'.join(identity)} stands twice")
+                raise UserError(f"{path}: {'/'.join(identity)} occurs twice")
             rows[identity] = cells
     return rows
 

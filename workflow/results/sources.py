@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.planning import paths
-from workflow.planning.external_runs import CSV, external_runs
+from workflow.planning.external_runs import external_runs, is_csv, predictions_of
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.results.row import Key
-
-PREDICTIONS = ".predictions.npz"
 
 
 @dataclass(frozen=True)
@@ -61,12 +59,12 @@ def external_sources(study: PlannedStudy) -> Sources:
 
 def external_folders(study: PlannedStudy) -> list[str]:
     """External results that are folders."""
-    return [name for name in study.external_results if not name.endswith(CSV)]
+    return [name for name in study.external_results if not is_csv(name)]
 
 
 def external_csvs(study: PlannedStudy) -> list[str]:
     """External results that are plain csv files."""
-    return [name for name in study.external_results if name.endswith(CSV)]
+    return [name for name in study.external_results if is_csv(name)]
 
 
 def folder_sources(folder: str, study: PlannedStudy) -> Sources:
@@ -75,7 +73,6 @@ def folder_sources(folder: str, study: PlannedStudy) -> Sources:
     runs = external_runs([folder], f"studies.{study.name}.external_results")
     for run_key, files in runs.items():
         for (seed, fold), rows in files.items():
-            stem = rows.name.removesuffix(paths.ROWS)
-            predictions = rows.with_name(stem + PREDICTIONS)
+            predictions = predictions_of(rows)
             sources[run_key, seed, fold] = Source(rows, predictions, folder=folder)
     return sources

@@ -24,7 +24,7 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--study", required=True, help="a study of the plan that probes runs")
     options.add_argument("--run", required=True, help="stem of a run of the plan")
-    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
     arguments = options.parse_args()
     limit_threads(arguments.threads)

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from npt.interface import ContextModel, Resources, UserError
-from npt.validation import validated
 from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.revision import probe_sources
@@ -51,11 +50,10 @@ class Probe:
             UserError: the run has not exactly one row per fold.
         """
         kind = kinds()[study.kind]
-        where = f"studies.{study.name}.options"
         return cls(
             job=job,
             kind=kind,
-            options=validated(kind.options, study.options, where),
+            options=kind.options.model_validate(study.options),
             max_test_rows=study.max_test_rows,
             fitted=_fitted_rows(job),
             resources=resources,
@@ -63,7 +61,8 @@ class Probe:
 
     def fold(self, fold: int) -> tuple[Row, dict[str, np.ndarray]]:
         """Row of a fold, and arrays whose names begin with the fold."""
-        identity = self.job.identity(fold, probe_sources(self.kind.name))
+        sources = probe_sources(self.kind.name, self.kind.sources(self.options))
+        identity = self.job.identity(fold, sources)
         identity["options"] = self.options.model_dump(mode="json")
         try:
             model = self._model(fold)

@@ -74,6 +74,10 @@ class StudyKind:
         """Forward passes over a batch for each probed row; None if only measurements know."""
         return 0.0
 
+    def sources(self, options: Any) -> tuple[str, ...]:
+        """Files outside the kind's folder that determine the rows of its probe."""
+        return ()
+
     @property
     def folder(self) -> Path:
         """Folder of the kind's package."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import torch
 from torch import Tensor, nn
 
@@ -16,10 +14,15 @@ def project(*projections: Projection) -> list[Tensor]:
     """Outputs of linear layers, each with its input; neighbours with one input share a product."""
     if not is_fast():
         return [layer(x) for layer, x in projections]
+    groups: list[tuple[list[nn.Linear], Tensor]] = []
+    for layer, x in projections:
+        if groups and groups[-1][1] is x:
+            groups[-1][0].append(layer)
+        else:
+            groups.append(([layer], x))
     outputs: list[Tensor] = []
-    for _, group in groupby(projections, _identity_of_input):
-        layers, inputs = zip(*group, strict=True)
-        outputs += _joint(layers, inputs[0])
+    for layers, x in groups:
+        outputs += _joint(layers, x)
     return outputs
 
 
@@ -40,12 +43,7 @@ def initialised_jointly(width: int, count: int) -> list[nn.Linear]:
     return layers
 
 
-def _identity_of_input(projection: Projection) -> int:
-    _, x = projection
-    return id(x)
-
-
-def _joint(layers: tuple[nn.Linear, ...], x: Tensor) -> list[Tensor]:
+def _joint(layers: list[nn.Linear], x: Tensor) -> list[Tensor]:
     if len(layers) == 1:
         return [layers[0](x)]
     weights: list[Tensor] = []

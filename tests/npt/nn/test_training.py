@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -15,10 +16,11 @@ import pytest
 import torch
 
 from npt.data.encoding import statistics
-from npt.nn import kernels
+from npt.nn import checkpoint, kernels
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
+from npt.nn.learner import SOURCES
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import learning_rate
@@ -127,6 +129,17 @@ def test_every_kind_of_training_can_be_resumed(tmp_path: Path, changes: dict) ->
     assert all(torch.equal(a, b) for other in last[1:] for a, b in zip(last[0], other, strict=True))
 
 
+def test_plain_trainings_ignore_the_global_seed() -> None:
+    trained = []
+    with kernels.plain():
+        for seed in (1, 2):
+            model, data = start(BATCHES)
+            torch.manual_seed(seed)
+            train(model, data, BATCHES, 3)
+            trained.append(weights(model))
+    assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
+
+
 def test_two_threads_give_the_same_bits_twice() -> None:
     torch.set_num_threads(2)
     try:
@@ -142,15 +155,35 @@ def test_two_threads_give_the_same_bits_twice() -> None:
 
 def test_a_stamp_depends_on_settings_seed_data_and_threads() -> None:
     _, data = start(BATCHES)
-    same, missing = stamp(BATCHES, 3, data=data), data.missing.clone()
-    assert stamp(BATCHES, 3, data=data) == same
+    same = stamp(BATCHES, 3, data=data, sources=SOURCES)
+    missing = data.missing.clone()
+    assert stamp(BATCHES, 3, data=data, sources=SOURCES) == same
     missing[0, 0] = ~missing[0, 0]
-    others = [stamp(BATCHES, 4, data=data), stamp(BATCHES.changed(heads=1), 3, data=data)]
-    others.append(stamp(BATCHES, 3, data=replace(data, missing=missing)))
+    others = [
+        stamp(BATCHES, 4, data=data, sources=SOURCES),
+        stamp(BATCHES.changed(heads=1), 3, data=data, sources=SOURCES),
+        stamp(BATCHES, 3, data=replace(data, missing=missing), sources=SOURCES),
+    ]
     torch.set_num_threads(2)
-    others.append(stamp(BATCHES, 3, data=data))
+    others.append(stamp(BATCHES, 3, data=data, sources=SOURCES))
     torch.set_num_threads(1)
     assert len({same, *others}) == 5
+
+
+@pytest.mark.parametrize("source", ["npt/nn/kernels/lamb.py", "npt/seeding.py"])
+def test_a_stamp_depends_on_the_code(
+    source: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, data = start(BATCHES)
+    before = stamp(BATCHES, 3, data=data, sources=SOURCES)
+    shutil.copytree(checkpoint.ROOT / "npt", tmp_path / "npt")
+    monkeypatch.setattr(checkpoint, "ROOT", tmp_path)
+    assert stamp(BATCHES, 3, data=data, sources=SOURCES) == before
+    with (tmp_path / source).open("a") as file:
+        file.write("\n")
+    assert stamp(BATCHES, 3, data=data, sources=SOURCES) != before
 
 
 def test_other_or_damaged_checkpoints_are_ignored(

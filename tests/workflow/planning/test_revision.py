@@ -29,7 +29,17 @@ def test_probe_sources_are_those_of_the_kind(kind: str) -> None:
     sources = probe_sources(kind)
     assert f"workflow/studies/{kind}/probe.py" in sources
     assert f"workflow/studies/{kind}/tables.py" not in sources
+    assert "npt/metrics.py" in sources
     assert all((ROOT / source).exists() for source in sources)
+
+
+def test_lookup_depends_on_the_compared_baselines() -> None:
+    kind = kinds()["lookup"]
+    alone = kind.sources(kind.options())
+    compared = kind.sources(kind.options(compare_with=["mlp"]))
+    assert alone == ()
+    assert {"baselines/lookup_task.py", "baselines/mlp.py"} <= set(compared)
+    assert all((ROOT / source).exists() for source in compared)
 
 
 def test_revision_depends_on_the_sources() -> None:

@@ -49,6 +49,17 @@ class Lookup(StudyKind):
         """One pass with the duplicates and one without."""
         return 2.0
 
+    def sources(self, options: LookupOptions) -> tuple[str, ...]:
+        """Those of the compared baselines."""
+        from baselines import methods
+
+        if not options.compare_with:
+            return ()
+        sources = ["baselines/lookup_task.py"]
+        for name in options.compare_with:
+            sources += methods()[name].sources
+        return tuple(dict.fromkeys(sources))
+
 
 KIND = Lookup(
     name="lookup",

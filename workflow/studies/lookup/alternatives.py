@@ -96,4 +96,4 @@ def baseline_predictions(
     except Infeasible as error:
         reason = f"{baselines()[name].title}: {error}"
         return np.full(len(rows), np.nan), reason
-    return values, ""
+    return trained.statistics.original(values, query.table.target), ""
