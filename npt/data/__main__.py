@@ -9,6 +9,7 @@ python -m npt.data inspect my.csv --target price --task regression
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,13 +42,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
             inspect(options)
         else:
             print(listing(options.downloads))
+        sys.stdout.flush()
     except UserError as error:
         sys.exit(f"error: {error}")
+    except BrokenPipeError:
+        _discard_output()
     except OSError as error:
         path = error.filename or options.downloads
         sys.exit(f"error: {path}: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.exit("\ninterrupted; a new download resumes from the bytes that arrived")
+
+
+def _discard_output() -> None:
+    """Whoever read the output has ended, as `head` does; Python's flush at exit must not fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,9 +76,14 @@ def _parser() -> argparse.ArgumentParser:
     actions.add_parser("list", help="list the datasets (the default)")
     fetch = actions.add_parser("fetch", help="download the files of datasets")
     fetch.add_argument("names", nargs="+", metavar="NAME", help=f"a dataset, or {OPENML}NUMBER")
-    inspect = actions.add_parser("inspect", help="check a custom dataset, print its column types")
+    inspect = actions.add_parser(
+        "inspect",
+        help="check a custom dataset, print its column types",
+        description="Check a custom dataset and print its column types. "
+        "The options are the keys of docs/data.md.",
+    )
     inspect.add_argument("path", help=f".csv, .tsv, .parquet or .arff, or {OPENML}NUMBER")
-    inspect.add_argument("--target", required=True)
+    inspect.add_argument("--target", required=True, help="column to predict")
     inspect.add_argument("--task", required=True, choices=get_args(CustomTask))
     optional = argparse.SUPPRESS
     for key in COLUMN_LISTS:

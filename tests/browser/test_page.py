@@ -57,7 +57,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, study in studies.items():
         kind = kinds()[KINDS[name]]
         write_figures(name, kind, study, SCORING, results / "figures")
-        write_tables(name, kind, study, SCORING, results / "tables")
+        write_tables(name, kind, study, SCORING, "quick", results / "tables")
     path = results / "report" / "index.html"
     path.write_text(render(studies, KINDS, SCORING, "toy", results, []))
     return path

@@ -29,7 +29,7 @@ for _method in methods().values():
         if _method.refit is not None:
             REFITS.append(_case)
 SEEDED = ("npt", "mlp", "tabnet", "random_forest")
-TITLES = [
+TITLES = {
     "CatBoost",
     "DKL",
     "Gradient Boosting",
@@ -41,7 +41,7 @@ TITLES = [
     "TabNet",
     "XGBoost",
     "k-NN",
-]
+}
 
 
 def evaluated(method: Method, table: Table, seed: int = 1) -> Evaluation:
@@ -115,7 +115,9 @@ def test_refit_repeats_the_winner(method: Method, task: Task) -> None:
 
 
 def test_the_papers_methods_and_a_linear_one_are_registered() -> None:
-    assert sorted(method.title for method in methods().values()) == TITLES
+    titles = [method.title for method in methods().values()]
+    assert set(titles) >= TITLES
+    assert len(set(titles)) == len(titles)
 
 
 @pytest.mark.parametrize("method", methods().values(), ids=list(methods()))

@@ -1,4 +1,4 @@
-"""Runs in the results folders of other machines, which are not made here."""
+"""Runs in the results folders of other machines, which this run does not repeat."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from npt.interface import UserError
 from workflow.config.folds import parse_folds
-from workflow.planning.paths import RESULTS, ROWS
+from workflow.planning.paths import PREDICTIONS, RESULTS, ROWS
 
 Folds = dict[tuple[int, int], Path]  # by seed and fold
 CSV = ".csv"
@@ -34,14 +34,49 @@ def external_runs(sources: Iterable[str], where: str) -> dict[str, Folds]:
     return runs
 
 
-def _row_files(source: str, where: str) -> list[Path]:
-    path = Path(source).expanduser()
-    if not path.exists():
+def is_csv(source: str) -> bool:
+    """Whether a source is a csv file rather than a results folder."""
+    return Path(source).suffix == CSV
+
+
+def predictions_of(rows: Path) -> Path:
+    """File of predictions of a file of rows."""
+    stem = rows.name.removesuffix(ROWS)
+    return rows.with_name(stem + PREDICTIONS)
+
+
+def external_files(sources: Iterable[str], where: str) -> list[Path]:
+    """Files that determine the external rows: csv files, rows of runs, and their predictions."""
+    files: list[Path] = []
+    for source in sources:
+        if is_csv(source):
+            files.append(_existing(source, where))
+            continue
+        for rows in _row_files(source, where):
+            files.append(rows)
+            predictions = predictions_of(rows)
+            if predictions.exists():
+                files.append(predictions)
+    return files
+
+
+def _existing(source: str, where: str) -> Path:
+    try:
+        path = Path(source).expanduser()
+        exists = path.exists()
+    except (RuntimeError, ValueError) as error:  # no such user, or a NUL character
+        raise UserError(f"{where}: {source!r}: {error}") from None
+    if not exists:
         raise UserError(f"{where}: {source}: no such file or folder")
-    if path.suffix == CSV:
+    return path
+
+
+def _row_files(source: str, where: str) -> list[Path]:
+    path = _existing(source, where)
+    if is_csv(source):
         return []
     if path.resolve() == Path(RESULTS).resolve():
-        raise UserError(f"{where}: {source}: the results of this run itself")
+        raise UserError(f"{where}: {source}: is the results folder of this run")
     files = sorted(path.glob(f"runs/*/*/*/seed_*/folds_*{ROWS}"))
     if not files:
         pattern = f"runs/DATASET/METHOD/VARIANT/seed_0/folds_0{ROWS}"

@@ -59,7 +59,7 @@ def gpu_teraflops() -> float | None:
 @cache
 def searches() -> pd.DataFrame:
     """Reference searches: method, cells of the table, configurations, mean seconds a fold."""
-    config = default_config()
+    config = reference_config()
     frames: list[pd.DataFrame] = []
     for path in sorted(REFERENCE.glob("*/main.csv")):
         rows = pd.read_csv(path)
@@ -77,7 +77,7 @@ def searches() -> pd.DataFrame:
 @cache
 def deletion_passes() -> float:
     """Full forward passes that cost as much as deleting the context of one row."""
-    config = default_config()
+    config = reference_config()
     rows = pd.read_csv(REFERENCE / "quick" / "deletion.csv")
     shape, settings = _network(config, str(rows["dataset"].iloc[0]))
     forward = resources.forward_flop(shape, settings)
@@ -87,13 +87,13 @@ def deletion_passes() -> float:
 
 
 @cache
-def default_config() -> Config:
+def reference_config() -> Config:
     """Configuration of results/reference/quick."""
-    return read_file(ROOT / "config.yaml")
+    return read_file(REFERENCE / "quick" / "config.yaml")
 
 
 def _rates_of_reference() -> dict[float, float]:
-    config = default_config()
+    config = reference_config()
     rows = pd.read_csv(REFERENCE / "quick" / "main.csv")
     networks = rows[rows["method"] == "npt"]
     seconds = networks.groupby("dataset")["fit_seconds"].median()

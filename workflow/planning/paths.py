@@ -8,6 +8,7 @@ from __future__ import annotations
 
 RESULTS = "results"
 ROWS = ".jsonl"
+PREDICTIONS = ".predictions.npz"
 PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
 CONFIG = f"{RESULTS}/config.yaml"  # configuration of that run, for readers of the report
 REPORT = f"{RESULTS}/report/index.html"
@@ -30,12 +31,12 @@ def prepared(dataset: str = "{dataset}") -> str:
 
 def run_rows(stem: str = RUN) -> str:
     """Rows of a run, one JSON object per fold."""
-    return f"{RESULTS}/runs/{stem}.jsonl"
+    return f"{RESULTS}/runs/{stem}{ROWS}"
 
 
 def run_predictions(stem: str = RUN) -> str:
     """Predictions of a run for validation and test rows."""
-    return f"{RESULTS}/runs/{stem}.predictions.npz"
+    return f"{RESULTS}/runs/{stem}{PREDICTIONS}"
 
 
 def run_weights(stem: str = RUN) -> str:
@@ -60,12 +61,12 @@ def run_trials(stem: str = RUN) -> str:
 
 def probe_rows(study: str = "{study}", stem: str = RUN) -> str:
     """Rows of a probe."""
-    return f"{RESULTS}/probes/{study}/{stem}.jsonl"
+    return f"{RESULTS}/probes/{study}/{stem}{ROWS}"
 
 
 def probe_predictions(study: str = "{study}", stem: str = RUN) -> str:
     """Predictions and other arrays of a probe."""
-    return f"{RESULTS}/probes/{study}/{stem}.predictions.npz"
+    return f"{RESULTS}/probes/{study}/{stem}{PREDICTIONS}"
 
 
 def collected(study: str = "{study}") -> str:

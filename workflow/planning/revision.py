@@ -11,6 +11,8 @@ import npt
 from npt.interface import Method
 
 ROOT = Path(npt.__file__).parents[1]
+# What all rows depend on.
+FITTING = ("workflow/results/fitting.py", "workflow/results/job.py")
 # What all probes depend on; their rows hold metrics, which rows of runs do not.
 PROBING = (
     "npt/metrics.py",
@@ -23,11 +25,11 @@ NOT_PROBING = ("__init__.py", "tables.py", "figures.py", "summary.py")
 
 
 def revision(method: Method, sources: Sequence[str] = ()) -> str:
-    """Sixteen hex digits over the sources of a method, and further files or folders.
+    """Sixteen hex digits over the sources of a method, its fitting, and further files.
 
     The declarations of datasets are left out, since rows carry the hash of their table.
     """
-    return _hash_of((*method.sources, *sources))
+    return hash_of_files((*method.sources, *FITTING, *sources))
 
 
 def probe_sources(kind: str, further: Sequence[str] = ()) -> tuple[str, ...]:
@@ -43,7 +45,8 @@ def probe_sources(kind: str, further: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 @cache
-def _hash_of(sources: Sequence[str]) -> str:
+def hash_of_files(sources: Sequence[str]) -> str:
+    """Sixteen hex digits over files, and over the Python files of folders, of this project."""
     digest = hashlib.sha256()
     for source in dict.fromkeys(sources):
         path = ROOT / source

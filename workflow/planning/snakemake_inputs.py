@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from baselines import methods
-from npt.metrics import METRICS
 from workflow.planning import paths, resources
+from workflow.planning.external_runs import external_files
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
+from workflow.planning.revision import hash_of_files
 from workflow.planning.run import Run
 from workflow.studies import kinds
 
-EXTERNAL_FILES = (f"runs/**/*{paths.ROWS}", "runs/**/*.predictions.npz")
+METRICS = "npt/metrics.py"
 WORKFLOW = Path(__file__).parents[1]
 RULES = WORKFLOW / "rules"
 TABLE_CAPTION = WORKFLOW / "report" / "captions" / "table.rst"
@@ -136,15 +137,9 @@ class Jobs:
 
     def external_files(self, wildcards: Any) -> list[str]:
         """Files of external results of a study."""
-        files: list[str] = []
-        for source in self._study(wildcards).external_results:
-            path = Path(source).expanduser()
-            if not path.is_dir():
-                files.append(str(path))
-                continue
-            for pattern in EXTERNAL_FILES:
-                files += map(str, sorted(path.glob(pattern)))
-        return files
+        study = self._study(wildcards)
+        where = f"studies.{study.name}.external_results"
+        return [str(file) for file in external_files(study.external_results, where)]
 
     def study_data(self, wildcards: Any) -> list[str]:
         """Prepared datasets of a study."""
@@ -152,12 +147,12 @@ class Jobs:
         return [paths.prepared(dataset) for dataset in study.datasets]
 
     def contents(self, wildcards: Any) -> str:
-        """Hash of what a study consists of, and of the metrics."""
+        """Hash of what a study consists of, and of the code of the metrics."""
         study = self._study(wildcards)
         facts = [
             study.model_dump(mode="json"),
             self.external_files(wildcards),
-            sorted(METRICS),
+            hash_of_files((METRICS,)),
         ]
         return _hash_of(facts)
 
@@ -200,6 +195,11 @@ class Jobs:
             "subcategory": "{study}",
             "labels": {"shows": name.replace("_", " "), "as": what},
         }
+
+    @property
+    def preset(self) -> str:
+        """Name of the configuration, which tables show."""
+        return self.plan.preset
 
     @property
     def scoring(self) -> str:

@@ -24,10 +24,13 @@ METADATA: dict[str, dict[str, Any]] = {
 
 
 def write_tables(
-    name: str, kind: StudyKind, study: pd.DataFrame, scoring: Scoring, folder: Path
+    name: str, kind: StudyKind, study: pd.DataFrame, scoring: Scoring, preset: str, folder: Path
 ) -> None:
-    """Write `<study>.<table>.<format>` for every table of a study, in `TABLE_FORMATS`."""
-    preset = str(study["preset"].iloc[0])
+    """Write `<study>.<table>.<format>` for every table of a study, in `TABLE_FORMATS`.
+
+    Args:
+        preset: Name of the configuration, which the tables show.
+    """
     for table_name in kind.tables:
         table = kind.table(table_name, study, scoring)
         stem = f"{name}.{table_name}"

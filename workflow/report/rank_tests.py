@@ -120,7 +120,7 @@ def _refusal(ranks: pd.DataFrame) -> str:
 
 def _too_few(count: int, noun: str, fewest: int) -> str:
     size = counted(count, noun)
-    return f"{size}: too few for a test over datasets, at least {fewest} are needed"
+    return f"{size}, too few for a test over datasets (at least {fewest} are needed)"
 
 
 def _refused(ranks: pd.DataFrame, refusal: str) -> RankTests:

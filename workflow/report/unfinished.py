@@ -37,7 +37,7 @@ def write_interim(
         studies[name] = study
         if rows.begun:
             kind = kinds()[kind_names[name]]
-            write_tables(name, kind, study, plan.scoring, folder / "tables")
+            write_tables(name, kind, study, plan.scoring, plan.preset, folder / "tables")
             write_figures(name, kind, study, plan.scoring, folder / "figures")
     page = render(
         studies,

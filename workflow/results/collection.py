@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from baselines import methods
+from npt.data.datasets import datasets as declared_datasets
 from npt.data.store import Prepared
 from npt.interface import UserError
 from workflow.planning.plan import Plan
@@ -22,12 +23,7 @@ from workflow.results.external import (
 from workflow.results.missing import why_unfinished
 from workflow.results.predictions import read_predictions
 from workflow.results.prepared import PreparedDatasets
-from workflow.results.requirements import (
-    REMEDY,
-    require_data,
-    require_query,
-    require_settings,
-)
+from workflow.results.requirements import require_data, require_query, require_settings
 from workflow.results.revisions import mixed_revisions
 from workflow.results.row import UNFINISHED, Row
 from workflow.results.row_file import read_rows
@@ -43,6 +39,7 @@ from workflow.results.sources import (
 )
 
 Content = TypeVar("Content")
+DatasetFold = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class Collected:
 
     @property
     def unfinished(self) -> list[Row]:
-        """Rows that stand for missing results."""
+        """Rows that represent missing results."""
         return [row for row in self.rows if row.status == UNFINISHED]
 
     @property
@@ -90,7 +87,7 @@ class Collector:
         self._predictions = _Files(read_predictions)
 
     def collect(self, study: PlannedStudy) -> Collected:
-        """Rows of a study: of runs or probes made here, external ones, and unfinished ones."""
+        """Rows of a study: of its runs or probes, external ones, and unfinished ones."""
         problems: list[str] = []
         external: list[Row] = []
         sources = own_sources(self.plan, study)
@@ -115,6 +112,8 @@ class Collector:
         source = sources.get((expected.key, expected.seed, expected.fold))
         if source is None:
             return self._unfinished(expected, "in no file of the external results")
+        if expected.dataset in self.prepared.problems:
+            return self._unfinished(expected, self.prepared.problems[expected.dataset])
         try:
             return self._finished(study, expected, source)
         except FileNotFoundError:
@@ -122,7 +121,9 @@ class Collector:
             if source.stem is not None:
                 probing_study = study.name if study.probes else None
                 reason = why_unfinished(source.stem, probing_study)
-        except (UserError, OSError) as error:
+        except UserError as error:
+            reason = f"{error}; {source.remedy}"
+        except OSError as error:
             reason = str(error)
         return self._unfinished(expected, reason)
 
@@ -141,8 +142,7 @@ class Collector:
         rows = [row for row in self._rows.read(source.rows) if row.key == key]
         if len(rows) != 1:
             identity = f"{expected.key} fold {expected.fold}"
-            message = f"{source.rows}: {len(rows)} rows of {identity}; {REMEDY}"
-            raise UserError(message)
+            raise UserError(f"{source.rows}: {len(rows)} rows of {identity}")
         row = rows[0]
         if source.folder:
             return row.changed({"source": source.folder})
@@ -159,24 +159,31 @@ class Collector:
         try:
             scores = fold_scores(prepared, row.fold, arrays)
         except UserError as error:
-            raise UserError(f"{source.predictions}: {error}; {REMEDY}") from None
+            raise UserError(f"{source.predictions}: {error}") from None
         return row.changed(scores)
 
     def _external_methods(self, study: PlannedStudy) -> list[Row]:
-        """Rows of methods that are unknown here, on the study's datasets and folds."""
+        """Rows of methods that are unknown here, on the study's prepared datasets and folds."""
         rows: list[Row] = []
+        known_datasets = sorted({*declared_datasets(), *self.plan.datasets})
         for name in external_csvs(study):
-            for row in read_csv(Path(name), self.prepared.available):
+            for row in read_csv(Path(name), self.prepared.available, known_datasets):
                 rows.append(row.changed({"source": name}))
+        folds: dict[DatasetFold, None] = {}  # an ordered set
+        for expected in study.expected:
+            if expected.dataset in self.prepared.available:
+                folds[expected.dataset, expected.fold] = None
         for folder in external_folders(study):
-            rows += self._unknown_methods(folder, study)
-        folds = [(expected.dataset, expected.fold) for expected in study.expected]
+            rows += self._unknown_methods(folder, study, folds)
         return complete_methods(rows, folds)
 
-    def _unknown_methods(self, folder: str, study: PlannedStudy) -> Iterable[Row]:
+    def _unknown_methods(
+        self, folder: str, study: PlannedStudy, folds: Collection[DatasetFold]
+    ) -> Iterable[Row]:
         for key, source in folder_sources(folder, study).items():
-            dataset, method, _ = key[0].split("/")
-            if method in methods() or dataset not in study.datasets:
+            run_key, _, fold = key
+            dataset, method, _ = run_key.split("/")
+            if method in methods() or (dataset, fold) not in folds:
                 continue
             prepared = self.prepared.get(dataset)
             for row in self._rows.read(source.rows):

@@ -73,7 +73,7 @@ def compare_study(
         tolerance: Relative and absolute difference up to which two numbers are equal.
 
     Raises:
-        UserError: a file is missing, or has two rows of one identity.
+        UserError: a file is missing, is no study, or has two rows of one identity.
     """
     expected = _rows_by_identity(reference, excluded)
     actual = _rows_by_identity(study, excluded)
@@ -96,12 +96,16 @@ def _rows_by_identity(path: Path, excluded: Collection[str]) -> dict[Identity, C
     csv.field_size_limit(2**31 - 1)
     rows: dict[Identity, Cells] = {}
     with path.open(encoding="utf-8", newline="") as stream:
-        for cells in csv.DictReader(stream):
+        reader = csv.DictReader(stream)
+        for name in IDENTITY:
+            if name not in (reader.fieldnames or ()):
+                raise UserError(f"{path}: not a collected study: has no column {name!r}")
+        for cells in reader:
             if cells["method"] in excluded:
                 continue
             identity = tuple(cells[name] for name in IDENTITY)
             if identity in rows:
-                raise UserError(f"{path}: {'/'.join(identity)} stands twice")
+                raise UserError(f"{path}: {'/'.join(identity)} occurs twice")
             rows[identity] = cells
     return rows
 

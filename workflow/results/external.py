@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,20 +32,24 @@ class CsvLine(Strict, strict=False):
     seed: int = Field(0, ge=0)
 
 
-def read_csv(path: Path, prepared: Mapping[str, Prepared]) -> list[Row]:
+def read_csv(
+    path: Path, prepared: Mapping[str, Prepared], known_datasets: Collection[str]
+) -> list[Row]:
     """Rows of a plain csv file: dataset, method, fold, and a column per metric of the test rows.
 
-    Lines of datasets that are not prepared are left out.
+    Lines of known datasets that are not prepared are left out.
 
     Raises:
         UserError: names the file, the line and the column.
     """
     rows = []
-    for number, cells in enumerate(_lines(path), 2):
+    for number, cells in _lines(path).items():
         where = f"{path}:{number}"
         names = [name for name in CsvLine.model_fields if cells.get(name)]
         line = validated(CsvLine, {name: cells[name] for name in names}, where)
         scores = _scores(cells, where)
+        if line.dataset not in known_datasets:
+            raise UserError(f"{where}.dataset: {unknown(line.dataset, known_datasets)}")
         if line.dataset not in prepared:
             continue
         task = prepared[line.dataset].table.task
@@ -57,18 +61,37 @@ def read_csv(path: Path, prepared: Mapping[str, Prepared]) -> list[Row]:
     return rows
 
 
-def _lines(path: Path) -> list[dict[str, str]]:
+def _lines(path: Path) -> dict[int, dict[str, str]]:
+    """Cells by line number and column."""
     try:
         with path.expanduser().open(encoding="utf-8-sig", newline="") as stream:
-            lines = list(csv.DictReader(stream, restkey="", restval=None))
+            cells_by_line = dict(_numbered_cells(stream))
     except UnicodeDecodeError:
         raise UserError(f"{path}: not UTF-8 text") from None
-    stripped = []
-    for number, line in enumerate(lines, 2):
-        if "" in line or None in line.values():
+    except csv.Error as error:
+        raise UserError(f"{path}: not a csv file ({error})") from None
+    if len(cells_by_line) < 2:
+        raise UserError(f"{path}: has no results")
+    header, *others = cells_by_line
+    columns = cells_by_line[header]
+    for name, count in Counter(columns).items():
+        if count > 1:
+            raise UserError(f"{path}:{header}.{name}: {count} columns of this name")
+    lines = {}
+    for number in others:
+        cells = cells_by_line[number]
+        if len(cells) != len(columns):
             raise UserError(f"{path}:{number}: not as many cells as columns")
-        stripped.append({name.strip(): cell.strip() for name, cell in line.items()})
-    return stripped
+        lines[number] = dict(zip(columns, cells, strict=True))
+    return lines
+
+
+def _numbered_cells(stream: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of the lines that are not blank."""
+    reader = csv.reader(stream)
+    for cells in reader:
+        if cells:
+            yield reader.line_num, [cell.strip() for cell in cells]
 
 
 def _scores(cells: Mapping[str, str], where: str) -> dict[str, float]:
@@ -128,7 +151,7 @@ def complete_methods(rows: Iterable[Row], folds: Iterable[tuple[str, int]]) -> l
         folds: Dataset and fold of every row that the study needs.
 
     Raises:
-        UserError: a method lacks a dataset or a fold, or has it twice.
+        UserError: a method lacks a dataset or a fold with one of its seeds, or has it twice.
     """
     needed = list(dict.fromkeys(folds))
     rows_by_variant: dict[tuple[str, str], dict[Key, Row]] = defaultdict(dict)
@@ -147,11 +170,14 @@ def complete_methods(rows: Iterable[Row], folds: Iterable[tuple[str, int]]) -> l
 
 
 def _require_folds(rows: list[Row], needed: list[tuple[str, int]]) -> None:
-    present = {(row.dataset, row.fold) for row in rows}
+    """Raise `UserError` where a seed of a variant lacks a dataset or a fold."""
+    present = {(row.seed, row.dataset, row.fold) for row in rows}
     first = rows[0]
-    for dataset, fold in needed:
-        if (dataset, fold) not in present:
-            raise UserError(
-                f"{first.source}: {first.method} ({first.variant}) lacks fold {fold} of {dataset}; "
-                "external methods need all datasets and folds of a study"
-            )
+    variant = f"{first.source}: {first.method} ({first.variant})"
+    for seed in sorted({row.seed for row in rows}):
+        for dataset, fold in needed:
+            if (seed, dataset, fold) not in present:
+                raise UserError(
+                    f"{variant} lacks fold {fold} of {dataset} with seed {seed}; "
+                    "external methods need all datasets and folds of a study"
+                )

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.planning import paths
-from workflow.planning.external_runs import CSV, external_runs
+from workflow.planning.external_runs import external_runs, is_csv, predictions_of
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.results.row import Key
-
-PREDICTIONS = ".predictions.npz"
+from workflow.results.row_file import remedy
 
 
 @dataclass(frozen=True)
@@ -19,8 +18,8 @@ class Source:
     """Files of a row.
 
     Attributes:
-        stem: Stem of the run made here; None for external results.
-        folder: External results folder; empty for a run made here.
+        stem: Stem of a run of this plan; None for external results.
+        folder: External results folder; empty for a run of this plan.
     """
 
     rows: Path
@@ -28,12 +27,19 @@ class Source:
     stem: str | None = None
     folder: str = ""
 
+    @property
+    def remedy(self) -> str:
+        """Part of an error message about the row."""
+        if self.folder:
+            return f"take {self.rows} out of {self.folder}"
+        return remedy(self.rows)
+
 
 Sources = dict[Key, Source]
 
 
 def own_sources(plan: Plan, study: PlannedStudy) -> Sources:
-    """Files of the runs of a study that are made here, or of its probes of them."""
+    """Files of the runs of a study that are of this plan, or of its probes of them."""
     sources: Sources = {}
     for stem, folds in study.runs.items():
         run = plan.runs[stem]
@@ -61,12 +67,12 @@ def external_sources(study: PlannedStudy) -> Sources:
 
 def external_folders(study: PlannedStudy) -> list[str]:
     """External results that are folders."""
-    return [name for name in study.external_results if not name.endswith(CSV)]
+    return [name for name in study.external_results if not is_csv(name)]
 
 
 def external_csvs(study: PlannedStudy) -> list[str]:
     """External results that are plain csv files."""
-    return [name for name in study.external_results if name.endswith(CSV)]
+    return [name for name in study.external_results if is_csv(name)]
 
 
 def folder_sources(folder: str, study: PlannedStudy) -> Sources:
@@ -75,7 +81,6 @@ def folder_sources(folder: str, study: PlannedStudy) -> Sources:
     runs = external_runs([folder], f"studies.{study.name}.external_results")
     for run_key, files in runs.items():
         for (seed, fold), rows in files.items():
-            stem = rows.name.removesuffix(paths.ROWS)
-            predictions = rows.with_name(stem + PREDICTIONS)
+            predictions = predictions_of(rows)
             sources[run_key, seed, fold] = Source(rows, predictions, folder=folder)
     return sources

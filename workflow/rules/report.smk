@@ -16,6 +16,7 @@ for kind in jobs.kinds:
             mem_mb=1000,
         params:
             scoring=jobs.scoring,
+            preset=jobs.preset,
         message:
             "show {wildcards.study}"
         shell:

@@ -18,7 +18,12 @@ def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
     options.add_argument("reference", type=Path, help="folder of collected studies")
-    options.add_argument("--studies", type=Path, default=Path(paths.collected("x")).parent)
+    options.add_argument(
+        "--studies",
+        type=Path,
+        default=Path(paths.collected("x")).parent,
+        help="folder of the collected studies of the run (default: %(default)s)",
+    )
     options.add_argument(
         "--except",
         dest="excluded",

@@ -19,7 +19,12 @@ def main() -> None:
     from workflow.planning.plan import Plan
 
     options = parser(__doc__)
-    options.add_argument("--configfile", type=Path, default=Path("config.yaml"))
+    options.add_argument(
+        "--configfile",
+        type=Path,
+        default=Path("config.yaml"),
+        help="configuration (default: %(default)s)",
+    )
     options.add_argument(
         "--gpu-teraflops", type=float, help="rate of trainings on your GPU in 10^12 operations/s"
     )

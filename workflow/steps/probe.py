@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from npt.interface import Resources
+from npt.interface import Resources, UserError, unknown
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.results.job import Job
@@ -24,13 +24,17 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--study", required=True, help="a study of the plan that probes runs")
     options.add_argument("--run", required=True, help="stem of a run of the plan")
-    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
     arguments = options.parse_args()
     limit_threads(arguments.threads)
     plan = load()
     study = planned_study(plan, arguments.study)
+    if not study.probes:
+        raise UserError(f"--study: {study.name} probes no runs")
     job = Job.of(plan, arguments.run)
+    if job.run.stem not in study.runs:
+        raise UserError(f"--run: {unknown(job.run.stem, study.runs)}")
     device = arguments.device
     if job.method.saves_weights:
         device = gpu_lock.device(device)

@@ -28,7 +28,7 @@ def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
     options.add_argument("--run", required=True, help="stem of a run of the plan")
-    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
     options.add_argument(
         "--checkpoint-minutes",

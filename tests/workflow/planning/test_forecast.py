@@ -9,7 +9,7 @@ import pytest
 
 from workflow.config.reading import read_file
 from workflow.config.resolution import resolve
-from workflow.planning import resources
+from workflow.planning import measurements, resources
 from workflow.planning.forecast import JOB_SECONDS, Cost, estimate, table
 from workflow.planning.measurements import cpu_rates
 from workflow.planning.plan import Plan
@@ -76,6 +76,17 @@ def test_default_run_within_a_factor_of_two() -> None:
         measured += rows[column].sum()
         forecast += costs[study].cpu_seconds - JOB_SECONDS * costs[study].jobs
     assert 0.5 < forecast / measured < 2
+
+
+def test_rates_are_those_of_the_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rates = cpu_rates()
+    edited = QUICK.read_text().replace("width: ", "width: 1")
+    (tmp_path / "config.yaml").write_text(edited)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(measurements, "ROOT", tmp_path)
+    for measured in (cpu_rates, measurements.reference_config):
+        measured.cache_clear()
+    assert cpu_rates() == rates
 
 
 def test_run_counts_with_the_first_study() -> None:

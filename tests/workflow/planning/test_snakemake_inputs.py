@@ -10,7 +10,7 @@ import pytest
 
 from baselines import methods
 from workflow.config.reading import read, read_file
-from workflow.planning import paths
+from workflow.planning import paths, snakemake_inputs
 from workflow.planning.patterns import methods_of_rule
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import RULES, Jobs
@@ -59,15 +59,69 @@ def test_study_is_collected_again_when_its_rows_change() -> None:
     assert jobs(preset="other", metrics={"regression": "mse"}).contents(main) == base
 
 
+def test_study_is_collected_again_for_another_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+    main = Wildcards(study="main")
+    base = jobs().contents(main)
+    monkeypatch.setattr(snakemake_inputs, "METRICS", "npt/table.py")
+    assert jobs().contents(main) != base
+
+
+def external_jobs(source: Path) -> Jobs:
+    return jobs(studies={"main": {"external_results": str(source)}})
+
+
+def test_study_is_collected_again_for_new_external_files(tmp_path: Path) -> None:
+    main = Wildcards(study="main")
+    rows = tmp_path / "runs" / "yacht" / "knn" / "base" / "seed_0" / "folds_0.jsonl"
+    rows.parent.mkdir(parents=True)
+    rows.touch()
+    made = external_jobs(tmp_path)
+    alone = made.contents(main)
+    assert made.external_files(main) == [str(rows)]
+    rows.with_name("notes.jsonl").touch()
+    assert made.contents(main) == alone
+    predictions = rows.with_name("folds_0.predictions.npz")
+    predictions.touch()
+    assert made.external_files(main) == [str(rows), str(predictions)]
+    assert made.contents(main) != alone
+
+
+def test_external_csv_is_an_input(tmp_path: Path) -> None:
+    file = tmp_path / "others.csv"
+    file.touch()
+    assert external_jobs(file).external_files(Wildcards(study="main")) == [str(file)]
+
+
+def test_custom_file_is_an_input(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("x,y\n1,2\n")
+    mine = {"path": str(file), "target": "y", "task": "regression"}
+    made = jobs(custom_datasets={"mine": mine}, datasets=["mine", "yacht"])
+    assert made.custom_file(Wildcards(dataset="mine")) == [str(file)]
+    assert made.custom_file(Wildcards(dataset="yacht")) == []
+
+
+def test_page_follows_preset_and_scoring() -> None:
+    base = jobs()
+    assert jobs(preset="other").preset == "other"
+    assert jobs(preset="other").page_contents != base.page_contents
+    assert jobs(ranking="paper").page_contents != base.page_contents
+    assert jobs(ranking="paper").scoring != base.scoring
+    assert jobs(settings={"knn": {"grid": "quick"}}).page_contents == base.page_contents
+
+
 def test_probe_is_repeated_when_its_options_change() -> None:
     def fingerprint(**keys: Any) -> str:
+        settings = keys.pop("settings", {})
         study = {"kind": "deletion", "methods": ["npt"], **keys}
-        made = jobs(studies={"probe": study})
+        made = jobs(studies={"probe": study}, settings=settings)
         return made.probe_fingerprint(Wildcards(run("yacht", "npt"), study="probe"))
 
     assert fingerprint() == fingerprint()
     assert fingerprint(max_test_rows=3) != fingerprint()
     assert fingerprint(options={"retries": 5}) != fingerprint()
+    assert fingerprint(settings={"npt": {"updates": 7}}) != fingerprint()
+    assert fingerprint(kind="attention") != fingerprint(kind="corruption")
 
 
 def test_probe_reads_weights_where_there_are_any() -> None:

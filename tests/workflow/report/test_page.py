@@ -86,7 +86,7 @@ def sizes_study() -> pd.DataFrame:
 
 
 def test_made_up_kind_appears_in_tables(made_up: StudyKind, tmp_path: Path) -> None:
-    write_tables("big", made_up, sizes_study(), SCORING, tmp_path)
+    write_tables("big", made_up, sizes_study(), SCORING, "toy", tmp_path)
     written = {path.name for path in tmp_path.iterdir() if path.is_file()}
     assert written == {f"big.sizes.{ending}" for ending in ("csv", "md", "tex", "html")}
     assert len(pd.read_csv(tmp_path / "big.sizes.csv")) == 8

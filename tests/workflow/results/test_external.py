@@ -7,12 +7,14 @@ import pytest
 
 from npt.interface import UserError
 from tests.rows import finish, plan, prepare, prepared, row
+from workflow.config.folds import format_folds
 from workflow.planning.plan import Plan
 from workflow.results.collection import Collected, Collector
 from workflow.results.external import complete_methods, read_csv, require_metrics
 from workflow.results.row_file import write_rows
 
 YACHT = {"yacht": prepared("yacht")}
+KNOWN = ("yacht", "wine")
 
 
 @pytest.fixture(autouse=True)
@@ -38,23 +40,23 @@ def collect(of: Plan) -> Collected:
     return Collector(of).collect(of.studies["main"])
 
 
-def finish_there(**changes: Any) -> None:
+def finish_external(**changes: Any) -> None:
     """Results of our own method on another machine."""
     alone = planned()
     for stem in alone.runs:
         finish(alone, stem, folder="there", **changes)
 
 
-def theirs(*folds: int, method: str = "theirs", **changes: Any) -> None:
-    """Rows of a method of others, with metrics and without predictions."""
+def write_external_method(*folds: int, method: str = "theirs", **changes: Any) -> None:
+    """Rows of a method that is unknown here, with metrics and without predictions."""
     metrics = {"test_rmse": 0.1, **changes}
     rows = [row(method, fold, variant="v2", **metrics) for fold in folds]
     runs = Path("there/results/runs/yacht", method, "v2/seed_0")
-    write_rows(runs / f"folds_{folds[0]}-{folds[-1]}.jsonl", rows)
+    write_rows(runs / f"folds_{format_folds(folds)}.jsonl", rows)
 
 
 def test_external_rows_replace_missing_ones() -> None:
-    finish_there()
+    finish_external()
     merged = planned("there/results")
     assert not merged.runs
     rows = collect(merged).rows
@@ -74,14 +76,16 @@ def test_own_rows_have_no_source() -> None:
 
 @pytest.mark.parametrize("column", ["fingerprint", "data", "splits"])
 def test_external_rows_of_other_settings_are_missing(column: str) -> None:
-    finish_there(**{column: "other"})
+    finish_external(**{column: "other"})
     collected = collect(planned("there/results"))
     assert len(collected.unfinished) == 2
-    assert f"{column}: " in collected.unfinished[0].reason
+    reason = collected.unfinished[0].reason
+    assert f"{column}: " in reason
+    assert reason.endswith("out of there/results")
 
 
 def test_external_rows_of_other_code_are_mixtures() -> None:
-    finish_there(revision="older")
+    finish_external(revision="older")
     collected = collect(planned("there/results"))
     assert collected.mixtures
     collected.require_complete(allow_mixed_revisions=True)
@@ -89,9 +93,19 @@ def test_external_rows_of_other_code_are_mixtures() -> None:
         collected.require_complete()
 
 
-def test_methods_of_others_stand_in_the_table() -> None:
-    finish_there()
-    theirs(0, 1)
+def test_own_results_are_kept_where_external_ones_are_of_other_code() -> None:
+    finish_external(revision="older")
+    merged = planned("there/results", folds="0-2")
+    for stem in merged.runs:
+        finish(merged, stem)
+    (mixture,) = collect(merged).mixtures
+    assert mixture.startswith("there/results: ")
+    assert "results/runs/*" not in mixture
+
+
+def test_external_methods_are_collected() -> None:
+    finish_external()
+    write_external_method(0, 1)
     collected = collect(planned("there/results"))
     collected.require_complete(allow_mixed_revisions=True)
     assert [result.run_key for result in collected.rows[2:]] == ["yacht/theirs/v2"] * 2
@@ -107,11 +121,11 @@ def test_methods_of_others_stand_in_the_table() -> None:
         ((0,), {}, "lacks fold 1 of yacht"),
     ],
 )
-def test_wrong_rows_of_others_are_left_out(
+def test_wrong_rows_of_external_methods_are_left_out(
     folds: tuple[int, ...], changes: dict[str, Any], key: str
 ) -> None:
-    finish_there()
-    theirs(*folds, **changes)
+    finish_external()
+    write_external_method(*folds, **changes)
     collected = collect(planned("there/results"))
     assert len(collected.rows) == 2
     assert key in collected.problems[0]
@@ -121,6 +135,28 @@ def test_fold_twice_is_refused() -> None:
     rows = [row("theirs", fold, source="there") for fold in (0, 0)]
     with pytest.raises(UserError, match="fold 0 twice"):
         complete_methods(rows, [("yacht", 0)])
+
+
+def test_every_seed_needs_all_folds() -> None:
+    rows = [row("theirs", fold, seed=seed) for seed, fold in [(0, 0), (0, 1), (1, 0)]]
+    with pytest.raises(UserError, match="lacks fold 1 of yacht with seed 1"):
+        complete_methods(rows, [("yacht", 0), ("yacht", 1)])
+
+
+def test_unneeded_fold_of_an_unknown_method_is_left_out() -> None:
+    finish_external()
+    write_external_method(0, 1, 12)
+    collected = collect(planned("there/results"))
+    assert not collected.problems
+    assert [result.fold for result in collected.rows if result.method == "theirs"] == [0, 1]
+
+
+def test_unprepared_dataset_leaves_external_methods() -> None:
+    write_csv("dataset,method,fold,rmse\nyacht,theirs,0,0.5\nyacht,theirs,1,0.25\n")
+    merged = planned("published.csv", datasets=["yacht", "wine"])
+    collected = collect(merged)
+    assert not collected.problems
+    assert [result.dataset for result in collected.rows if result.source] == ["yacht", "yacht"]
 
 
 @pytest.mark.parametrize("value", ["low", True, 97.1, float("nan"), None])
@@ -153,13 +189,14 @@ def test_plain_csv_is_an_external_result() -> None:
 
 def test_csv_may_name_variant_and_seed_and_leave_metrics_empty() -> None:
     path = write_csv("dataset,method,variant,fold,seed,rmse,mse\nyacht,theirs,big,0,3,0.5,\n")
-    (result,) = read_csv(path, YACHT)
+    (result,) = read_csv(path, YACHT, KNOWN)
     assert result.key == ("yacht/theirs/big", 3, 0)
     assert result.facts == {"test_rmse": 0.5}
 
 
 def test_csv_lines_of_other_datasets_are_left_out() -> None:
-    assert read_csv(write_csv("dataset,method,fold,accuracy\nmushroom,theirs,0,1\n"), YACHT) == []
+    path = write_csv("dataset,method,fold,accuracy\nwine,theirs,0,1\n")
+    assert read_csv(path, YACHT, KNOWN) == []
 
 
 @pytest.mark.parametrize(
@@ -173,9 +210,15 @@ def test_csv_lines_of_other_datasets_are_left_out() -> None:
         ("dataset,method,fold,rsme\nyacht,theirs,0,1\n", "did you mean 'rmse'"),
         ("dataset,method,fold,rmse\nyacht,theirs,0\n", "published.csv:2"),
         ("dataset,method,fold,accuracy\nyacht,theirs,0,1\n", "test_rmse"),
+        ("dataset,method,fold,rmse\nyaht,theirs,0,1\n", "published.csv:2.dataset"),
+        ("dataset,method,fold,rmse\n\n\nyacht,knn,0,1\n", "published.csv:4.method"),
+        ("dataset,method,fold,rmse,rmse\nyacht,theirs,0,1,2\n", "published.csv:1.rmse"),
+        ("dataset,method,fold,rmse\n", "published.csv"),
+        ("", "published.csv"),
+        (f"dataset,method,fold,rmse\nyacht,{'a' * 200_000},0,1\n", "published.csv"),
     ],
 )
 def test_wrong_csv_is_named(text: str, key: str) -> None:
     with pytest.raises(UserError) as error:
-        read_csv(write_csv(text), YACHT)
+        read_csv(write_csv(text), YACHT, KNOWN)
     assert key in str(error.value)

@@ -106,7 +106,7 @@ def test_validation_ranks_are_of_complete_folds() -> None:
 
 def test_finding_has_the_change_of_every_variant() -> None:
     finding = ABLATION.finding(ablation_study(), SCORING)
-    assert "NPT (layers_4) +21 %, NPT (without_attributes) 0 %" in finding
+    assert "NPT (layers_4) +21 ± 2 %, NPT (without_attributes) 0 ± 0 %" in finding
 
 
 def test_finding_without_variants() -> None:

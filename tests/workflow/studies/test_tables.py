@@ -147,9 +147,9 @@ def test_the_dose_table_shows_the_largest_doses() -> None:
 
 def test_dose_response_in_sentences() -> None:
     text = finding("dose_response", dose_study())
-    assert "NPT loses 0 % of its skill when they are shuffled and 47 %" in text
+    assert "NPT loses 0 % of its skill when all other rows are shuffled, and 47 %" in text
     assert "(median over 2 datasets)" in text
-    assert "k-NN loses 100 % of its skill when they are shuffled and 150 %" in text
+    assert "k-NN loses 100 % of its skill when all other rows are shuffled, and 150 %" in text
     headline = kinds()["dose_response"].headline(dose_study(), SCORING)
     assert "NPT 0 % and 28 to 67 % (on 2 datasets)" in headline
 

@@ -12,15 +12,20 @@ from workflow.studies.ablation.tables import changes
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """Change of the test metric by every variant, in percent of the base."""
+    """Change of the test metric by every variant and its error, in percent of the base."""
     variants = changes(study, scoring).dropna(subset="change")
     clauses = []
     for dataset, part in variants.groupby("dataset", sort=False):
         metric = METRICS[part["metric"].iloc[0]].title
         shown = []
         for row in part.to_dict("records"):
-            shown.append(f"{row['title']} {formatted(row['change'], 0, sign=True)} %")
+            shown.append(f"{row['title']} {_with_error(row['change'], row['error'])} %")
         clauses.append(f"{dataset_title(str(dataset))} ({metric}): {', '.join(shown)}")
     if not clauses:
         return "No variant has a result to compare with the base."
     return f"Change of the test metric when one part is altered: {'; '.join(clauses)}."
+
+
+def _with_error(change: float, error: float) -> str:
+    shown = formatted(change, 0, sign=True)
+    return shown if pd.isna(error) else f"{shown} ± {formatted(error, 0)}"

@@ -43,7 +43,7 @@ PAPER_TITLES = {
 }
 NOTE = (
     "The change is the mean and standard error over folds of the difference from the base on the "
-    "same fold; bold beyond two standard errors."
+    "same fold. Bold beyond two standard errors."
 )
 RANK_NOTE = (
     "Rank of each configuration by validation loss on a fold, from 0 as in the paper's Table 13, "

@@ -52,12 +52,12 @@ FRIEDMAN_NOTE = (
     "within datasets: p = {p}. {verdict}"
 )
 DIFFER = "Methods differ."
-NOT_REJECTED = "It is not rejected, so that no two methods are shown to differ."
+NOT_REJECTED = "It is not rejected, so no two methods are shown to differ."
 FOLD_NOTE = (
-    "Difference of each method from {reference} on the same folds. Mean and standard error are "
+    "Mean difference of each method from {reference} on the same folds. Its standard error is "
     "corrected for the rows that the training sets of the folds share (Nadeau and Bengio 2003: "
     "the variance counts 1/folds + test rows/training rows). p is two-sided, of Student's t, after "
-    "Holm's correction for the comparisons of this table; bold below {level}."
+    "Holm's correction for the comparisons of this table. Bold below {level}."
 )
 
 

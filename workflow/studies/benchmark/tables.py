@@ -50,7 +50,7 @@ RANKING_NOTES: dict[Ranking, str] = {
     "paper": "The paper's conventions: no shared ranks. "
     "A method that failed with a reason is last.",
 }
-SEEDS_NOTE = "Metrics are averaged over seeds first; `seeds` is the standard deviation over them."
+SEEDS_NOTE = "Metrics are averaged over seeds first. `seeds` is the standard deviation over them."
 
 
 def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:

@@ -27,7 +27,7 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
         changes.append(f"{name} {_with_error(row['change'], row['standard_error'])} {unit}")
     return (
         f"Corrupting all other rows changes the test performance of NPT: {', '.join(changes)}. "
-        "Negative is worse. Zero means that NPT does not use the other rows."
+        "Negative is worse. Zero means that permuting the other rows has no effect."
     )
 
 

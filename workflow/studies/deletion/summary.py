@@ -27,16 +27,16 @@ def _clause(row: Mapping[Any, Any]) -> str:
     method = method_title(row["method"], row["variant"])
     clause = (
         f"on {dataset_title(row['dataset'])} a prediction of {method} needs "
-        f"{100 * row['left']:.0f} % of its context; {_comparison(row['p_random'])}"
+        f"{100 * row['left']:.0f} % of its context, and {_comparison(row['p_random'])}"
     )
     if pd.isna(row["partner_kept"]):
         return clause
-    return f"{clause}; {100 * row['partner_kept']:.0f} % keep their own duplicate"
+    return f"{clause}, and {100 * row['partner_kept']:.0f} % keep their own duplicate"
 
 
 def _comparison(p_value: float) -> str:
     if pd.isna(p_value):
-        return "too few rows for a test of their distances"
+        return "there are too few rows for a test of their distances"
     if p_value < LEVEL:
         return f"the remaining rows are nearer than random ones (p = {p_value:.2g})"
     return f"the remaining rows are not significantly nearer than random ones (p = {p_value:.2g})"

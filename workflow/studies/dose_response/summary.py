@@ -23,15 +23,12 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     for names, shares in shuffled.items():
         datasets = "one dataset" if len(shares) == 1 else f"median over {len(shares)} datasets"
         clauses.append(
-            f"{method_title(*names)} loses {_percent(shares)} of its skill when they are shuffled "
-            f"and {_percent(deleted[names])} when most are deleted ({datasets})"
+            f"{method_title(*names)} loses {_percent(shares)} of its skill when all other rows are "
+            f"shuffled, and {_percent(deleted[names])} when most are deleted ({datasets})."
         )
     if not clauses:
         return "No model has any skill to lose."
-    return (
-        f"Dependence on other rows: {'; '.join(clauses)}. "
-        "A constant prediction corresponds to a loss of 100 %."
-    )
+    return f"{' '.join(clauses)} A constant prediction corresponds to a loss of 100 %."
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:

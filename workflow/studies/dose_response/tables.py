@@ -25,11 +25,11 @@ from workflow.report.titles import dataset_title, method_title
 from workflow.studies.error_columns import columns_of
 
 NOTE = (
-    "Error is RMSE, or the share of wrong classes in percent; means over folds. `Lost` is the "
+    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Lost` is the "
     "share of a model's skill that is lost when other rows are perturbed. Its skill is its gain "
-    "over a constant prediction with the other rows intact. A model with 0 % needs no other row, "
-    "and one with 100 % or more is no better than the constant without them. The other rows are "
-    "the train rows for k-NN, and all rows of the batch for NPT."
+    "over a constant prediction with the other rows intact. A model with 0 % is not affected, and "
+    "one with 100 % or more is no better than the constant. The other rows are the train rows for "
+    "k-NN, and all rows of the batch for NPT."
 )
 PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
 DOSE = [*MODEL, "task", "kind", "share"]

@@ -43,13 +43,13 @@ MEASURES = (
 PAPER_DATASET = "protein"
 PAPER_COLUMNS = {"NPT": "npt", "1-NN": "one_nn", "k-NN": "knn", "DKL": "dkl"}
 NOTE = (
-    "Every row of a batch occurs twice, once with its target hidden and once with it shown; the "
+    "Every row of a batch occurs twice, once with its target hidden and once with it shown. The "
     "error is that of the hidden ones. `Alone` is the same model without the duplicates. The best "
     "k of 1 to 10 neighbours is selected by the test error, as in the paper. Other baselines are "
     "fitted to the duplicates, with their quick grids (DKL: an exact process on the embedded "
     "duplicates, with a kernel learned from the train rows). The intervention sets the target of "
-    "one duplicate at a time to values over the whole range: a slope of 1 follows it. `Others` is "
-    "the largest change that it causes in the prediction of any other row, the median over the "
+    "one duplicate at a time to values over the whole range. A slope of 1 follows it. `Others` is "
+    "the largest change that it causes in the prediction of any other row, as the median over the "
     "sweeps. Rows with nearly equal features attend to each other's duplicates too."
 )
 
