@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar, get_args
 
@@ -11,6 +12,7 @@ from npt.interface import UserError, unknown
 
 Model = TypeVar("Model", bound=BaseModel)
 Details = Mapping[str, Any]  # pydantic's description of an error
+SUBJECT = re.compile(r"^\w+ (?=should )")  # which pydantic puts before a message
 
 
 class Strict(BaseModel):
@@ -82,7 +84,9 @@ def _message(error: Details) -> str:
         return unknown(error["input"], _literals(error["ctx"]))
     if kind in ("value_error", "assertion_error"):
         return str(error["ctx"]["error"])
-    message = error["msg"].removeprefix("Input ")
+    if kind in ("too_short", "string_too_short") and not error["input"]:
+        return "is empty"
+    message = SUBJECT.sub("", error["msg"]).replace(" after validation", "")
     return f"{error['input']!r} {message}"
 
 
