@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from npt.data.custom.inference import kind_of
+from npt.data.custom.inference import MAX_NUMBER, kind_of
 from npt.interface import Resources, UserError
 from npt.nn.learner import NPTLearner
 from npt.nn.settings import NPTSettings
@@ -65,21 +68,33 @@ class NPTEstimator(BaseEstimator):
             raise ValueError(f"X has {len(frame)} rows, y has {len(target)}")
         columns = [_column(frame[name]) for name in frame.columns]
         table = _table(frame, target, (*columns, target_column))
+        with _errors_of_values():
+            seed = _whole_number(self.seed, "seed", lowest=0)
+            learner = NPTLearner(_settings(self.settings), self._resources())
+        if not 0 < self.validation_share < 1:
+            raise ValueError(
+                f"validation_share: {self.validation_share!r}; allowed: above 0, below 1"
+            )
         train, validation = train_test_split(
             np.arange(len(frame)),
             test_size=self.validation_share,
-            random_state=self.seed,
+            random_state=seed,
             stratify=stratify,
         )
         split = Split(0, np.sort(train), np.sort(validation), np.array([], dtype=int))
-        learner = NPTLearner(_settings(self.settings or {}), Resources(self.threads, self.device))
-        self.fit_ = learner.fit(table, split, self.seed)
+        with _errors_of_values():
+            self.fit_ = learner.fit(table, split, seed)
         self.model_ = learner.trained
         self.table_ = table
         self.split_ = split
         self.n_features_in_ = frame.shape[1]
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         return self
+
+    def _resources(self) -> Resources:
+        threads = _whole_number(self.threads, "threads", lowest=1)
+        device = _text(self.device, "device")
+        return Resources(threads, device)
 
     def _predict(self, features: Any) -> np.ndarray:
         """Predictions for new rows, which join the fitted table with their targets hidden."""
@@ -97,7 +112,10 @@ class NPTEstimator(BaseEstimator):
         table = self.table_.followed_by(new)
         rows = np.arange(self.table_.rows, table.rows)
         split = replace(self.split_, test=rows)
-        return self.model_.with_table(table, split).predict(rows).values
+        predictions = self.model_.with_table(table, split).predict(rows).values
+        if not np.isfinite(predictions).all():
+            raise ValueError("X has numbers too far from those of fit; no finite prediction")
+        return predictions
 
 
 class NPTClassifier(ClassifierMixin, NPTEstimator):
@@ -107,9 +125,13 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         """Train on features X (n, features), an array or a frame, and classes y (n,).
 
         Raises:
-            ValueError: lengths differ, a target is missing, or y has fewer than two classes.
+            ValueError: an argument is unusable, or y has fewer than two classes.
         """
-        classes, codes = np.unique(_target(y), return_inverse=True)
+        target = _target(y)
+        try:
+            classes, codes = np.unique(target, return_inverse=True)
+        except TypeError:
+            raise ValueError("y has classes of several types; one type is needed") from None
         if len(classes) < 2:
             raise ValueError(f"y has {len(classes)} classes; a classifier needs two")
         column = Column(TARGET, "categorical", tuple(str(name) for name in classes))
@@ -132,8 +154,18 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
     """A Non-Parametric Transformer that predicts numbers; arguments as in `NPTEstimator`."""
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train on features X (n, features), an array or a frame, and numbers y (n,)."""
-        return self._fit(X, Column(TARGET, "continuous"), _target(y).astype(float), None)
+        """Train on features X (n, features), an array or a frame, and numbers y (n,).
+
+        Raises:
+            ValueError: an argument is unusable, or y has values that are not finite numbers.
+        """
+        target = _target(y)
+        try:
+            numbers = target.astype(float)
+        except (TypeError, ValueError):
+            raise ValueError("y has values that are not numbers") from None
+        _check_size(numbers, "y")
+        return self._fit(X, Column(TARGET, "continuous"), numbers, None)
 
     def predict(self, X: Any) -> np.ndarray:
         """A number for each row, in the units of y."""
@@ -164,11 +196,33 @@ def _table(
     return Table.of(columns, np.column_stack([*cells, target]), len(cells))
 
 
-def _settings(changes: dict[str, Any]) -> NPTSettings:
+@contextmanager
+def _errors_of_values() -> Generator[None]:
+    """Errors of the user as those that users of scikit-learn expect."""
     try:
-        return validated(NPTSettings, {**CPU_SIZE, **changes}, "settings")
+        yield
     except UserError as error:
         raise ValueError(str(error)) from None
+
+
+def _whole_number(value: Any, name: str, lowest: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < lowest:
+        raise UserError(f"{name}: {value!r}; a whole number from {lowest} is needed")
+    return int(value)
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise UserError(f"{name}: {value!r}; a text is needed")
+    return value
+
+
+def _settings(changes: Any) -> NPTSettings:
+    if changes is None:
+        changes = {}
+    if not isinstance(changes, Mapping):
+        raise UserError(f"settings: {changes!r}; a mapping or None is needed")
+    return validated(NPTSettings, {**CPU_SIZE, **changes}, "settings")
 
 
 def _frame(features: Any) -> pd.DataFrame:
@@ -196,6 +250,15 @@ def _target(y: Any) -> np.ndarray:
     return target
 
 
+def _check_size(numbers: np.ndarray, where: str) -> None:
+    """Refuse infinite numbers, and those whose squares are."""
+    sizes = np.abs(numbers)
+    if np.isinf(sizes).any():
+        raise ValueError(f"{where} has infinite values")
+    if (sizes > MAX_NUMBER).any():
+        raise ValueError(f"{where} has numbers beyond {MAX_NUMBER:g}")
+
+
 def _column(series: pd.Series) -> Column:
     if pd.api.types.is_datetime64_any_dtype(series):
         raise ValueError(
@@ -210,11 +273,12 @@ def _column(series: pd.Series) -> Column:
 
 def _codes(series: pd.Series, column: Column) -> np.ndarray:
     if column.kind == "continuous":
-        numbers = pd.to_numeric(series).to_numpy(np.float64, na_value=np.nan)
-        if np.isinf(numbers).any():
-            raise ValueError(
-                f"X: column {column.name!r} holds infinite values; a missing cell is NaN"
-            )
+        where = f"X: column {column.name!r}"
+        try:
+            numbers = pd.to_numeric(series).to_numpy(np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            raise ValueError(f"{where} has values that are not numbers") from None
+        _check_size(numbers, where)
         return numbers
     known = {level: code for code, level in enumerate(column.levels)}
     codes = np.full(len(series), np.nan)

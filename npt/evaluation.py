@@ -54,7 +54,7 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
         Exception: Any error of the learner other than `Infeasible` and `MemoryError`, which
             give a failed evaluation.
     """
-    forget_peak_memory()
+    reset_peak_memory()
     trials: Sequence[Trial] = ()
     predictions: dict[Part, Prediction] = {}
     started = time.perf_counter()
@@ -88,7 +88,7 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
     )
 
 
-def forget_peak_memory() -> bool:
+def reset_peak_memory() -> bool:
     """Restart the measurement of peak memory.
 
     Returns:
@@ -116,7 +116,7 @@ def _torch_on_gpu() -> Any:
 
 
 def peak_memory_mb() -> float:
-    """Peak resident memory in MiB of this process since `forget_peak_memory`."""
+    """Peak resident memory in MiB of this process since `reset_peak_memory`."""
     status = Path("/proc/self/status")
     if status.exists():
         for line in status.read_text().splitlines():

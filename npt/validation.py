@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, TypeVar, get_args
 
@@ -19,6 +20,7 @@ WORDS = {  # for pydantic's types, in the words of YAML
     "int_parsing": "should be a whole number",
     "bool_type": "should be true or false",
 }
+SUBJECT = re.compile(r"^\w+ (?=should )")  # which pydantic puts before a message
 
 
 class Strict(BaseModel):
@@ -96,19 +98,10 @@ def _message(error: Details) -> str:
         return str(error["ctx"]["error"])
     if kind in WORDS:
         return f"{error['input']!r} {WORDS[kind]}"
-    if kind == "too_short":
-        return _too_short(error["ctx"]["min_length"])
-    if kind == "string_pattern_mismatch":
-        pattern = error["ctx"]["pattern"]
-        return f"{error['input']!r} should match {pattern}"
-    message = error["msg"].removeprefix("Input ")
+    if kind in ("too_short", "string_too_short") and not error["input"]:
+        return "is empty"
+    message = SUBJECT.sub("", error["msg"]).replace(" after validation", "")
     return f"{error['input']!r} {message}"
-
-
-def _too_short(least: int) -> str:
-    if least == 1:
-        return "should not be empty"
-    return f"should have at least {least} entries"
 
 
 def _literals(context: Details) -> list[str]:

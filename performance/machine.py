@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from npt.evaluation import forget_peak_memory, peak_memory_mb
+from npt.evaluation import peak_memory_mb, reset_peak_memory
 
 ROOT = Path(__file__).parents[1]
 MATRIX_SIDE = {"cpu": 1536, "cuda": 8192}
@@ -88,7 +88,7 @@ def reset_peak(device: torch.device) -> None:
     """Start a new measurement of peak memory."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
-    elif not forget_peak_memory():
+    elif not reset_peak_memory():
         raise OSError("this system cannot reset the peak of memory")
 
 

@@ -9,6 +9,7 @@ python -m npt.data inspect my.csv --target price --task regression
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,13 +42,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
             inspect(options)
         else:
             print(listing(options.downloads))
+        sys.stdout.flush()
     except UserError as error:
         sys.exit(f"error: {error}")
+    except BrokenPipeError:
+        _discard_output()
     except OSError as error:
         path = error.filename or options.downloads
         sys.exit(f"error: {path}: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.exit("\ninterrupted; a new download resumes from the bytes that arrived")
+
+
+def _discard_output() -> None:
+    """Whoever read the output has ended, as `head` does; Python's flush at exit must not fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from npt.nn.inputs import EncodedTable
+from npt.nn.inputs import PART, EncodedTable
 from npt.nn.patches import Patches
 from npt.table import Image
 
@@ -29,7 +29,7 @@ def augmented(
     images = intensities.view(-1, image.channels, image.height, image.width)  # (n, c, h, w)
     framed = _framed(images, image)  # (n, c, h + 8, w + 8)
     cropped = _random_crops(framed, image, generator)  # (n, c, h, w)
-    in_train = (batch.part == 0)[:, None]
+    in_train = (batch.part == PART["train"])[:, None]
     numbers = batch.numbers.clone()
     numbers[:, features] = torch.where(in_train, cropped.flatten(1), intensities)
     return replace(batch, numbers=numbers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from npt.nn.inputs import EncodedTable
+from npt.nn.inputs import PART, EncodedTable
 from npt.nn.settings import NPTSettings
 from npt.table import Part
 
@@ -20,8 +20,8 @@ def rows_of(
     if settings.transductive or mode == "test":
         return rows
     if mode == "train":
-        return rows[data.part == 0]
-    return rows[data.part <= 1]
+        return rows[data.part == PART["train"]]
+    return rows[data.part != PART["test"]]
 
 
 def batch_count(
@@ -61,7 +61,8 @@ def partition(
     stratum = data.part[rows]
     if settings.class_balanced:
         classes = int(data.sizes[data.target])
-        stratum = torch.where(stratum == 0, data.codes[rows, data.target], stratum + classes)
+        in_train = stratum == PART["train"]
+        stratum = torch.where(in_train, data.codes[rows, data.target], stratum + classes)
     shuffled = torch.randperm(len(rows), generator=generator, device=rows.device)
     by_stratum = shuffled[torch.argsort(stratum[shuffled], stable=True)]
     return [rows[by_stratum[batch::count]] for batch in range(count)]

@@ -14,7 +14,10 @@ from npt.nn.kernels.compilation import exclude_uncompiled
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 
-ACTIVATIONS = 24  # tensors (n, d, e) that a block keeps for the backward pass, attention apart
+# Tensors that a block keeps for the backward pass, attention apart: of shape (n, d, e), and as wide
+# as its feed-forward layer.
+ACTIVATIONS = 12
+WIDENED_ACTIVATIONS = 3
 MEMORY_FRACTION = 0.5
 RECOMPILE_LIMIT = 64
 CGROUP = Path("/sys/fs/cgroup")
@@ -101,7 +104,8 @@ def activation_bytes(
     """An estimate of what an update with `rows` rows keeps for its backward pass."""
     bytes_per_number = 2 if settings.precision == "bfloat16" else 4
     numbers = rows * model.layout.tokens * settings.width
-    return len(model.blocks) * ACTIVATIONS * bytes_per_number * numbers
+    tensors = ACTIVATIONS + WIDENED_ACTIVATIONS * settings.feed_forward
+    return len(model.blocks) * tensors * bytes_per_number * numbers
 
 
 def free_memory(device: torch.device) -> float:

@@ -62,7 +62,7 @@ def noisy_from(rule: Rule, features: int) -> int:
 def with_duplicates(
     inputs: ModelInput,
     batch: EncodedTable,
-    own: Tensor,
+    revealing: Tensor,
     variant: str,
     generator: torch.Generator,
 ) -> ModelInput:
@@ -71,20 +71,20 @@ def with_duplicates(
     Noise is N(1, 1), drawn for each half.
 
     Args:
-        own: Rows (n,) whose duplicates show the target.
+        revealing: Rows (n,) whose duplicates show the target.
 
     Raises:
         UserError: the variant does not fit the table's columns.
     """
     rule = Rule.of(variant)
-    n = len(own)
-    duplicates = batch.visible().hide((batch.cells_of_target() & ~own[:, None])[None])
+    n = len(revealing)
+    duplicates = batch.visible().hide((batch.cells_of_target() & ~revealing[:, None])[None])
     both = inputs.followed_by(duplicates)
     if rule.random_features:
         start = 0 if rule.both_halves else n
         both = _with_noise(both, _noisy_features(batch, rule), start, rule, generator)
     if rule.add_one:
-        both = _with_shifted_targets(both, batch, own, rule)
+        both = _with_shifted_targets(both, batch, revealing, rule)
     return both
 
 
@@ -117,14 +117,14 @@ def _with_noise(
 def _with_shifted_targets(
     inputs: ModelInput,
     batch: EncodedTable,
-    own: Tensor,
+    revealing: Tensor,
     rule: Rule,
 ) -> ModelInput:
     """Visible targets of the duplicates larger by one standard deviation."""
     if not batch.continuous[batch.target]:
         raise UserError("lookup: add_one is for regression")
-    n = len(own)
-    shown = own & ~batch.missing[:, batch.target]
+    n = len(revealing)
+    shown = revealing & ~batch.missing[:, batch.target]
     scale = inputs.scale.clone()
     mask = inputs.mask.clone()
     scale[0, n:, batch.target] += shown.to(scale.dtype)

@@ -1,7 +1,7 @@
 """Floating-point operations of the matrix products of NPT; a multiply-add counts two.
 
-n rows, d columns with the target, e width of a column's embedding, feed-forward layers of four
-times the width of a block. Everything else is elementwise and counted as nothing.
+n rows, d columns with the target, e width of a column's embedding, feed-forward layers of f times
+the width of a block. Everything else is elementwise and counted as nothing.
 """
 
 from __future__ import annotations
@@ -12,39 +12,51 @@ TRAINING = 3  # a backward pass costs twice a forward one
 
 
 def blocks(settings: NPTSettings) -> tuple[int, int]:
-    """Numbers of blocks between datapoints and between attributes.
+    """Numbers of blocks between datapoints and between attributes."""
+    over_rows = settings.over_rows
+    return over_rows.count(True), over_rows.count(False)
 
-    They alternate. Without one kind, only the other's half of the blocks remains.
+
+def block(
+    positions: int,
+    width: int,
+    feed_forward: int,
+) -> int:
+    """A block over s positions of width M.
+
+    (10 + 4 f) s M^2 operations are for linear layers, 4 s^2 M for attention.
     """
-    pairs = max(1, settings.layers // 2)
-    datapoints = attributes = pairs
-    if not settings.between_datapoints:
-        datapoints = 0
-    if not settings.between_attributes:
-        attributes = 0
-    return datapoints, attributes
-
-
-def between_datapoints(n: int, d: int, e: int) -> int:
-    """A block between datapoints: 26 n M^2 for linear layers, 4 n^2 M for attention, M = d e."""
-    width = d * e
-    linear = 26 * n * width**2
-    attention = 4 * n**2 * width
+    layers = 10 + 4 * feed_forward
+    linear = layers * positions * width**2
+    attention = 4 * positions**2 * width
     return linear + attention
 
 
-def between_attributes(n: int, d: int, e: int) -> int:
-    """A block between attributes: the same over d positions of width e, for each of n rows."""
-    linear = 26 * d * e**2
-    attention = 4 * d**2 * e
-    return n * (linear + attention)
+def between_datapoints(
+    n: int,
+    d: int,
+    settings: NPTSettings,
+) -> int:
+    """A block between datapoints: over n positions of width d e."""
+    width = d * settings.width
+    return block(n, width, settings.feed_forward)
+
+
+def between_attributes(
+    n: int,
+    d: int,
+    settings: NPTSettings,
+) -> int:
+    """A block between attributes: over d positions of width e, for each of n rows."""
+    width = settings.width
+    return n * block(d, width, settings.feed_forward)
 
 
 def forward(n: int, d: int, settings: NPTSettings) -> int:
     """One forward pass of the encoder over a batch."""
     datapoints, attributes = blocks(settings)
-    over_rows = between_datapoints(n, d, settings.width)
-    over_columns = between_attributes(n, d, settings.width)
+    over_rows = between_datapoints(n, d, settings)
+    over_columns = between_attributes(n, d, settings)
     return datapoints * over_rows + attributes * over_columns
 
 

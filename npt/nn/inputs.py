@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 
 from npt.data.encoding import Statistics, standardised
-from npt.table import Split, Table
+from npt.table import PARTS, Part, Split, Table
+
+PART: dict[Part, int] = {part: code for code, part in enumerate(PARTS)}
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class EncodedTable:
         codes: Class codes (n, d) of categorical columns.
         numbers: Standardised numbers (n, d) of continuous columns.
         missing: Which cells (n, d) are missing.
-        part: Part (n,) of every row: 0 train, 1 validation, 2 test.
+        part: Part (n,) of every row, in the codes of `PART`.
         continuous: Which columns (d,) are continuous.
         sizes: Length C_j (d,) of every column's encoding.
         target: Index of the target column.

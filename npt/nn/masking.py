@@ -1,6 +1,6 @@
 """Which cells are hidden and which are scored (paper section 2.2, Appendix C.4).
 
-n rows, d columns with the target; parts of rows: 0 train, 1 validation, 2 test.
+n rows, d columns with the target.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import torch
 from torch import Tensor
 
 from npt.nn.duplicates import with_duplicates
-from npt.nn.inputs import EncodedTable, ModelInput
+from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.settings import NPTSettings
 from npt.table import Part
 
-PART: dict[Part, int] = {"train": 0, "validation": 1, "test": 2}
 RANDOMISED = 0.1
 
 
@@ -52,8 +51,8 @@ def mask(
         selected = features | (targets.drawn[:, None] & in_target)
         inputs = _hide_or_randomise(inputs, selected, batch, generator)
     if settings.lookup != "off":
-        own = batch.part == PART[mode]
-        inputs = with_duplicates(inputs, batch, own, settings.lookup, generator)
+        in_mode = batch.part == PART[mode]
+        inputs = with_duplicates(inputs, batch, in_mode, settings.lookup, generator)
     return Masked(inputs, features, targets.scored)
 
 
@@ -72,18 +71,18 @@ def _mask_targets(
     settings: NPTSettings,
     generator: torch.Generator,
 ) -> _Targets:
-    own = batch.part == PART[mode]
+    in_mode = batch.part == PART[mode]
     known = ~batch.missing[:, batch.target]
-    nothing = torch.zeros_like(own)
+    nothing = torch.zeros_like(in_mode)
     if settings.target_mask == 1:
-        return _Targets(hidden=torch.ones_like(own), drawn=nothing, scored=own & known)
+        return _Targets(hidden=torch.ones_like(in_mode), drawn=nothing, scored=in_mode & known)
     if mode == "train":
-        drawn = _bernoulli(own.shape, settings.target_mask, generator) & own & known
-        return _Targets(hidden=~own, drawn=drawn, scored=drawn)
+        drawn = _bernoulli(in_mode.shape, settings.target_mask, generator) & in_mode & known
+        return _Targets(hidden=~in_mode, drawn=drawn, scored=drawn)
     shown = batch.part == PART["train"]
     if mode == "test" and settings.validation_labels_at_test:
         shown = shown | (batch.part == PART["validation"])
-    return _Targets(hidden=~shown, drawn=nothing, scored=own & known)
+    return _Targets(hidden=~shown, drawn=nothing, scored=in_mode & known)
 
 
 def _hide_or_randomise(

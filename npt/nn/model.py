@@ -39,7 +39,7 @@ class NPT(nn.Module):
         d = layout.tokens
         e = settings.width
         self.layout = layout
-        self.over_rows = _alternation(settings)
+        self.over_rows = settings.over_rows
         self.query_block = _last(self.over_rows)
         self.recompute = False
         self.dropout_masks = DropoutMasks()
@@ -252,13 +252,6 @@ def take_rows(x: Tensor, rows: Tensor) -> Tensor:
     """Rows (B, m) of x (B, n, ...)."""
     indices = rows.view(*rows.shape, *[1] * (x.ndim - 2))
     return torch.take_along_dim(x, indices, 1)  # (B, m, ...)
-
-
-def _alternation(settings: NPTSettings) -> list[bool]:
-    """Which blocks attend between datapoints: without one kind, the other's half remains."""
-    if settings.between_datapoints and settings.between_attributes:
-        return [index % 2 == 0 for index in range(settings.layers)]
-    return [settings.between_datapoints] * max(1, settings.layers // 2)
 
 
 def _last(over_rows: list[bool]) -> int:

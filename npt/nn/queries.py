@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from npt.nn.batches import partition
-from npt.nn.device import free_memory
+from npt.nn.device import MEMORY_FRACTION, free_memory
 from npt.nn.inputs import ModelInput
 from npt.nn.masking import mask
 from npt.seeding import generator_for
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 CPU_CELLS = 65_536  # about what stays in a processor's cache
 BYTES_PER_FEATURE = 64  # of a cell's embedding: a dozen activations of a block, in float32
-MEMORY_FRACTION = 0.5
 
 
 @dataclass(frozen=True)

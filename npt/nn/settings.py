@@ -104,6 +104,13 @@ class NPTSettings(Strict):
     recompute_activations: Recompute = "auto"
     """Activations are recomputed in the backward pass; changes speed and memory only."""
 
+    @property
+    def over_rows(self) -> list[bool]:
+        """Which blocks attend between datapoints: without one kind, the other's half remains."""
+        if self.between_datapoints and self.between_attributes:
+            return [index % 2 == 0 for index in range(self.layers)]
+        return [self.between_datapoints] * max(1, self.layers // 2)
+
     def changed(self, **changes: Any) -> Self:
         """These settings with other values of some fields, validated."""
         return type(self)(**{**self.model_dump(), **changes})

@@ -14,8 +14,7 @@ from npt.interface import Prediction, Resources, UserError
 from npt.nn.checkpoint import DamagedError, read_tensors
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import device_of, evaluating
-from npt.nn.inputs import EncodedTable
-from npt.nn.masking import PART
+from npt.nn.inputs import PART, EncodedTable
 from npt.nn.model import NPT
 from npt.nn.queries import copies_at_once, query_batches
 from npt.nn.settings import NPTSettings

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,6 +104,44 @@ def test_columns_are_found_by_name() -> None:
 def test_settings_are_checked(settings: dict[str, object], key: str) -> None:
     with pytest.raises(ValueError, match=key):
         NPTRegressor(settings).fit(np.ones((5, 2)), np.arange(5))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        ({"device": "gpu"}, "device"),
+        ({"device": None}, "device"),
+        ({"threads": 0}, "threads"),
+        ({"threads": "2"}, "threads"),
+        ({"seed": None}, "seed"),
+        ({"seed": -1}, "seed"),
+        ({"validation_share": 2}, "validation_share"),
+        ({"settings": [1]}, "settings"),
+        ({"settings": {**FAST, "lookup": "add_one"}}, "settings"),
+    ],
+)
+def test_arguments_are_checked(arguments: dict[str, Any], key: str) -> None:
+    with pytest.raises(ValueError, match=key):
+        NPTRegressor(**{"settings": FAST, **arguments}).fit(np.ones((20, 2)), np.arange(20))
+
+
+@pytest.mark.parametrize("value", [np.inf, 1e200, "a"])
+def test_a_target_that_is_no_usable_number_is_refused(value: object) -> None:
+    target = np.array([*range(19), value], dtype=object)
+    with pytest.raises(ValueError, match="y has"):
+        NPTRegressor(FAST).fit(np.ones((20, 2)), target)
+
+
+def test_classes_of_several_types_are_refused() -> None:
+    with pytest.raises(ValueError, match="y has"):
+        NPTClassifier(FAST).fit(np.ones((4, 2)), np.array(["a", 1, "a", 1], dtype=object))
+
+
+@pytest.mark.parametrize("value", [1e300, 1e30])
+def test_extreme_new_rows_are_refused(value: float) -> None:
+    model = NPTRegressor({**FAST, "updates": 2}).fit(np.arange(40.0).reshape(20, 2), np.arange(20))
+    with pytest.raises(ValueError, match="X"):
+        model.predict(np.array([[value, 1.0]]))
 
 
 def test_numbers_in_an_object_array_are_numbers() -> None:

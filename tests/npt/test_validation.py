@@ -22,6 +22,9 @@ class Outer(Strict):
     name: str
     task: Literal["binary", "regression"] = "binary"
     inner: Inner = Inner()
+    letter: Annotated[str, Field(max_length=1)] = ""
+    names: Annotated[tuple[str, ...], Field(min_length=1)] = ("a",)
+    pair: Annotated[tuple[str, ...], Field(max_length=2)] = ()
     by_name: dict[Annotated[str, Field(pattern="^[a-z]+$")], Inner] = Field(default_factory=dict)
 
     @field_validator("name")
@@ -38,6 +41,12 @@ class Outer(Strict):
         ({}, "top.name: missing"),
         ({"name": ""}, "top.name: is empty"),
         ({"name": 3}, "top.name: 3 should be a valid string"),
+        ({"name": "a", "letter": "ab"}, "top.letter: 'ab' should have at most 1 character"),
+        ({"name": "a", "names": ()}, "top.names: is empty"),
+        (
+            {"name": "a", "pair": ("a",) * 3},
+            "top.pair: ('a', 'a', 'a') should have at most 2 items",
+        ),
         ({"name": "a", "inner": {"width": 0}}, "top.inner.width: 0 "),
         ({"name": "a", "inner": {"width": True}}, "top.inner.width: True "),
         ({"name": "a", "task": "binar"}, "top.task: 'binar' is unknown; did you mean 'binary'?"),

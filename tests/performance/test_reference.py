@@ -154,19 +154,22 @@ def test_evaluation_sees_and_scores_the_same(mode: str) -> None:
     assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
 
 
+@pytest.mark.parametrize("feed_forward", [1, 4])
 @pytest.mark.parametrize(("n", "s", "width"), [(1, 48, 32), (1, 208, 16), (30, 16, 8)])
 def test_a_block_costs_what_the_formula_says(
     n: int,
     s: int,
     width: int,
+    feed_forward: int,
 ) -> None:
-    block = Block(width, NPTSettings(width=width, heads=4)).eval()
+    settings = NPTSettings(width=width, heads=4, feed_forward=feed_forward)
+    block = Block(width, settings).eval()
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         block(torch.randn(n, s, width))
     if n == 1:
-        formula = flops.between_datapoints(s, 1, width)
+        formula = flops.between_datapoints(s, 1, settings)
     else:
-        formula = flops.between_attributes(n, s, width)
+        formula = flops.between_attributes(n, s, settings)
     assert counter.get_total_flops() == formula
 
 

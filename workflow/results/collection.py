@@ -23,12 +23,7 @@ from workflow.results.external import (
 from workflow.results.missing import why_unfinished
 from workflow.results.predictions import read_predictions
 from workflow.results.prepared import PreparedDatasets
-from workflow.results.requirements import (
-    REMEDY,
-    require_data,
-    require_query,
-    require_settings,
-)
+from workflow.results.requirements import require_data, require_query, require_settings
 from workflow.results.revisions import mixed_revisions
 from workflow.results.row import UNFINISHED, Row
 from workflow.results.row_file import read_rows
@@ -62,7 +57,7 @@ class Collected:
 
     @property
     def unfinished(self) -> list[Row]:
-        """Rows that stand for missing results."""
+        """Rows that represent missing results."""
         return [row for row in self.rows if row.status == UNFINISHED]
 
     @property
@@ -92,7 +87,7 @@ class Collector:
         self._predictions = _Files(read_predictions)
 
     def collect(self, study: PlannedStudy) -> Collected:
-        """Rows of a study: of runs or probes made here, external ones, and unfinished ones."""
+        """Rows of a study: of its runs or probes, external ones, and unfinished ones."""
         problems: list[str] = []
         external: list[Row] = []
         sources = own_sources(self.plan, study)
@@ -117,6 +112,8 @@ class Collector:
         source = sources.get((expected.key, expected.seed, expected.fold))
         if source is None:
             return self._unfinished(expected, "in no file of the external results")
+        if expected.dataset in self.prepared.problems:
+            return self._unfinished(expected, self.prepared.problems[expected.dataset])
         try:
             return self._finished(study, expected, source)
         except FileNotFoundError:
@@ -124,7 +121,9 @@ class Collector:
             if source.stem is not None:
                 probing_study = study.name if study.probes else None
                 reason = why_unfinished(source.stem, probing_study)
-        except (UserError, OSError) as error:
+        except UserError as error:
+            reason = f"{error}; {source.remedy}"
+        except OSError as error:
             reason = str(error)
         return self._unfinished(expected, reason)
 
@@ -143,8 +142,7 @@ class Collector:
         rows = [row for row in self._rows.read(source.rows) if row.key == key]
         if len(rows) != 1:
             identity = f"{expected.key} fold {expected.fold}"
-            message = f"{source.rows}: {len(rows)} rows of {identity}; {REMEDY}"
-            raise UserError(message)
+            raise UserError(f"{source.rows}: {len(rows)} rows of {identity}")
         row = rows[0]
         if source.folder:
             return row.changed({"source": source.folder})
@@ -161,7 +159,7 @@ class Collector:
         try:
             scores = fold_scores(prepared, row.fold, arrays)
         except UserError as error:
-            raise UserError(f"{source.predictions}: {error}; {REMEDY}") from None
+            raise UserError(f"{source.predictions}: {error}") from None
         return row.changed(scores)
 
     def _external_methods(self, study: PlannedStudy) -> list[Row]:

@@ -73,7 +73,7 @@ def compare_study(
         tolerance: Relative and absolute difference up to which two numbers are equal.
 
     Raises:
-        UserError: a file is missing, or has two rows of one identity.
+        UserError: a file is missing, is no study, or has two rows of one identity.
     """
     expected = _rows_by_identity(reference, excluded)
     actual = _rows_by_identity(study, excluded)
@@ -96,7 +96,11 @@ def _rows_by_identity(path: Path, excluded: Collection[str]) -> dict[Identity, C
     csv.field_size_limit(2**31 - 1)
     rows: dict[Identity, Cells] = {}
     with path.open(encoding="utf-8", newline="") as stream:
-        for cells in csv.DictReader(stream):
+        reader = csv.DictReader(stream)
+        for name in IDENTITY:
+            if name not in (reader.fieldnames or ()):
+                raise UserError(f"{path}: not a collected study: has no column {name!r}")
+        for cells in reader:
             if cells["method"] in excluded:
                 continue
             identity = tuple(cells[name] for name in IDENTITY)
@@ -109,8 +113,11 @@ def _rows_by_identity(path: Path, excluded: Collection[str]) -> dict[Identity, C
 def _different(expected: Cells, actual: Cells, tolerance: float) -> Iterable[str]:
     """Columns whose cells differ; a column that one side lacks is empty."""
     for name in dict.fromkeys((*expected, *actual)):
-        before, after = expected.get(name, ""), actual.get(name, "")
-        if before != after and not _same(_value(before), _value(after), tolerance):
+        before = expected.get(name, "")
+        after = actual.get(name, "")
+        if before == after:
+            continue
+        if not _same(_value(before), _value(after), tolerance):
             yield name
 
 

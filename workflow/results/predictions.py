@@ -43,8 +43,6 @@ def read_predictions(path: Path) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:
-        raise UserError(
-            f"{path}: missing; remove the .jsonl file next to it and run again"
-        ) from None
+        raise UserError(f"{path}: missing") from None
     except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path}: damaged ({error}); remove it and run again") from None
+        raise UserError(f"{path}: damaged ({error})") from None

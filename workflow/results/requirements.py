@@ -10,15 +10,13 @@ from workflow.planning.planned_study import Expected, PlannedStudy
 from workflow.results.job import data_hashes
 from workflow.results.row import Row
 
-REMEDY = "remove it and run again"
-
 
 def require_settings(row: Row, expected: Expected, path: Path) -> None:
     """Raise `UserError` for a row of other settings or of another declaration of the dataset."""
     if row.fingerprint == expected.fingerprint:
         return
     hashes = f"{row.fingerprint}, here {expected.fingerprint}"
-    raise UserError(f"{path}: fingerprint: of other settings or data ({hashes}); {REMEDY}")
+    raise UserError(f"{path}: fingerprint: of other settings or data ({hashes})")
 
 
 def require_data(row: Row, prepared: Prepared, path: Path) -> None:
@@ -27,8 +25,7 @@ def require_data(row: Row, prepared: Prepared, path: Path) -> None:
     for column, value in here.items():
         recorded = getattr(row, column)
         if recorded != value:
-            message = f"{path}: {column}: of other data ({recorded}, here {value}); {REMEDY}"
-            raise UserError(message)
+            raise UserError(f"{path}: {column}: of other data ({recorded}, here {value})")
     if row.status != "ok" and not row.reason:
         raise UserError(f"{path}: reason: fold {row.fold} is {row.status} without a reason")
 
@@ -43,4 +40,4 @@ def require_query(row: Row, study: PlannedStudy, prepared: Prepared, path: Path)
     planned = {"options": study.options, "rows": rows}
     for column, value in planned.items():
         if row.facts.get(column) != value:
-            raise UserError(f"{path}: {column}: of an earlier probe; {REMEDY}")
+            raise UserError(f"{path}: {column}: of an earlier probe")

@@ -9,32 +9,38 @@ from baselines import methods
 from workflow.planning.revision import revision
 from workflow.results.row import UNFINISHED, Row
 
+ALLOW = "--allow-mixed-revisions"
+
 
 def mixed_revisions(rows: Iterable[Row]) -> list[str]:
     """One message per method whose rows are of different code, or external and of other code."""
-    finished = [row for row in rows if row.status != UNFINISHED]
+    other_revisions: dict[str, None] = {}  # an ordered set
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in finished:
-        counts[row.method][row.revision] += 1
-    messages = []
+    for row in rows:
+        if row.status == UNFINISHED:
+            continue
+        message = _other_revision(row)
+        if message:
+            other_revisions[message] = None
+        else:
+            counts[row.method][row.revision] += 1
+    messages = list(other_revisions)
     for method, revisions in counts.items():
         if len(revisions) > 1:
             listed = ", ".join(f"{name} ({count} rows)" for name, count in revisions.items())
             messages.append(
                 f"{method}: rows of different code revisions: {listed}; remove "
-                f"results/runs/*/{method} and results/probes/*/*/{method}, or collect with "
-                "--allow-mixed-revisions"
+                f"results/runs/*/{method} and results/probes/*/*/{method}, or collect with {ALLOW}"
             )
-    return [*messages, *_other_revisions(finished)]
+    return messages
 
 
-def _other_revisions(rows: Iterable[Row]) -> list[str]:
-    messages: dict[str, None] = {}
-    for row in rows:
-        if not row.source or row.method not in methods():
-            continue
-        here = revision(methods()[row.method])
-        if row.revision != here:
-            message = f"{row.source}: {row.method} is of revision {row.revision}, here {here}"
-            messages[message] = None
-    return list(messages)
+def _other_revision(row: Row) -> str:
+    """Message about an external row of other code than here; empty for other rows."""
+    if not row.source or row.method not in methods():
+        return ""
+    here = revision(methods()[row.method])
+    if row.revision == here:
+        return ""
+    revisions = f"{row.method} is of revision {row.revision}, here {here}"
+    return f"{row.source}: {revisions}; collect with {ALLOW}"

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from npt.table import Task
 
 Status = Literal["ok", "failed", "skipped", "unfinished"]
-UNFINISHED: Status = "unfinished"  # stands for a result that does not exist yet
+UNFINISHED: Status = "unfinished"  # represents a result that does not exist yet
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold

@@ -12,7 +12,10 @@ from npt.interface import UserError
 from npt.validation import validated
 from workflow.results.row import Row
 
-REMEDY = "remove the file and run again"
+
+def remedy(path: Path | str) -> str:
+    """Part of an error message about a file of rows, or about the predictions next to it."""
+    return f"remove {path} and run again"
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
@@ -32,7 +35,7 @@ def read_rows(path: Path) -> list[Row]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
-        raise UserError(f"{path}: not UTF-8 text; {REMEDY}") from None
+        raise UserError(f"{path}: not UTF-8 text") from None
     return [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
 
 
@@ -40,8 +43,5 @@ def _row(line: str, where: str) -> Row:
     try:
         values: Any = json.loads(line)
     except json.JSONDecodeError as error:
-        raise UserError(f"{where}: not JSON ({error.msg}); {REMEDY}") from None
-    try:
-        return validated(Row, values, where)
-    except UserError as error:
-        raise UserError(f"{error}; {REMEDY}") from None
+        raise UserError(f"{where}: not JSON ({error.msg})") from None
+    return validated(Row, values, where)

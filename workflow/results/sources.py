@@ -10,6 +10,7 @@ from workflow.planning.external_runs import external_runs, is_csv, predictions_o
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.results.row import Key
+from workflow.results.row_file import remedy
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,8 @@ class Source:
     """Files of a row.
 
     Attributes:
-        stem: Stem of the run made here; None for external results.
-        folder: External results folder; empty for a run made here.
+        stem: Stem of a run of this plan; None for external results.
+        folder: External results folder; empty for a run of this plan.
     """
 
     rows: Path
@@ -26,12 +27,19 @@ class Source:
     stem: str | None = None
     folder: str = ""
 
+    @property
+    def remedy(self) -> str:
+        """Part of an error message about the row."""
+        if self.folder:
+            return f"take {self.rows} out of {self.folder}"
+        return remedy(self.rows)
+
 
 Sources = dict[Key, Source]
 
 
 def own_sources(plan: Plan, study: PlannedStudy) -> Sources:
-    """Files of the runs of a study that are made here, or of its probes of them."""
+    """Files of the runs of a study that are of this plan, or of its probes of them."""
     sources: Sources = {}
     for stem, folds in study.runs.items():
         run = plan.runs[stem]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from npt.interface import Resources
+from npt.interface import Resources, UserError, unknown
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.results.job import Job
@@ -30,7 +30,11 @@ def main() -> None:
     limit_threads(arguments.threads)
     plan = load()
     study = planned_study(plan, arguments.study)
+    if not study.probes:
+        raise UserError(f"--study: {study.name} probes no runs")
     job = Job.of(plan, arguments.run)
+    if job.run.stem not in study.runs:
+        raise UserError(f"--run: {unknown(job.run.stem, study.runs)}")
     device = arguments.device
     if job.method.saves_weights:
         device = gpu_lock.device(device)

@@ -15,7 +15,7 @@ from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.revision import probe_sources
 from workflow.results.job import Job
 from workflow.results.row import Row
-from workflow.results.row_file import read_rows
+from workflow.results.row_file import read_rows, remedy
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery, drawn
 from workflow.studies.study_kind import Options, StudyKind
@@ -122,8 +122,11 @@ class Probe:
 
 def _fitted_rows(job: Job) -> dict[int, Row]:
     path = Path(paths.run_rows(job.run.stem))
-    rows = read_rows(path)
+    try:
+        rows = read_rows(path)
+    except UserError as error:
+        raise UserError(f"{error}; {remedy(path)}") from None
     rows_by_fold = {row.fold: row for row in rows}
     if len(rows) != len(rows_by_fold) or set(rows_by_fold) != set(job.run.folds):
-        raise UserError(f"{path}: not one row per fold; remove it and run again")
+        raise UserError(f"{path}: not one row per fold; {remedy(path)}")
     return rows_by_fold

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from npt.data.custom.dataset import CustomDataset, CustomTask
+from npt.data.custom.description import listed
 from npt.data.custom.inference import MAX_TEXT_LEVELS
 from npt.interface import UserError, unknown
 from npt.table import PARTS, Split, Table
 
-SHOWN_NAMES = 20
 MIN_COMPARED_ROWS = 10
 ROLES = ("target", "group", "time", "drop")
 TYPES = ("categorical", "continuous")
@@ -41,9 +41,7 @@ def _require_column(key: str, name: str, names: list[str]) -> None:
     if name in names:
         return
     reason, _, _ = unknown(name, names).partition("allowed:")
-    columns = ", ".join(names[:SHOWN_NAMES])
-    more = ", ..." if len(names) > SHOWN_NAMES else ""
-    raise UserError(f"{key}: column {reason}columns: {columns}{more}")
+    raise UserError(f"{key}: column {reason}columns: {listed(names)}")
 
 
 def check_target(table: Table, task: CustomTask) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from npt.interface import UserError
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "<NA>")
@@ -53,6 +54,20 @@ def plain_columns(
             )
         table = table.set_column(j, field.name, column)
     return table, tuple(dates)
+
+
+def exact_frame(table: pa.Table) -> pd.DataFrame:
+    """The frame of a table in which integers stay integers, even beside missing cells."""
+    import pandas as pd
+    import pyarrow as pa
+
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}
+    frame = table.to_pandas(ignore_metadata=True)
+    for name in table.column_names:
+        column = table[name]
+        if column.type in nullable and column.null_count:
+            frame[name] = column.to_pandas(types_mapper=nullable.get)
+    return frame
 
 
 def _compute() -> Any:
@@ -113,7 +128,9 @@ def _trimmed(
     known = pc.if_else(is_missing, None, text)
     if not numbers_allowed or known.null_count == text.null_count:
         return known
-    try:
-        return known.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return known
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return known.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return known

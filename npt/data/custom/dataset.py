@@ -10,13 +10,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from npt.data.declaration import SplitRule
+from npt.data.declaration import PREPARATION_SOURCES, SplitRule
 from npt.table import Task
 from npt.validation import Strict
 
 CustomTask = Literal["regression", "classification", "binary", "multiclass"]
 assert set(get_args(CustomTask)) >= set(get_args(Task))
-SPLITTING = Path(__file__).parent.with_name("splits.py")
 
 
 def _as_name(value: Any) -> Any:
@@ -172,6 +171,7 @@ class CustomDataset(Strict):
         They do not depend on the content of the file, whose changes its modification time shows.
         """
         digest = hashlib.sha256(self.model_dump_json().encode())
-        for source in [*sorted(Path(__file__).parent.glob("*.py")), SPLITTING]:
+        readers = sorted(Path(__file__).parent.glob("*.py"))
+        for source in (*readers, *PREPARATION_SOURCES):
             digest.update(source.read_bytes())
         return digest.hexdigest()[:16]

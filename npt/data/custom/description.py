@@ -22,14 +22,14 @@ def described(dataset: CustomDataset, table: Table, content: Content) -> tuple[s
     dates = [name for name in content.dates if name not in left_out]
     lines = [
         f"{dataset.name}: {table.rows:,} rows, {len(features):,} features, {_task(table)}",
-        f"continuous: {_listed(continuous)}",
-        f"categorical: {_listed(categorical)}",
-        f"missing cells: {_listed(_missing_cells(table))}",
+        f"continuous: {listed(continuous)}",
+        f"categorical: {listed(categorical)}",
+        f"missing cells: {listed(_missing_cells(table))}",
     ]
     if dates:
-        lines.append(f"dates, as seconds: {_listed(dates)}")
+        lines.append(f"dates, as seconds: {listed(dates)}")
     if left_out:
-        lines.append(f"left out: {_listed(left_out)}")
+        lines.append(f"left out: {listed(left_out)}")
     return tuple(lines)
 
 
@@ -38,7 +38,7 @@ def _task(table: Table) -> str:
     task = f"{table.task} of {target.name}"
     if not target.levels:
         return task
-    return f"{task} ({target.size} classes: {_listed(target.levels)})"
+    return f"{task} ({target.size} classes: {listed(target.levels)})"
 
 
 def _with_size(column: Column) -> str:
@@ -54,7 +54,8 @@ def _missing_cells(table: Table) -> list[str]:
     return columns
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
+    """Names separated by commas, the first twenty of many."""
     names = list(names)
     shown = names[:SHOWN_NAMES]
     if len(names) > SHOWN_NAMES:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npt.data.custom.columns import MISSING, plain_columns
+from npt.data.custom.columns import MISSING, exact_frame, plain_columns
 from npt.data.source import sha256_of
 from npt.interface import UserError
 
@@ -150,8 +150,7 @@ def _content(
         raise UserError("has a header and no rows")
     categories = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
     table, dates = plain_columns(table, missing, {*as_text, *categories})
-    frame = table.to_pandas(ignore_metadata=True)
-    return Content(frame, sha256, dates, index, tuple(categories))
+    return Content(exact_frame(table), sha256, dates, index, tuple(categories))
 
 
 def _require_names(names: Sequence[str]) -> None:
@@ -238,7 +237,7 @@ def _from_arff(path: Path) -> pa.Table:
     try:
         content = arff.loads(path.read_text(encoding="utf-8-sig"))
     except (arff.ArffException, ValueError) as error:
-        raise UserError(f"cannot be read as dense ARFF: {_first_line(error)}") from None
+        raise UserError(f"cannot be read as ARFF: {_first_line(error)}") from None
     names = [name for name, _ in content["attributes"]]
     _require_names(names)
     if not content["data"]:

@@ -19,6 +19,7 @@ MIN_MIXED_NUMBERS = 10
 MAX_NUMBER = 1e100  # squares of larger numbers are infinite
 MAX_EXACT = 2**53
 MAX_DIGITS = 15
+SIGNS = "[%$€£¥]"
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ def _is_canonical_integer(text: str) -> bool:
 def _check_text(series: pd.Series, name: str) -> None:
     """Refuse text that is probably not a category.
 
-    It is so if it holds numbers with a comma, mixes numbers and text, or is mostly unique.
+    It is so if it holds numbers with a comma or a sign, mixes numbers and text, or is mostly
+    unique.
     """
     import pandas as pd
 
@@ -128,7 +130,7 @@ def _check_text(series: pd.Series, name: str) -> None:
         return
     known = series.dropna()
     levels = pd.Series(known.unique())
-    _check_commas(levels, name)
+    _check_signs(levels, name)
     numeric = pd.to_numeric(known, errors="coerce").notna()
     count = int(numeric.sum())
     several = known[numeric].nunique() >= MIN_MIXED_NUMBERS and count >= 0.1 * len(known)
@@ -146,17 +148,18 @@ def _check_text(series: pd.Series, name: str) -> None:
         )
 
 
-def _check_commas(levels: pd.Series, name: str) -> None:
-    """Refuse numbers with a decimal comma, or with commas between thousands."""
+def _check_signs(levels: pd.Series, name: str) -> None:
+    """Refuse percentages, amounts of money, and numbers with commas."""
     import pandas as pd
 
-    with_comma = levels.str.contains(",", regex=False)
-    if not with_comma.any():
+    without_signs = levels.str.replace(SIGNS, "", regex=True).str.strip()
+    changed = (without_signs != levels) | levels.str.contains(",", regex=False)
+    if not changed.any():
         return
     for replacement in (".", ""):
-        text = levels.str.replace(",", replacement, regex=False)
+        text = without_signs.str.replace(",", replacement, regex=False)
         if pd.to_numeric(text, errors="coerce").notna().all():
             raise UserError(
-                f"column {name!r} holds numbers such as {levels[with_comma].iloc[0]!r}; "
-                "write them with a decimal point only, or put the column under `categorical`"
+                f"column {name!r} holds numbers such as {levels[changed].iloc[0]!r}; "
+                "write them as digits with a decimal point, or put the column under `categorical`"
             )

@@ -12,6 +12,8 @@ from npt.interface import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
+RELATIVE_DATES = ("now", "today")  # pandas reads them as dates
+
 
 def seconds(series: pd.Series, name: str) -> np.ndarray:
     """Numbers (N,) that order the rows in time: the series itself, or dates as seconds since 1970.
@@ -21,9 +23,13 @@ def seconds(series: pd.Series, name: str) -> np.ndarray:
     """
     import pandas as pd
 
+    holds_booleans = pd.api.types.infer_dtype(series, skipna=True) == "boolean"
+    if holds_booleans or series.isin(RELATIVE_DATES).any():
+        raise _unreadable(name)
     if not pd.api.types.is_numeric_dtype(series):
         dates = _from_text(series, name)
-        series = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
+        epoch = pd.Timestamp(0, tz="UTC").as_unit("us")  # nanoseconds end in the year 2262
+        series = (dates - epoch).dt.total_seconds()
     times = series.to_numpy(np.float64, na_value=np.nan)
     unusable = ~np.isfinite(times)
     if unusable.any():
@@ -33,6 +39,15 @@ def seconds(series: pd.Series, name: str) -> np.ndarray:
 
 
 def _from_text(series: pd.Series, name: str) -> pd.Series:
+    dates = _in_one_style(series, name)
+    before_christ = dates.dt.year < 1
+    if before_christ.any():
+        row = int(before_christ.to_numpy().argmax())
+        raise UserError(f"time: {name!r}: {series.iloc[row]!r} in row {row + 1} is before year 1")
+    return dates
+
+
+def _in_one_style(series: pd.Series, name: str) -> pd.Series:
     standard = _dates(series, format="ISO8601")
     if standard is not None:
         return standard
@@ -41,7 +56,7 @@ def _from_text(series: pd.Series, name: str) -> pd.Series:
     if month_first is None:
         month_first = day_first
     if month_first is None:
-        raise UserError(f"time: {name!r} is not a number or a date in every row")
+        raise _unreadable(name)
     if day_first is None:
         return month_first
     ambiguous = (month_first != day_first) & month_first.notna()
@@ -53,6 +68,10 @@ def _from_text(series: pd.Series, name: str) -> pd.Series:
             "write dates as 2001-12-31"
         )
     return month_first
+
+
+def _unreadable(name: str) -> UserError:
+    return UserError(f"time: {name!r} is not a number or a date in every row")
 
 
 def _dates(series: pd.Series, **style: Any) -> pd.Series | None:

@@ -240,7 +240,7 @@ def _product(
     factor: float,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Factor times left times right, without an own pass for the factor."""
+    """Factor times left times right, without a separate pass for the factor."""
     if out is None:
         out = left.new_empty(*left.shape[:2], right.shape[2])
     return torch.baddbmm(out, left, right, beta=0, alpha=factor, out=out)

@@ -204,10 +204,10 @@ def test_name_of_a_custom_dataset_is_no_key() -> None:
     ("config", "words"),
     [
         (raw(datasets=None), "datasets: None should be a list"),
-        (raw(datasets=[]), "datasets: should not be empty"),
+        (raw(datasets=[]), "datasets: is empty"),
         (raw(settings=3), "settings: 3 should be a mapping"),
         (raw(studies={"main": 3}), "studies.main: 3 should be a mapping"),
-        (raw(studies={"a b": {}}), "studies: 'a b' should match ^"),
+        (raw(studies={"a b": {}}), "studies: 'a b' should match pattern"),
         (raw(budget="many"), ": 'many' should be a whole number"),
         (with_study(tuned=1), "studies.main.tuned: 1 should be true or false"),
     ],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,22 @@ from workflow.config.reading import read
 from workflow.planning import paths
 from workflow.planning.outdated import outdated_folders
 from workflow.planning.plan import Plan
-from workflow.planning.revision import ROOT, probe_sources, revision
+from workflow.planning.revision import FITTING, ROOT, probe_sources, revision
 from workflow.studies import kinds
 
+# Modules that are imported by those that determine rows, and that determine none themselves.
+INDEPENDENT = (
+    "npt/atomic.py",
+    "npt/data/store.py",
+    "npt/nn/device.py",
+    "npt/validation.py",
+    "baselines/lookup_task.py",  # a source where `compare_with` names baselines
+    "workflow/config/",
+    "workflow/planning/",
+    "workflow/report/",
+    "workflow/results/predictions.py",
+    "workflow/results/row",
+)
 CONFIG = {"folds": 0, "datasets": ["yacht"], "methods": ["knn"]}
 
 
@@ -40,6 +55,44 @@ def test_lookup_depends_on_the_compared_baselines() -> None:
     assert alone == ()
     assert {"baselines/lookup_task.py", "baselines/mlp.py"} <= set(compared)
     assert all((ROOT / source).exists() for source in compared)
+
+
+def modules_of(source: str) -> set[str]:
+    """Modules of a file or folder."""
+    path = ROOT / source
+    files = path.rglob("*.py") if path.is_dir() else [path]
+    return {file.relative_to(ROOT).as_posix() for file in files}
+
+
+def imports_of(module: str) -> set[str]:
+    """Modules of this project that a module imports by `from package.module import name`."""
+    tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+    imported: set[str] = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or not node.module:
+            continue
+        package = node.module.replace(".", "/")
+        names = [package, *(f"{package}/{alias.name}" for alias in node.names)]
+        imported.update(f"{name}.py" for name in names)
+    return {file for file in imported if (ROOT / file).exists()}
+
+
+def missing_sources(sources: Iterable[str]) -> set[str]:
+    """Modules that sources import, which are neither sources nor independent."""
+    modules = set().union(*map(modules_of, sources))
+    imported = set().union(*map(imports_of, modules))
+    return {module for module in imported - modules if not module.startswith(INDEPENDENT)}
+
+
+@pytest.mark.parametrize("method", methods())
+def test_imports_of_sources_are_sources(method: str) -> None:
+    assert missing_sources((*methods()[method].sources, *FITTING)) == set()
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in kinds().items() if kind.probes])
+def test_imports_of_probe_sources_are_sources(kind: str) -> None:
+    sources = (*methods()["npt"].sources, *FITTING, *probe_sources(kind))
+    assert missing_sources(sources) == set()
 
 
 def test_revision_depends_on_the_sources() -> None:

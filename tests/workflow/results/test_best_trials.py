@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.rows import failed, row
 from workflow.planning.planned_study import Expected
 from workflow.results.best_trials import Trial, best_trials
@@ -36,6 +38,13 @@ def test_lowest_validation_loss_wins_on_each_fold() -> None:
     assert [(result.fold, result.variant) for result in rows] == [(0, "tuned"), (1, "tuned")]
     assert rows[0].chosen == {"configuration": "deep", "layers": 8, "update": 9}
     assert rows[1].chosen == {"configuration": "base", "update": 9}
+
+
+@pytest.mark.parametrize("loss", [float("nan"), None])
+def test_trial_without_a_validation_loss_loses(loss: float | None) -> None:
+    (best,) = best_trials([trial("base", loss), trial("deep", 0.2)])
+    assert best.chosen is not None
+    assert best.chosen["configuration"] == "deep"
 
 
 def test_costs_are_those_of_all_trials() -> None:

@@ -124,6 +124,7 @@ def test_damaged_file_and_double_row_are_missing() -> None:
     rows = Path(paths.run_rows(KNN))
     rows.write_text(rows.read_text() + rows.read_text())
     unfinished = reasons(planned)
+    assert all(reason.endswith(".jsonl and run again") for reason in unfinished.values())
     assert "folds_0.jsonl:1" in unfinished["yacht", "npt", 0]
     assert "folds_1.predictions.npz" in unfinished["yacht", "npt", 1]
     assert "folds_2.predictions.npz" in unfinished["yacht", "npt", 2]

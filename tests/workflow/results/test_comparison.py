@@ -80,3 +80,11 @@ def test_missing_study_is_named(tmp_path: Path) -> None:
     compared(tmp_path, {}, {})
     with pytest.raises(UserError, match=r"other\.csv"):
         compare_study(tmp_path / "a" / "main.csv", tmp_path / "other.csv")
+
+
+def test_csv_that_is_no_study_is_refused(tmp_path: Path) -> None:
+    compared(tmp_path, {}, {})
+    path = tmp_path / "table.csv"
+    path.write_text("dataset,method,rank\nyacht,knn,1\n")
+    with pytest.raises(UserError, match=r"table\.csv.*'variant'"):
+        compare_study(path, tmp_path / "a" / "main.csv")

@@ -79,7 +79,9 @@ def test_external_rows_of_other_settings_are_missing(column: str) -> None:
     finish_external(**{column: "other"})
     collected = collect(planned("there/results"))
     assert len(collected.unfinished) == 2
-    assert f"{column}: " in collected.unfinished[0].reason
+    reason = collected.unfinished[0].reason
+    assert f"{column}: " in reason
+    assert reason.endswith("out of there/results")
 
 
 def test_external_rows_of_other_code_are_mixtures() -> None:
@@ -89,6 +91,16 @@ def test_external_rows_of_other_code_are_mixtures() -> None:
     collected.require_complete(allow_mixed_revisions=True)
     with pytest.raises(UserError, match="knn is of revision older"):
         collected.require_complete()
+
+
+def test_own_results_are_kept_where_external_ones_are_of_other_code() -> None:
+    finish_external(revision="older")
+    merged = planned("there/results", folds="0-2")
+    for stem in merged.runs:
+        finish(merged, stem)
+    (mixture,) = collect(merged).mixtures
+    assert mixture.startswith("there/results: ")
+    assert "results/runs/*" not in mixture
 
 
 def test_external_methods_are_collected() -> None:

@@ -13,7 +13,7 @@ from workflow.planning import paths
 from workflow.planning.kept import keep
 from workflow.planning.plan import Plan
 from workflow.results.study_file import read_study
-from workflow.steps import collect, interim, run, show
+from workflow.steps import collect, interim, probe, run, show
 
 Call = Callable[..., None]
 NPT = "yacht/npt/base/seed_0/folds_{}"
@@ -75,6 +75,20 @@ def test_unknown_name_is_refused_with_the_nearest(
 ) -> None:
     with pytest.raises(UserError, match=f"{arguments[0]}: .* did you mean"):
         call(step.main, *arguments)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("study", "run_stem", "key"),
+    [
+        ("main", NPT.format(0), "--study: main"),
+        ("corruption", "yacht/mlp/base/seed_0/folds_0-2", "--run: "),
+    ],
+)
+def test_probe_refuses_what_is_not_probed(
+    study: str, run_stem: str, key: str, planned: Plan, call: Call
+) -> None:
+    with pytest.raises(UserError, match=key):
+        call(probe.main, "--study", study, "--run", run_stem)
 
 
 def test_interim_report_has_the_reasons(

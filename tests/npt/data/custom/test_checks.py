@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from npt.data.datasets import datasets
+from npt.data.declaration import PREPARATION_SOURCES
 from npt.interface import UserError
 from tests.npt.data.custom.tables import ROWS, declare, frame, prepare, write
 
@@ -29,7 +31,7 @@ def refused(key: str, path: Path, **changes: Any) -> None:
     ("changes", "key"),
     [
         ({"target": None}, "mine.target"),
-        ({"target": ""}, "mine.target"),
+        ({"target": ""}, "mine.target: is empty"),
         ({"task": "ranking"}, "mine.task"),
         ({"flods": 3}, "flods"),
         ({"path": ""}, "path"),
@@ -69,6 +71,26 @@ def test_a_declaration_survives_json() -> None:
     assert dataset.fingerprint() != declare("my.csv", drop=["size"], folds=4).fingerprint()
 
 
+@pytest.mark.parametrize("number", range(len(PREPARATION_SOURCES)))
+def test_an_edit_of_the_preparation_changes_fingerprints(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = [datasets()["yacht"], declare("my.csv")]
+    before = [dataset.fingerprint() for dataset in declared]
+    sources = list(PREPARATION_SOURCES)
+    sources[number] = write(tmp_path, sources[number].read_text() + "#", "edited.py")
+    for module in ("npt.data.declaration", "npt.data.custom.dataset"):
+        monkeypatch.setattr(f"{module}.PREPARATION_SOURCES", sources)
+    after = [dataset.fingerprint() for dataset in declared]
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def test_preparation_sources_have_all_that_prepares() -> None:
+    names = {source.stem for source in PREPARATION_SOURCES}
+    assert names == {"assembly", "dtypes", "images", "splits", "text"}
+
+
 @pytest.mark.parametrize(
     ("changes", "key"),
     [
@@ -101,6 +123,9 @@ def test_a_declaration_that_does_not_fit_the_table(
         ("x", [1e200] * ROWS),
         ("x", ["1,5", "2,25"] * 20),
         ("x", ["1,020", "12"] * 20),
+        ("x", ["12%", "7 %"] * 20),
+        ("x", ["-$5", "$1,000.5"] * 20),
+        ("x", ["€5", "7"] * 20),
         ("x", [str(i) if i < 20 else "unknown" for i in range(ROWS)]),
         ("price", [7.0] * ROWS),
         ("price", [np.nan] * ROWS),
@@ -109,6 +134,21 @@ def test_a_declaration_that_does_not_fit_the_table(
 )
 def test_a_column_that_would_be_misread(column: str, cells: list[Any], tmp_path: Path) -> None:
     refused(f"{column!r}", write(tmp_path, frame().assign(**{column: cells})))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("missing", [None, "?", "-999"])
+def test_inexact_integers_beside_missing_cells(
+    ending: str, missing: str | None, tmp_path: Path
+) -> None:
+    cells = [missing] + [str(2**60 + i) for i in range(1, ROWS)]
+    data = frame().assign(x=cells)
+    path = write(tmp_path, data, f"my.{ending}")
+    if ending == "parquet":
+        if missing != "?":
+            data["x"] = data["x"].astype("Int64")
+        data.to_parquet(path)
+    refused("'x' has whole numbers beyond 2^53", path, missing=["?", -999])
 
 
 def test_an_identifier_is_refused(tmp_path: Path) -> None:
@@ -177,6 +217,20 @@ def test_a_part_without_known_targets(
     known = (data.index >= first_known) & (data.index < last_known)
     data["price"] = data["price"].where(known)
     refused("fold 0", write(tmp_path, data), **changes)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["", True] + [False] * 38,
+        [True] * 20 + [False] * 20,
+        ["-5001-01-01"] + ["2001-01-01"] * 39,
+        ["now"] + ["2001-01-01"] * 39,
+        ["today"] * ROWS,
+    ],
+)
+def test_times_that_are_not_dates_are_refused(cells: list[Any], tmp_path: Path) -> None:
+    refused("time: 'when'", write(tmp_path, frame().assign(when=cells)), time="when")
 
 
 def test_dates_with_two_readings_are_refused(tmp_path: Path) -> None:

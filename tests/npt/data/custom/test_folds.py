@@ -98,6 +98,13 @@ def test_dates_are_read_in_one_style(style: str, tmp_path: Path) -> None:
     assert sorted(shuffled.index[split.test]) == list(range(80, 100))
 
 
+def test_dates_of_the_middle_ages_have_times(tmp_path: Path) -> None:
+    data = frame(100)
+    data["day"] = [f"01 May {year}" for year in range(1100, 1200)]
+    (split,) = folds_by(data, tmp_path, time="day")
+    assert split.test.tolist() == list(range(80, 100))
+
+
 def test_the_last_rows_as_the_only_test_set(tmp_path: Path) -> None:
     path = write(tmp_path, frame(100))
     _, folds = prepare(path, test_rows=30, validation_share=0.1)

@@ -1,0 +1,33 @@
+"""Fitting of one fold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from npt.evaluation import Evaluation
+from npt.interface import Resources
+from tests.rows import plan, prepare
+from workflow.results import fitting
+from workflow.results.job import Job
+
+
+def test_seed_of_the_run_and_fold_seed_the_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepare("yacht")
+    seeds: list[int] = []
+
+    def evaluate(learner: Any, table: Any, split: Any, seed: int) -> Evaluation:
+        seeds.append(seed)
+        return Evaluation("failed", reason="not fitted")
+
+    monkeypatch.setattr(fitting, "evaluate", evaluate)
+    planned = plan(datasets=["yacht"], methods=["knn"], seeds=[1], studies={"main": {}})
+    (stem,) = planned.runs
+    fitted = fitting.fit_fold(Job.of(planned, stem), 2, Resources(1, "cpu"))
+    assert seeds == [10_002]
+    assert fitted.row.key == ("yacht/knn/base", 1, 2)
