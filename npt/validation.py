@@ -111,7 +111,7 @@ def _literals(context: Details) -> list[str]:
 
 
 def _model_at(model: type[BaseModel], steps: list[str]) -> type[BaseModel] | None:
-    """The model that is nested at `steps`; None if they lead elsewhere."""
+    """The model that is nested at `steps`; None if there is none."""
     for step in steps:
         field = model.model_fields.get(step)
         if field is None:

@@ -70,7 +70,7 @@ class StudyConfig(Strict):
     """Limit of the probed test rows of a fold, drawn at random; default: all."""
 
     tuned: bool = False
-    """Whether the best configuration of each fold, by validation loss, stands for a method."""
+    """Whether the best configuration of each fold, by validation loss, represents a method."""
 
     options: OptionValues = Field(default_factory=dict)
     """Options of the kind, see `docs/studies.md`."""

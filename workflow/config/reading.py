@@ -37,7 +37,7 @@ def parse(path: Path) -> Mapping[str, Any]:
     """Content of a YAML file; empty if it is no mapping.
 
     Raises:
-        UserError: The file is not YAML, or a key stands twice in it.
+        UserError: The file is not YAML, or a key occurs twice in it.
     """
     import yaml
 

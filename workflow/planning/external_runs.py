@@ -7,7 +7,7 @@ from pathlib import Path
 
 from npt.interface import UserError
 from workflow.config.folds import parse_folds
-from workflow.planning.paths import PREDICTIONS, RESULTS, ROWS
+from workflow.planning.paths import PREDICTIONS, RESULTS, ROWS, run_key
 
 Folds = dict[tuple[int, int], Path]  # by seed and fold
 CSV = ".csv"
@@ -26,7 +26,7 @@ def external_runs(sources: Iterable[str], where: str) -> dict[str, Folds]:
     for source in sources:
         for path in _row_files(source, where):
             dataset, method, variant = path.parts[-5:-2]
-            folds = runs.setdefault(f"{dataset}/{method}/{variant}", {})
+            folds = runs.setdefault(run_key(dataset, method, variant), {})
             for key in _seeds_and_folds(path, where):
                 if key in folds:
                     raise UserError(f"{where}: {folds[key]} and {path} have the same fold")

@@ -18,7 +18,7 @@ def outdated_folders(plan: Plan) -> list[str]:
     folders: dict[str, None] = {}
     for run in plan.runs.values():
         if _is_outdated(paths.run_rows(run.stem), run.method, ()):
-            folders[f"{paths.RESULTS}/runs/*/{run.method}"] = None
+            folders[paths.runs_of_method(run.method)] = None
     for study in plan.studies.values():
         if not study.probes:
             continue
@@ -27,7 +27,7 @@ def outdated_folders(plan: Plan) -> list[str]:
         sources = probe_sources(study.kind, kind.sources(options))
         for run in plan.runs_of(study):
             if _is_outdated(paths.probe_rows(study.name, run.stem), run.method, sources):
-                folders[f"{paths.RESULTS}/probes/{study.name}/*/{run.method}"] = None
+                folders[paths.probes_of_method(run.method, study.name)] = None
     return list(folders)
 
 

@@ -24,6 +24,11 @@ TABLE_FORMATS = ("csv", "md", "tex", "html")
 FIGURE_FORMATS = ("svg", "pdf", "png")
 
 
+def run_key(dataset: str, method: str, variant: str) -> str:
+    """Key of the runs of a variant of a method on a dataset."""
+    return f"{dataset}/{method}/{variant}"
+
+
 def prepared(dataset: str = "{dataset}") -> str:
     """Prepared dataset."""
     return f"{RESULTS}/data/{dataset}.arrow"
@@ -67,6 +72,16 @@ def probe_rows(study: str = "{study}", stem: str = RUN) -> str:
 def probe_predictions(study: str = "{study}", stem: str = RUN) -> str:
     """Predictions and other arrays of a probe."""
     return f"{RESULTS}/probes/{study}/{stem}{PREDICTIONS}"
+
+
+def runs_of_method(method: str) -> str:
+    """Folders of all runs of a method, with * for any dataset."""
+    return f"{RESULTS}/runs/*/{method}"
+
+
+def probes_of_method(method: str, study: str = "*") -> str:
+    """Folders of all probes of a method for a study, with * for any dataset."""
+    return f"{RESULTS}/probes/{study}/*/{method}"
 
 
 def collected(study: str = "{study}") -> str:

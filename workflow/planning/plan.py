@@ -16,7 +16,7 @@ from workflow.planning.external_runs import external_runs
 from workflow.planning.planned_study import (
     External,
     PlannedStudy,
-    folds_here,
+    missing_folds,
     planned_study,
     run_of,
 )
@@ -89,7 +89,7 @@ class Plan(Strict):
         return declared_datasets()[name]
 
     def runs_of(self, study: PlannedStudy) -> list[Run]:
-        """Runs of a study that are made here."""
+        """Runs of a study, external ones left out."""
         return [self.runs[stem] for stem in study.runs]
 
 
@@ -100,10 +100,10 @@ def _external_runs(study: Study) -> External:
 def _fingerprints(config: Config, selections: Selections) -> dict[str, str]:
     fingerprints: dict[str, str] = {}
     for selected in selections.values():
-        for each in selected:
-            if each.dataset not in fingerprints:
-                declaration = config.all_datasets[each.dataset]
-                fingerprints[each.dataset] = declaration.fingerprint()
+        for variant in selected:
+            if variant.dataset not in fingerprints:
+                declaration = config.all_datasets[variant.dataset]
+                fingerprints[variant.dataset] = declaration.fingerprint()
     return fingerprints
 
 
@@ -113,11 +113,11 @@ def _wanted_folds(
     """Folds by run key and seed that some study needs and its external results lack."""
     wanted: dict[tuple[str, int], set[int]] = {}
     for name, study in studies.items():
-        for each in selections[name]:
-            elsewhere = external[name].get(each.key, {})
+        for variant in selections[name]:
+            files = external[name].get(variant.key, {})
             for seed in study.seeds:
-                folds = wanted.setdefault((each.key, seed), set())
-                folds.update(folds_here(study.folds[each.dataset], seed, elsewhere))
+                folds = wanted.setdefault((variant.key, seed), set())
+                folds.update(missing_folds(study.folds[variant.dataset], seed, files))
     return wanted
 
 
@@ -129,14 +129,14 @@ def _runs(
     """Runs whose folds are cut into blocks as the method declares."""
     by_key: dict[str, Selected] = {}
     for selected in selections.values():
-        for each in selected:
-            by_key.setdefault(each.key, each)
+        for variant in selected:
+            by_key.setdefault(variant.key, variant)
     runs: list[Run] = []
     for (key, seed), wanted_folds in wanted.items():
         folds = sorted(wanted_folds)
-        each = by_key[key]
-        size = methods()[each.method].folds_per_job(each.settings) or max(1, len(folds))
+        variant = by_key[key]
+        size = methods()[variant.method].folds_per_job(variant.settings) or max(1, len(folds))
         for start in range(0, len(folds), size):
             block = tuple(folds[start : start + size])
-            runs.append(run_of(each, seed, block, fingerprints))
+            runs.append(run_of(variant, seed, block, fingerprints))
     return runs

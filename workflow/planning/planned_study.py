@@ -11,6 +11,7 @@ from npt.validation import Strict
 from workflow.config.fields import TUNED
 from workflow.config.study import Study
 from workflow.planning.external_runs import Folds
+from workflow.planning.paths import run_key
 from workflow.planning.run import Run
 from workflow.planning.selection import Selected
 
@@ -38,7 +39,7 @@ class Expected(Strict):
     @property
     def key(self) -> str:
         """dataset/method/variant."""
-        return f"{self.dataset}/{self.method}/{self.variant}"
+        return run_key(self.dataset, self.method, self.variant)
 
 
 class PlannedStudy(Strict):
@@ -48,7 +49,7 @@ class PlannedStudy(Strict):
         probes: Whether its rows are those of a probe of the runs.
         options: Those of the study kind, as plain values.
         max_test_rows: Limit of the probed test rows of a fold; None probes all.
-        runs: Stems of the runs made here, with those folds that the study uses.
+        runs: Stems of its runs, external ones left out, with those folds that the study uses.
         expected: All rows of known methods in the configuration's order, external ones included.
         external_results: Results folders and csv files as the configuration names them.
     """
@@ -77,9 +78,9 @@ def planned_study(
 ) -> PlannedStudy:
     """The plan of a study, given all runs and the fingerprints of the datasets."""
     expected: list[Expected] = []
-    for each in selected:
+    for variant in selected:
         for seed in study.seeds:
-            expected += _expected(study, each, seed, fingerprints)
+            expected += _expected(study, variant, seed, fingerprints)
     return PlannedStudy(
         name=study.name,
         kind=study.kind.name,
@@ -100,7 +101,7 @@ def _expected(
     trial_of: str | None = None
     changes: dict[str, Any] = {}
     if selected.is_trial:
-        trial_of = f"{selected.dataset}/{selected.method}/{TUNED}"
+        trial_of = run_key(selected.dataset, selected.method, TUNED)
         changes = dict(selected.changes)
     return [
         Expected(
@@ -123,21 +124,21 @@ def _runs_of(
     external: External,
     runs: list[Run],
 ) -> dict[str, tuple[int, ...]]:
-    keys = {each.key for each in selected}
+    keys = {variant.key for variant in selected}
     folds_by_stem: dict[str, tuple[int, ...]] = {}
     for run in runs:
         if run.key not in keys or run.seed not in study.seeds:
             continue
         used = [fold for fold in run.folds if fold in study.folds[run.dataset]]
-        folds = tuple(folds_here(used, run.seed, external.get(run.key, {})))
+        folds = tuple(missing_folds(used, run.seed, external.get(run.key, {})))
         if folds:
             folds_by_stem[run.stem] = folds
     return folds_by_stem
 
 
-def folds_here(folds: Iterable[int], seed: int, elsewhere: Mapping[Any, Any]) -> list[int]:
+def missing_folds(folds: Iterable[int], seed: int, external: Mapping[Any, Any]) -> list[int]:
     """Folds of a seed that external results lack."""
-    return [fold for fold in folds if (seed, fold) not in elsewhere]
+    return [fold for fold in folds if (seed, fold) not in external]
 
 
 def run_of(

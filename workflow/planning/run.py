@@ -9,6 +9,7 @@ from typing import Any
 
 from npt.validation import Strict
 from workflow.config.folds import format_folds
+from workflow.planning.paths import run_key
 
 SEED_STRIDE = 10_000  # more than there are folds
 
@@ -33,7 +34,7 @@ class Run(Strict):
     @property
     def key(self) -> str:
         """dataset/method/variant."""
-        return f"{self.dataset}/{self.method}/{self.variant}"
+        return run_key(self.dataset, self.method, self.variant)
 
     @property
     def stem(self) -> str:

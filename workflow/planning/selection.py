@@ -12,6 +12,7 @@ from workflow.config.method_settings import as_json
 from workflow.config.models import Config
 from workflow.config.resolution import resolve, trials
 from workflow.config.study import Study
+from workflow.planning.paths import run_key
 
 Changes = Mapping[str, Any]
 
@@ -38,7 +39,7 @@ class Selected:
     @property
     def key(self) -> str:
         """dataset/method/variant."""
-        return f"{self.dataset}/{self.method}/{self.variant}"
+        return run_key(self.dataset, self.method, self.variant)
 
 
 def select(study: Study, config: Config) -> list[Selected]:
@@ -88,9 +89,9 @@ def require_agreement(selections: Mapping[str, Iterable[Selected]]) -> None:
     """Raise `UserError` where two studies give one variant different settings."""
     first: dict[str, tuple[str, Selected]] = {}
     for study, selected in selections.items():
-        for each in selected:
-            owner, earlier = first.setdefault(each.key, (study, each))
-            if earlier.settings != each.settings:
+        for variant in selected:
+            owner, earlier = first.setdefault(variant.key, (study, variant))
+            if earlier.settings != variant.settings:
                 raise UserError(
-                    f"{each.where}: differs from studies.{owner}; rename one of the variants"
+                    f"{variant.where}: differs from studies.{owner}; rename one of the variants"
                 )
