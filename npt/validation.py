@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -12,6 +12,14 @@ from npt.interface import UserError, unknown
 
 Model = TypeVar("Model", bound=BaseModel)
 Details = Mapping[str, Any]  # pydantic's description of an error
+WORDS = {  # for pydantic's types, in the words of YAML
+    "tuple_type": "should be a list",
+    "dict_type": "should be a mapping",
+    "model_type": "should be a mapping",
+    "int_type": "should be a whole number",
+    "int_parsing": "should be a whole number",
+    "bool_type": "should be true or false",
+}
 SUBJECT = re.compile(r"^\w+ (?=should )")  # which pydantic puts before a message
 
 
@@ -20,11 +28,13 @@ class Strict(BaseModel):
 
     Attributes:
         renamed: Former names of keys, for the hint of an error.
+        hidden: Fields that are no keys of a configuration.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     renamed: ClassVar[Mapping[str, str]] = {}
+    hidden: ClassVar[Collection[str]] = ()
 
 
 def validated(model: type[Model], values: Any, where: str) -> Model:
@@ -45,7 +55,7 @@ def validated(model: type[Model], values: Any, where: str) -> Model:
 def user_error(error: ValidationError, model: type[BaseModel], where: str) -> UserError:
     """The first error of a validation as one line; unknown keys come before other errors."""
     errors = error.errors()
-    unknown_keys = [each for each in errors if each["type"] == "extra_forbidden"]
+    unknown_keys = [details for details in errors if details["type"] == "extra_forbidden"]
     first = (unknown_keys or errors)[0]
     steps = [str(step) for step in first["loc"]]
     if unknown_keys:
@@ -71,9 +81,11 @@ def _unknown_key(model: type[BaseModel], steps: list[str]) -> str:
     renamed = getattr(inner, "renamed", {})
     if key in renamed:
         return f"{key!r} is unknown; its name is {renamed[key]!r} now"
-    if not inner.model_fields:
+    hidden = getattr(inner, "hidden", ())
+    allowed = [name for name in inner.model_fields if name not in hidden]
+    if not allowed:
         return f"{key!r} is unknown; allowed: no keys"
-    return unknown(key, inner.model_fields)
+    return unknown(key, allowed)
 
 
 def _message(error: Details) -> str:
@@ -84,6 +96,8 @@ def _message(error: Details) -> str:
         return unknown(error["input"], _literals(error["ctx"]))
     if kind in ("value_error", "assertion_error"):
         return str(error["ctx"]["error"])
+    if kind in WORDS:
+        return f"{error['input']!r} {WORDS[kind]}"
     if kind in ("too_short", "string_too_short") and not error["input"]:
         return "is empty"
     message = SUBJECT.sub("", error["msg"]).replace(" after validation", "")

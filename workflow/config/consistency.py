@@ -137,10 +137,14 @@ def _check_budget(config: Config, studies: list[Study]) -> None:
     """A budget needs a tuned study and holds the named configurations."""
     used = {method for study in studies for method in study.methods}
     tuned = {method for study in studies if study.tuned for method in study.methods}
+    if set(config.budget) == set(methods()):  # a single number is the budget of every method
+        named_methods = used
+    else:
+        named_methods = set(config.budget)
     for method, number in config.budget.items():
         if methods()[method].draw is None:
             continue
-        if method in used - tuned:
+        if method in named_methods - tuned:
             raise UserError(f"budget: no study of {method} has `tuned: true`")
         for dataset, by_method in config.configurations.items():
             named = len(by_method.get(method, {}))

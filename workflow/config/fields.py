@@ -16,7 +16,7 @@ from pydantic import (
 
 from baselines import methods
 from npt.data.custom import CustomDataset
-from npt.interface import unknown
+from npt.interface import UserError, unknown
 from npt.table import Task
 from workflow.config.folds import parse_folds
 from workflow.config.method_settings import readable_numbers
@@ -52,15 +52,19 @@ def empty_if_none(value: Any) -> Any:
 
 
 def _named(blocks: Any) -> Any:
-    """Blocks of custom datasets with their names."""
+    """Blocks of custom datasets with their names, without the keys that have no value."""
     if not isinstance(blocks, Mapping):
         return empty_if_none(blocks)
-    named: dict[Any, Any] = {}
-    for name, block in blocks.items():
-        named[name] = block
-        if isinstance(block, Mapping):
-            named[name] = {**block, "name": name}
-    return named
+    return {name: _with_name(name, block) for name, block in blocks.items()}
+
+
+def _with_name(name: Any, block: Any) -> Any:
+    if not isinstance(block, Mapping):
+        return block
+    if "name" in block:
+        raise UserError(f"custom_datasets.{name}: 'name' is unknown; {name!r} is the name")
+    with_values = {key: value for key, value in block.items() if value is not None}
+    return {**with_values, "name": name}
 
 
 def _budget(value: Any) -> Any:

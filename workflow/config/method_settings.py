@@ -40,7 +40,11 @@ def typed_settings(method: str, changes: Mapping[str, Any], where: str) -> Any:
     model = methods()[method].settings
     settings = validated(model, dict(changes), where)
     if method in baselines():
-        _check_grid(method, settings)
+        try:
+            _check_grid(method, settings)
+        except UserError as error:
+            message = str(error).removeprefix(f"{method}.")
+            raise UserError(f"{where}.{message}") from None
     return settings
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from baselines import methods
+from npt.interface import UserError
 from workflow.config.method_settings import typed_settings
 from workflow.config.models import Config
 
@@ -18,21 +20,40 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
     Args:
         changes: Those of a variant or a trial.
         where: Key of the changes, for errors.
+
+    Raises:
+        UserError: Names the setting in the last change that has it.
     """
     merged: dict[str, Any] = {}
-    key = f"settings.{method}"
     tunes_itself = methods()[method].draw is None
     if tunes_itself and method in config.budget:
         merged["budget"] = config.budget[method]
-    merged.update(config.settings.get(method, {}))
-    override = _of_method(config.overrides, dataset, method)
-    if override:
-        merged.update(override)
-        key = f"overrides.{dataset}.{method}"
-    if changes:
-        merged.update(changes)
-        key = where or key
-    return typed_settings(method, merged, key)
+    layers: dict[str, Changes] = {
+        f"settings.{method}": config.settings.get(method, {}),
+        f"overrides.{dataset}.{method}": _of_method(config.overrides, dataset, method),
+        where: changes,
+    }
+    last = f"settings.{method}"
+    for key, layer in layers.items():
+        merged.update(layer)
+        if layer and key:
+            last = key
+    try:
+        return typed_settings(method, merged, last)
+    except UserError as error:
+        raise UserError(_with_layer(str(error), last, layers)) from None
+
+
+def _with_layer(message: str, where: str, layers: dict[str, Changes]) -> str:
+    """An error of a setting after `where`, with the key of the last layer that has the setting."""
+    setting = re.match(rf"{re.escape(where)}\.(\w+)", message)
+    if setting is None:
+        return message
+    rest = message.removeprefix(where)
+    for key in reversed(layers):
+        if key and setting[1] in layers[key]:
+            return key + rest
+    return message
 
 
 def trials(config: Config, dataset: str, method: str) -> dict[str, Changes]:

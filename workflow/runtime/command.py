@@ -25,6 +25,15 @@ def limit_threads(threads: int) -> None:
         os.environ[name] = str(threads)
 
 
+def _described(error: OSError) -> str:
+    message = error.strerror or str(error)
+    if error.filename:
+        message = f"{error.filename}: {message}"
+    if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError):
+        return message
+    return f"{message}; run again to resume"
+
+
 def execute(main: Callable[[], Any]) -> NoReturn:
     """Run a step; a user error, a full disk or Ctrl-C ends it without a traceback."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -33,8 +42,7 @@ def execute(main: Callable[[], Any]) -> NoReturn:
     except UserError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
-        path = f"{error.filename}: " if error.filename else ""
-        sys.exit(f"error: {path}{error.strerror or error}; run again to resume")
+        sys.exit(f"error: {_described(error)}")
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(0)

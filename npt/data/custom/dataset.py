@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -43,6 +44,8 @@ class CustomDataset(Strict):
     """A file or an OpenML dataset with its target."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
+
+    hidden: ClassVar[Collection[str]] = ("name",)
 
     name: SkipJsonSchema[str] = ""
     """Identifier in paths and configurations."""
@@ -93,7 +96,9 @@ class CustomDataset(Strict):
     @classmethod
     def _printable(cls, path: str) -> str:
         if not path.isprintable() or "{" in path or "}" in path:
-            raise ValueError(f"{path!r} has a brace or a line break, which no path may have")
+            raise ValueError(
+                f"{path!r} has a brace or an unprintable character, which no path may have"
+            )
         return path
 
     @field_validator("separator")

@@ -24,6 +24,9 @@ ROOT = Path(__file__).parents[3]
 CONFIGS = [ROOT / "config.yaml", *sorted((ROOT / "workflow" / "configs").glob("*.yaml"))]
 
 
+MINE = {"openml": 1, "target": "y", "task": "regression"}
+
+
 def raw(**changes: Any) -> dict[str, Any]:
     plain = {
         "folds": "0-1",
@@ -85,9 +88,9 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(settings={"npt": {"schedule": "step"}}), "settings.npt.schedule"),
         (raw(settings={"npt": {"target_mask": 0}}), "settings.npt"),
         (raw(settings={"knn": {"grid": "fast"}}), "settings.knn.grid"),
-        (raw(settings={"knn": {"grid": {"k": [1]}}}), "knn.grid.k"),
-        (raw(settings={"knn": {"grid": {}}}), "knn.grid"),
-        (raw(settings={"knn": {"grid": {"p": []}}}), "knn.grid.p"),
+        (raw(settings={"knn": {"grid": {"k": [1]}}}), "settings.knn.grid.k"),
+        (raw(settings={"knn": {"grid": {}}}), "settings.knn.grid"),
+        (raw(settings={"knn": {"grid": {"p": []}}}), "settings.knn.grid.p"),
         (raw(studies={}), "studies"),
         (raw(studies={2021: {}}), "studies"),
         (raw(studies={"main": False}), "studies.main"),
@@ -130,7 +133,14 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(budget="many"), "budget"),
         (raw(budget={"knn": 10**6}), "budget.knn"),
         (raw(custom_datasets={"yacht": {}}), "custom_datasets.yacht"),
+        (raw(budget={"npt": 3}, methods=["knn"]), "budget"),
         (raw(custom_datasets={"mine": 3}), "custom_datasets.mine"),
+        (raw(custom_datasets={"mine": {**MINE, "name": "other"}}), "custom_datasets.mine: 'name'"),
+        (raw(custom_datasets={"mine": {**MINE, "path": "a\0b"}}), "custom_datasets.mine.path"),
+        (
+            with_study(methods=["knn"], variants={"knn": {"v": {"grid": {"n_neighbors": []}}}}),
+            "studies.main.variants.knn.v.grid.n_neighbors",
+        ),
     ],
 )
 def test_error_names_the_key(config: dict[str, Any], key: str) -> None:
@@ -163,6 +173,47 @@ def test_unknown_name_has_a_hint(config: dict[str, Any], key: str, hint: str) ->
     message = error_of(config)
     assert message.startswith(key), message
     assert f"did you mean {hint!r}?" in message
+
+
+def test_budget_for_all_methods_needs_none_in_particular() -> None:
+    assert Plan.of(read(raw(budget=3, methods=["knn"]))).runs
+
+
+def test_error_names_the_last_layer_with_the_setting() -> None:
+    wide = {"npt": {"width": "wide"}}
+    longer = {"yacht": {"npt": {"updates": 3}}}
+    assert error_of(raw(settings=wide, overrides=longer)).startswith("settings.npt.width")
+    assert error_of(raw(overrides={"yacht": wide})).startswith("overrides.yacht.npt.width")
+    settings = {"npt": {"updates": "many"}}
+    assert Plan.of(read(raw(settings=settings, overrides=longer))).runs
+
+
+def test_empty_keys_of_a_custom_dataset_are_optional() -> None:
+    mine = {**MINE, "drop": None, "group": None, "missing": None}
+    assert read(raw(custom_datasets={"mine": mine})) == read(raw(custom_datasets={"mine": MINE}))
+    untargeted = raw(custom_datasets={"mine": {**MINE, "target": None}})
+    assert error_of(untargeted) == "custom_datasets.mine.target: missing"
+
+
+def test_name_of_a_custom_dataset_is_no_key() -> None:
+    message = error_of(raw(custom_datasets={"mine": {**MINE, "x": 1}}))
+    assert "allowed: path," in message
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (raw(datasets=None), "datasets: None should be a list"),
+        (raw(datasets=[]), "datasets: is empty"),
+        (raw(settings=3), "settings: 3 should be a mapping"),
+        (raw(studies={"main": 3}), "studies.main: 3 should be a mapping"),
+        (raw(studies={"a b": {}}), "studies: 'a b' should match pattern"),
+        (raw(budget="many"), ": 'many' should be a whole number"),
+        (with_study(tuned=1), "studies.main.tuned: 1 should be true or false"),
+    ],
+)
+def test_errors_use_the_words_of_yaml(config: dict[str, Any], words: str) -> None:
+    assert words in error_of(config)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,16 @@ def test_started_run_keeps_its_plan() -> None:
     assert parse(Path(paths.CONFIG)) == CONFIG
 
 
+@pytest.mark.parametrize("program", [["snakemake"], ["snakemake", "--no-hooks"]])
+def test_plan_is_kept_early_without_hooks(
+    program: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(paths.RESULTS).mkdir()
+    monkeypatch.setattr("sys.argv", program)
+    hooks.plan_jobs(CONFIG, snakemake(dry_run=False))
+    assert Path(paths.PLAN).exists() == ("--no-hooks" in program)
+
+
 def test_invalid_configuration_ends_in_one_line() -> None:
     with pytest.raises(SystemExit) as error:
         hooks.plan_jobs({**CONFIG, "folds": "x"}, snakemake(dry_run=True))
@@ -53,7 +63,7 @@ def test_used_folder_is_refused(tmp_path: Path) -> None:
     claim(tmp_path)
     held = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert held.returncode != 0
-    assert "UserError" in held.stderr
+    assert f"process {os.getpid()} uses this folder" in held.stderr
 
 
 def test_old_runs_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +84,11 @@ def test_complete_report_removes_the_interim_one() -> None:
     report = Path(paths.REPORT)
     report.parent.mkdir(parents=True)
     report.touch()
+    os.utime(report, (0, 0))
+    hooks.finished()
+    assert interim.exists()
     os.utime(interim, (0, 0))
+    os.utime(report, (1, 1))
     hooks.finished()
     assert not Path(paths.INTERIM).exists()
 
@@ -103,6 +117,10 @@ def _os_error() -> None:
     raise OSError(28, "No space left on device", "results/x")
 
 
+def _no_file() -> None:
+    raise FileNotFoundError(2, "No such file or directory", "x.yaml")
+
+
 def _interrupt() -> None:
     raise KeyboardInterrupt
 
@@ -112,6 +130,7 @@ def _interrupt() -> None:
     [
         (_user_error, "error: folds: x"),
         (_os_error, "error: results/x: No space left on device; run again to resume"),
+        (_no_file, "error: x.yaml: No such file or directory"),
         (_interrupt, 130),
         (lambda: None, 0),
     ],
