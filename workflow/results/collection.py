@@ -25,7 +25,7 @@ from workflow.results.predictions import read_predictions
 from workflow.results.prepared import PreparedDatasets
 from workflow.results.requirements import require_data, require_query, require_settings
 from workflow.results.revisions import mixed_revisions
-from workflow.results.row import UNFINISHED, Row
+from workflow.results.row import UNFINISHED, Key, Row
 from workflow.results.row_file import read_rows
 from workflow.results.scores import fold_scores
 from workflow.results.sources import (
@@ -185,14 +185,21 @@ class Collector:
             dataset, method, _ = run_key.split("/")
             if method in methods() or (dataset, fold) not in folds:
                 continue
-            prepared = self.prepared.get(dataset)
-            for row in self._rows.read(source.rows):
-                if row.key != key:
-                    continue
-                require_free_name(row, str(source.rows))
-                require_data(row, prepared, source.rows)
-                external_row = row.changed({"source": folder})
-                yield self._scored(external_row, source, prepared)
+            try:
+                yield from self._rows_of_unknown_method(key, source, self.prepared.get(dataset))
+            except UserError as error:
+                raise UserError(f"{error}; {source.remedy}") from None
+
+    def _rows_of_unknown_method(
+        self, key: Key, source: Source, prepared: Prepared
+    ) -> Iterable[Row]:
+        for row in self._rows.read(source.rows):
+            if row.key != key:
+                continue
+            require_free_name(row, str(source.rows))
+            require_data(row, prepared, source.rows)
+            external_row = row.changed({"source": source.folder})
+            yield self._scored(external_row, source, prepared)
 
     def _unfinished(self, expected: Expected, reason: str) -> Row:
         return Row(

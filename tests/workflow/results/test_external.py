@@ -116,6 +116,7 @@ def test_external_methods_are_collected() -> None:
     ("folds", "changes", "key"),
     [
         ((0, 1), {"data": "other"}, "data: "),
+        ((0, 1), {"splits": "other"}, "out of there/results"),
         ((0, 1), {"test_rmse": None}, "test_rmse, test_mse"),
         ((0, 1), {"method": "k-nn"}, "method: "),
         ((0,), {}, "lacks fold 1 of yacht"),
