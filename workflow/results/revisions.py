@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from baselines import methods
+from workflow.planning import paths
 from workflow.planning.revision import revision
 from workflow.results.row import UNFINISHED, Row
 
@@ -28,9 +29,11 @@ def mixed_revisions(rows: Iterable[Row]) -> list[str]:
     for method, revisions in counts.items():
         if len(revisions) > 1:
             listed = ", ".join(f"{name} ({count} rows)" for name, count in revisions.items())
+            runs = paths.runs_of_method(method)
+            probes = paths.probes_of_method(method)
             messages.append(
-                f"{method}: rows of different code revisions: {listed}; remove "
-                f"results/runs/*/{method} and results/probes/*/*/{method}, or collect with {ALLOW}"
+                f"{method}: rows of different code revisions: {listed}; "
+                f"remove {runs} and {probes}, or collect with {ALLOW}"
             )
     return messages
 

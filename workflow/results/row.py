@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from npt.table import Task
+from workflow.planning import paths
 
 Status = Literal["ok", "failed", "skipped", "unfinished"]
 UNFINISHED: Status = "unfinished"  # represents a result that does not exist yet
@@ -61,7 +62,7 @@ class Row(BaseModel):
     @property
     def run_key(self) -> str:
         """dataset/method/variant."""
-        return f"{self.dataset}/{self.method}/{self.variant}"
+        return paths.run_key(self.dataset, self.method, self.variant)
 
     @property
     def key(self) -> Key:
