@@ -135,7 +135,7 @@ def test_second_run_in_a_folder_is_refused(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert second.returncode != 0
-    assert "another run" in second.stderr
+    assert f"{tmp_path}: process {process.pid}" in second.stderr
     assert "Traceback" not in second.stderr
     assert dry.returncode == 0
 
