@@ -62,10 +62,13 @@ def short_config(folder: Path) -> Path:
 
 
 def shown(folder: Path) -> dict[str, bytes]:
-    """Tables and figures by file name, without those of seconds, which always differ."""
+    """Tables and figures by file name, without those of seconds, which always differ.
+
+    A killed job may leave a hidden file that has not taken its name.
+    """
     contents = {}
     for name in ("tables", "figures"):
         for path in sorted((folder / "results" / name).iterdir()):
-            if ".cost." not in path.name:
+            if ".cost." not in path.name and not path.name.startswith("."):
                 contents[path.name] = path.read_bytes()
     return contents
