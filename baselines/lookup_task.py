@@ -44,32 +44,17 @@ def predict_originals(
         Infeasible: No configuration could be fitted.
     """
     baseline = baselines()[name]
-    values_of = _recalled if baseline.recalls else _fitted
     with threadpool_limits(resources.threads):
-        return values_of(baseline, table, split, duplicates, SEED + seed, resources)
-
-
-def _recalled(
-    baseline: Baseline,
-    table: Table,
-    split: Split,
-    duplicates: Duplicates,
-    seed: int,
-    resources: Resources,
-) -> np.ndarray:
-    data = training_data(table, split, codes=False)
-    grid = baseline.configurations(QUICK, data.task, len(data.train))
-    parameters = {**baseline.fixed, **next(grid)}
-    return baseline.recall(data, duplicates, parameters, seed, resources)
+        if not baseline.recalls:
+            return _fitted(baseline, duplicates, SEED + seed, resources)
+        data = training_data(table, split, codes=False)
+        grid = baseline.configurations(QUICK, data.task, len(data.train))
+        parameters = {**baseline.fixed, **next(grid)}
+        return baseline.recall(data, duplicates, parameters, SEED + seed, resources)
 
 
 def _fitted(
-    baseline: Baseline,
-    table: Table,
-    split: Split,
-    duplicates: Duplicates,
-    seed: int,
-    resources: Resources,
+    baseline: Baseline, duplicates: Duplicates, seed: int, resources: Resources
 ) -> np.ndarray:
     rows = np.arange(len(duplicates.shown))
     data = TrainingData(

@@ -62,13 +62,10 @@ def short_config(folder: Path) -> Path:
 
 
 def shown(folder: Path) -> dict[str, bytes]:
-    """Tables and figures by file name, without those of seconds, which always differ.
-
-    A killed job may leave a hidden file that has not taken its name.
-    """
+    """Tables and figures by file name, without those of seconds, which always differ."""
     contents = {}
     for name in ("tables", "figures"):
         for path in sorted((folder / "results" / name).iterdir()):
-            if ".cost." not in path.name and not path.name.startswith("."):
+            if ".cost." not in path.name:
                 contents[path.name] = path.read_bytes()
     return contents
