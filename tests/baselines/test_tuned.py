@@ -121,3 +121,25 @@ def test_deep_kernel_learning_learns() -> None:
 
 def test_deep_kernel_learning_is_for_regression() -> None:
     assert baselines()["deep_kernel_learning"].supports("binary")
+
+
+@pytest.mark.parametrize(("decays", "rates"), [(False, [0.02] * 3), (True, [0.02, 0.01, 0.005])])
+def test_tabnets_rate_is_constant_unless_it_decays(
+    decays: bool, rates: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch.optim import Adam
+
+    used = []
+
+    def recorded(optimiser: Adam, *arguments: Any) -> Any:
+        used.append(optimiser.param_groups[0]["lr"])
+        return step(optimiser, *arguments)
+
+    step = Adam.step
+    monkeypatch.setattr(Adam, "step", recorded)
+    table = make_table("regression")
+    whole_table = {"batch_size": 512, "virtual_batch_size": 512}
+    point = {**tabnet.DEFAULTS, **whole_table, "decay": 0.5, "decay_every": 1}
+    fixed = {"max_epochs": 3, "patience": 3, "decay_learning_rate": decays}
+    learner("tabnet", grid=single_point(point), fixed=fixed).fit(table, first_split(table), 0)
+    assert used == pytest.approx(rates)

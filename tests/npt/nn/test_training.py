@@ -23,7 +23,7 @@ from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import SOURCES
-from npt.nn.masking import mask
+from npt.nn.masking import Masked, mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import learning_rate
 from npt.nn.progress import FIELDS
@@ -163,6 +163,43 @@ class LastWeights(EveryUpdate):
         super().write(state)
 
 
+def test_repeated_batches_share_rows_and_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, data = start(BATCHES)
+    settings = BATCHES.changed(repeated_batches=2, updates=8)
+    rows_of_updates, masks_of_updates = [], []
+
+    def recorded(batch: EncodedTable, *arguments: Any) -> Masked:
+        masked = mask(batch, *arguments)
+        if model.training:
+            rows_of_updates.append(batch.numbers)
+            masks_of_updates.append(masked.cells.mask)
+        return masked
+
+    monkeypatch.setattr(training, "mask", recorded)
+    train(model, data, settings, 3)
+    for drawn in (rows_of_updates, masks_of_updates):
+        assert all(torch.equal(drawn[i], drawn[i + 1]) for i in range(0, 8, 2))
+        assert not any(torch.equal(drawn[i], drawn[i + 1]) for i in range(1, 7, 2))
+
+
+def test_repeated_batches_make_an_epoch_longer() -> None:
+    _, data = start(BATCHES)
+    once = TrainingBatches(data, BATCHES, 3)
+    twice = TrainingBatches(data, BATCHES.changed(repeated_batches=2), 3)
+    assert [n for n in range(1, 13) if once.ends_evaluated_epoch(n)] == [3, 6, 9, 12]
+    assert [n for n in range(1, 13) if twice.ends_evaluated_epoch(n)] == [6, 12]
+
+
+def test_settings_of_the_released_code_change_training() -> None:
+    trained = []
+    for changes in ({}, {"first_sync": True}, {"repeated_batches": 3}):
+        settings = BATCHES.changed(**changes)
+        model, data = start(settings)
+        train(model, data, settings, 3)
+        trained.append(torch.cat([weight.flatten() for weight in weights(model)]))
+    assert len({weight.sum().item() for weight in trained}) == 3
+
+
 @pytest.mark.parametrize("killed_after", [1, 5, 6, 7])
 def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_after: int) -> None:
     model, data = start(BATCHES)
@@ -185,6 +222,7 @@ def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_a
         {"recompute_activations": "always", "layers": 4},
         {"class_balanced": True, "transductive": False},
         {"batch_rows": None, "evaluate_every": 4},
+        {"first_sync": True, "repeated_batches": 2},
     ],
 )
 def test_every_kind_of_training_can_be_resumed(tmp_path: Path, changes: dict) -> None:
