@@ -25,6 +25,8 @@ def predict_originals(
     duplicates: Duplicates,
     seed: int,
     resources: Resources,
+    *,
+    transductive: bool = True,
 ) -> np.ndarray:
     """Predicted values (n,) of the originals, standardised as the duplicates' targets are.
 
@@ -39,6 +41,8 @@ def predict_originals(
         duplicates: Rows of the table and their duplicates, one-hot.
         seed: Seed of the training.
         resources: Threads, and the device of a baseline that recalls.
+        transductive: Whether the features of the duplicates are standardised over all rows of the
+            table, or over its train rows.
 
     Raises:
         Infeasible: No configuration could be fitted.
@@ -48,7 +52,7 @@ def predict_originals(
         if not baseline.recalls:
             on_cpu = replace(resources, device="cpu")
             return _fitted(baseline, settings, duplicates, SEED + seed, on_cpu)
-        data = training_data(table, split, codes=False)
+        data = training_data(table, split, codes=False, transductive=transductive)
         winner = _winner(baseline, settings, data, SEED + seed, resources)
         return baseline.recall(winner.predictor, duplicates)
 

@@ -68,7 +68,7 @@ class NPTSettings(Strict):
     validation_labels_at_test: bool = True
     """Validation targets are shown when test rows are predicted."""
     transductive: bool = True
-    """Features of validation and test rows are in the training input."""
+    """Features of validation and test rows are in the training input and its standardisation."""
     tradeoff: Tradeoff = "cosine"
     """Schedule of the weight of the feature loss."""
     tradeoff_start: Fraction = 1.0

@@ -52,6 +52,27 @@ def test_noise_on_features_prevents_interpolation() -> None:
     assert error("deep_kernel_learning", duplicates(noise=1.0)) > 0.2
 
 
+@pytest.mark.parametrize("transductive", [True, False])
+def test_recall_is_standardised_as_the_duplicates_are(transductive: bool) -> None:
+    numbers = TABLE.numbers(0)
+    numbers[SPLIT.test[0]] += 50
+    settings = BaselineSettings(grid="quick", fixed={"max_epochs": 2})
+    predictions = []
+    for table in (TABLE, TABLE.with_numbers(0, numbers)):
+        predicted = predict_originals(
+            "deep_kernel_learning",
+            settings,
+            table.blind(SPLIT.test),
+            SPLIT,
+            duplicates(),
+            0,
+            Resources(1, "cpu"),
+            transductive=transductive,
+        )
+        predictions.append(predicted)
+    assert np.array_equal(*predictions) != transductive
+
+
 def test_an_infeasible_fit_has_a_reason() -> None:
     task = duplicates()
     single = replace(

@@ -9,7 +9,7 @@ import pytest
 
 from baselines import baselines, tabnet
 from baselines.grids import BaselineSettings, single_point
-from baselines.tuned import TunedBaseline
+from baselines.tuned import TunedBaseline, method
 from npt.interface import Infeasible, Resources
 from npt.table import Part, Split, Table, Task
 from tests.conftest import first_split, make_table
@@ -43,6 +43,25 @@ def test_a_class_without_train_rows_has_probability_zero(name: str) -> None:
     assert predicted.shape == (len(split.test), 3)
     assert (predicted[:, 1] == 0).all()
     assert predicted.sum(1) == pytest.approx(np.ones(len(split.test)))
+
+
+@pytest.mark.parametrize("transductive", [True, False])
+@pytest.mark.parametrize("name", ["knn", "mlp"])
+def test_a_test_row_matters_only_if_transductive(name: str, transductive: bool) -> None:
+    table = make_table("regression", 100)
+    split = first_split(table)
+    numbers = table.numbers(0)
+    numbers[split.test[0]] += 50
+    predictions = []
+    for tried in (table, table.with_numbers(0, numbers)):
+        model = learner(name, transductive=transductive)
+        fit = model.fit(tried.blind(split.test), split, 0)
+        refit = method(model.baseline).refit
+        assert refit is not None
+        again = refit(model.settings, fit.chosen, Resources(), tried.blind(split.test), split, 0)
+        predictions.append(model.predict(split.test[1:]).values)
+        assert np.array_equal(again.predict(split.test[1:]).values, predictions[-1])
+    assert np.array_equal(*predictions) != transductive
 
 
 def test_tabnet_stops_early_where_validation_lacks_a_class() -> None:

@@ -15,6 +15,7 @@ from npt.interface import UserError, unknown
 from workflow.studies.study_kind import Options, StudyKind
 
 Compared = dict[str, BaselineSettings]  # by baseline
+ENCODING = ("native_categories", "native_missing", "transductive")  # here as in the probed NPT
 
 
 class LookupOptions(Options):
@@ -49,6 +50,9 @@ class LookupOptions(Options):
                 baselines()[name].grids(settings, "regression", train_rows=1)
             except UserError as error:
                 raise ValueError(str(error)) from None
+            for key in ENCODING:
+                if getattr(settings, key) != BaselineSettings.model_fields[key].default:
+                    raise ValueError(f"{name}.{key}: not allowed; features are encoded as for NPT")
         return compared
 
 

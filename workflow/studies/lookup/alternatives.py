@@ -95,6 +95,7 @@ def baseline_predictions(
             task,
             query.seed,
             resources,
+            transductive=trained.settings.transductive,
         )
     except Infeasible as error:
         reason = f"{baselines()[name].title}: {error}"
