@@ -23,6 +23,7 @@ from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import SOURCES
+from npt.nn.losses import tradeoff, training_loss
 from npt.nn.masking import Masked, mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import learning_rate
@@ -50,6 +51,7 @@ BATCHES = NPTSettings(
     batch_rows=25,
     target_mask=0.5,
     learning_rate=0.01,
+    lookahead_steps=4,
 )
 
 
@@ -91,6 +93,63 @@ def test_every_update_and_seed_has_its_own_draws(
     first, again, *others = losses
     assert first == again
     assert len({first, *others}) == 4
+
+
+def test_schedules_are_those_of_the_update_s_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = BATCHES.changed(batch_rows=None, schedule_share=0.1)
+    model, data = start(settings)
+    optimiser = build_optimiser(model, settings)
+    rates: list[float] = []
+    shares: list[float] = []
+
+    def recording(*arguments: Any) -> torch.Tensor:
+        shares.append(arguments[-1])
+        return training_loss(*arguments)
+
+    monkeypatch.setattr(training, "training_loss", recording)
+    monkeypatch.setattr(optimiser, "step", rates.append)
+    numbers = [1, 2, 3, 7, 11]
+    for number in numbers:
+        update(model, optimiser, data, number, settings, 3)
+    assert rates == [learning_rate(number, settings) for number in numbers]
+    assert shares == [tradeoff(number, settings) for number in numbers]
+    assert len(set(rates)) == 5
+    assert len(set(shares)) == 4
+
+
+def test_gradients_are_those_of_one_update() -> None:
+    gradients = []
+    for numbers in ((1, 2), (2,)):
+        model, data = start(STILL)
+        optimiser = build_optimiser(model, STILL)
+        for number in numbers:
+            update(model, optimiser, data, number, STILL, 3)
+        gradients.append([weight.grad for weight in model.parameters()])
+    assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
+
+
+@pytest.mark.parametrize("implementation", [kernels.fast, kernels.plain])
+def test_gradients_that_are_clipped_to_zero_move_nothing(
+    implementation: Callable[[], Any],
+) -> None:
+    settings = BATCHES.changed(clip=0)
+    with implementation():
+        model, data = start(settings)
+        before = weights(model)
+        update(model, build_optimiser(model, settings), data, 1, settings, 3)
+    assert all(torch.equal(a, b) for a, b in zip(before, weights(model), strict=True))
+
+
+def test_every_column_has_its_own_trust_ratio() -> None:
+    """An update of a column's weights is as long as they are, times the learning rate."""
+    settings = BATCHES.changed(batch_rows=None, tradeoff="constant", tradeoff_start=0.5)
+    model, data = start(settings)
+    before = {weight: weight.detach().clone() for weight in model.segments()}
+    update(model, build_optimiser(model, settings), data, 1, settings, 3)
+    for weight, sizes in model.segments().items():
+        moves = (weight - before[weight]).split(sizes)
+        for old, move in zip(before[weight].split(sizes), moves, strict=True):
+            assert move.norm().item() == pytest.approx(0.01 * old.norm().item(), rel=1e-3)
 
 
 def test_every_epoch_is_another_partition_of_the_rows() -> None:
