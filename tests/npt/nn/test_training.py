@@ -75,6 +75,7 @@ STILL = BATCHES.changed(
     tradeoff="constant",
     tradeoff_start=0.5,
 )
+OVERSHOOTING = BATCHES.changed(batch_rows=None, learning_rate=0.1, updates=30)
 MASKS_ALONE = STILL.changed(hidden_dropout=0, attention_dropout=0)
 DROPOUT_ALONE = STILL.changed(feature_mask=0, tradeoff_start=0, target_mask=1)
 
@@ -185,16 +186,15 @@ def test_each_update_takes_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
-    settings = BATCHES.changed(batch_rows=None, learning_rate=0.1, updates=30)
-    model, data = start(settings)
-    best = train(model, data, settings, 3, metrics=tmp_path / "metrics.csv")
+    model, data = start(OVERSHOOTING)
+    best = train(model, data, OVERSHOOTING, 3, metrics=tmp_path / "metrics.csv")
     rows = list(csv.DictReader((tmp_path / "metrics.csv").open()))
     losses = [float(row["validation_loss"]) for row in rows]
     lowest = int(np.argmin(losses))
     assert 0 < lowest < len(losses) - 1, "neither the first nor the last"
     assert (best.validation_loss, best.update) == (losses[lowest], lowest + 1)
     assert not model.training
-    assert label_scores(model, data, "validation", settings, 3).loss == losses[lowest]
+    assert label_scores(model, data, "validation", OVERSHOOTING, 3).loss == losses[lowest]
 
 
 class EveryUpdate(Checkpoint):
@@ -271,6 +271,20 @@ def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_a
     fresh, _ = start(BATCHES)
     again = train(fresh, data, BATCHES, 3, checkpoint=Checkpoint(tmp_path / "state", "one", 60))
     assert (again.validation_loss, again.update) == (whole.validation_loss, whole.update)
+    assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))
+
+
+def test_best_weights_outlive_an_interruption(tmp_path: Path) -> None:
+    model, data = start(OVERSHOOTING)
+    whole = train(model, data, OVERSHOOTING, 3)
+    other, _ = start(OVERSHOOTING)
+    dying = EveryUpdate(tmp_path / "state", "one", 0)
+    dying.lives = whole.update + 1
+    with pytest.raises(KeyboardInterrupt):
+        train(other, data, OVERSHOOTING, 3, checkpoint=dying)
+    fresh, _ = start(OVERSHOOTING)
+    resumed = train(fresh, data, OVERSHOOTING, 3, checkpoint=dying)
+    assert (resumed.validation_loss, resumed.update) == (whole.validation_loss, whole.update)
     assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))
 
 

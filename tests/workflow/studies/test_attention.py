@@ -13,6 +13,7 @@ from npt.data.encoding import one_hot_features
 from npt.interface import Resources
 from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
+from npt.nn.queries import query_batches
 from npt.nn.trained import TrainedNPT
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
@@ -127,6 +128,18 @@ def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
         5,
     )
     assert not np.allclose(measured[0].nearness, of_other[0].nearness)
+
+
+def test_partner_is_the_attention_to_the_own_duplicate() -> None:
+    trained, table, split = lookup_npt(90, updates=1)
+    first, *_ = heads(trained, table, split.test, 5)
+    partner = dict(zip(split.test.tolist(), first.partner, strict=True))
+    for batch in query_batches(trained, split.test):
+        weights = trained.model.attention_weights(batch.inputs, batch.queries[None])[0][0, 0]
+        for line, query in zip(weights, batch.queries.tolist(), strict=True):
+            duplicate = len(batch.rows) + query
+            expected = partner[int(batch.rows[query])]
+            assert line[duplicate].item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_heads_are_compared_with_those_before_training() -> None:
