@@ -153,6 +153,12 @@ def test_every_column_has_its_own_trust_ratio() -> None:
             assert move.norm().item() == pytest.approx(0.01 * old.norm().item(), rel=1e-3)
 
 
+def test_every_seed_has_its_own_initial_weights() -> None:
+    model, _ = start(BATCHES)
+    other = build_model(model.layout, BATCHES, 4, CPU)
+    assert not torch.equal(other.embedding.weight, model.embedding.weight)
+
+
 def test_every_epoch_is_another_partition_of_the_rows() -> None:
     _, data = start(BATCHES)
     batches = TrainingBatches(data, BATCHES, 3)
