@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from baselines import methods
 from workflow.report.cells import DASH
-from workflow.report.titles import dataset_title, method_title
+from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.results.row import UNFINISHED
 
 
 def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -27,3 +29,28 @@ def unranked_notes(datasets: Iterable[str]) -> tuple[str, ...]:
     """A note on datasets without ranks, if there are any."""
     names = ", ".join(map(dataset_title, datasets))
     return (f"Not ranked, because results are missing: {names}.",) if names else ()
+
+
+def standardisation_notes(study: pd.DataFrame) -> tuple[str, ...]:
+    """A note for each group of datasets on which methods of this project are standardised unlike.
+
+    Variants of a single method are not compared: an ablation changes the setting on purpose.
+    """
+    if "transductive" not in study:
+        return ()
+    own = study[study["method"].isin(methods()) & (study["status"] != UNFINISHED)]
+    datasets: dict[tuple[str, str], list[str]] = {}
+    for dataset, rows in own.groupby("dataset", sort=False):
+        over_train_rows = rows["transductive"].eq(False)
+        if rows["method"].nunique() > 1 and over_train_rows.nunique() > 1:
+            pair = _listed(rows[over_train_rows]), _listed(rows[~over_train_rows])
+            datasets.setdefault(pair, []).append(dataset_title(str(dataset)))
+    return tuple(
+        f"{', '.join(names)}: features are standardised over the train rows for {over_train}, "
+        f"over all rows for {over_all} (setting `transductive`)."
+        for (over_train, over_all), names in datasets.items()
+    )
+
+
+def _listed(rows: pd.DataFrame) -> str:
+    return ", ".join(dict.fromkeys(method_titles(rows)))
