@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,78 @@ def start(
 
 def weights(model: NPT) -> list[torch.Tensor]:
     return [p.detach().clone() for p in model.parameters()]
+
+
+# The weights stay, so that a loss depends on the random draws alone.
+STILL = BATCHES.changed(
+    batch_rows=None,
+    learning_rate=0,
+    tradeoff="constant",
+    tradeoff_start=0.5,
+)
+MASKS_ALONE = STILL.changed(hidden_dropout=0, attention_dropout=0)
+DROPOUT_ALONE = STILL.changed(feature_mask=0, tradeoff_start=0, target_mask=1)
+
+
+@pytest.mark.parametrize("implementation", [kernels.fast, kernels.plain])
+@pytest.mark.parametrize("settings", [MASKS_ALONE, DROPOUT_ALONE], ids=["masks", "dropout"])
+def test_every_update_and_seed_has_its_own_draws(
+    settings: NPTSettings, implementation: Callable[[], Any]
+) -> None:
+    with implementation():
+        model, data = start(settings)
+        optimiser = build_optimiser(model, settings)
+        losses = []
+        for number, seed in ((1, 3), (1, 3), (2, 3), (3, 3), (1, 4)):
+            losses.append(float(update(model, optimiser, data, number, settings, seed)))
+    first, again, *others = losses
+    assert first == again
+    assert len({first, *others}) == 4
+
+
+def test_every_epoch_is_another_partition_of_the_rows() -> None:
+    _, data = start(BATCHES)
+    batches = TrainingBatches(data, BATCHES, 3)
+    assert batches.per_epoch == 3
+    epochs = []
+    for numbers in ((1, 2, 3), (4, 5, 6)):
+        epochs.append([batches.rows(number).tolist() for number in numbers])
+    for epoch in epochs:
+        assert sorted(row for rows in epoch for row in rows) == list(range(60))
+    assert epochs[0] != epochs[1]
+    assert TrainingBatches(data, BATCHES, 4).rows(1).tolist() != epochs[0][0]
+
+
+def test_each_update_takes_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    updates = {}
+
+    def recording(*arguments: Any) -> torch.Tensor:
+        _, _, batch, number, *_ = arguments
+        updates[number] = batch
+        return update(*arguments)
+
+    monkeypatch.setattr(training, "update", recording)
+    model, data = start(BATCHES)
+    train(model, data, BATCHES, 3)
+    batches = TrainingBatches(data, BATCHES, 3)
+    assert list(updates) == list(range(1, BATCHES.updates + 1))
+    for number, batch in updates.items():
+        expected = data.take(batches.rows(number))
+        assert torch.equal(batch.numbers, expected.numbers)
+        assert torch.equal(batch.part, expected.part)
+
+
+def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
+    settings = BATCHES.changed(batch_rows=None, learning_rate=0.1, updates=30)
+    model, data = start(settings)
+    best = train(model, data, settings, 3, metrics=tmp_path / "metrics.csv")
+    rows = list(csv.DictReader((tmp_path / "metrics.csv").open()))
+    losses = [float(row["validation_loss"]) for row in rows]
+    lowest = int(np.argmin(losses))
+    assert 0 < lowest < len(losses) - 1, "neither the first nor the last"
+    assert (best.validation_loss, best.update) == (losses[lowest], lowest + 1)
+    assert not model.training
+    assert label_scores(model, data, "validation", settings, 3).loss == losses[lowest]
 
 
 class EveryUpdate(Checkpoint):
