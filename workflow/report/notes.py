@@ -32,25 +32,31 @@ def unranked_notes(datasets: Iterable[str]) -> tuple[str, ...]:
 
 
 def standardisation_notes(study: pd.DataFrame) -> tuple[str, ...]:
-    """A note for each group of datasets on which methods of this project are standardised unlike.
+    """Notes on datasets where some methods are standardised over all rows, others over train rows.
 
     Variants of a single method are not compared: an ablation changes the setting on purpose.
     """
     if "transductive" not in study:
         return ()
-    own = study[study["method"].isin(methods()) & (study["status"] != UNFINISHED)]
-    datasets: dict[tuple[str, str], list[str]] = {}
-    for dataset, rows in own.groupby("dataset", sort=False):
+    known = study["method"].isin(methods())
+    finished = study["status"] != UNFINISHED
+    datasets: dict[str, list[str]] = {}
+    for dataset, rows in study[known & finished].groupby("dataset", sort=False):
         over_train_rows = rows["transductive"].eq(False)
-        if rows["method"].nunique() > 1 and over_train_rows.nunique() > 1:
-            pair = _listed(rows[over_train_rows]), _listed(rows[~over_train_rows])
-            datasets.setdefault(pair, []).append(dataset_title(str(dataset)))
-    return tuple(
-        f"{', '.join(names)}: features are standardised over the train rows for {over_train}, "
-        f"over all rows for {over_all} (setting `transductive`)."
-        for (over_train, over_all), names in datasets.items()
-    )
+        if rows["method"].nunique() == 1 or over_train_rows.nunique() == 1:
+            continue
+        inductive = _listed(rows[over_train_rows])
+        others = _listed(rows[~over_train_rows])
+        difference = f"over the train rows for {inductive}, over all rows for {others}"
+        datasets.setdefault(difference, []).append(dataset_title(str(dataset)))
+    notes = []
+    for difference, titles in datasets.items():
+        names = ", ".join(titles)
+        note = f"{names}: features are standardised {difference} (setting `transductive`)."
+        notes.append(note)
+    return tuple(notes)
 
 
-def _listed(rows: pd.DataFrame) -> str:
-    return ", ".join(dict.fromkeys(method_titles(rows)))
+def _listed(models: pd.DataFrame) -> str:
+    titles = dict.fromkeys(method_titles(models))
+    return ", ".join(titles)
