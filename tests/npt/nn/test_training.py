@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ import torch
 
 from npt.data.encoding import statistics
 from npt.nn import checkpoint, kernels, training
+from npt.nn.batches import partition
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
@@ -31,6 +33,7 @@ from npt.nn.progress import FIELDS
 from npt.nn.settings import NPTSettings
 from npt.nn.training import (
     TrainingBatches,
+    TrainingState,
     build_model,
     build_optimiser,
     label_scores,
@@ -280,6 +283,15 @@ def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_a
     assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))
 
 
+def test_first_of_equally_low_losses_is_the_best() -> None:
+    model, _ = start(BATCHES)
+    state = TrainingState(build_optimiser(model, BATCHES))
+    for number, loss in enumerate([2.0, 1.0, 1.0, math.nan, 1.5]):
+        state.update = number
+        state.offer(loss)
+    assert (state.best_loss, state.best_update) == (1.0, 1)
+
+
 def test_best_weights_outlive_an_interruption(tmp_path: Path) -> None:
     model, data = start(OVERSHOOTING)
     whole = train(model, data, OVERSHOOTING, 3)
@@ -511,14 +523,23 @@ def test_compiled_blocks_compute_the_same() -> None:
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
+@pytest.mark.parametrize("batch_rows", [None, 25])
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
-def test_validation_scores_equal_those_of_a_full_pass(task: Task) -> None:
-    settings = BATCHES.changed(batch_rows=None)
+def test_validation_scores_are_those_of_full_passes(task: Task, batch_rows: int | None) -> None:
+    settings = BATCHES.changed(batch_rows=batch_rows)
     model, data = start(settings, task)
-    masked = mask(data, "validation", settings, generator_for(3, "evaluation", CPU))
-    with torch.no_grad():
-        rows = data.part == 1
-        outputs = model.eval().predict_target(masked.cells)[0][rows]
+    generator = generator_for(3, "evaluation", CPU)
+    outputs_of_batches = []
+    rows_of_batches = []
+    for batch in partition(data, "validation", settings, generator):
+        masked = mask(data.take(batch), "validation", settings, generator)
+        in_validation = data.part[batch] == 1
+        with torch.no_grad():
+            predicted = model.eval().predict_target(masked.cells)[0]
+        outputs_of_batches.append(predicted[in_validation])
+        rows_of_batches.append(batch[in_validation])
+    outputs = torch.cat(outputs_of_batches)
+    rows = torch.cat(rows_of_batches)
     if task == "regression":
         loss = (outputs[:, 0] - data.numbers[rows, data.target]).square().mean()
         metric = loss.sqrt()
