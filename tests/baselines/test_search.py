@@ -42,10 +42,11 @@ def test_configurations_are_scored_on_validation_rows() -> None:
     assert fit.validation_loss == pytest.approx(np.mean((3.0 - target) ** 2))
 
 
-def test_each_configuration_is_fitted_once() -> None:
+def test_each_configuration_is_fitted_once_by_the_seed() -> None:
     toy = Toy([3.0, 0.0, 0.0, 5.0])
-    fit = tuned(toy)
+    fit = tuned(toy, seed=5)
     assert toy.fitted == [[0], [1], [2], [3]]
+    assert toy.seeds == [42 + 5] * 4
     assert fit.fits == 4
 
 
@@ -120,6 +121,15 @@ def test_a_budget_is_a_number_of_different_models(budget: int) -> None:
     assert len(fit.trials) == len(models) == budget
     assert fit.models == budget
     assert fit.grid == 480
+
+
+def test_a_budget_draws_from_the_whole_grid() -> None:
+    toy = Toy([0.0] * 40)
+    tuned(toy, BaselineSettings(budget=5))
+    drawn = [index for (index,) in toy.fitted]
+    assert len(drawn) == 5
+    assert drawn == sorted(drawn)
+    assert max(drawn) >= 20
 
 
 @pytest.mark.parametrize("budget", [40, 41])

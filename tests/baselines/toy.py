@@ -22,6 +22,7 @@ class Toy(Baseline):
 
     Attributes:
         fitted: For each fit, the configurations that it served.
+        seeds: For each fit, its seed.
         predicted: For each prediction, the features of its rows.
     """
 
@@ -33,6 +34,7 @@ class Toy(Baseline):
         self.outcomes = outcomes
         self.one_fit_serves_all = one_fit_serves_all
         self.fitted: list[list[int]] = []
+        self.seeds: list[int] = []
         self.predicted: list[np.ndarray] = []
 
     def quick_grid(self, task: Task) -> Grid:
@@ -53,6 +55,7 @@ class Toy(Baseline):
     ) -> Predictor:
         indices = [parameters["i"] for parameters in configurations]
         self.fitted.append(indices)
+        self.seeds.append(seed)
         for index in indices:
             outcome = self.outcomes[index]
             if isinstance(outcome, Exception):
