@@ -12,8 +12,9 @@ from torch import Tensor
 
 from npt.nn.batches import partition
 from npt.nn.device import MEMORY_FRACTION, free_memory
-from npt.nn.inputs import ModelInput
+from npt.nn.inputs import EncodedTable, ModelInput
 from npt.nn.masking import mask
+from npt.perturbation import InputLayout, Perturbation
 from npt.seeding import generator_for
 from npt.table import Part
 
@@ -32,17 +33,28 @@ class QueryBatch:
         rows: Row numbers in the table (n,).
         inputs: Input made of them (1, n, d); in the lookup task the n duplicates follow.
         queries: Indices within the batch (m,) of the query rows.
+        layout: Parts of the input's rows, those of duplicates included, and its columns.
     """
 
     rows: Tensor
     inputs: ModelInput
     queries: Tensor
+    layout: InputLayout
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows of the input, duplicates included, and columns."""
         _, rows, columns = self.inputs.codes.shape
         return rows, columns
+
+    def is_unchanged_by(self, perturbation: Perturbation) -> bool:
+        """Whether the columns that would be permuted are constant over the rows in question."""
+        if perturbation.kind != "shuffle":
+            return False
+        chosen = np.flatnonzero(perturbation.chosen_rows(self.layout))
+        rows = torch.from_numpy(chosen).to(self.rows.device)
+        columns = perturbation.chosen_columns(self.layout).tolist()
+        return all(self.inputs.column(j).is_constant(rows) for j in columns)
 
 
 def query_batches(
@@ -59,7 +71,15 @@ def query_batches(
         inputs = mask(data.take(batch), mode, settings, generator).cells
         queries = is_query[batch].nonzero().flatten()
         if len(queries):
-            yield QueryBatch(batch, inputs, queries)
+            yield QueryBatch(batch, inputs, queries, _layout(data, batch, inputs))
+
+
+def _layout(data: EncodedTable, batch: Tensor, inputs: ModelInput) -> InputLayout:
+    """Layout of a batch's input; a duplicate belongs to the part of its original."""
+    _, rows, columns = inputs.codes.shape
+    parts = data.part[batch].cpu().numpy()
+    copies = rows // len(parts)
+    return InputLayout(np.tile(parts, copies), columns, data.target)
 
 
 def copies_at_once(trained: TrainedNPT, rows: int) -> int:
