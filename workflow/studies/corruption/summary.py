@@ -59,22 +59,24 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
 
 
 def _clauses(tidy: pd.DataFrame, is_worse: pd.Series) -> dict[Any, str]:
-    """Counts of datasets by method and variant, for each selection."""
+    """Counts of datasets by method and variant, each with the selections that have it."""
     clauses = {}
     for names, models in tidy.groupby(MODEL, sort=False):
-        counts = []
-        for selection, part in models.groupby(SELECTION, sort=False):
+        selections: dict[str, list[str]] = {}
+        for columns_and_rows, part in models.groupby(SELECTION, sort=False):
             worse = int(is_worse[part.index].sum())
-            counts.append(f"on {worse} of {counted(len(part), 'dataset')}{_of(selection)}")
-        clauses[names] = listed(counts)
+            count = f"on {worse} of {counted(len(part), 'dataset')}"
+            selection = Selection(*columns_and_rows)  # type: ignore[misc]
+            selections.setdefault(count, []).append(selection.title)
+        clauses[names] = listed([_with_titles(*item) for item in selections.items()])
     return clauses
 
 
-def _of(selection: Any) -> str:
-    """The selection in brackets; nothing for all cells."""
-    if Selection(*selection) == EVERYTHING:
-        return ""
-    return f" ({Selection(*selection).title})"
+def _with_titles(count: str, titles: list[str]) -> str:
+    """A count with its selections in brackets, unless that is all cells."""
+    if titles == [EVERYTHING.title]:
+        return count
+    return f"{count} ({', '.join(titles)})"
 
 
 def _selection(row: Mapping[Any, Any]) -> Selection:
