@@ -104,15 +104,8 @@ class Baseline(ABC):
         """The trained model with the train rows of `data` in memory, without further learning."""
         raise NotImplementedError
 
-    def recall(
-        self,
-        data: TrainingData,
-        duplicates: Duplicates,
-        parameters: Parameters,
-        seed: int,
-        resources: Resources,
-    ) -> np.ndarray:
-        """Standardised values (n,) of the lookup task's originals, after training on `data`."""
+    def recall(self, predictor: Predictor, duplicates: Duplicates) -> np.ndarray:
+        """Standardised values (n,) of the lookup task's originals, by what `fit` returned."""
         raise NotImplementedError
 
     def configurations(

@@ -11,12 +11,13 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import of_one_model, require_known
+from baselines.estimators import require_known
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Duplicates, Resources
@@ -81,26 +82,15 @@ class DeepKernelLearning(Baseline):
             UserError: A parameter is unknown.
         """
         (parameters,) = configurations
-        model = self._trained(data, parameters, seed, resources)
+        return DeepKernelPredictor(self._trained(data, parameters, seed, resources))
 
-        def predict(features: np.ndarray) -> np.ndarray:
-            return model.mean(_tensor(features, model.device)).cpu().numpy()
-
-        return of_one_model(predict)
-
-    def recall(
-        self,
-        data: TrainingData,
-        duplicates: Duplicates,
-        parameters: Parameters,
-        seed: int,
-        resources: Resources,
-    ) -> np.ndarray:
+    def recall(self, predictor: Predictor, duplicates: Duplicates) -> np.ndarray:
         """An exact process on the embedded duplicates with the trained kernel (section B.1).
 
         The targets that duplicates show are observed without noise, but for JITTER.
         """
-        model = self._trained(data, parameters, seed, resources)
+        assert isinstance(predictor, DeepKernelPredictor)
+        model = predictor.model
         originals = _tensor(duplicates.originals, model.device)
         observed = _tensor(duplicates.duplicates, model.device)
         values = _tensor(duplicates.shown, model.device)
@@ -230,6 +220,20 @@ class DeepKernel:
             residuals = (values.double() - mean)[:, None]
             weights = torch.cholesky_solve(residuals, torch.linalg.cholesky(kernel))[:, 0]
             return across @ weights + mean
+
+
+@dataclass(frozen=True)
+class DeepKernelPredictor:
+    """Predicts by the sparse process of a trained model, for its one configuration."""
+
+    model: DeepKernel
+
+    def __call__(
+        self, features: np.ndarray, configurations: Sequence[Parameters]
+    ) -> list[np.ndarray]:
+        """Standardised values (n,) of features (n, F)."""
+        mean = self.model.mean(_tensor(features, self.model.device))
+        return [mean.cpu().numpy()]
 
 
 def _network(inputs: int, parameters: Parameters) -> torch.nn.Sequential:

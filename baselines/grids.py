@@ -30,6 +30,8 @@ class BaselineSettings(Strict):
             every fold; None tries all.
         native_categories: Pass categories to the library as such instead of one-hot.
         native_missing: Pass missing numbers to the library as NaN instead of the column's mean.
+        transductive: Standardise features over all rows, as in the paper, instead of the train
+            rows, as the setting of NPT does.
     """
 
     grid: GridName | dict[str, list[Any]] = "paper"
@@ -37,6 +39,7 @@ class BaselineSettings(Strict):
     budget: int | None = Field(default=None, ge=1)
     native_categories: bool = False
     native_missing: bool = False
+    transductive: bool = True
 
     @field_validator("grid", mode="before")
     @classmethod

@@ -10,35 +10,39 @@ from threadpoolctl import threadpool_limits
 from baselines import baselines
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings
-from baselines.search import Search
+from baselines.search import Search, Winner
 from baselines.training_data import TrainingData, training_data
 from baselines.tuned import SEED
 from npt.interface import Duplicates, Infeasible, Resources
 from npt.table import Split, Table
 
-QUICK = BaselineSettings(grid="quick")
-
 
 def predict_originals(
     name: str,
+    settings: BaselineSettings,
     table: Table,
     split: Split,
     duplicates: Duplicates,
     seed: int,
     resources: Resources,
+    *,
+    transductive: bool = True,
 ) -> np.ndarray:
     """Predicted values (n,) of the originals, standardised as the duplicates' targets are.
 
-    A baseline that `recalls` is trained on the table and then observes the duplicates. Others are
-    fitted to the duplicates with the quick grid and tuned on them, on the CPU.
+    A baseline that `recalls` is trained and tuned on the table and then observes the duplicates.
+    Others are fitted to the duplicates and tuned on them, on the CPU.
 
     Args:
         name: Name of the baseline.
+        settings: Its grid.
         table: A regression table, blind to the targets of test rows.
         split: Fold of the table.
         duplicates: Rows of the table and their duplicates, one-hot.
         seed: Seed of the training.
         resources: Threads, and the device of a baseline that recalls.
+        transductive: Whether the features of the duplicates are standardised over all rows of the
+            table, or over its train rows.
 
     Raises:
         Infeasible: No configuration could be fitted.
@@ -46,15 +50,19 @@ def predict_originals(
     baseline = baselines()[name]
     with threadpool_limits(resources.threads):
         if not baseline.recalls:
-            return _fitted(baseline, duplicates, SEED + seed, resources)
-        data = training_data(table, split, codes=False)
-        grid = baseline.configurations(QUICK, data.task, len(data.train))
-        parameters = {**baseline.fixed, **next(grid)}
-        return baseline.recall(data, duplicates, parameters, SEED + seed, resources)
+            on_cpu = replace(resources, device="cpu")
+            return _fitted(baseline, settings, duplicates, SEED + seed, on_cpu)
+        data = training_data(table, split, codes=False, transductive=transductive)
+        winner = _winner(baseline, settings, data, SEED + seed, resources)
+        return baseline.recall(winner.predictor, duplicates)
 
 
 def _fitted(
-    baseline: Baseline, duplicates: Duplicates, seed: int, resources: Resources
+    baseline: Baseline,
+    settings: BaselineSettings,
+    duplicates: Duplicates,
+    seed: int,
+    resources: Resources,
 ) -> np.ndarray:
     rows = np.arange(len(duplicates.shown))
     data = TrainingData(
@@ -65,12 +73,21 @@ def _fitted(
         task="regression",
         classes=1,
     )
-    grid = list(baseline.configurations(QUICK, data.task, len(rows)))
-    search = Search(baseline, data, QUICK, seed, replace(resources, device="cpu"))
-    result = search.run(grid)
+    winner = _winner(baseline, settings, data, seed, resources)
+    (predicted,) = winner.predictor(duplicates.originals, [winner.parameters])
+    return data.over_all_classes(predicted)
+
+
+def _winner(
+    baseline: Baseline,
+    settings: BaselineSettings,
+    data: TrainingData,
+    seed: int,
+    resources: Resources,
+) -> Winner:
+    grid = list(baseline.configurations(settings, data.task, len(data.train)))
+    result = Search(baseline, data, settings, seed, resources).run(grid)
     if result.winner is None:
         reasons = [trial.reason for trial in result.trials if trial.reason]
         raise Infeasible(reasons[0], result.trials)
-    winner = result.winner
-    (predicted,) = winner.predictor(duplicates.originals, [winner.parameters])
-    return data.over_all_classes(predicted)
+    return result.winner

@@ -54,7 +54,12 @@ class TabNet(Baseline):
     name = "tabnet"
     title = "TabNet"
     libraries = ("pytorch-tabnet", "torch")
-    fixed: ClassVar[Parameters] = {"max_epochs": 3000, "patience": 100}
+    # The paper's code passes no schedule to the library, whose learning rate is then constant.
+    fixed: ClassVar[Parameters] = {
+        "max_epochs": 3000,
+        "patience": 100,
+        "decay_learning_rate": False,
+    }
     embeds_categories = True
     takes_categories = True
     slow = True
@@ -106,7 +111,7 @@ class TabNet(Baseline):
             raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
         (stated,) = configurations
         require_known(stated, [*DEFAULTS, *self.fixed], "TabNet")
-        parameters = {**DEFAULTS, **stated}
+        parameters = {**DEFAULTS, **self.fixed, **stated}
         torch.set_num_threads(resources.threads)
         with warnings.catch_warnings(), torch.random.fork_rng([]):
             warnings.simplefilter("ignore")
@@ -116,7 +121,6 @@ class TabNet(Baseline):
 
 
 def _network(data: TrainingData, parameters: Parameters, seed: int, device: str) -> Any:
-    import torch
     from pytorch_tabnet.tab_model import TabNetClassifier, TabNetRegressor
 
     network: Any = TabNetRegressor if data.is_regression else TabNetClassifier
@@ -126,12 +130,23 @@ def _network(data: TrainingData, parameters: Parameters, seed: int, device: str)
         cat_dims=list(data.sizes),
         cat_emb_dim=1,
         optimizer_params={"lr": parameters["learning_rate"]},
-        scheduler_fn=torch.optim.lr_scheduler.StepLR,
-        scheduler_params={"step_size": parameters["decay_every"], "gamma": parameters["decay"]},
+        **_schedule(parameters),
         seed=seed,
         verbose=0,
         device_name=device,
     )
+
+
+def _schedule(parameters: Parameters) -> dict[str, Any]:
+    """The library's arguments for a learning rate that decays; none for a constant one."""
+    import torch
+
+    if not parameters["decay_learning_rate"]:
+        return {}
+    return {
+        "scheduler_fn": torch.optim.lr_scheduler.StepLR,
+        "scheduler_params": {"step_size": parameters["decay_every"], "gamma": parameters["decay"]},
+    }
 
 
 def _train(network: Any, data: TrainingData, parameters: Parameters) -> None:

@@ -91,7 +91,14 @@ class TrainingData:
         return negative_log_likelihood(truth, predicted)
 
 
-def training_data(table: Table, split: Split, *, codes: bool, missing: float = 0.0) -> TrainingData:
+def training_data(
+    table: Table,
+    split: Split,
+    *,
+    codes: bool,
+    missing: float = 0.0,
+    transductive: bool = True,
+) -> TrainingData:
     """Features and standardised target of a table.
 
     Args:
@@ -99,8 +106,9 @@ def training_data(table: Table, split: Split, *, codes: bool, missing: float = 0
         split: One fold.
         codes: Categories become integer codes instead of one-hot features.
         missing: Value of missing numbers: 0, the column's mean, or NaN.
+        transductive: Whether features are standardised over all rows, or over the train rows.
     """
-    known = statistics(table, split)
+    known = statistics(table, split, transductive=transductive)
     target = (table.truth - known.centre[table.target]) / known.scale[table.target]
     labelled = ~np.isnan(target)
     without_features = TrainingData(

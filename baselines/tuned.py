@@ -167,8 +167,9 @@ class TunedBaseline:
         with threadpool_limits(self.resources.threads):
             result = search.run(grid)
         winner = _winner(result)
+        known = statistics(table, split, transductive=self.settings.transductive)
         self.trained = TrainedBaseline(
-            self.baseline, data, statistics(table, split), table.target, winner, self.resources
+            self.baseline, data, known, table.target, winner, self.resources
         )
         return Fit(
             grid[winner.index],
@@ -191,6 +192,7 @@ class TunedBaseline:
             split,
             codes=self.baseline.embeds_categories or self.settings.native_categories,
             missing=np.nan if self.settings.native_missing else 0.0,
+            transductive=self.settings.transductive,
         )
         if len(np.unique(data.target[data.train])) < 2:
             raise Infeasible("the train rows have a single target value")

@@ -28,6 +28,10 @@ TARGET = "target"
 class NPTEstimator(BaseEstimator):
     """Base class of classifier and regressor.
 
+    New rows join the fitted ones with their targets hidden. By default, all rows of a call are
+    predicted together and attend to each other's features, so a prediction depends on which rows
+    it is made with. With `predict_together=False` it depends, up to rounding, on its row alone.
+
     Columns of text, categories or booleans are categorical, others continuous; missing cells and
     categories that `fit` has not seen are missing to the network. The defaults suit a CPU and
     tables of a few thousand rows.
@@ -36,6 +40,9 @@ class NPTEstimator(BaseEstimator):
         settings: Changes to `NPTSettings`, such as `{"width": 32}`; None takes the CPU size below.
         validation_share: Fraction of the rows given to `fit` that selects the best weights; they
             are not trained on.
+        predict_together: Whether new rows are predicted in one table, or each in a table of its
+            own, as if it were the only new row. The second takes a forward pass over the fitted
+            rows for every new row. It can be changed after `fit`.
         seed: Seed of the validation rows, the weights and the training.
         threads: CPU threads.
         device: `auto` takes a GPU where there is one; or `cpu`, or a torch device such as `cuda:0`.
@@ -46,12 +53,14 @@ class NPTEstimator(BaseEstimator):
         settings: dict[str, Any] | None = None,
         *,
         validation_share: float = 0.2,
+        predict_together: bool = True,
         seed: int = 0,
         threads: int = 1,
         device: str = "auto",
     ) -> None:
         self.settings = settings
         self.validation_share = validation_share
+        self.predict_together = predict_together
         self.seed = seed
         self.threads = threads
         self.device = device
@@ -70,6 +79,7 @@ class NPTEstimator(BaseEstimator):
         table = _table(frame, target, (*columns, target_column))
         with _errors_of_values():
             seed = _whole_number(self.seed, "seed", lowest=0)
+            _boolean(self.predict_together, "predict_together")
             learner = NPTLearner(_settings(self.settings), self._resources())
         if not 0 < self.validation_share < 1:
             raise ValueError(
@@ -99,6 +109,8 @@ class NPTEstimator(BaseEstimator):
     def _predict(self, features: Any) -> np.ndarray:
         """Predictions for new rows, which join the fitted table with their targets hidden."""
         check_is_fitted(self, "model_")
+        with _errors_of_values():
+            together = _boolean(self.predict_together, "predict_together")
         frame = _frame(features)
         if frame.shape[1] != self.n_features_in_:
             expected = f"{type(self).__name__} was fitted with {self.n_features_in_}"
@@ -112,7 +124,10 @@ class NPTEstimator(BaseEstimator):
         table = self.table_.followed_by(new)
         rows = np.arange(self.table_.rows, table.rows)
         split = replace(self.split_, test=rows)
-        predictions = self.model_.with_table(table, split).predict(rows).values
+        model = self.model_.with_table(table, split)
+        with _errors_of_values():
+            prediction = model.predict(rows) if together else model.predict_alone(rows)
+        predictions = prediction.values
         if not np.isfinite(predictions).all():
             raise ValueError("X has numbers too far from those of fit; no finite prediction")
         return predictions
@@ -141,11 +156,11 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities (n, classes) in the order of `classes_`."""
+        """Probabilities (n, classes) in the order of `classes_`; see `predict_together`."""
         return self._predict(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
+        """The most probable class of each row; see `predict_together`."""
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(1)]
 
@@ -168,7 +183,7 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         return self._fit(X, Column(TARGET, "continuous"), numbers, None)
 
     def predict(self, X: Any) -> np.ndarray:
-        """A number for each row, in the units of y."""
+        """A number for each row, in the units of y; see `predict_together`."""
         return self._predict(X)
 
 
@@ -209,6 +224,12 @@ def _whole_number(value: Any, name: str, lowest: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < lowest:
         raise UserError(f"{name}: {value!r}; a whole number from {lowest} is needed")
     return int(value)
+
+
+def _boolean(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise UserError(f"{name}: {value!r}; True or False is needed")
+    return value
 
 
 def _text(value: Any, name: str) -> str:

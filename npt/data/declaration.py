@@ -82,7 +82,7 @@ class SplitRule:
 
     Attributes:
         folds: Number of cross-validation folds.
-        used: Number of folds to run, from the first.
+        used: Number of folds that `folds: all` runs, from the first.
         validation_share: Fraction of all rows; with `fixed_test_rows`, of the rows before them.
         fixed_test_rows: Number of last rows that are the only test set, instead of folds.
         legacy: Whether folds overlap as in the paper's released code, see `npt/data/splits.py`.

@@ -25,7 +25,7 @@ Parts = tuple[Rows, Rows, Rows]
 def splits(
     table: Table, rule: SplitRule, groups: Values | None = None, times: Values | None = None
 ) -> list[Split]:
-    """The used folds of a table, the same for every method.
+    """The folds of a table, the same for every method.
 
     Test rows come from a shuffled K-fold (stratified for classification) or are the last rows of
     the file. Validation rows are a random draw from the rest, stratified likewise.
@@ -114,7 +114,7 @@ def _test_rows(
     folder = _folder(rule.folds, stratified=labels is not None, grouped=groups is not None)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
-        return list(folder.split(rows, labels, groups))[: rule.used]
+        return list(folder.split(rows, labels, groups))
 
 
 def _require_enough(rule: SplitRule, rows: int, groups: Values | None) -> None:

@@ -59,6 +59,15 @@ def noisy_from(rule: Rule, features: int) -> int:
     return min(RELEASED_INTACT, features - 1)
 
 
+def true_features(batch: EncodedTable, variant: str) -> Tensor:
+    """Columns (d,) in which the originals keep their values: noise cannot be predicted."""
+    rule = Rule.of(variant)
+    intact = ~batch.missing.new_zeros(batch.missing.shape[1])
+    if rule.random_features and rule.both_halves:
+        intact[_noisy_features(batch, rule)] = False
+    return intact
+
+
 def with_duplicates(
     inputs: ModelInput,
     batch: EncodedTable,

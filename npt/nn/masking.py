@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from npt.nn.duplicates import with_duplicates
+from npt.nn.duplicates import true_features, with_duplicates
 from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.settings import NPTSettings
 from npt.table import Part
@@ -53,6 +53,7 @@ def mask(
     if settings.lookup != "off":
         in_mode = batch.part == PART[mode]
         inputs = with_duplicates(inputs, batch, in_mode, settings.lookup, generator)
+        features = features & true_features(batch, settings.lookup)
     return Masked(inputs, features, targets.scored)
 
 

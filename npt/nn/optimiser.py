@@ -65,6 +65,10 @@ class Lookahead:
 
     Every `steps` updates, slow weights move by `fraction` towards the fast ones, which restart
     there.
+
+    Args:
+        first_sync: The slow weights start at the first synchronisation, which then changes nothing;
+            otherwise at the initial weights.
     """
 
     def __init__(
@@ -72,10 +76,13 @@ class Lookahead:
         optimiser: Lamb,
         steps: int,
         fraction: float,
+        *,
+        first_sync: bool = False,
     ) -> None:
         self.optimiser = optimiser
         self.steps = steps
         self.fraction = fraction
+        self.first_sync = first_sync
         self.updates = 0
         self.slow = [parameter.detach().clone() for parameter in optimiser.parameters]
 
@@ -90,9 +97,15 @@ class Lookahead:
         self.optimiser.step(learning_rate)
         self.updates += 1
         if self.updates % self.steps == 0:
-            fast = [parameter.data for parameter in self.parameters]
-            torch._foreach_lerp_(self.slow, fast, self.fraction)
-            torch._foreach_copy_(fast, self.slow)
+            self._synchronise()
+
+    def _synchronise(self) -> None:
+        fast = [parameter.data for parameter in self.parameters]
+        if self.first_sync and self.updates == self.steps:
+            torch._foreach_copy_(self.slow, fast)
+            return
+        torch._foreach_lerp_(self.slow, fast, self.fraction)
+        torch._foreach_copy_(fast, self.slow)
 
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""

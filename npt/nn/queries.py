@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from npt.nn.batches import partition
 from npt.nn.device import MEMORY_FRACTION, free_memory
-from npt.nn.inputs import EncodedTable, ModelInput
+from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.masking import mask
 from npt.perturbation import InputLayout, Perturbation
 from npt.seeding import generator_for
@@ -80,6 +80,26 @@ def _layout(data: EncodedTable, batch: Tensor, inputs: ModelInput) -> InputLayou
     parts = data.part[batch].cpu().numpy()
     copies = rows // len(parts)
     return InputLayout(np.tile(parts, copies), columns, data.target)
+
+
+def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
+    """The batch of a test row in the table without the other test rows."""
+    context = (trained.data.part != PART["test"]).nonzero().flatten()
+    rows = torch.cat([context, context.new_tensor([row])])
+    alone = replace(trained, data=trained.data.take(rows))
+    (batch,) = query_batches(alone, np.array([len(context)]))
+    return batch
+
+
+def with_other_queries(batch: QueryBatch, others: EncodedTable) -> ModelInput:
+    """Copies (m, n, d) of a batch, in each of which one of m test rows takes the query's place."""
+    n, d = batch.shape
+    m = len(others.part)
+    queries = others.visible().hide(others.cells_of_target()[None])  # (1, m, d)
+    places = torch.arange(n + m, device=batch.rows.device)
+    sources = places[:n].repeat(m, 1)  # (m, n)
+    sources[:, batch.queries] = places[n:, None]
+    return batch.inputs.followed_by(queries).gather_rows(sources[..., None].expand(-1, -1, d))
 
 
 def copies_at_once(trained: TrainedNPT, rows: int) -> int:

@@ -68,7 +68,7 @@ class NPTSettings(Strict):
     validation_labels_at_test: bool = True
     """Validation targets are shown when test rows are predicted."""
     transductive: bool = True
-    """Features of validation and test rows are in the training input."""
+    """Features of validation and test rows are in the training input and its standardisation."""
     tradeoff: Tradeoff = "cosine"
     """Schedule of the weight of the feature loss."""
     tradeoff_start: Fraction = 1.0
@@ -94,6 +94,11 @@ class NPTSettings(Strict):
     """Step of the slow weights, as a fraction of their distance to the fast ones."""
     evaluate_every: int = Field(default=1, ge=1, le=10**9)
     """Epochs between validation passes."""
+    first_sync: bool = False
+    """Slow weights start at Lookahead's first synchronisation, as in the released code."""
+    repeated_batches: int = Field(default=1, ge=1, le=1024)
+    """Consecutive updates on one batch with one draw of masks; the released code takes as many as
+    it has loader processes, and an epoch is as many times longer."""
 
     precision: Precision = "float32"
     """Precision of matrix products; the paper's is float32, and tf32 is for GPUs."""

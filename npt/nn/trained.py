@@ -16,7 +16,13 @@ from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import device_of, evaluating
 from npt.nn.inputs import PART, EncodedTable
 from npt.nn.model import NPT
-from npt.nn.queries import QueryBatch, copies_at_once, query_batches
+from npt.nn.queries import (
+    QueryBatch,
+    copies_at_once,
+    lone_query_batch,
+    query_batches,
+    with_other_queries,
+)
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_model
 from npt.perturbation import Perturbation
@@ -116,6 +122,28 @@ class TrainedNPT:
             if in_mode.any():
                 outputs[in_mode] = self._outputs(rows, mode)[in_mode]
         return self.decode(outputs)
+
+    def predict_alone(self, rows: np.ndarray) -> Prediction:
+        """Predict test rows (one or more), each as if it were the only test row of the table.
+
+        A forward pass takes several copies of the batch, each with another query, with the result
+        of one at a time.
+
+        Raises:
+            UserError: this is a model of the lookup task, whose input also has duplicates.
+        """
+        lookup = self.settings.lookup
+        if lookup != "off":
+            raise UserError(f"lookup: {lookup!r}; rows are predicted alone with 'off' only")
+        outputs = self._empty_outputs()
+        batch = lone_query_batch(self, int(rows[0]))
+        for queries in self._tensor(rows).split(copies_at_once(self, batch.shape[0])):
+            copies = with_other_queries(batch, self.data.take(queries))
+            place = batch.queries.expand(len(queries), 1)
+            with evaluating(self.settings, self.device):
+                predicted = self.model.predict_target(copies, place)
+            outputs[queries] = predicted[:, 0].to(outputs.dtype)
+        return self.decode(outputs[self._tensor(rows)])
 
     def predict_perturbed(
         self,

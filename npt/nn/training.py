@@ -59,7 +59,12 @@ def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
     """LAMB inside Lookahead over all parameters of the model."""
     kind = FusedLamb if is_fast() else Lamb
     lamb = kind(model.parameters(), model.segments(), settings.clip)
-    return Lookahead(lamb, settings.lookahead_steps, settings.lookahead_share)
+    return Lookahead(
+        lamb,
+        settings.lookahead_steps,
+        settings.lookahead_share,
+        first_sync=settings.first_sync,
+    )
 
 
 def train(
@@ -114,10 +119,11 @@ def update(
     device = batch.codes.device
     model.train()
     patches = model.layout.patches
+    drawn = drawn_batches(number, settings)
     if settings.augment and patches:
-        batch = augmented(batch, patches, generator_for(seed, "augmentation", device, number))
+        batch = augmented(batch, patches, generator_for(seed, "augmentation", device, drawn))
     _seed_dropout(model, seed, number, device)
-    masked = mask(batch, "train", settings, generator_for(seed, "masks", device, number))
+    masked = mask(batch, "train", settings, generator_for(seed, "masks", device, drawn))
     with autocast(settings, device):
         tokens = model(masked.cells)[0, : len(batch.part)]  # (n, d, e), without duplicates
         loss = training_loss(model.head, tokens, batch, masked, tradeoff(number, settings))
@@ -125,6 +131,11 @@ def update(
     loss.backward()
     optimiser.step(learning_rate(number, settings))
     return loss.detach()
+
+
+def drawn_batches(updates: int, settings: NPTSettings) -> int:
+    """Number of batches drawn for the first `updates` updates."""
+    return -(-updates // settings.repeated_batches)
 
 
 class LabelScores(NamedTuple):
@@ -188,7 +199,8 @@ class TrainingBatches:
 
     def rows(self, number: int) -> Tensor:
         """Row numbers of the batch of update `number` = 1 .. T."""
-        epoch, index = divmod(number - 1, self.per_epoch)
+        drawn = drawn_batches(number, self.settings)
+        epoch, index = divmod(drawn - 1, self.per_epoch)
         if epoch != self._epoch:
             generator = generator_for(self.seed, "batches", self.data.codes.device, epoch)
             self._partition = partition(self.data, "train", self.settings, generator)
@@ -197,7 +209,8 @@ class TrainingBatches:
 
     def ends_evaluated_epoch(self, number: int) -> bool:
         """Whether a validation pass follows update `number`."""
-        return number % (self.per_epoch * self.settings.evaluate_every) == 0
+        per_epoch = self.per_epoch * self.settings.repeated_batches
+        return number % (per_epoch * self.settings.evaluate_every) == 0
 
 
 class TrainingState:

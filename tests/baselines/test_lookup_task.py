@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
 from baselines.training_data import training_data
 from npt.interface import Duplicates, Infeasible, Resources
@@ -28,7 +29,8 @@ def duplicates(noise: float = 0.0, shift: float = 0.0) -> Duplicates:
 def error(name: str, task: Duplicates) -> float:
     """Root mean square error of the predicted originals, standardised."""
     blind = TABLE.blind(SPLIT.test)
-    predicted = predict_originals(name, blind, SPLIT, task, 0, Resources(1, "cpu"))
+    settings = BaselineSettings(grid="quick")
+    predicted = predict_originals(name, settings, blind, SPLIT, task, 0, Resources(1, "cpu"))
     return float(np.sqrt(np.mean((predicted - TRUTH) ** 2)))
 
 
@@ -50,6 +52,27 @@ def test_noise_on_features_prevents_interpolation() -> None:
     assert error("deep_kernel_learning", duplicates(noise=1.0)) > 0.2
 
 
+@pytest.mark.parametrize("transductive", [True, False])
+def test_recall_is_standardised_as_the_duplicates_are(transductive: bool) -> None:
+    numbers = TABLE.numbers(0)
+    numbers[SPLIT.test[0]] += 50
+    settings = BaselineSettings(grid="quick", fixed={"max_epochs": 2})
+    predictions = []
+    for table in (TABLE, TABLE.with_numbers(0, numbers)):
+        predicted = predict_originals(
+            "deep_kernel_learning",
+            settings,
+            table.blind(SPLIT.test),
+            SPLIT,
+            duplicates(),
+            0,
+            Resources(1, "cpu"),
+            transductive=transductive,
+        )
+        predictions.append(predicted)
+    assert np.array_equal(*predictions) != transductive
+
+
 def test_an_infeasible_fit_has_a_reason() -> None:
     task = duplicates()
     single = replace(
@@ -60,3 +83,20 @@ def test_an_infeasible_fit_has_a_reason() -> None:
     )
     with pytest.raises(Infeasible, match="n_neighbors"):
         error("knn", single)
+
+
+def test_deep_kernel_learning_is_tuned_on_validation_rows() -> None:
+    blind = TABLE.blind(SPLIT.test)
+    rates = [1e-9, 1e-2]  # the first learns nothing
+    predictions = []
+    for grid in (rates, rates[::-1], rates[1:]):
+        settings = BaselineSettings(
+            grid={"learning_rate": grid, "inducing_points": [16]}, fixed={"max_epochs": 20}
+        )
+        task = duplicates(noise=0.3)
+        resources = Resources(1, "cpu")
+        predictions.append(
+            predict_originals("deep_kernel_learning", settings, blind, SPLIT, task, 0, resources)
+        )
+    assert np.array_equal(predictions[0], predictions[2])
+    assert np.array_equal(predictions[1], predictions[2])

@@ -9,7 +9,7 @@ import pytest
 
 from baselines import baselines, tabnet
 from baselines.grids import BaselineSettings, single_point
-from baselines.tuned import TunedBaseline
+from baselines.tuned import TunedBaseline, method
 from npt.interface import Infeasible, Resources
 from npt.table import Part, Split, Table, Task
 from tests.conftest import first_split, make_table
@@ -43,6 +43,25 @@ def test_a_class_without_train_rows_has_probability_zero(name: str) -> None:
     assert predicted.shape == (len(split.test), 3)
     assert (predicted[:, 1] == 0).all()
     assert predicted.sum(1) == pytest.approx(np.ones(len(split.test)))
+
+
+@pytest.mark.parametrize("transductive", [True, False])
+@pytest.mark.parametrize("name", ["knn", "mlp"])
+def test_a_test_row_matters_only_if_transductive(name: str, transductive: bool) -> None:
+    table = make_table("regression", 100)
+    split = first_split(table)
+    numbers = table.numbers(0)
+    numbers[split.test[0]] += 50
+    predictions = []
+    for tried in (table, table.with_numbers(0, numbers)):
+        model = learner(name, transductive=transductive)
+        fit = model.fit(tried.blind(split.test), split, 0)
+        refit = method(model.baseline).refit
+        assert refit is not None
+        again = refit(model.settings, fit.chosen, Resources(), tried.blind(split.test), split, 0)
+        predictions.append(model.predict(split.test[1:]).values)
+        assert np.array_equal(again.predict(split.test[1:]).values, predictions[-1])
+    assert np.array_equal(*predictions) != transductive
 
 
 def test_tabnet_stops_early_where_validation_lacks_a_class() -> None:
@@ -121,3 +140,25 @@ def test_deep_kernel_learning_learns() -> None:
 
 def test_deep_kernel_learning_is_for_regression() -> None:
     assert baselines()["deep_kernel_learning"].supports("binary")
+
+
+@pytest.mark.parametrize(("decays", "rates"), [(False, [0.02] * 3), (True, [0.02, 0.01, 0.005])])
+def test_tabnets_rate_is_constant_unless_it_decays(
+    decays: bool, rates: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch.optim import Adam
+
+    used = []
+
+    def recorded(optimiser: Adam, *arguments: Any) -> Any:
+        used.append(optimiser.param_groups[0]["lr"])
+        return step(optimiser, *arguments)
+
+    step = Adam.step
+    monkeypatch.setattr(Adam, "step", recorded)
+    table = make_table("regression")
+    whole_table = {"batch_size": 512, "virtual_batch_size": 512}
+    point = {**tabnet.DEFAULTS, **whole_table, "decay": 0.5, "decay_every": 1}
+    fixed = {"max_epochs": 3, "patience": 3, "decay_learning_rate": decays}
+    learner("tabnet", grid=single_point(point), fixed=fixed).fit(table, first_split(table), 0)
+    assert used == pytest.approx(rates)

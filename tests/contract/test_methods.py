@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,8 +45,8 @@ TITLES = {
 }
 
 
-def evaluated(method: Method, table: Table, seed: int = 1) -> Evaluation:
-    settings = method.settings(**method.test_settings)
+def evaluated(method: Method, table: Table, seed: int = 1, **changes: Any) -> Evaluation:
+    settings = method.settings(**{**method.test_settings, **changes})
     learner = method.build(settings, Resources())
     split = first_split(make_table(table.task, ROWS))
     evaluation = evaluate(learner, table, split, seed)
@@ -88,6 +89,19 @@ def test_test_targets_change_scores_but_no_prediction(method: Method, task: Task
     for part in ("validation", "test"):
         assert np.array_equal(first[part].values, second[part].values)
     assert scores(first, table, split) != scores(second, other, split)
+
+
+@pytest.mark.parametrize(("method", "task"), CASES)
+def test_test_features_change_no_inductive_validation(method: Method, task: Task) -> None:
+    table = make_table(task, ROWS)
+    numbers = table.numbers(0)
+    numbers[first_split(table).test[0]] += 50
+    changed = table.with_numbers(0, numbers)
+    first = evaluated(method, table, transductive=False).predictions
+    second = evaluated(method, changed, transductive=False).predictions
+    assert np.array_equal(first["validation"].values, second["validation"].values)
+    alone = not method.saves_weights  # NPT's test rows attend to each other
+    assert alone == np.array_equal(first["test"].values[1:], second["test"].values[1:])
 
 
 @pytest.mark.parametrize("name", SEEDED)

@@ -10,11 +10,17 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import (
+    check_methods_sample_order_invariance,
+    check_methods_subset_invariance,
+)
 
 from npt.data.datasets import synthetic
 from npt.estimator import NPTClassifier, NPTRegressor
+from npt.nn import queries
 
 FAST = {"width": 8, "layers": 2, "heads": 2, "updates": 60, "learning_rate": 0.02}
+ROUNDING = 1e-5
 
 
 def test_a_classifier_learns_iris_and_fits_into_cross_validation() -> None:
@@ -46,6 +52,106 @@ def test_a_new_row_is_predicted_in_the_light_of_the_fitted_rows() -> None:
         model.table_.columns, model.table_.values[::-1] * 0.5, model.table_.target
     )
     assert not np.allclose(model.predict(frame[:1]), alone)
+
+
+def new_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Twelve rows, with categories that `fit` has not seen and missing cells."""
+    new = frame.iloc[:12] * 1
+    new["x0"] += 3.0
+    new.loc[new.index[:3], "color"] = "violet"
+    new.loc[new.index[2:5], "x1"] = np.nan
+    return new
+
+
+def with_target(rows: int = 80) -> tuple[pd.DataFrame, pd.Series]:
+    frame = synthetic.frame("multiclass", rows)
+    target = frame.pop("y")
+    return frame, target
+
+
+def predicted_one_by_one(model: NPTClassifier, new: pd.DataFrame) -> np.ndarray:
+    """Joint predictions of one new row at a time."""
+    model = clone(model).set_params(predict_together=True).fit(*with_target())
+    single = [model.predict_proba(new.iloc[[i]]) for i in range(len(new))]
+    return np.concatenate(single)
+
+
+BATCHES: list[dict[str, Any]] = [
+    {},
+    {"batch_rows": 20},
+    {"batch_rows": 27, "class_balanced": True},
+]
+
+
+@pytest.mark.parametrize("changes", BATCHES, ids=["whole", "batches", "balanced"])
+def test_rows_predicted_alone_equal_one_row_a_call(changes: dict[str, Any]) -> None:
+    features, target = with_target()
+    new = new_rows(features)
+    model = NPTClassifier({**FAST, **changes}, predict_together=False).fit(features, target)
+    alone = model.predict_proba(new)
+    assert np.allclose(alone, predicted_one_by_one(model, new), rtol=0, atol=ROUNDING)
+    together = model.set_params(predict_together=True).predict_proba(new)
+    assert not np.allclose(alone, together, rtol=0, atol=10 * ROUNDING)
+
+
+def test_a_single_new_row_is_the_same_to_the_last_bit() -> None:
+    features, target = with_target()
+    model = NPTClassifier(FAST).fit(features, target)
+    joint = model.predict_proba(features[:1])
+    model.predict_together = False
+    assert np.array_equal(model.predict_proba(features[:1]), joint)
+
+
+def test_rows_predicted_alone_do_not_depend_on_their_order() -> None:
+    features, target = with_target()
+    new = new_rows(features)
+    model = NPTClassifier(FAST, predict_together=False).fit(features, target)
+    backwards = model.predict_proba(new[::-1])[::-1]
+    assert np.allclose(model.predict_proba(new), backwards, rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("kind", [NPTClassifier, NPTRegressor])
+def test_scikit_learn_finds_rows_predicted_alone(kind: type) -> None:
+    model = kind({**FAST, "updates": 5}, predict_together=False)
+    check_methods_subset_invariance(kind.__name__, model)
+    check_methods_sample_order_invariance(kind.__name__, model)
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+def test_a_pass_takes_a_bounded_number_of_new_rows(
+    copies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features, target = with_target()
+    new = new_rows(features)
+    model = NPTClassifier(FAST, predict_together=False).fit(features, target)
+    expected = model.predict_proba(new)
+    sizes: list[tuple[int, ...]] = []
+    network = model.model_.model
+    network.embedding.register_forward_hook(
+        lambda _, inputs, __: sizes.append(tuple(inputs[0].codes.shape[:2]))
+    )
+    monkeypatch.setattr(queries, "CPU_CELLS", copies * 81 * 6)
+    assert np.allclose(model.predict_proba(new), expected, rtol=0, atol=ROUNDING)
+    assert max(sizes) == (copies, 81)
+    assert sum(number for number, _ in sizes) == len(new)
+
+
+def test_rows_are_not_predicted_alone_in_the_lookup_task() -> None:
+    settings = {**FAST, "updates": 2, "lookup": "original", "target_mask": 1}
+    features, target = with_target()
+    model = NPTClassifier(settings, predict_together=False).fit(features, target)
+    with pytest.raises(ValueError, match="lookup"):
+        model.predict(features)
+
+
+def test_rows_predicted_alone_are_checked_as_others_are() -> None:
+    features, target = with_target()
+    model = NPTClassifier({**FAST, "updates": 2}, predict_together=False).fit(features, target)
+    with pytest.raises(ValueError, match="at least one row"):
+        model.predict(features[:0])
+    model.predict_together = "no"  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="predict_together"):
+        model.predict(features)
 
 
 @pytest.mark.parametrize(
@@ -116,6 +222,7 @@ def test_settings_are_checked(settings: dict[str, object], key: str) -> None:
         ({"seed": None}, "seed"),
         ({"seed": -1}, "seed"),
         ({"validation_share": 2}, "validation_share"),
+        ({"predict_together": 0}, "predict_together"),
         ({"settings": [1]}, "settings"),
         ({"settings": {**FAST, "lookup": "add_one"}}, "settings"),
     ],

@@ -90,8 +90,8 @@ def update_flop(shape: Shape, settings: NPTSettings) -> float:
 
 def training_flop(shape: Shape, settings: NPTSettings) -> float:
     """Floating-point operations of a training with its validation passes over all batches."""
-    epochs = settings.updates / shape.batches
-    evaluations = epochs / settings.evaluate_every
+    epoch_updates = shape.batches * settings.repeated_batches
+    evaluations = settings.updates / epoch_updates / settings.evaluate_every
     training_passes = flops.TRAINING * settings.updates
     validation_passes = shape.batches * evaluations
     return forward_flop(shape, settings) * (training_passes + validation_passes)

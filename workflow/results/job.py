@@ -71,7 +71,7 @@ class Job:
         Args:
             sources: Files of this project that determine the row, in addition to the method's.
         """
-        return {
+        columns = {
             "dataset": self.run.dataset,
             "task": self.prepared.table.task,
             "method": self.run.method,
@@ -84,6 +84,9 @@ class Job:
             "revision": revision(self.method, sources),
             "versions": versions(self.method.libraries),
         }
+        if not self.settings.transductive:
+            columns["transductive"] = False
+        return columns
 
 
 def data_hashes(prepared: store.Prepared) -> dict[str, str]:

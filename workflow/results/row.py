@@ -36,6 +36,7 @@ class Row(BaseModel):
     fingerprint: str = ""
     data: str = ""
     splits: str = ""
+    transductive: bool = True  # the setting; only rows with false have the column
     revision: str = ""
     versions: dict[str, str] | None = None
     train_rows: Count | None = None

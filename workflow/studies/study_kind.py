@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,8 +92,13 @@ class StudyKind:
         return " ".join(self.caption_path(figure).read_text(encoding="utf-8").split())
 
     def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
-        """One of the kind's tables."""
-        return getattr(self._module("tables"), name)(study, scoring)
+        """One of the kind's tables, with a note if its methods are standardised unlike."""
+        from workflow.report.notes import standardisation_notes
+        from workflow.report.sections import with_notes
+
+        table = getattr(self._module("tables"), name)(study, scoring)
+        notes = standardisation_notes(study)
+        return replace(table, sections=with_notes(table.sections, *notes))
 
     def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
         """One of the kind's figures."""

@@ -64,6 +64,11 @@ def test_mirrored_files_are_the_declared_tables(name: str, tmp_path: Path) -> No
     prepared = prepare(name, tmp_path)
     assert prepared.facts["content"].startswith(CONTENT[name])
     assert set(prepared.facts["origins"].values()) == {"mirror"}
+    rule = datasets()[name].split_rule
+    tested = np.concatenate([split.test for split in prepared.splits.values()])
+    assert len(prepared.splits) == rule.folds
+    if not (rule.fixed_test_rows or rule.legacy):
+        assert np.array_equal(np.sort(tested), np.arange(prepared.table.rows))
     if name in FOLDS:
         digest, rows = FOLDS[name]
         assert prepared.facts["splits"].startswith(digest)

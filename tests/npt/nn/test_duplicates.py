@@ -48,6 +48,24 @@ def test_duplicates_show_targets_of_their_mode_only(mode: Part, variant: str) ->
         assert cells.mask[0, :, 3:6].eq(0).all()
 
 
+@pytest.mark.parametrize(
+    ("variant", "scored"),
+    [
+        ("original", [True] * 6),
+        ("random_features", [True] * 3 + [False] * 3),
+        ("released_random_features", [True] * 6),
+    ],
+)
+def test_noise_is_never_scored_as_a_feature(variant: str, scored: list[bool]) -> None:
+    table, split = unrelated(60)
+    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
+    settings = LOOKUP.changed(lookup=variant, feature_mask=0.5)  # type: ignore[arg-type]
+    masked = mask(data, "train", settings, torch.Generator().manual_seed(0))
+    assert masked.features[:, :6].any(0).tolist() == scored
+    originals = masked.cells.mask[0, :60]
+    assert originals[:, 3:6].any() == scored[5]
+
+
 @pytest.mark.parametrize("variant", RELEASED)
 def test_released_variants_mark_changed_cells(variant: str) -> None:
     table, split = unrelated(60)

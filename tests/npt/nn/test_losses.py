@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -39,14 +40,16 @@ def head() -> ColumnHead:
     return made
 
 
-def test_the_loss_of_a_hand_example() -> None:
+@pytest.mark.parametrize("scored", [[True, True], [False, True]], ids=["both rows", "one row"])
+def test_the_loss_of_a_hand_example(scored: list[bool]) -> None:
     tokens = torch.tensor([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]])[..., None]
     features = torch.tensor([[True, True, False], [True, False, False]])
-    labels = torch.tensor([True, True])
+    labels = torch.tensor(scored)
     masked = Masked(ModelInput(*(torch.zeros(1, 2, 3) for _ in range(3))), features, labels)
     normaliser = math.log(math.e + 1 + math.exp(-1))
     feature = ((normaliser - 1) + (2 - 0.5) ** 2 + (normaliser + 1)) / 3
-    label = (math.log(2) + (math.log(math.e + 1) - 1)) / 2
+    entropies = np.array([math.log(2), math.log(math.e + 1) - 1])
+    label = entropies[scored].mean()
     for weight in (0.0, 0.3, 1.0):
         loss = training_loss(head(), tokens, truth(), masked, weight)
         assert loss.item() == pytest.approx(weight * feature + (1 - weight) * label, rel=1e-6)

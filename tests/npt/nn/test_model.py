@@ -6,9 +6,12 @@ import pytest
 import torch
 
 import npt.nn.model
+from npt.nn import kernels
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
+from npt.nn.kernels.attention import AttentionDropout
 from npt.nn.kernels.compilation import exclude_uncompiled
+from npt.nn.kernels.dropout import Dropout, DropoutMasks
 from npt.nn.model import NPT, Block
 from npt.nn.settings import NPTSettings
 from performance.shapes import SHAPES
@@ -256,6 +259,73 @@ def test_embedding_and_head_equal_a_linear_layer_per_column() -> None:
             logits = logits[columns.tolist().index(j)]
             assert torch.allclose(logits[:, :size], plain, atol=1e-12)
             assert torch.isinf(logits[:, size:]).all()
+
+
+def test_a_token_has_its_column_s_index_and_type() -> None:
+    form = layout(6)
+    network, x = model(form), cells(7, form)
+    assert network.column_type is not None
+    types = network.column_type(torch.tensor([1, 0, 1, 0, 1, 0]))  # continuous ones are 1
+    expected = network.embedding(x) + network.column_index.weight + types
+    assert torch.allclose(network.embed(x), expected, atol=1e-12)
+
+
+def reaches(tensor: torch.Tensor, bound: float) -> bool:
+    """Whether the largest absolute value is the bound, nearly."""
+    return 0.9 * bound < float(tensor.abs().max()) <= bound
+
+
+def test_initial_weights_are_those_of_torch() -> None:
+    """Embeddings are N(0, 1); a linear layer is uniform up to 1 / sqrt(inputs)."""
+    form = ColumnLayout((1, 3) * 10, (True, False) * 10, 19)
+    torch.manual_seed(0)
+    network = NPT(form, NPTSettings(width=64, layers=2))
+    assert network.column_type is not None
+    for table in (network.column_index, network.column_type):
+        assert table.weight.std().item() == pytest.approx(1, abs=0.15)
+    columns = network.embedding.weight.split([size + 1 for size in form.sizes])
+    for weight, bias in zip(columns, network.embedding.bias, strict=True):
+        assert reaches(weight, len(weight) ** -0.5)
+        assert reaches(bias, len(weight) ** -0.5)
+    assert reaches(network.head.weight, 64**-0.5)
+    assert reaches(network.head.bias, 64**-0.5)
+    linear = [layer for layer in network.modules() if isinstance(layer, torch.nn.Linear)]
+    assert len(linear) == 7 * len(network.blocks)
+    for layer in linear:
+        assert reaches(layer.weight, layer.in_features**-0.5)
+        assert reaches(layer.bias, layer.in_features**-0.5)
+    block = network.blocks[0]
+    assert not torch.equal(block.key.weight, block.value.weight)
+
+
+WITHOUT_DROPOUT = SETTINGS.changed(hidden_dropout=0, attention_dropout=0)
+OF_A_BLOCK = ("drop_attention", "drop_mixed", "drop_widened", "drop_narrowed")
+DROPOUTS = ["drop_embedded", "drop_last"]
+DROPOUTS += [f"blocks.{index}.{dropout}" for index in (0, 1) for dropout in OF_A_BLOCK]
+
+
+@pytest.mark.parametrize("implementation", [kernels.fast, kernels.plain])
+@pytest.mark.parametrize("name", DROPOUTS)
+def test_each_dropout_alone_changes_the_training(name: str, implementation: Any) -> None:
+    network, x = model(layout(), WITHOUT_DROPOUT), cells(6, layout())
+    owner, _, attribute = name.rpartition(".")
+    kind = AttentionDropout if attribute == "drop_attention" else Dropout
+    setattr(network.get_submodule(owner), attribute, kind(0.5, DropoutMasks(), 0))
+    with implementation():
+        evaluated = network.eval()(x)
+        trained = network.train()(x)
+        assert not torch.allclose(trained, evaluated, atol=1e-4)
+        assert torch.equal(network.eval()(x), evaluated)
+
+
+def test_every_dropout_has_its_rate_and_its_own_masks() -> None:
+    network = model(layout(), SETTINGS.changed(hidden_dropout=0.2, attention_dropout=0.3))
+    hidden = [layer for layer in network.modules() if isinstance(layer, Dropout)]
+    attention = [block.drop_attention for block in network.blocks]
+    assert {dropout.rate for dropout in hidden} == {0.2}
+    assert {dropout.rate for dropout in attention} == {0.3}
+    sites = {dropout.site for dropout in (*hidden, *attention)}
+    assert len(sites) == 2 + 4 * len(network.blocks)
 
 
 def test_no_gradient_reaches_what_a_hidden_cell_held() -> None:

@@ -72,20 +72,26 @@ def test_segments_of_a_fused_parameter_move_like_separate_ones(
     assert torch.allclose(fused, torch.cat(separate), rtol=1e-12)
 
 
-def test_lookahead_goes_half_way_every_six_updates() -> None:
-    class PlusOne(Lamb):
-        def step(self, learning_rate: float) -> None:
-            with torch.no_grad():
-                self.parameters[0] += 1
+class PlusOne(Lamb):
+    """Every update adds one to the weight."""
 
+    def step(self, learning_rate: float) -> None:
+        with torch.no_grad():
+            self.parameters[0] += 1
+
+
+@pytest.mark.parametrize(("first_sync", "sixth", "twelfth"), [(False, 3, 6), (True, 6, 9)])
+def test_lookahead_goes_half_way_every_six_updates(
+    first_sync: bool, sixth: float, twelfth: float
+) -> None:
     parameter = nn.Parameter(torch.zeros(1))
-    optimiser = Lookahead(PlusOne([parameter]), 6, 0.5)
+    optimiser = Lookahead(PlusOne([parameter]), 6, 0.5, first_sync=first_sync)
     seen = []
     for _ in range(12):
         optimiser.step(1.0)
         seen.append(parameter.item())
-    assert seen[4:6] == [5, 3]
-    assert seen[11] == 6
+    assert seen[4:6] == [5, sixth]
+    assert seen[11] == twelfth
 
 
 @LAMBS

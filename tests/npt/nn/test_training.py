@@ -8,25 +8,28 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from npt.data.encoding import statistics
-from npt.nn import checkpoint, kernels
+from npt.nn import checkpoint, kernels, training
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import SOURCES
-from npt.nn.masking import mask
+from npt.nn.masking import Masked, mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import learning_rate
 from npt.nn.progress import FIELDS
 from npt.nn.settings import NPTSettings
 from npt.nn.training import (
+    TrainingBatches,
     build_model,
     build_optimiser,
     label_scores,
@@ -63,6 +66,78 @@ def weights(model: NPT) -> list[torch.Tensor]:
     return [p.detach().clone() for p in model.parameters()]
 
 
+# The weights stay, so that a loss depends on the random draws alone.
+STILL = BATCHES.changed(
+    batch_rows=None,
+    learning_rate=0,
+    tradeoff="constant",
+    tradeoff_start=0.5,
+)
+MASKS_ALONE = STILL.changed(hidden_dropout=0, attention_dropout=0)
+DROPOUT_ALONE = STILL.changed(feature_mask=0, tradeoff_start=0, target_mask=1)
+
+
+@pytest.mark.parametrize("implementation", [kernels.fast, kernels.plain])
+@pytest.mark.parametrize("settings", [MASKS_ALONE, DROPOUT_ALONE], ids=["masks", "dropout"])
+def test_every_update_and_seed_has_its_own_draws(
+    settings: NPTSettings, implementation: Callable[[], Any]
+) -> None:
+    with implementation():
+        model, data = start(settings)
+        optimiser = build_optimiser(model, settings)
+        losses = []
+        for number, seed in ((1, 3), (1, 3), (2, 3), (3, 3), (1, 4)):
+            losses.append(float(update(model, optimiser, data, number, settings, seed)))
+    first, again, *others = losses
+    assert first == again
+    assert len({first, *others}) == 4
+
+
+def test_every_epoch_is_another_partition_of_the_rows() -> None:
+    _, data = start(BATCHES)
+    batches = TrainingBatches(data, BATCHES, 3)
+    assert batches.per_epoch == 3
+    epochs = []
+    for numbers in ((1, 2, 3), (4, 5, 6)):
+        epochs.append([batches.rows(number).tolist() for number in numbers])
+    for epoch in epochs:
+        assert sorted(row for rows in epoch for row in rows) == list(range(60))
+    assert epochs[0] != epochs[1]
+    assert TrainingBatches(data, BATCHES, 4).rows(1).tolist() != epochs[0][0]
+
+
+def test_each_update_takes_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    updates = {}
+
+    def recording(*arguments: Any) -> torch.Tensor:
+        _, _, batch, number, *_ = arguments
+        updates[number] = batch
+        return update(*arguments)
+
+    monkeypatch.setattr(training, "update", recording)
+    model, data = start(BATCHES)
+    train(model, data, BATCHES, 3)
+    batches = TrainingBatches(data, BATCHES, 3)
+    assert list(updates) == list(range(1, BATCHES.updates + 1))
+    for number, batch in updates.items():
+        expected = data.take(batches.rows(number))
+        assert torch.equal(batch.numbers, expected.numbers)
+        assert torch.equal(batch.part, expected.part)
+
+
+def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
+    settings = BATCHES.changed(batch_rows=None, learning_rate=0.1, updates=30)
+    model, data = start(settings)
+    best = train(model, data, settings, 3, metrics=tmp_path / "metrics.csv")
+    rows = list(csv.DictReader((tmp_path / "metrics.csv").open()))
+    losses = [float(row["validation_loss"]) for row in rows]
+    lowest = int(np.argmin(losses))
+    assert 0 < lowest < len(losses) - 1, "neither the first nor the last"
+    assert (best.validation_loss, best.update) == (losses[lowest], lowest + 1)
+    assert not model.training
+    assert label_scores(model, data, "validation", settings, 3).loss == losses[lowest]
+
+
 class EveryUpdate(Checkpoint):
     """Is always due, and dies after a number of writes."""
 
@@ -88,6 +163,43 @@ class LastWeights(EveryUpdate):
         super().write(state)
 
 
+def test_repeated_batches_share_rows_and_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, data = start(BATCHES)
+    settings = BATCHES.changed(repeated_batches=2, updates=8)
+    rows_of_updates, masks_of_updates = [], []
+
+    def recorded(batch: EncodedTable, *arguments: Any) -> Masked:
+        masked = mask(batch, *arguments)
+        if model.training:
+            rows_of_updates.append(batch.numbers)
+            masks_of_updates.append(masked.cells.mask)
+        return masked
+
+    monkeypatch.setattr(training, "mask", recorded)
+    train(model, data, settings, 3)
+    for drawn in (rows_of_updates, masks_of_updates):
+        assert all(torch.equal(drawn[i], drawn[i + 1]) for i in range(0, 8, 2))
+        assert not any(torch.equal(drawn[i], drawn[i + 1]) for i in range(1, 7, 2))
+
+
+def test_repeated_batches_make_an_epoch_longer() -> None:
+    _, data = start(BATCHES)
+    once = TrainingBatches(data, BATCHES, 3)
+    twice = TrainingBatches(data, BATCHES.changed(repeated_batches=2), 3)
+    assert [n for n in range(1, 13) if once.ends_evaluated_epoch(n)] == [3, 6, 9, 12]
+    assert [n for n in range(1, 13) if twice.ends_evaluated_epoch(n)] == [6, 12]
+
+
+def test_settings_of_the_released_code_change_training() -> None:
+    trained = []
+    for changes in ({}, {"first_sync": True}, {"repeated_batches": 3}):
+        settings = BATCHES.changed(**changes)
+        model, data = start(settings)
+        train(model, data, settings, 3)
+        trained.append(torch.cat([weight.flatten() for weight in weights(model)]))
+    assert len({weight.sum().item() for weight in trained}) == 3
+
+
 @pytest.mark.parametrize("killed_after", [1, 5, 6, 7])
 def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_after: int) -> None:
     model, data = start(BATCHES)
@@ -110,6 +222,7 @@ def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_a
         {"recompute_activations": "always", "layers": 4},
         {"class_balanced": True, "transductive": False},
         {"batch_rows": None, "evaluate_every": 4},
+        {"first_sync": True, "repeated_batches": 2},
     ],
 )
 def test_every_kind_of_training_can_be_resumed(tmp_path: Path, changes: dict) -> None:

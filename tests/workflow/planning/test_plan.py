@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from baselines import baselines
+from baselines.grids import BaselineSettings
+from npt.data.datasets import datasets
+from npt.data.declaration import Dataset
 from npt.interface import UserError
 from workflow.config.reading import read, read_file
 from workflow.planning import kept
@@ -22,6 +26,25 @@ CONFIGURATIONS = {
     "yacht": {
         "npt": {"deep": {"layers": 16}, "plain": {"tradeoff": "constant", "tradeoff_start": 0.5}}
     }
+}
+
+
+# Configurations that the paper searched (Table 16), for methods with different grids.
+SEARCHED: dict[str, dict[str, int]] = {
+    "tabnet": {
+        **dict.fromkeys(SMALL, 48),
+        **dict.fromkeys(("protein", "kick", "income"), 7),
+        **dict.fromkeys(("poker_hand", "forest_cover", "higgs"), 1),
+    },
+    "mlp": {
+        **dict.fromkeys(SMALL, 11_340),
+        **dict.fromkeys(("protein", "kick", "income", "poker_hand", "forest_cover"), 270),
+        "higgs": 6,
+    },
+    "knn": {
+        **dict.fromkeys(SMALL, 480),
+        **dict.fromkeys(("protein", "kick", "income", "poker_hand", "forest_cover"), 40),
+    },
 }
 
 
@@ -52,6 +75,26 @@ def folds_by_key(study: PlannedStudy) -> dict[str, list[int]]:
     for row in study.expected:
         folds.setdefault(row.key, []).append(row.fold)
     return folds
+
+
+def train_rows(dataset: Dataset) -> int:
+    rule = dataset.split_rule
+    if rule.fixed_test_rows:
+        return round((dataset.rows - rule.fixed_test_rows) * (1 - rule.validation_share))
+    return round(dataset.rows * (1 - 1 / rule.folds - rule.validation_share))
+
+
+@pytest.mark.parametrize("method", SEARCHED)
+def test_the_paper_searches_as_many_configurations(method: str) -> None:
+    counts = {}
+    for run in paper().runs.values():
+        dataset = datasets()[run.dataset]
+        if run.method == method and run.dataset in SEARCHED[method]:
+            settings = BaselineSettings(**run.settings)
+            baseline = baselines()[method]
+            grid = baseline.configurations(settings, dataset.task, train_rows(dataset))
+            counts[run.dataset] = len(list(grid))
+    assert counts == SEARCHED[method]
 
 
 def test_planning_imports_nothing_heavy() -> None:

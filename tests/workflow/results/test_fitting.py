@@ -31,3 +31,17 @@ def test_seed_of_the_run_and_fold_seed_the_training(
     fitted = fitting.fit_fold(Job.of(planned, stem), 2, Resources(1, "cpu"))
     assert seeds == [10_002]
     assert fitted.row.key == ("yacht/knn/base", 1, 2)
+
+
+@pytest.mark.parametrize("transductive", [True, False])
+def test_only_rows_that_are_not_transductive_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transductive: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepare("yacht")
+    settings = {"knn": {"transductive": transductive}}
+    planned = plan(datasets=["yacht"], methods=["knn"], settings=settings, studies={"main": {}})
+    (stem,) = planned.runs
+    columns = Job.of(planned, stem).identity(0)
+    assert columns.get("transductive", True) == transductive
+    assert ("transductive" in columns) != transductive

@@ -58,6 +58,9 @@ def test_default_options_are_valid(name: str) -> None:
         ("attention", {"bins": 1}, "bins"),
         ("lookup", {"compare_with": ["npt"]}, "compare_with"),
         ("lookup", {"compare_with": ["mlp", "mlp"]}, "compare_with"),
+        ("lookup", {"compare_with": {"mlp": {"grid": "small"}}}, "compare_with.mlp.grid"),
+        ("lookup", {"compare_with": {"mlp": {"grid": {"depth": [1]}}}}, "mlp.grid.depth"),
+        ("lookup", {"compare_with": {"mlp": {"transductive": False}}}, "mlp.transductive"),
     ],
 )
 def test_wrong_options_are_refused(

@@ -37,6 +37,10 @@ def correlation(predictions: np.ndarray, truth: np.ndarray) -> float:
     return float(np.corrcoef(predictions, truth)[0, 1])
 
 
+def rmse(predictions: np.ndarray, truth: np.ndarray) -> float:
+    return float(np.sqrt(np.mean((predictions - truth) ** 2)))
+
+
 def with_target(model: Model, row: int, value: float) -> float:
     """Prediction of a row where its target in the table, which its duplicate shows, is `value`."""
     trained, table, split = model
@@ -59,7 +63,9 @@ def test_a_prediction_follows_the_target_of_its_duplicate(model: Model) -> None:
     rows = split.test[::40]
     sweep = intervention(trained, rows, sweep=5)
     assert sweep.predictions.shape == (len(rows), 5)
-    assert np.median(np.ptp(sweep.predictions, axis=1)) > 1.5
+    followed = np.median(np.ptp(sweep.predictions, axis=1))
+    assert followed > 1.5
+    assert np.median(sweep.others) < followed
     assert correlation(np.tile(sweep.values, len(rows)), sweep.predictions.ravel()) > 0.6
     for row, line in zip(rows[:2], sweep.predictions[:2], strict=True):
         for value, prediction in zip(sweep.values, line, strict=True):
@@ -156,3 +162,21 @@ def test_the_probe_shows_test_targets_on_the_duplicates(model: Model) -> None:
     assert facts["linear_rmse"] > facts["rmse"]
     assert facts["compare_with_reasons"] == ""
     assert len(arrays["looked_up"]) == 60
+
+
+def test_facts_of_the_probe_are_those_of_its_arrays() -> None:
+    trained, table, split = lookup_npt(90, lookup="add_one", updates=1)
+    kind = kinds()["lookup"]
+    query = ProbeQuery(trained, table, split, split.test, 0, kind.options())
+    facts, arrays = kind.probe(query)
+    truth = table.truth[split.test]
+    assert facts["rmse"] == pytest.approx(rmse(arrays["looked_up"], truth))
+    assert facts["alone_rmse"] == pytest.approx(rmse(arrays["alone"], truth))
+    assert facts["alone_rmse"] != facts["rmse"]
+    shift = trained.statistics.scale[table.target]
+    assert facts["shift"] == pytest.approx(shift)
+    assert facts["nearest_rmse"] == pytest.approx(shift)
+    assert (facts["neighbours"], facts["neighbours_rmse"]) == (1, facts["nearest_rmse"])
+    values = np.array(facts["sweep"]["values"])
+    predicted = np.array(facts["sweep"]["predicted"])
+    assert facts["intervention_rmse"] == pytest.approx(rmse(predicted, values - shift))

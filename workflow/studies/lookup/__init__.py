@@ -10,30 +10,50 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
+from baselines.grids import BaselineSettings
+from npt.interface import UserError, unknown
 from workflow.studies.study_kind import Options, StudyKind
+
+Compared = dict[str, BaselineSettings]  # by baseline
+ENCODING = ("native_categories", "native_missing", "transductive")  # here as in the probed NPT
 
 
 class LookupOptions(Options):
     """Options of the lookup task.
 
     Attributes:
-        compare_with: Baselines that are fitted to the duplicates and predict the originals.
+        compare_with: Baselines that know the duplicates and predict the originals, with their
+            settings; those of a list have their quick grids.
     """
 
-    compare_with: list[str] = Field(default=[])
+    compare_with: dict[str, BaselineSettings] = Field(default={})
+
+    @field_validator("compare_with", mode="before")
+    @classmethod
+    def _with_quick_grids(cls, names: Any) -> Any:
+        if not isinstance(names, list):
+            return names
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{name} occurs twice")
+        return {name: {"grid": "quick"} for name in names}
 
     @field_validator("compare_with")
     @classmethod
-    def _known_baselines(cls, names: list[str]) -> list[str]:
+    def _known_baselines(cls, compared: Compared) -> Compared:
         from baselines import baselines
-        from npt.interface import unknown
 
-        for name in names:
+        for name, settings in compared.items():
             if name not in baselines():
                 raise ValueError(unknown(name, baselines()))
-            if names.count(name) > 1:
-                raise ValueError(f"{name} occurs twice")
-        return names
+            try:
+                baselines()[name].grids(settings, "regression", train_rows=1)
+            except UserError as error:
+                raise ValueError(str(error)) from None
+            for key in ENCODING:
+                if getattr(settings, key) != BaselineSettings.model_fields[key].default:
+                    raise ValueError(f"{name}.{key}: not allowed; features are encoded as for NPT")
+        return compared
 
 
 class Lookup(StudyKind):

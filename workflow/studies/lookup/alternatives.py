@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from baselines import baselines
+from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
 from npt.data.encoding import one_hot_features
 from npt.interface import Duplicates, Infeasible, Resources
@@ -77,6 +78,7 @@ def neighbour_predictions(
 def baseline_predictions(
     query: ProbeQuery,
     name: str,
+    settings: BaselineSettings,
     rows: np.ndarray,
 ) -> tuple[np.ndarray, str]:
     """Predictions of the originals by a baseline that knows the duplicates; or NaN and a reason."""
@@ -87,11 +89,13 @@ def baseline_predictions(
     try:
         values = predict_originals(
             name,
+            settings,
             blind,
             query.split,
             task,
             query.seed,
             resources,
+            transductive=trained.settings.transductive,
         )
     except Infeasible as error:
         reason = f"{baselines()[name].title}: {error}"

@@ -70,8 +70,8 @@ def _neighbours(query: ProbeQuery) -> Facts:
 def _baselines(query: ProbeQuery) -> Facts:
     facts: Facts = {}
     reasons = []
-    for name in query.options.compare_with:
-        predictions, reason = baseline_predictions(query, name, query.rows)
+    for name, settings in query.options.compare_with.items():
+        predictions, reason = baseline_predictions(query, name, settings, query.rows)
         facts[f"{name}_rmse"] = _rmse(predictions, query.truth)
         if reason:
             reasons.append(reason)

@@ -1,0 +1,71 @@
+"""Dose response: the probe scores every fraction of both kinds of perturbation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from npt.interface import Prediction
+from npt.perturbation import Perturbation
+from npt.table import Table
+from tests.conftest import first_split, make_table
+from workflow.studies import kinds
+from workflow.studies.query import ProbeQuery, drawn
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Predicts the targets, larger by the share that is shuffled, or ten times that deleted."""
+
+    table: Table
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        return Prediction(self.table.truth[rows])
+
+    def predict_perturbed(
+        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+    ) -> Prediction:
+        assert seed == 7
+        factor = 1 if perturbation.kind == "shuffle" else 10
+        return Prediction(self.table.truth[rows] + factor * perturbation.share)
+
+
+def query(table: Table, rows: np.ndarray) -> ProbeQuery:
+    options = kinds()["dose_response"].options(shuffle=[0.0, 0.5, 1.0], delete=[0.0, 0.9])
+    return ProbeQuery(Shifted(table), table, first_split(table), rows, 7, options)
+
+
+def test_every_fraction_of_both_kinds_is_scored() -> None:
+    table = make_table("regression")
+    split = first_split(table)
+    rows = split.test[1::2]
+    facts, arrays = kinds()["dose_response"].probe(query(table, rows))
+    shuffled, deleted = facts["doses"]["shuffle"], facts["doses"]["delete"]
+    assert (shuffled["share"], deleted["share"]) == ([0.0, 0.5, 1.0], [0.0, 0.9])
+    assert shuffled["rmse"] == pytest.approx([0, 0.5, 1])
+    assert deleted["rmse"] == pytest.approx([0, 9])
+    assert (arrays["shuffle"].shape, arrays["delete"].shape) == ((3, len(rows)), (2, len(rows)))
+    mean = table.truth[split.train].mean()
+    errors = table.truth[rows] - mean
+    assert facts["constant_rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
+
+
+def test_constant_predictions_are_train_frequencies() -> None:
+    table = make_table("multiclass")
+    split = first_split(table)
+    constant = query(table, split.test[:4]).constant()
+    _, counts = np.unique(table.truth[split.train], return_counts=True)
+    assert constant == pytest.approx(np.tile(counts / len(split.train), (4, 1)))
+
+
+def test_probed_rows_are_drawn_from_all_test_rows() -> None:
+    rows = np.arange(100, 200)
+    some = drawn(rows, 20, 0)
+    assert len(np.unique(some)) == 20
+    assert set(some) <= set(rows)
+    assert list(some) == sorted(some)
+    assert some.max() >= 150
+    assert not np.array_equal(some, drawn(rows, 20, 1))
+    assert np.array_equal(drawn(rows, 100, 0), rows)
