@@ -53,8 +53,11 @@ class QueryBatch:
             return False
         chosen = np.flatnonzero(perturbation.chosen_rows(self.layout))
         rows = torch.from_numpy(chosen).to(self.rows.device)
-        columns = perturbation.chosen_columns(self.layout).tolist()
-        return all(self.inputs.column(j).is_constant(rows) for j in columns)
+        for j in perturbation.chosen_columns(self.layout):
+            column = self.inputs.column(int(j))
+            if not column.is_constant(rows):
+                return False
+        return True
 
 
 def query_batches(
@@ -71,7 +74,12 @@ def query_batches(
         inputs = mask(data.take(batch), mode, settings, generator).cells
         queries = is_query[batch].nonzero().flatten()
         if len(queries):
-            yield QueryBatch(batch, inputs, queries, _layout(data, batch, inputs))
+            yield QueryBatch(
+                rows=batch,
+                inputs=inputs,
+                queries=queries,
+                layout=_layout(data, batch, inputs),
+            )
 
 
 def _layout(data: EncodedTable, batch: Tensor, inputs: ModelInput) -> InputLayout:
@@ -79,7 +87,11 @@ def _layout(data: EncodedTable, batch: Tensor, inputs: ModelInput) -> InputLayou
     _, rows, columns = inputs.codes.shape
     parts = data.part[batch].cpu().numpy()
     copies = rows // len(parts)
-    return InputLayout(np.tile(parts, copies), columns, data.target)
+    return InputLayout(
+        parts=np.tile(parts, copies),
+        columns=columns,
+        target=data.target,
+    )
 
 
 def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
