@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from performance.measured import MEASURED, measured_table
+from performance.reproduction.page import REPRODUCTION
 from performance.study_tables import PAPER, study_table
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +42,7 @@ DOCUMENTS = {
     "docs/studies.md": ["probes.cpu"],
     "docs/tables.md": ["paper ranks", "paper tests"],
     "docs/data.md": ["prepare.cpu", "prepare.cpu forms"],
+    "docs/reproduction.md": list(REPRODUCTION),
 }
 
 
@@ -74,6 +76,8 @@ def table(name: str) -> str:
         return measured_table(name)
     if name in PAPER:
         return PAPER[name]()
+    if name in REPRODUCTION:
+        return REPRODUCTION[name]()
     return study_table(name)
 
 

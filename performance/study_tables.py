@@ -76,17 +76,18 @@ def lost_skill(study: str) -> str:
 def paper_ranks() -> str:
     """The paper's Table 1 recomputed from its Tables 8, 10 and 11 with both ranking conventions."""
     columns = {}
-    by_paper = _recomputed_ranks("paper")
-    shared = _recomputed_ranks("shared")
+    by_paper = recomputed_ranks("paper")
+    shared = recomputed_ranks("shared")
     for task, metric in PAPER_METRICS.items():
         title = f"{TASK_TITLES[task]} ({METRICS[metric].title})"
         columns[f"{title}, printed"] = _printed_ranks(metric)
-        columns[f"{title}, its conventions"] = _rank_texts(by_paper[by_paper["task"] == task])
-        columns[f"{title}, shared ranks"] = _rank_texts(shared[shared["task"] == task])
+        columns[f"{title}, its conventions"] = rank_texts(by_paper[by_paper["task"] == task])
+        columns[f"{title}, shared ranks"] = rank_texts(shared[shared["task"] == task])
     return _methods_table(columns)
 
 
-def _recomputed_ranks(ranking: Ranking) -> pd.DataFrame:
+def recomputed_ranks(ranking: Ranking) -> pd.DataFrame:
+    """Mean ranks of the paper's printed results."""
     scoring = Scoring(PAPER_METRICS, ranking)
     return table_of(published_study(), "ranks", scoring).tidy
 
@@ -100,7 +101,7 @@ def _printed_ranks(metric: str) -> dict[str, str]:
     return printed
 
 
-def _rank_texts(ranks: pd.DataFrame) -> dict[str, str]:
+def rank_texts(ranks: pd.DataFrame) -> dict[str, str]:
     """Mean ranks with standard errors by title of the method."""
     texts = {}
     for _, row in ranks.iterrows():

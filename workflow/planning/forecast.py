@@ -184,24 +184,26 @@ def _total(costs: Sequence[Cost]) -> Cost:
 def _shown(cost: Cost, rate: float | None) -> dict[str, str]:
     gpu_hours = "not measured"
     if rate:
-        gpu_hours = _hours(cost.flop / (1e12 * rate))
+        gpu_hours = hours(cost.flop / (1e12 * rate))
     return {
         "study": cost.study,
         "jobs": f"{cost.jobs:,}",
-        "PFLOP": _petaflop(cost.flop),
-        "CPU core hours, all on CPU": _hours(cost.cpu_seconds),
-        "CPU core hours alongside a GPU": _hours(cost.other_seconds),
+        "PFLOP": petaflop(cost.flop),
+        "CPU core hours, all on CPU": hours(cost.cpu_seconds),
+        "CPU core hours alongside a GPU": hours(cost.other_seconds),
         "GPU hours": gpu_hours,
     }
 
 
-def _petaflop(flop: float) -> str:
+def petaflop(flop: float) -> str:
+    """Operations in units of 10^15 as text."""
     if flop > LARGE_FLOP:
         return f"{flop / 1e15:,.0f}"
     return f"{flop / 1e15:.2g}"
 
 
-def _hours(seconds: float) -> str:
+def hours(seconds: float) -> str:
+    """Seconds in hours as text."""
     if seconds < 36_000:
         return f"{seconds / 3600:,.2f}"
     return f"{seconds / 3600:,.0f}"

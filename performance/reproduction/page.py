@@ -1,0 +1,260 @@
+"""Tables of docs/reproduction.md."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
+from string import ascii_lowercase
+
+from npt.metrics import METRICS
+from performance.reproduction.cells import TITLES, PublishedCell
+from performance.reproduction.quantity import Measured
+from performance.reproduction.sources import FULL_SIZE, Source, plan_of, planned_sources
+from performance.reproduction.states import CellState, Result, State, cell_states
+from performance.study_tables import rank_texts, recomputed_ranks
+from performance.table_columns import markdown_of_cells
+from workflow.planning.forecast import Cost, estimate, hours, petaflop
+from workflow.report.cells import formatted, number
+from workflow.report.published import FAR, SCALES, in_standard_errors
+from workflow.report.titles import dataset_title, method_title
+
+RELEASED_FOLDS = "_legacy"
+CPU_SECONDS = 3600.0  # from which a study is said to need CPU cores
+BREAK = "<br>"
+
+
+def counts() -> str:
+    """Number of cells by table and state."""
+    titles = ["Table", "cells", *(f"{state.value} {state.title}" for state in State)]
+    rows = [_count_row("1 to 13", cell_states())]
+    for table in TITLES:
+        rows.append(_count_row(str(table), _of_table(table)))
+    return markdown_of_cells(titles, rows)
+
+
+def agreement() -> str:
+    """How far the regenerated cells are from the paper's, by folds."""
+    titles = ["Folds", "state", "values", "within 1", f"within {FAR:g}", "beyond", "largest"]
+    rows = []
+    for folds, is_released in (("those of the released code", True), ("cross-validation", False)):
+        for state in (State.REGENERATED, State.REDUCED):
+            differences = _differences(state, is_released)
+            if differences:
+                rows.append([folds, state.title, *_spread(differences)])
+    return markdown_of_cells(titles, rows)
+
+
+def plans() -> str:
+    """Studies that plan cells or train their models, with hardware and forecast."""
+    titles = ["Study", "cells", "hardware", "PFLOP", "CPU core hours", "probed rows of a fold"]
+    cells = Counter(state.planned.title for state in cell_states() if state.planned)
+    planning = [source for source in planned_sources() if source.title in cells]
+    owners = _first_owners()
+    needed = {owners[source.configuration, run] for source in planning for run in source.study.runs}
+    rows = []
+    for source in planned_sources():
+        if source in planning or source.title in needed:
+            rows.append(_plan_row(source, cells[source.title]))
+    return markdown_of_cells(titles, rows)
+
+
+def reductions() -> str:
+    """What is smaller than in the paper, for each dataset and method."""
+    titles = ["Rows", "dataset", "method", "smaller than in the paper", "planned at full size by"]
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for state in cell_states():
+        for result in state.results:
+            if not result.reductions or state.planned is None:
+                continue
+            measured = result.measured
+            dataset = dataset_title(measured.dataset)
+            method = method_title(measured.method, measured.variant)
+            what = ", ".join(result.reductions)
+            names = (f"`{result.source}`", dataset, method)
+            rows[names] = [*names, what, f"`{state.planned.title}`"]
+    return markdown_of_cells(titles, list(rows.values()))
+
+
+def paper_table(table: int) -> str:
+    """A table of the paper, each cell with state, values and source."""
+    states = _of_table(table)
+    marks = source_marks(states)
+    columns = list(dict.fromkeys(state.cell.column for state in states))
+    texts: dict[str, dict[str, str]] = {}
+    for state in states:
+        row = texts.setdefault(state.cell.row, {})
+        row[state.cell.column] = cell_text(state, marks)
+    rows = []
+    for title, by_column in texts.items():
+        rows.append([title, *(by_column.get(column, "") for column in columns)])
+    parts = [
+        f"## Table {table}",
+        f"The paper's {TITLES[table]}.",
+        markdown_of_cells(["", *columns], rows),
+    ]
+    if marks:
+        sources = [f"{mark} `{source}`" for source, mark in marks.items()]
+        parts.append(f"Sources: {', '.join(sources)}")
+    reasons = dict.fromkeys(state.reason for state in states if state.reason)
+    parts += [f"{State.IMPOSSIBLE.value} {reason}" for reason in reasons]
+    if table == 1:
+        parts.append(arithmetic())
+    return "\n\n".join(parts)
+
+
+def source_marks(states: Iterable[CellState]) -> dict[str, str]:
+    """A letter for every source of the cells."""
+    sources = []
+    for state in states:
+        sources += cell_sources(state)
+    marks = zip(dict.fromkeys(sources), ascii_lowercase, strict=False)
+    return {source: f"<sup>{letter}</sup>" for source, letter in marks}
+
+
+def cell_sources(state: CellState) -> list[str]:
+    """Sources of a cell's values; without values, the study that plans it."""
+    if state.results:
+        return [result.source for result in state.results]
+    return [state.planned.title] if state.planned else []
+
+
+def arithmetic() -> str:
+    """How many cells of Table 1 follow from the paper's own Tables 8, 10 and 11."""
+    recomputed = recomputed_ranks("paper")
+    equal = 0
+    states = _of_table(1)
+    for _, ranks in recomputed.groupby("task"):
+        texts = rank_texts(ranks)
+        metric = ranks["metric"].iloc[0]
+        for state in states:
+            cell = state.cell
+            if cell.column == METRICS[metric].title:
+                equal += texts[cell.row] == cell.printed
+    return (
+        f"Recomputed from the paper's own Tables 8, 10 and 11, {equal} of {len(states)} cells are "
+        "equal to the last digit ([tables.md](tables.md#ranks)). This checks the arithmetic and "
+        "regenerates no result."
+    )
+
+
+def cell_text(state: CellState, marks: Mapping[str, str]) -> str:
+    """The symbol and the paper's value, then values from here, with the marks of the sources."""
+    cell = state.cell
+    printed = f"{state.state.value} {cell.printed.replace('±', ' ± ')}"
+    if state.results:
+        lines = []
+        for result in state.results:
+            lines.append(f"{_result_text(cell, result)} {marks[result.source]}")
+        return BREAK.join([printed, *lines])
+    if state.planned:
+        return f"{printed} {marks[state.planned.title]}"
+    return printed
+
+
+def difference(cell: PublishedCell, measured: Measured) -> float:
+    """Difference from the paper in standard errors; NaN where it is not defined."""
+    scale = _scale(cell)
+    return in_standard_errors(
+        measured.value / scale, measured.error / scale, cell.value, cell.error
+    )
+
+
+def _result_text(cell: PublishedCell, result: Result) -> str:
+    measured = result.measured
+    scale = _scale(cell)
+    spread = measured.error / scale
+    if cell.deviation_folds:
+        spread *= math.sqrt(measured.folds)
+    text = number(measured.value / scale, cell.digits, error=spread).text
+    errors = difference(cell, measured)
+    if not math.isnan(errors):
+        shown = formatted(errors, 1, sign=True)
+        text += f" (**{shown}**)" if abs(errors) > FAR else f" ({shown})"
+    return text
+
+
+def _scale(cell: PublishedCell) -> float:
+    """Size of the unit that the paper prints."""
+    assert cell.quantity is not None
+    return SCALES.get(cell.quantity.metric, 1.0)
+
+
+def _of_table(table: int) -> list[CellState]:
+    return [state for state in cell_states() if state.cell.table == table]
+
+
+def _count_row(title: str, states: Iterable[CellState]) -> list[str]:
+    found = [state.state for state in states]
+    numbers = [str(found.count(state)) for state in State]
+    return [title, str(len(found)), *numbers]
+
+
+def _differences(state: State, is_released: bool) -> list[float]:
+    """Sizes of the defined differences of cells in a state, on one sort of folds."""
+    differences = []
+    for found in cell_states():
+        if found.state is not state:
+            continue
+        for result in found.results:
+            if result.measured.dataset.endswith(RELEASED_FOLDS) is is_released:
+                differences.append(abs(difference(found.cell, result.measured)))
+    return [errors for errors in differences if not math.isnan(errors)]
+
+
+def _spread(differences: list[float]) -> list[str]:
+    within_one = sum(errors <= 1 for errors in differences)
+    within = sum(errors <= FAR for errors in differences)
+    beyond = len(differences) - within
+    counted = [len(differences), within_one, within, beyond]
+    return [*map(str, counted), formatted(max(differences), 1)]
+
+
+@cache
+def _costs() -> dict[tuple[str, str], Cost]:
+    """Forecasts of all studies by configuration and name."""
+    costs = {}
+    for configuration in FULL_SIZE:
+        for cost in estimate(plan_of(configuration)):
+            costs[configuration, cost.study] = cost
+    return costs
+
+
+def _first_owners() -> dict[tuple[str, str], str]:
+    """Title of the first study of each run, with which the forecast counts it."""
+    owners: dict[tuple[str, str], str] = {}
+    for source in planned_sources():
+        for run in source.study.runs:
+            owners.setdefault((source.configuration, run), source.title)
+    return owners
+
+
+def _plan_row(source: Source, cells: int) -> list[str]:
+    cost = _costs()[source.configuration, source.study.name]
+    hardware = []
+    if cost.flop:
+        hardware.append("GPU")
+    if cost.other_seconds >= CPU_SECONDS:
+        hardware.append("CPU cores")
+    probed = "–"
+    if source.study.probes:
+        limit = source.study.max_test_rows
+        probed = f"at most {limit:,}" if limit else "all"
+    return [
+        f"`{source.title}`",
+        str(cells),
+        ", ".join(hardware) or "shared runs",
+        petaflop(cost.flop),
+        hours(cost.other_seconds),
+        probed,
+    ]
+
+
+REPRODUCTION: dict[str, Callable[[], str]] = {
+    "reproduction counts": counts,
+    "reproduction agreement": agreement,
+    "reproduction reductions": reductions,
+    "reproduction plans": plans,
+    **{f"reproduction table_{table}": partial(paper_table, table) for table in TITLES},
+}
