@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from npt.nn.settings import NPTSettings
 from performance.reproduction.quantity import (
     BASE,
     NPT,
@@ -157,7 +158,11 @@ class Change(Quantity):
     """Change of NPT's test performance when all other rows are corrupted (Table 2)."""
 
     dataset: str
-    free_settings = frozenset({"target_mask"})
+
+    @property
+    def free_settings(self) -> frozenset[str]:
+        """The paper does not say how often targets were masked."""
+        return frozenset({"target_mask"})
 
     def planned_key(self, plan: Plan, study: PlannedStudy) -> str | None:
         """The run in a corruption study."""
@@ -196,6 +201,13 @@ class LookedUp(Quantity):
     task: str
     column: str
     compared: str = ""
+
+    @property
+    def free_settings(self) -> frozenset[str]:
+        """Neighbours are searched in the input, whose encoding alone is a setting of NPT."""
+        if self.column not in ("nearest_rmse", "neighbours_rmse"):
+            return frozenset()
+        return frozenset(NPTSettings.model_fields) - {"lookup", "transductive"}
 
     def planned_key(self, plan: Plan, study: PlannedStudy) -> str | None:
         """The NPT of the task, whose probe also computes the neighbours and compared baselines."""

@@ -48,8 +48,11 @@ class Quantity:
     """What a cell measures."""
 
     metric = ""
-    free_settings: frozenset[str] = frozenset()
-    """Settings that the paper does not print for this cell."""
+
+    @property
+    def free_settings(self) -> frozenset[str]:
+        """Settings of NPT that the paper does not print for this cell, or that do not matter."""
+        return frozenset()
 
     def planned_key(self, plan: Plan, study: PlannedStudy) -> str | None:
         """Key of the run whose value a planned study gives for the cell; None if it gives none."""
