@@ -158,11 +158,7 @@ class Change(Quantity):
     """Change of NPT's test performance when all other rows are corrupted (Table 2)."""
 
     dataset: str
-
-    @property
-    def free_settings(self) -> frozenset[str]:
-        """The paper does not say how often targets were masked."""
-        return frozenset({"target_mask"})
+    free_settings = frozenset({"target_mask"})
 
     def planned_key(self, plan: Plan, study: PlannedStudy) -> str | None:
         """The run in a corruption study."""
@@ -203,8 +199,8 @@ class LookedUp(Quantity):
     compared: str = ""
 
     @property
-    def free_settings(self) -> frozenset[str]:
-        """Neighbours are searched in the input, whose encoding alone is a setting of NPT."""
+    def irrelevant_settings(self) -> frozenset[str]:
+        """Neighbours depend on the input, which few settings of NPT determine."""
         if self.column not in ("nearest_rmse", "neighbours_rmse"):
             return frozenset()
         return frozenset(NPTSettings.model_fields) - {"lookup", "transductive"}

@@ -48,10 +48,12 @@ class Quantity:
     """What a cell measures."""
 
     metric = ""
+    free_settings: frozenset[str] = frozenset()
+    """Settings that the paper does not print for this cell."""
 
     @property
-    def free_settings(self) -> frozenset[str]:
-        """Settings of NPT that the paper does not print for this cell, or that do not matter."""
+    def irrelevant_settings(self) -> frozenset[str]:
+        """Settings on which the value does not depend."""
         return frozenset()
 
     def planned_key(self, plan: Plan, study: PlannedStudy) -> str | None:

@@ -142,6 +142,8 @@ def _reductions(
     if run is None or paper_run is None:
         return None
     differences = _differences(run.settings, paper_run.settings)
+    for name in quantity.irrelevant_settings:
+        differences.pop(name, None)
     if not set(differences) <= SIZE_SETTINGS | quantity.free_settings:
         return None
     differences.pop("budget", None)  # the configurations tell its effect

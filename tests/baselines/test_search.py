@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from baselines import baselines
 from baselines.grids import BaselineSettings
+from npt.data.encoding import one_hot_features, statistics
 from npt.interface import Infeasible, UserError
 from tests.baselines.toy import Outcome, Toy, tuned
+from tests.conftest import first_split, make_table
 
 FAILURES = [
     (float("nan"), "the validation loss is nan"),
@@ -25,6 +28,18 @@ def test_ties_go_to_the_first_configuration() -> None:
     fit = tuned(Toy([3.0, 0.0, 0.0, 5.0]))
     assert fit.chosen == {"i": 1}
     assert fit.grid == 4
+
+
+def test_configurations_are_scored_on_validation_rows() -> None:
+    toy = Toy([3.0])
+    fit = tuned(toy)
+    table = make_table("regression")
+    split = first_split(table)
+    features = one_hot_features(table, statistics(table, split))
+    assert np.array_equal(toy.predicted[0], features[split.validation])
+    known = table.truth[split.train]
+    target = (table.truth[split.validation] - known.mean()) / known.std()
+    assert fit.validation_loss == pytest.approx(np.mean((3.0 - target) ** 2))
 
 
 def test_each_configuration_is_fitted_once() -> None:

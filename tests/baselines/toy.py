@@ -22,6 +22,7 @@ class Toy(Baseline):
 
     Attributes:
         fitted: For each fit, the configurations that it served.
+        predicted: For each prediction, the features of its rows.
     """
 
     name = "toy"
@@ -32,6 +33,7 @@ class Toy(Baseline):
         self.outcomes = outcomes
         self.one_fit_serves_all = one_fit_serves_all
         self.fitted: list[list[int]] = []
+        self.predicted: list[np.ndarray] = []
 
     def quick_grid(self, task: Task) -> Grid:
         return {"i": list(range(len(self.outcomes)))}
@@ -60,6 +62,7 @@ class Toy(Baseline):
     def predict(
         self, features: np.ndarray, configurations: Sequence[Parameters]
     ) -> list[np.ndarray]:
+        self.predicted.append(features)
         predictions = []
         for parameters in configurations:
             predictions.append(np.full(len(features), self.outcomes[parameters["i"]]))

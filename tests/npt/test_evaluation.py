@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -38,6 +39,14 @@ class FailedSearch(Spy):
         raise Infeasible("all failed", [trial])
 
 
+class Interrupted(Spy):
+    """Trained for a thousand seconds before an interruption."""
+
+    def fit(self, table: Table, split: Split, seed: int) -> Fit:
+        super().fit(table, split, seed)
+        return Fit({}, 1.0, 1, earlier_seconds=1000.0)
+
+
 class NotANumber(Spy):
     def predict(self, rows: np.ndarray) -> Prediction:
         return Prediction(np.full(len(rows), np.nan))
@@ -63,6 +72,14 @@ def test_an_infeasible_fit_is_a_failed_evaluation() -> None:
     assert result.status == "failed"
     assert result.reason == "needs 400 GB"
     assert result.predictions == {}
+
+
+def test_seconds_of_the_fit_include_those_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(perf_counter=iter([10.0, 13.0, 18.0]).__next__)
+    monkeypatch.setattr("npt.evaluation.time", clock)
+    table = make_table("regression")
+    result = evaluate(Interrupted(), table, first_split(table), 0)
+    assert (result.fit_seconds, result.predict_seconds) == (1003, 5)
 
 
 def test_a_prediction_that_is_not_finite_is_an_error() -> None:

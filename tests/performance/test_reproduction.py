@@ -193,6 +193,14 @@ def test_quantity_without_a_plan_is_not_planned() -> None:
         assert state.state is State.UNPLANNED
 
 
+@pytest.mark.parametrize(("method", "state"), [("1-NN", "●"), ("NPT", "○")])
+def test_neighbours_do_not_depend_on_the_size_of_npt(method: str, state: str) -> None:
+    facts = {"lookup": "original", "rmse": 0.5, "nearest_rmse": 0.27}
+    rows = [row("npt", 0, "protein", variant="lookup", **facts)]
+    result = state_of(cell(3, method, "Original"), committed("lookup_cpu/lookup", *rows))
+    assert text_of(result).startswith(state)
+
+
 def test_smaller_training_on_some_folds_is_reduced() -> None:
     rows = npt_rows("yacht", [1.0, 1.2, 1.4])
     state = state_of(cell(11, "NPT", "Yacht"), committed("paper_tenth/yacht", *rows))

@@ -48,6 +48,22 @@ def test_duplicates_show_targets_of_their_mode_only(mode: Part, variant: str) ->
         assert cells.mask[0, :, 3:6].eq(0).all()
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_missing_target_stays_hidden_in_the_duplicate(variant: str) -> None:
+    table, split = unrelated(60)
+    truth = table.truth
+    row = split.train[0]
+    truth[row] = np.nan
+    table = table.with_numbers(table.target, truth)
+    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
+    settings = LOOKUP.changed(lookup=variant)  # type: ignore[arg-type]
+    masked = mask(data, "train", settings, torch.Generator().manual_seed(0))
+    duplicate = 60 + row
+    assert masked.cells.scale[0, duplicate, table.target] == 0
+    assert masked.cells.mask[0, duplicate, table.target] == 1
+    assert not masked.labels[row]
+
+
 @pytest.mark.parametrize(
     ("variant", "scored"),
     [

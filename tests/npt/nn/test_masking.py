@@ -134,15 +134,17 @@ def test_a_missing_target_is_hidden_and_never_scored() -> None:
             assert not masked.labels[1]
 
 
-def test_feature_masks_follow_the_ninety_to_ten_rule() -> None:
+@pytest.mark.parametrize("fraction", [0.15, 0.4])
+def test_feature_masks_follow_the_ninety_to_ten_rule(fraction: float) -> None:
     data = large()
-    masked = mask(data, "train", NPTSettings(width=8, heads=2), draws())
+    settings = NPTSettings(width=8, heads=2, feature_mask=fraction)
+    masked = mask(data, "train", settings, draws())
     candidates = ~data.missing[:, :2]
     selected = masked.features[:, :2]
     assert (selected <= candidates).all()
     assert not masked.features[:, 2].any()
     share = selected[candidates].float().mean()
-    assert abs(share - 0.15) < 4 * (0.15 * 0.85 / candidates.sum()) ** 0.5
+    assert abs(share - fraction) < 4 * (fraction * (1 - fraction) / candidates.sum()) ** 0.5
     shown = masked.cells.mask[0, :, :2] == 0
     random = (selected & shown).sum() / selected.sum()
     assert abs(random - 0.1) < 4 * (0.09 / selected.sum()) ** 0.5

@@ -272,7 +272,7 @@ def test_a_token_has_its_column_s_index_and_type() -> None:
 
 def reaches(tensor: torch.Tensor, bound: float) -> bool:
     """Whether the largest absolute value is the bound, nearly."""
-    return 0.9 * bound < float(tensor.abs().max()) <= bound
+    return 0.9 * bound < tensor.abs().max().item() <= bound
 
 
 def test_initial_weights_are_those_of_torch() -> None:

@@ -80,12 +80,15 @@ class PlusOne(Lamb):
             self.parameters[0] += 1
 
 
-@pytest.mark.parametrize(("first_sync", "sixth", "twelfth"), [(False, 3, 6), (True, 6, 9)])
-def test_lookahead_goes_half_way_every_six_updates(
-    first_sync: bool, sixth: float, twelfth: float
+@pytest.mark.parametrize(
+    ("fraction", "first_sync", "sixth", "twelfth"),
+    [(0.5, False, 3, 6), (0.5, True, 6, 9), (0.25, False, 1.5, 3)],
+)
+def test_lookahead_goes_part_of_the_way_every_six_updates(
+    fraction: float, first_sync: bool, sixth: float, twelfth: float
 ) -> None:
     parameter = nn.Parameter(torch.zeros(1))
-    optimiser = Lookahead(PlusOne([parameter]), 6, 0.5, first_sync=first_sync)
+    optimiser = Lookahead(PlusOne([parameter]), 6, fraction, first_sync=first_sync)
     seen = []
     for _ in range(12):
         optimiser.step(1.0)

@@ -29,7 +29,7 @@ from npt.nn.model import NPT
 from npt.nn.patches import Patches
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.nn.training import build_model
+from npt.nn.training import build_model, build_optimiser, update
 from npt.perturbation import Perturbation
 from npt.table import Column, Image, Split, Table
 
@@ -237,6 +237,20 @@ def test_only_train_images_are_cropped_and_mirrored() -> None:
         )
     assert len({(down, right) for down, right, _ in found}) > 10
     assert 0.2 < np.mean([mirrored for *_, mirrored in found]) < 0.8
+
+
+def test_every_update_has_its_own_crops() -> None:
+    table = images()
+    data, _ = encoded(table)
+    settings = SETTINGS.changed(
+        augment=True, batch_rows=None, learning_rate=0, feature_mask=0, tradeoff_start=0
+    )
+    model = network(table, settings)
+    optimiser = build_optimiser(model, settings)
+    first, again, second = (
+        float(update(model, optimiser, data, number, settings, 3)) for number in (1, 1, 2)
+    )
+    assert first == again != second
 
 
 def test_channels_are_standardised_as_declared(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import shutil
 import subprocess
@@ -19,10 +20,12 @@ import torch
 
 from npt.data.encoding import statistics
 from npt.nn import checkpoint, kernels, training
+from npt.nn.batches import partition
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import SOURCES
+from npt.nn.losses import tradeoff, training_loss
 from npt.nn.masking import Masked, mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import learning_rate
@@ -30,6 +33,7 @@ from npt.nn.progress import FIELDS
 from npt.nn.settings import NPTSettings
 from npt.nn.training import (
     TrainingBatches,
+    TrainingState,
     build_model,
     build_optimiser,
     label_scores,
@@ -50,6 +54,7 @@ BATCHES = NPTSettings(
     batch_rows=25,
     target_mask=0.5,
     learning_rate=0.01,
+    lookahead_steps=4,
 )
 
 
@@ -73,6 +78,7 @@ STILL = BATCHES.changed(
     tradeoff="constant",
     tradeoff_start=0.5,
 )
+OVERSHOOTING = BATCHES.changed(batch_rows=None, learning_rate=0.1, updates=30)
 MASKS_ALONE = STILL.changed(hidden_dropout=0, attention_dropout=0)
 DROPOUT_ALONE = STILL.changed(feature_mask=0, tradeoff_start=0, target_mask=1)
 
@@ -91,6 +97,69 @@ def test_every_update_and_seed_has_its_own_draws(
     first, again, *others = losses
     assert first == again
     assert len({first, *others}) == 4
+
+
+def test_schedules_are_those_of_the_update_s_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = BATCHES.changed(batch_rows=None, schedule_share=0.1)
+    model, data = start(settings)
+    optimiser = build_optimiser(model, settings)
+    rates: list[float] = []
+    shares: list[float] = []
+
+    def recording(*arguments: Any) -> torch.Tensor:
+        shares.append(arguments[-1])
+        return training_loss(*arguments)
+
+    monkeypatch.setattr(training, "training_loss", recording)
+    monkeypatch.setattr(optimiser, "step", rates.append)
+    numbers = [1, 2, 3, 7, 11]
+    for number in numbers:
+        update(model, optimiser, data, number, settings, 3)
+    assert rates == [learning_rate(number, settings) for number in numbers]
+    assert shares == [tradeoff(number, settings) for number in numbers]
+    assert len(set(rates)) == 5
+    assert len(set(shares)) == 4
+
+
+def test_gradients_are_those_of_one_update() -> None:
+    gradients = []
+    for numbers in ((1, 2), (2,)):
+        model, data = start(STILL)
+        optimiser = build_optimiser(model, STILL)
+        for number in numbers:
+            update(model, optimiser, data, number, STILL, 3)
+        gradients.append([weight.grad for weight in model.parameters()])
+    assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
+
+
+@pytest.mark.parametrize("implementation", [kernels.fast, kernels.plain])
+def test_gradients_that_are_clipped_to_zero_move_nothing(
+    implementation: Callable[[], Any],
+) -> None:
+    settings = BATCHES.changed(clip=0)
+    with implementation():
+        model, data = start(settings)
+        before = weights(model)
+        update(model, build_optimiser(model, settings), data, 1, settings, 3)
+    assert all(torch.equal(a, b) for a, b in zip(before, weights(model), strict=True))
+
+
+def test_every_column_has_its_own_trust_ratio() -> None:
+    """An update of a column's weights is as long as they are, times the learning rate."""
+    settings = BATCHES.changed(batch_rows=None, tradeoff="constant", tradeoff_start=0.5)
+    model, data = start(settings)
+    before = {weight: weight.detach().clone() for weight in model.segments()}
+    update(model, build_optimiser(model, settings), data, 1, settings, 3)
+    for weight, sizes in model.segments().items():
+        moves = (weight - before[weight]).split(sizes)
+        for old, move in zip(before[weight].split(sizes), moves, strict=True):
+            assert move.norm().item() == pytest.approx(0.01 * old.norm().item(), rel=1e-3)
+
+
+def test_every_seed_has_its_own_initial_weights() -> None:
+    model, _ = start(BATCHES)
+    other = build_model(model.layout, BATCHES, 4, CPU)
+    assert not torch.equal(other.embedding.weight, model.embedding.weight)
 
 
 def test_every_epoch_is_another_partition_of_the_rows() -> None:
@@ -126,16 +195,15 @@ def test_each_update_takes_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
-    settings = BATCHES.changed(batch_rows=None, learning_rate=0.1, updates=30)
-    model, data = start(settings)
-    best = train(model, data, settings, 3, metrics=tmp_path / "metrics.csv")
+    model, data = start(OVERSHOOTING)
+    best = train(model, data, OVERSHOOTING, 3, metrics=tmp_path / "metrics.csv")
     rows = list(csv.DictReader((tmp_path / "metrics.csv").open()))
     losses = [float(row["validation_loss"]) for row in rows]
     lowest = int(np.argmin(losses))
     assert 0 < lowest < len(losses) - 1, "neither the first nor the last"
     assert (best.validation_loss, best.update) == (losses[lowest], lowest + 1)
     assert not model.training
-    assert label_scores(model, data, "validation", settings, 3).loss == losses[lowest]
+    assert label_scores(model, data, "validation", OVERSHOOTING, 3).loss == losses[lowest]
 
 
 class EveryUpdate(Checkpoint):
@@ -212,6 +280,29 @@ def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_a
     fresh, _ = start(BATCHES)
     again = train(fresh, data, BATCHES, 3, checkpoint=Checkpoint(tmp_path / "state", "one", 60))
     assert (again.validation_loss, again.update) == (whole.validation_loss, whole.update)
+    assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))
+
+
+def test_first_of_equally_low_losses_is_the_best() -> None:
+    model, _ = start(BATCHES)
+    state = TrainingState(build_optimiser(model, BATCHES))
+    for number, loss in enumerate([2.0, 1.0, 1.0, math.nan, 1.5]):
+        state.update = number
+        state.offer(loss)
+    assert (state.best_loss, state.best_update) == (1.0, 1)
+
+
+def test_best_weights_outlive_an_interruption(tmp_path: Path) -> None:
+    model, data = start(OVERSHOOTING)
+    whole = train(model, data, OVERSHOOTING, 3)
+    other, _ = start(OVERSHOOTING)
+    dying = EveryUpdate(tmp_path / "state", "one", 0)
+    dying.lives = whole.update + 1
+    with pytest.raises(KeyboardInterrupt):
+        train(other, data, OVERSHOOTING, 3, checkpoint=dying)
+    fresh, _ = start(OVERSHOOTING)
+    resumed = train(fresh, data, OVERSHOOTING, 3, checkpoint=dying)
+    assert (resumed.validation_loss, resumed.update) == (whole.validation_loss, whole.update)
     assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))
 
 
@@ -432,14 +523,23 @@ def test_compiled_blocks_compute_the_same() -> None:
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
+@pytest.mark.parametrize("batch_rows", [None, 25])
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
-def test_validation_scores_equal_those_of_a_full_pass(task: Task) -> None:
-    settings = BATCHES.changed(batch_rows=None)
+def test_validation_scores_are_those_of_full_passes(task: Task, batch_rows: int | None) -> None:
+    settings = BATCHES.changed(batch_rows=batch_rows)
     model, data = start(settings, task)
-    masked = mask(data, "validation", settings, generator_for(3, "evaluation", CPU))
-    with torch.no_grad():
-        rows = data.part == 1
-        outputs = model.eval().predict_target(masked.cells)[0][rows]
+    generator = generator_for(3, "evaluation", CPU)
+    outputs_of_batches = []
+    rows_of_batches = []
+    for batch in partition(data, "validation", settings, generator):
+        masked = mask(data.take(batch), "validation", settings, generator)
+        in_validation = data.part[batch] == 1
+        with torch.no_grad():
+            predicted = model.eval().predict_target(masked.cells)[0]
+        outputs_of_batches.append(predicted[in_validation])
+        rows_of_batches.append(batch[in_validation])
+    outputs = torch.cat(outputs_of_batches)
+    rows = torch.cat(rows_of_batches)
     if task == "regression":
         loss = (outputs[:, 0] - data.numbers[rows, data.target]).square().mean()
         metric = loss.sqrt()

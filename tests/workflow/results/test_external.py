@@ -67,6 +67,20 @@ def test_external_rows_replace_missing_ones() -> None:
     assert [result.facts["test_rmse"] for result in rows] == [0.75, 0.75]
 
 
+def test_own_rows_win_over_later_external_ones() -> None:
+    first = planned(folds="0")
+    for stem in first.runs:
+        finish(first, stem, folder="there")
+    merged = planned("there/results")
+    for stem in merged.runs:
+        finish(merged, stem)
+    second = planned(folds="1")
+    for stem in second.runs:
+        finish(second, stem, folder="there")
+    sources = {result.fold: result.source for result in collect(merged).rows}
+    assert sources == {0: "there/results", 1: ""}
+
+
 def test_own_rows_have_no_source() -> None:
     alone = planned()
     for stem in alone.runs:

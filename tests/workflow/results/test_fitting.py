@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from npt.evaluation import Evaluation
-from npt.interface import Resources
+from npt.interface import Fit, Resources, Trial
 from tests.rows import plan, prepare
 from workflow.results import fitting
 from workflow.results.job import Job
@@ -31,6 +31,24 @@ def test_seed_of_the_run_and_fold_seed_the_training(
     fitted = fitting.fit_fold(Job.of(planned, stem), 2, Resources(1, "cpu"))
     assert seeds == [10_002]
     assert fitted.row.key == ("yacht/knn/base", 1, 2)
+
+
+def test_row_has_the_facts_of_fit_and_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepare("yacht")
+    fit = Fit({"k": 5}, 0.25, fits=3, parameters=70, grid=90, models=8)
+    trials = [Trial({"k": k}, 0.25, reason, 1, 0.1) for k, reason in ((5, ""), (6, ""), (7, "no"))]
+    evaluation = Evaluation("ok", fit=fit, trials=trials)
+    monkeypatch.setattr(fitting, "evaluate", lambda *arguments: evaluation)
+    planned = plan(datasets=["yacht"], methods=["knn"], studies={"main": {}})
+    (stem,) = planned.runs
+    row = fitting.fit_fold(Job.of(planned, stem), 0, Resources(1, "cpu")).row
+    assert (row.chosen, row.validation_loss, row.fits) == ({"k": 5}, 0.25, 3)
+    columns = ("parameters", "grid", "models", "configurations", "failed_configurations")
+    values = row.model_dump()
+    assert [values[name] for name in columns] == [70, 90, 8, 3, 1]
 
 
 @pytest.mark.parametrize("transductive", [True, False])

@@ -15,7 +15,7 @@ from workflow.results.scores import fold_scores
 
 YACHT = prepared("yacht")  # targets 0, 1, 2, 1; row 2 validates, row 3 tests
 PREDICTED: dict[Part, Prediction] = {
-    "validation": Prediction(np.array([1.5])),
+    "validation": Prediction(np.array([1.75])),
     "test": Prediction(np.array([3.0])),
 }
 
@@ -28,7 +28,7 @@ def saved(folder: Path) -> Path:
 
 def test_scores_come_from_saved_predictions(tmp_path: Path) -> None:
     scores = fold_scores(YACHT, 1, read_predictions(saved(tmp_path)))
-    expected = {"validation_rmse": 0.5, "validation_mse": 0.25, "test_rmse": 2, "test_mse": 4}
+    expected = {"validation_rmse": 0.25, "validation_mse": 0.0625, "test_rmse": 2, "test_mse": 4}
     assert scores == expected
 
 
@@ -43,7 +43,7 @@ def test_new_metric_needs_no_training(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     monkeypatch.setitem(metrics.METRICS, "mae", error)
     scores = fold_scores(YACHT, 1, read_predictions(path))
-    assert (scores["validation_mae"], scores["test_mae"]) == (0.5, 2.0)
+    assert (scores["validation_mae"], scores["test_mae"]) == (0.25, 2.0)
 
 
 def test_predictions_of_other_rows_are_refused(tmp_path: Path) -> None:

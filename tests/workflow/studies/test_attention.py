@@ -10,11 +10,16 @@ import torch
 from scipy.stats import spearmanr
 
 from npt.data.encoding import one_hot_features
+from npt.interface import Resources
 from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
+from npt.nn.queries import query_batches
+from npt.nn.trained import TrainedNPT
 from tests.workflow.studies.models import lookup_npt, small_npt
+from workflow.studies import kinds
 from workflow.studies.attention.heads import heads, spread, standardised_ranks
 from workflow.studies.attention.tables import is_local
+from workflow.studies.query import ProbeQuery
 
 
 def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +128,39 @@ def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
         5,
     )
     assert not np.allclose(measured[0].nearness, of_other[0].nearness)
+
+
+def test_partner_is_the_attention_to_the_own_duplicate() -> None:
+    trained, table, split = lookup_npt(90, updates=1)
+    first, *_ = heads(trained, table, split.test, 5)
+    partner = dict(zip(split.test.tolist(), first.partner, strict=True))
+    for batch in query_batches(trained, split.test):
+        weights = trained.model.attention_weights(batch.inputs, batch.queries[None])[0][0, 0]
+        for line, query in zip(weights, batch.queries.tolist(), strict=True):
+            duplicate = len(batch.rows) + query
+            expected = partner[int(batch.rows[query])]
+            assert line[duplicate].item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_heads_are_compared_with_those_before_training() -> None:
+    trained, table, split = small_npt("regression")
+    rows = split.test[:4]
+    kind = kinds()["attention"]
+    query = ProbeQuery(trained, table, split, rows, 0, kind.options(bins=5))
+    facts, _ = kind.probe(query)
+    initial = TrainedNPT.untrained(trained.settings, Resources(), table, split, trained.seed)
+    after = heads(trained, table, rows, 5)
+    before = heads(initial, table, rows, 5)
+    assert not np.allclose(after[0].nearness, before[0].nearness)
+    for index, head in enumerate(facts["heads"]["heads"]):
+        assert (head["layer"], head["head"]) == (0, index)
+        for name in ("nearness", "typical", "reach"):
+            expected = getattr(after[index], name)
+            assert head[name] == pytest.approx(expected, rel=1e-4)
+        assert head["untrained"] == pytest.approx(before[index].nearness, rel=1e-4)
+        assert head["partner"] is None
+        relative = facts["maps"]["rows"][index]
+        assert np.array(relative) == pytest.approx(after[index].relative, rel=1e-4)
 
 
 def test_a_model_without_row_attention_has_no_head() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from npt.nn.masking import mask
 from npt.nn.trained import TrainedNPT
 from npt.table import Task
 from tests.workflow.studies.models import lookup_npt, small_npt
+from workflow.studies import kinds
 from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import Deletion, Search, deletions
 from workflow.studies.deletion.probe import distances
+from workflow.studies.query import ProbeQuery
 
 OPTIONS = DeletionOptions(tolerance=0.002, limit=0.02, retries=4)
 
@@ -93,16 +96,28 @@ def test_parallel_searches_equal_one_at_a_time(task: Task) -> None:
     assert len({result.kept.sum() for result in results}) > 1
 
 
+def test_a_prediction_of_zero_is_divided_by_the_floor() -> None:
+    trained, rows = sensitive_npt("regression")
+    (prediction,) = trained.predict(rows[:1]).values
+    centre = trained.statistics.centre.copy()
+    centre[trained.data.target] -= prediction
+    at_zero = replace(trained, statistics=replace(trained.statistics, centre=centre))
+    (result,) = deletions(at_zero, rows[:1], OPTIONS, 5)
+    left, passes = plain_search(at_zero, rows[0], OPTIONS, 5)
+    assert set(result.context[result.kept].tolist()) == left
+    assert result.passes == passes
+
+
 def test_a_model_without_row_attention_spares_all_rows() -> None:
     trained, rows = sensitive_npt("regression", between_datapoints=False)
     for result in deletions(
         trained,
         rows[:3],
-        DeletionOptions(left=0.1),
+        DeletionOptions(left=0.22),
         0,
     ):
-        assert result.kept.sum() == 5  # the first number below a tenth of 60
-        assert result.passes == 54
+        assert result.kept.sum() == 13  # the first number below 0.22 * 60 = 13.2
+        assert result.passes == 46
         assert result.change == 0
 
 
@@ -134,6 +149,33 @@ def test_the_tolerance_grows_after_rejections() -> None:
     assert len(search.left) == 8
 
 
+def test_a_change_at_the_limit_ends_the_search() -> None:
+    options = DeletionOptions(tolerance=0.02, limit=0.02, growth=2.0, retries=1)
+    search = Search(0, 7, 10, options, 0)
+    for done in (False, True):  # rejected by the tolerance, which doubles; then beyond the limit
+        search.propose()
+        search.judge(0.03)
+        assert search.done == done
+    assert len(search.left) == 9
+    assert search.change == 0
+
+
+def test_facts_of_the_probe_are_those_of_its_searches() -> None:
+    trained, table, split = lookup_npt(60, updates=1)
+    rows = split.test[:4]
+    kind = kinds()["deletion"]
+    options = kind.options(left=0.5)
+    facts, _ = kind.probe(ProbeQuery(trained, table, split, rows, 0, options))
+    results = deletions(trained, rows, options, 0)
+    features = one_hot_features(table, trained.statistics)
+    measured = np.array([distances(features, result, 0) for result in results])
+    for name, column in zip(("kept", "deleted", "random"), measured.T, strict=True):
+        assert facts["distances"][name] == pytest.approx(column, rel=1e-4)
+    assert facts["left_share"] == pytest.approx(np.mean([r.kept.mean() for r in results]))
+    partners = [r.kept[r.context == table.rows + r.row].item() for r in results]
+    assert facts["partner_kept"] == np.mean(partners)
+
+
 def test_distances_to_kept_deleted_and_random_rows() -> None:
     features = np.arange(6.0)[:, None]
     context = np.array([0, 1, 3, 4, 5])
@@ -150,7 +192,7 @@ def test_distances_to_kept_deleted_and_random_rows() -> None:
     )
     assert kept == 1
     assert deleted == pytest.approx((4 + 4 + 9) / 3)
-    assert 1 <= random <= 9
+    assert random in (1, 2.5, 4, 5, 6.5)  # the mean of two rows, as many as are kept
     all_kept = Deletion(
         2,
         np.array([0, 1]),

@@ -136,6 +136,7 @@ def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
         assert predictions.shape == (10, len(truth))
         errors[variant] = np.sqrt(((predictions - truth) ** 2).mean(1))
     assert errors["original"][0] == 0
+    assert errors["original"][9] > 0.5
     assert errors["add_one"][0] == pytest.approx(deviation)
     assert errors["released_add_one"][0] == pytest.approx(deviation)
     assert errors["random_features"][0] > 0.5

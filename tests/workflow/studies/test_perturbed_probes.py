@@ -1,8 +1,9 @@
-"""Dose response: the probe scores every fraction of both kinds of perturbation."""
+"""Corruption and dose response: what their probes score, by a model whose errors are known."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,16 +33,28 @@ class Shifted:
         return Prediction(self.table.truth[rows] + factor * perturbation.share)
 
 
-def query(table: Table, rows: np.ndarray) -> ProbeQuery:
-    options = kinds()["dose_response"].options(shuffle=[0.0, 0.5, 1.0], delete=[0.0, 0.9])
-    return ProbeQuery(Shifted(table), table, first_split(table), rows, 7, options)
+def query(table: Table, rows: np.ndarray, kind: str, **options: Any) -> ProbeQuery:
+    validated = kinds()[kind].options(**options)
+    return ProbeQuery(Shifted(table), table, first_split(table), rows, 7, validated)
+
+
+def test_corruption_is_scored_with_its_control() -> None:
+    table = make_table("regression", 150)
+    rows = first_split(table).test
+    facts, arrays = kinds()["corruption"].probe(query(table, rows, "corruption"))
+    assert facts["corrupted_rmse"] == pytest.approx(1)
+    assert facts["clean_rmse"] == facts["control_clean_rmse"] == facts["control_rmse"] == 0
+    assert len(arrays["control_rows"]) == 20 < len(rows)
+    assert np.array_equal(arrays["control"], table.truth[arrays["control_rows"]])
 
 
 def test_every_fraction_of_both_kinds_is_scored() -> None:
     table = make_table("regression")
     split = first_split(table)
     rows = split.test[1::2]
-    facts, arrays = kinds()["dose_response"].probe(query(table, rows))
+    doses = {"shuffle": [0.0, 0.5, 1.0], "delete": [0.0, 0.9]}
+    asked = query(table, rows, "dose_response", **doses)
+    facts, arrays = kinds()["dose_response"].probe(asked)
     shuffled, deleted = facts["doses"]["shuffle"], facts["doses"]["delete"]
     assert (shuffled["share"], deleted["share"]) == ([0.0, 0.5, 1.0], [0.0, 0.9])
     assert shuffled["rmse"] == pytest.approx([0, 0.5, 1])
@@ -55,7 +68,7 @@ def test_every_fraction_of_both_kinds_is_scored() -> None:
 def test_constant_predictions_are_train_frequencies() -> None:
     table = make_table("multiclass")
     split = first_split(table)
-    constant = query(table, split.test[:4]).constant()
+    constant = query(table, split.test[:4], "dose_response").constant()
     _, counts = np.unique(table.truth[split.train], return_counts=True)
     assert constant == pytest.approx(np.tile(counts / len(split.train), (4, 1)))
 
