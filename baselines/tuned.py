@@ -24,8 +24,8 @@ from npt.interface import (
     UserError,
     all_folds,
 )
-from npt.perturbation import Perturbation
-from npt.table import Split, Table
+from npt.perturbation import InputLayout, Perturbation
+from npt.table import PARTS, Split, Table
 
 SHARED_SOURCES = (
     *DATA_SOURCES,
@@ -108,9 +108,10 @@ class TrainedBaseline:
     ) -> Prediction:
         """Predict rows, none of them a train row, each with the train rows perturbed for it.
 
-        The prediction changes only where the baseline predicts from train rows in memory.
+        The prediction changes only where the baseline predicts from train rows in memory, and the
+        perturbation reaches them.
         """
-        if not self.baseline.keeps_train_rows:
+        if not self.baseline.keeps_train_rows or perturbation.rows not in ("all", "train"):
             return self.predict(rows)
         values = []
         with threadpool_limits(self.resources.threads):
@@ -235,8 +236,10 @@ def _perturbed(data: TrainingData, perturbation: Perturbation, seed: int, row: i
     """The train rows, and no others, as they are perturbed for a row that is predicted."""
     target_column = max(data.columns) + 1
     columns = np.array([*data.columns, target_column])
-    shape = (len(data.train) + 1, target_column + 1)  # the predicted row comes first
-    positions = perturbation.sources(seed, row, 0, shape)
+    parts = np.full(len(data.train) + 1, PARTS.index("train"))
+    parts[0] = PARTS.index("test")  # the predicted row comes first
+    layout = InputLayout(parts, target_column + 1, target_column)
+    positions = perturbation.sources(seed, row, 0, layout)
     sources = data.train[positions[1:] - 1]  # (m, d), numbers of rows
     rows = np.arange(len(sources))
     return replace(

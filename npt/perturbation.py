@@ -8,10 +8,28 @@ from typing import Literal, get_args
 import numpy as np
 
 from npt.interface import UserError, unknown
+from npt.table import PARTS, Part
 
 Kind = Literal["shuffle", "delete"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LARGEST_SHARE = {"shuffle": 1.0, "delete": 0.999}
+ColumnChoice = Literal["all", "features", "target"]
+RowChoice = Literal["all", Part]
+
+
+@dataclass(frozen=True)
+class InputLayout:
+    """What the rows and columns of an input (n, d) are.
+
+    Attributes:
+        parts: Part (n,) of every row, as an index of `PARTS`.
+        columns: Number of columns, d.
+        target: Index of the target column.
+    """
+
+    parts: np.ndarray
+    columns: int
+    target: int
 
 
 @dataclass(frozen=True)
@@ -24,10 +42,16 @@ class Perturbation:
     Attributes:
         kind: `shuffle` permutes every column over the chosen rows, each by its own permutation; a
             share of 1 is the paper's Algorithm 1. `delete` removes the chosen rows.
+        columns: Columns that are permuted.
+        rows: Part of the table to which the permuted rows belong.
+        draw: Number of the random draws. Each permutes the rows anew.
     """
 
     kind: Kind
     share: float
+    columns: ColumnChoice = "all"
+    rows: RowChoice = "all"
+    draw: int = 0
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -35,37 +59,61 @@ class Perturbation:
         largest = LARGEST_SHARE[self.kind]
         if not 0 <= self.share <= largest:
             raise UserError(f"{self.kind}: a share of {self.share} is outside 0 to {largest:g}")
+        if self.kind == "delete" and (self.columns, self.rows) != ("all", "all"):
+            raise UserError("delete: takes all columns and all rows")
+
+    def chosen_columns(self, layout: InputLayout) -> np.ndarray:
+        """Indices of the columns that are permuted."""
+        every = np.arange(layout.columns)
+        if self.columns == "target":
+            return every[[layout.target]]
+        if self.columns == "features":
+            return np.delete(every, layout.target)
+        return every
+
+    def chosen_rows(self, layout: InputLayout) -> np.ndarray:
+        """Which rows (n,) can be perturbed, apart from the query."""
+        if self.rows == "all":
+            return np.ones(len(layout.parts), np.bool_)
+        return layout.parts == PARTS.index(self.rows)
 
     def sources(
         self,
         seed: int,
         row: int,
         query: int,
-        shape: tuple[int, int],
+        layout: InputLayout,
     ) -> np.ndarray:
         """Where each cell of the perturbed input comes from (m, d): a row index below n.
 
         The first of the m rows is the query, which is intact.
 
         Args:
-            row: Row number of the query in the table. It and the seed determine the random draws,
-                so that predictions do not depend on which rows are predicted together.
+            row: Row number of the query in the table. It, the seed and the number of the draws
+                determine them, so that predictions do not depend on which rows are predicted
+                together.
             query: Row index of the query in the input.
-            shape: Rows and columns (n, d) of the input.
         """
-        n, d = shape
-        others = np.delete(np.arange(n), query)
-        generator = np.random.default_rng((seed, row))
+        others = np.delete(np.arange(len(layout.parts)), query)
+        generator = self._generator(seed, row)
         order = generator.permutation(len(others))
-        count = round(self.share * len(others))
+        order = order[self.chosen_rows(layout)[others[order]]]
+        count = round(self.share * len(order))
         if self.kind == "delete":
             kept = np.sort(order[min(count, len(others) - 1) :])
             rows = np.concatenate([[query], others[kept]])
-            return np.repeat(rows[:, None], d, axis=1)
+            return np.repeat(rows[:, None], layout.columns, axis=1)
         rows = np.concatenate([[query], others])
-        sources = np.repeat(rows[:, None], d, axis=1)
+        sources = np.repeat(rows[:, None], layout.columns, axis=1)
         chosen = order[:count]
         # The draws do not depend on the share: a larger one perturbs the same rows and more.
-        permutations = generator.random((len(others), d))[:count].argsort(0)
-        sources[1 + chosen] = others[chosen[permutations]]
+        keys = generator.random((len(others), layout.columns))[:count]
+        columns = self.chosen_columns(layout)
+        permutations = keys[:, columns].argsort(0)
+        sources[1 + chosen[:, None], columns] = others[chosen[permutations]]
         return sources
+
+    def _generator(self, seed: int, row: int) -> np.random.Generator:
+        if self.draw == 0:
+            return np.random.default_rng((seed, row))
+        return np.random.default_rng((seed, row, self.draw))

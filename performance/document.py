@@ -19,6 +19,7 @@ DOCUMENTS = {
         "quick/main published",
         "quick/main rank_tests",
         "quick/corruption corruption",
+        "quick/labels_or_features corruption",
         "quick/dose_response dose_response",
         "quick/lookup lookup",
         "quick/deletion_lookup deletion",

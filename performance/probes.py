@@ -151,7 +151,7 @@ def _probes(
 
 def _corrupted_prediction(trained: TrainedNPT, row: int) -> float:
     batch, query = _batch_of(trained, row)
-    sources = SHUFFLE_ALL.sources(0, row, query, batch.shape)
+    sources = SHUFFLE_ALL.sources(0, row, query, batch.layout)
     return _prediction(trained, batch, sources)
 
 

@@ -53,6 +53,14 @@ class ModelInput:
             gathered.append(x.expand(rows.shape[0], -1, -1).gather(1, rows))
         return ModelInput(*gathered)
 
+    def is_constant(self, rows: Tensor) -> bool:
+        """Whether all of some rows are equal."""
+        for x in (self.codes, self.scale, self.mask):
+            cells = x[:, rows]
+            if (cells != cells[:, :1]).any():
+                return False
+        return True
+
     def followed_by(self, other: ModelInput) -> ModelInput:
         """The rows of this input, then those of another."""
         return ModelInput(

@@ -14,6 +14,7 @@ from npt.nn.batches import partition
 from npt.nn.device import MEMORY_FRACTION, free_memory
 from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.masking import mask
+from npt.perturbation import InputLayout, Perturbation
 from npt.seeding import generator_for
 from npt.table import Part
 
@@ -32,17 +33,31 @@ class QueryBatch:
         rows: Row numbers in the table (n,).
         inputs: Input made of them (1, n, d); in the lookup task the n duplicates follow.
         queries: Indices within the batch (m,) of the query rows.
+        layout: Parts of the input's rows, those of duplicates included, and its columns.
     """
 
     rows: Tensor
     inputs: ModelInput
     queries: Tensor
+    layout: InputLayout
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows of the input, duplicates included, and columns."""
         _, rows, columns = self.inputs.codes.shape
         return rows, columns
+
+    def is_unchanged_by(self, perturbation: Perturbation) -> bool:
+        """Whether the columns that would be permuted are constant over the rows in question."""
+        if perturbation.kind != "shuffle":
+            return False
+        chosen = np.flatnonzero(perturbation.chosen_rows(self.layout))
+        rows = torch.from_numpy(chosen).to(self.rows.device)
+        for j in perturbation.chosen_columns(self.layout):
+            column = self.inputs.column(int(j))
+            if not column.is_constant(rows):
+                return False
+        return True
 
 
 def query_batches(
@@ -59,7 +74,24 @@ def query_batches(
         inputs = mask(data.take(batch), mode, settings, generator).cells
         queries = is_query[batch].nonzero().flatten()
         if len(queries):
-            yield QueryBatch(batch, inputs, queries)
+            yield QueryBatch(
+                rows=batch,
+                inputs=inputs,
+                queries=queries,
+                layout=_layout(data, batch, inputs),
+            )
+
+
+def _layout(data: EncodedTable, batch: Tensor, inputs: ModelInput) -> InputLayout:
+    """Layout of a batch's input; a duplicate belongs to the part of its original."""
+    _, rows, columns = inputs.codes.shape
+    parts = data.part[batch].cpu().numpy()
+    copies = rows // len(parts)
+    return InputLayout(
+        parts=np.tile(parts, copies),
+        columns=columns,
+        target=data.target,
+    )
 
 
 def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:

@@ -17,6 +17,7 @@ from npt.nn.device import device_of, evaluating
 from npt.nn.inputs import PART, EncodedTable
 from npt.nn.model import NPT
 from npt.nn.queries import (
+    QueryBatch,
     copies_at_once,
     lone_query_batch,
     query_batches,
@@ -154,13 +155,17 @@ class TrainedNPT:
 
         Each query has its own copy of the batch and its own random draws. Value and mask channel of
         a cell move together; the query row stays intact. A forward pass takes several copies, with
-        the result of one at a time.
+        the result of one at a time. Where there is nothing to permute, such as hidden labels, the
+        prediction is that of `predict`.
         """
         outputs = self._empty_outputs()
         for batch in query_batches(self, rows):
+            if batch.is_unchanged_by(perturbation):
+                outputs[batch.rows[batch.queries]] = self._batch_outputs(batch)
+                continue
             for queries in batch.queries.split(copies_at_once(self, batch.shape[0])):
                 sources = [
-                    perturbation.sources(seed, int(batch.rows[query]), query, batch.shape)
+                    perturbation.sources(seed, int(batch.rows[query]), query, batch.layout)
                     for query in queries.tolist()
                 ]
                 copies = batch.inputs.gather_rows(self._tensor(np.stack(sources)))
@@ -191,10 +196,14 @@ class TrainedNPT:
         """Target outputs (n, C) of `rows`: logits, or standardised values."""
         outputs = self._empty_outputs()
         for batch in query_batches(self, rows, mode):
-            with evaluating(self.settings, self.device):
-                predicted = self.model.predict_target(batch.inputs, batch.queries[None])
-            outputs[batch.rows[batch.queries]] = predicted[0].to(outputs.dtype)
+            outputs[batch.rows[batch.queries]] = self._batch_outputs(batch)
         return outputs[self._tensor(rows)]
+
+    def _batch_outputs(self, batch: QueryBatch) -> Tensor:
+        """Target outputs (m, C) of the queries of a batch."""
+        with evaluating(self.settings, self.device):
+            predicted = self.model.predict_target(batch.inputs, batch.queries[None])
+        return predicted[0].float()
 
     def _empty_outputs(self) -> Tensor:
         shape = (len(self.data.part), self.model.layout.target_size)

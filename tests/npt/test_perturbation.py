@@ -19,9 +19,9 @@ from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.perturbation import Perturbation
+from npt.perturbation import ColumnChoice, InputLayout, Perturbation, RowChoice
 from npt.seeding import generator_for
-from npt.table import Split, Table, Task
+from npt.table import PARTS, Split, Table, Task
 from tests.conftest import SMALL_NPT, first_split, make_table
 
 INTACT, SHUFFLED = Perturbation("shuffle", 0.0), Perturbation("shuffle", 1.0)
@@ -30,7 +30,14 @@ PERTURBED = [
     Perturbation("shuffle", 0.4),
     Perturbation("delete", 0.5),
     Perturbation("delete", 0.99),
+    Perturbation("shuffle", 1.0, columns="features", draw=3),
+    Perturbation("shuffle", 0.5, columns="target", rows="train"),
 ]
+
+
+def layout(rows: int, columns: int, target: int = 0) -> InputLayout:
+    """Rows of the three parts in turn."""
+    return InputLayout(np.arange(rows) % 3, columns, target)
 
 
 def trained(task: Task, settings: NPTSettings = SMALL_NPT) -> tuple[TrainedNPT, np.ndarray]:
@@ -56,11 +63,16 @@ def plain_loop(
     draws = generator_for(learner.seed, "evaluation", torch.device("cpu"))
     for batch in partition(learner.data, "test", learner.settings, draws):
         cells = mask(learner.data.take(batch), "test", learner.settings, draws).cells
-        n, d = cells.codes.shape[1:]
+        d = cells.codes.shape[2]
+        layout_of_batch = InputLayout(
+            learner.data.part[batch].numpy(),
+            d,
+            learner.data.target,
+        )
         for query, row in enumerate(batch.tolist()):
             if row not in rows:
                 continue
-            sources = perturbation.sources(seed, row, query, (n, d))
+            sources = perturbation.sources(seed, row, query, layout_of_batch)
             parts = []
             for given in (cells.codes, cells.scale, cells.mask):
                 made = torch.zeros(1, len(sources), d, dtype=given.dtype)
@@ -143,7 +155,7 @@ def test_knn_with_few_rows_left_takes_them_all() -> None:
     split = first_split(table)
     knn = fitted("knn", table, split, {"n_neighbors": [20], "weights": ["uniform"]})
     row, last = split.test[:1], Perturbation("delete", 0.95)
-    kept = split.train[last.sources(0, int(row[0]), 0, (len(split.train) + 1, 6))[1:, 0] - 1]
+    kept = split.train[last.sources(0, int(row[0]), 0, layout(len(split.train) + 1, 6))[1:, 0] - 1]
     assert 1 < len(kept) < 20
     assert knn.predict_perturbed(row, last, 0).values == pytest.approx([table.truth[kept].mean()])
 
@@ -158,7 +170,7 @@ def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_every_column_is_permuted_and_the_query_stays(share: float) -> None:
     n, d, query = 60, 5, 17
-    sources = Perturbation("shuffle", share).sources(1, 4, query, (n, d))
+    sources = Perturbation("shuffle", share).sources(1, 4, query, layout(n, d))
     others = np.delete(np.arange(n), query)
     assert (sources[0] == query).all()
     for j in range(d):
@@ -170,24 +182,138 @@ def test_every_column_is_permuted_and_the_query_stays(share: float) -> None:
         assert (sources[1:] != others[:, None]).mean() > 0.9
 
 
+def test_default_draws_stay_as_they_are() -> None:
+    """The committed results rest on these draws."""
+    n, d, query = 40, 4, 11
+    others = np.delete(np.arange(n), query)
+    for share in (0.0, 0.4, 1.0):
+        generator = np.random.default_rng((2, 9))
+        chosen = generator.permutation(n - 1)[: round(share * (n - 1))]
+        permutations = generator.random((n - 1, d))[: len(chosen)].argsort(0)
+        expected = np.repeat(others[:, None], d, axis=1)
+        expected[chosen] = others[chosen[permutations]]
+        sources = Perturbation("shuffle", share).sources(2, 9, query, layout(n, d))
+        assert np.array_equal(sources[1:], expected)
+
+
+@pytest.mark.parametrize("rows", ["all", "train", "validation", "test"])
+@pytest.mark.parametrize("columns", ["all", "features", "target"])
+def test_only_the_chosen_cells_move(columns: ColumnChoice, rows: RowChoice) -> None:
+    n, d, target, query = 60, 4, 2, 17
+    of_input = layout(n, d, target)
+    sources = Perturbation("shuffle", 1.0, columns, rows).sources(1, 4, query, of_input)
+    assert (sources[0] == query).all()
+    others = np.delete(np.arange(n), query)
+    for j in range(d):
+        of_column = columns in ("all", "target" if j == target else "features")
+        before = []
+        after = []
+        for index, row in enumerate(others, start=1):
+            of_row = rows in ("all", PARTS[of_input.parts[row]])
+            if of_column and of_row:
+                before.append(row)
+                after.append(sources[index, j])
+            else:
+                assert sources[index, j] == row
+        assert sorted(after) == before
+        assert bool(before) == of_column
+        if of_column:
+            assert np.mean(np.array(before) != after) > 0.8
+
+
+def test_columns_alone_move_as_with_all_others() -> None:
+    of_input = layout(50, 4, target=3)
+    together = Perturbation("shuffle", 1.0).sources(1, 4, 7, of_input)
+    target = Perturbation("shuffle", 1.0, columns="target").sources(1, 4, 7, of_input)
+    features = Perturbation("shuffle", 1.0, columns="features").sources(1, 4, 7, of_input)
+    assert np.array_equal(target[:, 3], together[:, 3])
+    assert np.array_equal(features[:, :3], together[:, :3])
+
+
+def test_every_draw_permutes_anew() -> None:
+    sources = []
+    for draw in range(3):
+        perturbation = Perturbation("shuffle", 1.0, draw=draw)
+        sources.append(perturbation.sources(1, 4, 7, layout(50, 3)))
+    assert (sources[0] != sources[1]).mean() > 0.8
+    assert (sources[1] != sources[2]).mean() > 0.8
+
+
+def test_hidden_labels_change_exactly_nothing() -> None:
+    for rows in ("all", "train", "test"):
+        labels = Perturbation("shuffle", 1.0, columns="target", rows=rows)
+        hidden, test = trained("regression", SMALL_NPT.changed(target_mask=1.0))
+        clean = hidden.predict(test).values
+        assert np.array_equal(hidden.predict_perturbed(test, labels, 0).values, clean)
+        shown, test = trained("regression", SMALL_NPT.changed(target_mask=0.5))
+        clean = shown.predict(test).values
+        changed = shown.predict_perturbed(test, labels, 0).values
+        assert np.array_equal(changed, clean) == (rows == "test")
+
+
+def test_duplicates_belong_to_the_part_of_their_original() -> None:
+    lookup = SMALL_NPT.changed(lookup="original", target_mask=1.0, batch_rows=20)
+    learner, rows = trained("regression", lookup)
+    for batch in queries.query_batches(learner, rows):
+        parts = learner.data.part[batch.rows].numpy()
+        assert np.array_equal(batch.layout.parts, np.concatenate([parts, parts]))
+
+
+def test_knn_depends_on_train_rows_alone() -> None:
+    table = make_table("regression", 100)
+    split = first_split(table)
+    knn = fitted("knn", table, split, {"n_neighbors": [3], "weights": ["uniform"]})
+    clean = knn.predict(split.test).values
+    everything = knn.predict_perturbed(split.test, SHUFFLED, 0).values
+    for rows in ("train", "validation", "test"):
+        perturbation = Perturbation("shuffle", 1.0, rows=rows)
+        expected = everything if rows == "train" else clean
+        predicted = knn.predict_perturbed(split.test, perturbation, 0).values
+        assert np.array_equal(predicted, expected)
+    assert not np.array_equal(everything, clean)
+
+
+def test_permuted_labels_leave_knn_its_neighbours() -> None:
+    table = make_table("regression", 100)
+    split = first_split(table)
+    knn = fitted("knn", table, split, {"n_neighbors": [1], "weights": ["uniform"]})
+    labels = Perturbation("shuffle", 1.0, columns="target")
+    of_train = layout(len(split.train) + 1, len(table.columns), table.target)
+    truth = table.truth[split.train]
+    for row in split.test[:5]:
+        (clean,) = knn.predict(row[None]).values
+        (nearest,) = np.flatnonzero(np.isclose(truth, clean))
+        sources = labels.sources(0, int(row), 0, of_train)
+        expected = truth[sources[1 + nearest, table.target] - 1]
+        (predicted,) = knn.predict_perturbed(row[None], labels, 0).values
+        assert predicted == pytest.approx(expected)
+
+
+def test_deletion_of_some_cells_is_refused() -> None:
+    with pytest.raises(UserError, match="delete"):
+        Perturbation("delete", 0.5, columns="target")
+
+
 def test_doses_are_nested_and_drawn_by_row_and_seed() -> None:
     few, many = (
-        Perturbation("delete", share).sources(1, 4, 7, (50, 3))[:, 0] for share in (0.2, 0.8)
+        Perturbation("delete", share).sources(1, 4, 7, layout(50, 3))[:, 0] for share in (0.2, 0.8)
     )
     assert set(many) <= set(few)
     assert len(few) == 50 - 10 and len(many) == 50 - 39
     assert few[0] == many[0] == 7
-    perturbed = [Perturbation("shuffle", share).sources(1, 4, 7, (50, 3)) for share in (0.2, 0.8)]
+    perturbed = [
+        Perturbation("shuffle", share).sources(1, 4, 7, layout(50, 3)) for share in (0.2, 0.8)
+    ]
     at = [
         set(np.flatnonzero((one[1:] != np.delete(np.arange(50), 7)[:, None]).any(1)))
         for one in perturbed
     ]
     assert at[0] <= at[1]
     again = Perturbation("shuffle", 0.8)
-    assert np.array_equal(perturbed[1], again.sources(1, 4, 7, (50, 3)))
-    assert not np.array_equal(perturbed[1], again.sources(1, 5, 7, (50, 3)))
-    assert not np.array_equal(perturbed[1], again.sources(2, 4, 7, (50, 3)))
-    assert len(Perturbation("delete", 0.999).sources(1, 4, 7, (50, 3))) == 2
+    assert np.array_equal(perturbed[1], again.sources(1, 4, 7, layout(50, 3)))
+    assert not np.array_equal(perturbed[1], again.sources(1, 5, 7, layout(50, 3)))
+    assert not np.array_equal(perturbed[1], again.sources(2, 4, 7, layout(50, 3)))
+    assert len(Perturbation("delete", 0.999).sources(1, 4, 7, layout(50, 3))) == 2
 
 
 @pytest.mark.parametrize(

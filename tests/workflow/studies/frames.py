@@ -131,6 +131,24 @@ def _corrupted(
     return row(method, fold, dataset, **facts)
 
 
+def selections_study(folds: int = 2) -> pd.DataFrame:
+    """Labels of train rows matter, those of test rows do not; two permutations of each row."""
+    options = {"columns": ["target"], "rows": ["train", "test"], "permutations": 2}
+    rows = []
+    for fold in range(folds):
+        facts = {"options": options}
+        for state in ("clean", "control_clean", "control", "corrupted_target_test"):
+            facts[f"{state}_rmse"] = 2.0
+        facts["corrupted_target_train_rmse"] = 3.0 + fold
+        facts["corrupted_target_train_rmse_deviation"] = 0.2
+        facts["corrupted_target_test_rmse_deviation"] = 0.0
+        samples = np.linspace(-100, 0, 1001) - 40 * fold
+        facts["corrupted_target_train_bootstrap"] = {"changes": samples.tolist()}
+        facts["corrupted_target_test_bootstrap"] = {"changes": [0.0] * 1001}
+        rows.append(row("npt", fold, "yacht", **facts))
+    return study_frame(rows, "corruption")
+
+
 def lookup_study(dataset: str = "protein") -> pd.DataFrame:
     """A lookup model, a baseline and the intervention; two folds."""
     values = [0.0, 1.0, 2.0]

@@ -41,6 +41,12 @@ def test_default_options_are_valid(name: str) -> None:
     ("name", "options", "key"),
     [
         ("corruption", {"bins": 3}, "bins"),
+        ("corruption", {"columns": ["labels"]}, "columns.*allowed: all, features, target"),
+        ("corruption", {"columns": "target"}, "columns"),
+        ("corruption", {"columns": []}, "columns"),
+        ("corruption", {"rows": ["all", "query"]}, "rows.*allowed: all, train, validation, test"),
+        ("corruption", {"rows": ["train", "train"]}, "rows"),
+        ("corruption", {"permutations": 0}, "permutations"),
         ("dose_response", {"shuffle": [0.1, 1]}, "shuffle"),
         ("dose_response", {"shuffle": [0, 2]}, "shuffle"),
         ("dose_response", {"delete": [0, 1]}, "delete"),
@@ -77,4 +83,9 @@ def test_lookup_refuses_models_of_the_plain_task() -> None:
 def test_forward_passes_count_every_dose() -> None:
     dose = kinds()["dose_response"]
     assert dose.forward_passes(dose.options()) == 14
+    corruption = kinds()["corruption"]
+    assert corruption.forward_passes(corruption.options()) == 1
+    several = {"columns": ["features", "target"], "rows": ["all", "train", "test"]}
+    options = corruption.options.model_validate({**several, "permutations": 4})
+    assert corruption.forward_passes(options) == 24
     assert kinds()["deletion"].forward_passes(kinds()["deletion"].options()) is None

@@ -1,16 +1,51 @@
-"""Corruption of all other rows (paper section 4.3, Algorithm 1, Table 2)."""
+"""Corruption of the other rows (paper section 4.3, Algorithm 1, Table 2)."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from npt.perturbation import ColumnChoice, RowChoice
+from workflow.studies.corruption.selection import Selection
 from workflow.studies.study_kind import Options, StudyKind
 
 
-class Corruption(StudyKind):
-    """One forward pass for each probed row."""
+class CorruptionOptions(Options):
+    """Cells of the other rows that are permuted: a result for each of `columns` and `rows`.
 
-    def forward_passes(self, options: Options) -> float:
-        """One pass with the other rows permuted."""
-        return 1.0
+    The defaults are the paper's.
+
+    Attributes:
+        columns: Columns that are permuted.
+        rows: Rows among which they are permuted, by their part.
+        permutations: Permutations of each probed row, over which scores are averaged.
+    """
+
+    columns: Annotated[list[ColumnChoice], Field(min_length=1)] = Field(default=["all"])
+    rows: Annotated[list[RowChoice], Field(min_length=1)] = Field(default=["all"])
+    permutations: Annotated[int, Field(ge=1)] = 1
+
+    @field_validator("columns", "rows")
+    @classmethod
+    def _distinct(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{name} occurs twice")
+        return names
+
+    @property
+    def selections(self) -> list[Selection]:
+        """Every one of the columns with every one of the rows."""
+        return [Selection(columns, rows) for columns in self.columns for rows in self.rows]
+
+
+class Corruption(StudyKind):
+    """A forward pass for each selection of cells, permutation and probed row."""
+
+    def forward_passes(self, options: CorruptionOptions) -> float:
+        """One pass for each selection and permutation."""
+        return float(len(options.selections) * options.permutations)
 
 
 KIND = Corruption(
@@ -19,5 +54,6 @@ KIND = Corruption(
     order=1,
     tables=("corruption",),
     figures=("corruption",),
+    options=CorruptionOptions,
     probes=True,
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.drawing import heights, panels, points, zero_line
 from workflow.report.statistics import fold_means, of_model
 from workflow.report.titles import dataset_title, method_titles
+from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import corruption as corruption_table
 from workflow.studies.corruption.tables import with_changes
 
@@ -19,33 +21,24 @@ if TYPE_CHECKING:
 
 
 def corruption(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Change of every dataset and fold, in a panel for classification and one for regression."""
+    """Change of every dataset and selection, in panels for classification and regression."""
     tidy = corruption_table(study, scoring).tidy
-    folds = fold_means(with_changes(study))
     is_regression = tidy["task"] == "regression"
     parts = [part for part in (tidy[~is_regression], tidy[is_regression]) if len(part)]
     figure, axes = panels(len(parts), 3 + max(map(len, parts)))
     for part, axis in zip(parts, axes, strict=True):
-        _panel(axis, part, folds)
+        _panel(axis, part, study)
     return figure
 
 
-def _panel(axis: Axes, part: pd.DataFrame, folds: pd.DataFrame) -> None:
+def _panel(axis: Axes, part: pd.DataFrame, study: pd.DataFrame) -> None:
     labels = _labels(part)
     for row, height in zip(
         part.to_dict("records"),
         heights(labels),
         strict=True,
     ):
-        changes = of_model(folds, row)["change"]
-        axis.plot(
-            changes,
-            [height] * len(changes),
-            "|",
-            color="0.6",
-            markersize=6,
-            zorder=1,
-        )
+        _folds(axis, row, height, study)
     is_npt = list(part["method"] == "npt")
     highlight = [label for label, on in zip(labels, is_npt, strict=True) if on]
     points(
@@ -63,10 +56,40 @@ def _panel(axis: Axes, part: pd.DataFrame, folds: pd.DataFrame) -> None:
     axis.set_ylim(-0.6, len(labels) - 0.4)
 
 
+def _folds(axis: Axes, row: Mapping[Any, Any], height: int, study: pd.DataFrame) -> None:
+    """A tick for each fold, on the band of the interval."""
+    folds = fold_means(with_changes(study, _selection(row)))
+    changes = of_model(folds, row)["change"]
+    axis.plot(
+        changes,
+        [height] * len(changes),
+        "|",
+        color="0.6",
+        markersize=6,
+        zorder=1,
+    )
+    axis.plot(
+        [row["low"], row["high"]],
+        [height, height],
+        color="0.85",
+        linewidth=5,
+        solid_capstyle="butt",
+        zorder=0,
+    )
+
+
+def _selection(row: Mapping[Any, Any]) -> Selection:
+    return Selection(row["permuted_columns"], row["permuted_rows"])
+
+
 def _labels(part: pd.DataFrame) -> list[str]:
-    """Titles of datasets, with the method's where there are several."""
-    datasets = [dataset_title(name) for name in part["dataset"]]
+    """Titles of datasets, with the method's and the selection's where there are several."""
     methods = method_titles(part)
-    if len(set(methods)) == 1:
-        return datasets
-    return [f"{dataset}, {method}" for dataset, method in zip(datasets, methods, strict=True)]
+    selections = [_selection(row) for row in part.to_dict("records")]
+    labels = [dataset_title(name) for name in part["dataset"]]
+    if len(set(methods)) > 1:
+        labels = [f"{label}, {method}" for label, method in zip(labels, methods, strict=True)]
+    if set(selections) == {EVERYTHING}:
+        return labels
+    pairs = zip(labels, selections, strict=True)
+    return [f"{label}: {selection.columns}, {selection.rows}" for label, selection in pairs]

@@ -1,39 +1,79 @@
-"""Corruption of all other rows (paper section 4.3, Algorithm 1)."""
+"""Corruption of the other rows (paper section 4.3, Algorithm 1)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from npt.perturbation import Perturbation
-from workflow.studies.query import ProbeQuery, drawn
+from workflow.studies.corruption.changes import bootstrap
+from workflow.studies.corruption.selection import Selection
+from workflow.studies.query import ProbeQuery, drawn, rounded
 from workflow.studies.study_kind import Facts
 
 CONTROL_ROWS = 20
+Arrays = dict[str, np.ndarray]
 
 
-def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
-    """Scores with the other rows intact, with each of their columns permuted, and of a control.
+def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
+    """Scores with the other rows intact, with each selection of cells permuted, and of a control.
 
     The control is the same procedure with the identity permutation, for up to 20 rows.
     """
     clean = query.model.predict(query.rows).values
-    corrupted = query.perturbed(Perturbation("shuffle", 1.0))
+    facts = _named("clean", query.score(clean))
+    arrays = {"clean": clean}
+    for selection in query.options.selections:
+        corrupted = _corrupted(query, selection)
+        facts |= _facts(query, selection, clean, corrupted)
+        arrays |= _arrays(selection, corrupted)
     control = query.with_rows(drawn(query.rows, CONTROL_ROWS, query.seed))
     unpermuted = control.perturbed(Perturbation("shuffle", 0.0))
     is_control = np.isin(query.rows, control.rows)
-    facts = {
-        **_named("clean", query.score(clean)),
-        **_named("corrupted", query.score(corrupted)),
-        **_named("control_clean", control.score(clean[is_control])),
-        **_named("control", control.score(unpermuted)),
-    }
-    arrays = {
-        "clean": clean,
-        "corrupted": corrupted,
-        "control_rows": control.rows,
-        "control": unpermuted,
-    }
+    facts |= _named("control_clean", control.score(clean[is_control]))
+    facts |= _named("control", control.score(unpermuted))
+    arrays["control_rows"] = control.rows
+    arrays["control"] = unpermuted
     return facts, arrays
+
+
+def _corrupted(query: ProbeQuery, selection: Selection) -> list[np.ndarray]:
+    """Predictions of each permutation."""
+    predictions = []
+    for draw in range(query.options.permutations):
+        permuted = selection.permuted(draw)
+        predictions.append(query.perturbed(permuted))
+    return predictions
+
+
+def _facts(
+    query: ProbeQuery,
+    selection: Selection,
+    clean: np.ndarray,
+    corrupted: list[np.ndarray],
+) -> Facts:
+    """Mean scores over the permutations, their standard deviations, and the bootstrap samples."""
+    facts: Facts = {}
+    scores = [query.score(predictions) for predictions in corrupted]
+    for metric in scores[0]:
+        name = f"{selection.name}_{metric}"
+        values = [of_permutation[metric] for of_permutation in scores]
+        facts[name] = float(np.mean(values))
+        if len(values) > 1:
+            deviation = np.std(values, ddof=1)
+            facts[f"{name}_deviation"] = float(deviation)
+    changes = bootstrap(query, clean, corrupted)
+    if changes is not None:
+        samples = {"changes": rounded(changes, digits=4)}
+        facts[f"{selection.name}_bootstrap"] = samples
+    return facts
+
+
+def _arrays(selection: Selection, corrupted: list[np.ndarray]) -> Arrays:
+    """Predictions of every permutation; the names of all but the first end with its number."""
+    arrays = {selection.name: corrupted[0]}
+    for draw, predictions in enumerate(corrupted[1:], start=1):
+        arrays[f"{selection.name}_{draw}"] = predictions
+    return arrays
 
 
 def _named(state: str, scores: dict[str, float]) -> Facts:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, formatted
 from workflow.report.published import FAR
 from workflow.report.titles import dataset_title
-from workflow.studies.corruption.tables import corruption
-from workflow.studies.sentences import NOT_PROBED, per_method
+from workflow.studies.corruption.selection import EVERYTHING, Selection
+from workflow.studies.corruption.tables import INTERVAL, corruption
+from workflow.studies.sentences import NOT_PROBED, listed, per_method
+
+MODEL = ["method", "variant"]
+SELECTION = ["permuted_columns", "permuted_rows"]
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
@@ -23,27 +30,72 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
         name = dataset_title(row["dataset"])
         if row["variant"] != "base":
             name += f" ({row['variant']})"
+        if _selection(row) != EVERYTHING:
+            name += f" ({_selection(row).title})"
         unit = "% of RMSE" if row["task"] == "regression" else "points of accuracy"
-        changes.append(f"{name} {_with_error(row['change'], row['standard_error'])} {unit}")
+        changes.append(f"{name} {_with_error(row)} {unit}")
     return (
-        f"Corrupting all other rows changes the test performance of NPT: {', '.join(changes)}. "
+        f"{_subject(tidy)} changes the test performance of NPT: {', '.join(changes)}. "
         "Negative is worse. Zero means that permuting the other rows has no effect."
     )
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """On how many datasets each method loses more than two standard errors."""
+    """On how many datasets each method loses more than two standard errors, or the interval."""
     tidy = corruption(study, scoring).tidy
+    has_error = tidy["standard_error"].notna()
+    is_worse = tidy["change"] < -FAR * tidy["standard_error"]
+    clauses = _clauses(tidy[has_error], is_worse[has_error])
+    sentences = []
+    if clauses:
+        sentence = f"{_subject(tidy)} costs more than two standard errors: {per_method(clauses)}."
+        sentences.append(sentence)
+    has_interval = ~has_error & tidy["high"].notna()
+    clauses = _clauses(tidy[has_interval], tidy.loc[has_interval, "high"] < 0)
+    if clauses:
+        sentence = f"With one fold, the {INTERVAL} of the change is below zero"
+        sentences.append(f"{sentence}: {per_method(clauses)}.")
+    return " ".join(sentences)
+
+
+def _clauses(tidy: pd.DataFrame, is_worse: pd.Series) -> dict[Any, str]:
+    """Counts of datasets by method and variant, each with the selections that have it."""
     clauses = {}
-    tested = tidy[tidy["standard_error"].notna()]
-    for names, part in tested.groupby(["method", "variant"], sort=False):
-        worse = int((part["change"] < -FAR * part["standard_error"]).sum())
-        clauses[names] = f"on {worse} of {counted(len(part), 'dataset')}"
-    if not clauses:
-        return ""
-    return f"Corrupting all other rows costs more than two standard errors: {per_method(clauses)}."
+    for names, models in tidy.groupby(MODEL, sort=False):
+        selections: dict[str, list[str]] = {}
+        for columns_and_rows, part in models.groupby(SELECTION, sort=False):
+            worse = int(is_worse[part.index].sum())
+            count = f"on {worse} of {counted(len(part), 'dataset')}"
+            selection = Selection(*columns_and_rows)  # type: ignore[misc]
+            selections.setdefault(count, []).append(selection.title)
+        clauses[names] = listed([_with_titles(*item) for item in selections.items()])
+    return clauses
 
 
-def _with_error(change: float, error: float) -> str:
-    shown = formatted(change, 1, sign=True)
-    return shown if pd.isna(error) else f"{shown} ± {error:.1f}"
+def _with_titles(count: str, titles: list[str]) -> str:
+    """A count with its selections in brackets, unless that is all cells."""
+    if titles == [EVERYTHING.title]:
+        return count
+    return f"{count} ({', '.join(titles)})"
+
+
+def _selection(row: Mapping[Any, Any]) -> Selection:
+    return Selection(row["permuted_columns"], row["permuted_rows"])
+
+
+def _subject(tidy: pd.DataFrame) -> str:
+    selections = {_selection(row) for row in tidy.to_dict("records")}
+    if selections == {EVERYTHING}:
+        return "Corrupting all other rows"
+    return "Corrupting other rows"
+
+
+def _with_error(row: Mapping[Any, Any]) -> str:
+    """The change with its standard error, or else with its interval."""
+    shown = formatted(row["change"], 1, sign=True)
+    if pd.notna(row["standard_error"]):
+        return f"{shown} ± {row['standard_error']:.1f}"
+    if pd.notna(row["low"]):
+        ends = [formatted(row[end], 1) for end in ("low", "high")]
+        return f"{shown} ({INTERVAL} {' to '.join(ends)})"
+    return shown

@@ -1,14 +1,16 @@
-"""Change of test performance when all other rows are corrupted (paper Table 2)."""
+"""Change of test performance when other rows are corrupted (paper Table 2)."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from npt.validation import validated
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell
+from workflow.report.cells import Cell, interval
 from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
@@ -20,89 +22,135 @@ from workflow.report.published import (
     published,
 )
 from workflow.report.sections import Section, Table, with_notes
-from workflow.report.statistics import ModelRows, by_model, standard_error
-from workflow.studies.error_columns import model_columns, numbers, with_errors
+from workflow.report.statistics import (
+    LEVEL,
+    MODEL,
+    ModelRows,
+    by_model,
+    of_model,
+    standard_error,
+    with_columns,
+)
+from workflow.studies.corruption import CorruptionOptions
+from workflow.studies.corruption.changes import SAMPLES, change
+from workflow.studies.corruption.selection import EVERYTHING, Selection
+from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
 
 NOTE = (
     "Every column of all other rows is permuted, each by its own permutation. The control is the "
     "same procedure with the identity permutation, for up to 20 rows of a fold. The paper's "
     "numbers are of NPTs at full size."
 )
-ACCURACY_TITLE = "Change of accuracy when all other rows are corrupted, in points"
-RMSE_TITLE = "Relative change of RMSE when all other rows are corrupted, in percent"
+SELECTION_NOTE = (
+    "The named columns of the named rows are permuted, each by its own permutation. All other "
+    "cells are intact. The rows of a baseline are its train rows. The control is the same "
+    "procedure with the identity permutation, for up to 20 rows of a fold."
+)
+INTERVAL = f"{100 * (1 - LEVEL):.0f} % interval"
+INTERVAL_NOTE = (
+    f"The interval is a paired bootstrap with {SAMPLES:,} samples of the probed rows, drawn "
+    "within each fold. It shows the uncertainty from the choice of test rows for these trained "
+    "models, and not that of another training."
+)
+DEVIATION = "Over permutations"
+DEVIATION_NOTE = (
+    "Corrupted scores are means over {} permutations for each row. `Over permutations` is the "
+    "standard deviation of a fold's change over them, pooled over folds."
+)
+ACCURACY_TITLE = "Change of accuracy when {} other rows are corrupted, in points"
+RMSE_TITLE = "Relative change of RMSE when {} other rows are corrupted, in percent"
 
 
 def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """The paper's Table 2: points of accuracy, percent of RMSE."""
-    tidy = pd.DataFrame([_row(model) for model in by_model(with_changes(study))])
+    """The paper's Table 2: points of accuracy, percent of RMSE; a row for each selection."""
+    options = options_of(study)
+    tidy = _tidy(study, options)
+    quantifier = "all" if options.selections == [EVERYTHING] else "the"
     is_regression = tidy["task"] == "regression"
     sections = []
     for title, part in ((ACCURACY_TITLE, tidy[~is_regression]), (RMSE_TITLE, tidy[is_regression])):
         if len(part):
-            section = Section(title, _columns(part), failure_notes(part))
-            sections.append(section.without_empty("Paper", DIFFERENCE))
-    notes = [NOTE]
-    if tidy["published"].notna().any():
-        notes.append(DIFFERENCE_NOTE)
-    return Table(tidy, with_notes(sections, *notes))
+            columns = _columns(part, options)
+            section = Section(title.format(quantifier), columns, _reasons(part))
+            sections.append(section.without_empty(INTERVAL, DEVIATION, "Paper", DIFFERENCE))
+    return Table(tidy, with_notes(sections, *_notes(tidy, options)))
 
 
-def with_changes(study: pd.DataFrame) -> pd.DataFrame:
-    """A study with the columns clean, corrupted, change and control.
+def options_of(study: pd.DataFrame) -> CorruptionOptions:
+    """Options of a study; unfinished rows have none."""
+    for options in with_columns(study, ["options"])["options"].dropna():
+        return validated(CorruptionOptions, json.loads(options), "options")
+    return CorruptionOptions()
+
+
+def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.DataFrame:
+    """A study with the columns clean, corrupted, change, control and deviation of a selection.
 
     `clean` and `corrupted` are accuracy in percent, or RMSE. `change` is the difference of the
     accuracies, or minus the relative change of RMSE in percent, so that negative is worse.
-    `control` is the change with the identity permutation.
+    `control` is the change with the identity permutation. `deviation` is the standard deviation
+    of `change` over permutations.
     """
     clean = _performance(study, "clean")
-    corrupted = _performance(study, "corrupted")
+    corrupted = _performance(study, selection.name)
+    deviation = _performance(study, selection.name, "_deviation")
     before = _performance(study, "control_clean")
     after = _performance(study, "control")
-    is_regression = study["task"] == "regression"
+    is_regression = (study["task"] == "regression").to_numpy()
     return study.assign(
         clean=clean,
         corrupted=corrupted,
-        change=_change(clean, corrupted, is_regression),
-        control=_change(before, after, is_regression),
+        change=change(clean, corrupted, is_regression),
+        control=change(before, after, is_regression),
+        deviation=np.abs(change(clean, clean + deviation, is_regression)),
     )
 
 
-def _performance(study: pd.DataFrame, state: str) -> pd.Series:
+def _performance(study: pd.DataFrame, state: str, suffix: str = "") -> np.ndarray:
     """Accuracy in percent, or RMSE."""
-    accuracy = 100 * _column(study, f"{state}_accuracy")
-    return _column(study, f"{state}_rmse").where(study["task"] == "regression", accuracy)
+    names = [f"{state}_{metric}{suffix}" for metric in ("accuracy", "rmse")]
+    columns = with_columns(study, names)[names].astype(float)
+    accuracy, rmse = columns.to_numpy().T
+    return np.where(study["task"] == "regression", rmse, 100 * accuracy)
 
 
-def _column(study: pd.DataFrame, name: str) -> pd.Series:
-    return study[name] if name in study else pd.Series(np.nan, index=study.index)
+def _tidy(study: pd.DataFrame, options: CorruptionOptions) -> pd.DataFrame:
+    """A row for each model and selection."""
+    models = []
+    for selection in options.selections:
+        changes = with_changes(study, selection)
+        rows = []
+        for model in by_model(changes):
+            rows.append(_row(model, selection, of_model(changes, model.facts())))
+        models.append(rows)
+    tidy = [row for of_one_model in zip(*models, strict=True) for row in of_one_model]
+    return pd.DataFrame(tidy)
 
 
-def _change(
-    before: pd.Series,
-    after: pd.Series,
-    is_regression: pd.Series,
-) -> pd.Series:
-    relative = -100 * (after - before) / before
-    return relative.where(is_regression, after - before)
-
-
-def _row(model: ModelRows) -> dict[str, Any]:
+def _row(model: ModelRows, selection: Selection, seeds: pd.DataFrame) -> dict[str, Any]:
+    """Facts of a model; `seeds` are its rows before they are averaged over seeds."""
     rows = model.rows
     is_regression = model.task == "regression"
-    change = rows["change"].mean()
+    mean = rows["change"].mean()
     error = standard_error(rows["change"])
-    paper = _published(model)
+    low, high = (np.nan, np.nan) if model.reason else _interval(seeds, selection)
+    paper = _published(model, selection)
     return {
         **model.facts(),
         "measure": "relative RMSE, percent" if is_regression else "accuracy, points",
+        "permuted_columns": selection.columns,
+        "permuted_rows": selection.rows,
         "clean": rows["clean"].mean(),
         "corrupted": rows["corrupted"].mean(),
-        "change": change,
+        "change": mean,
         "control": rows["control"].mean(),
         "standard_error": error,
+        "low": low,
+        "high": high,
+        "deviation": np.sqrt((rows["deviation"] ** 2).mean()),
         "published": paper,
         "standard_errors": in_standard_errors(
-            change,
+            mean,
             error,
             paper,
             np.nan,
@@ -110,9 +158,28 @@ def _row(model: ModelRows) -> dict[str, Any]:
     }
 
 
-def _published(model: ModelRows) -> float:
+def _interval(seeds: pd.DataFrame, selection: Selection) -> tuple[float, float]:
+    """Bootstrap interval of the mean change; NaN where a fold has no bootstrap samples.
+
+    Samples are averaged over the seeds of a fold, which have the same rows, and then over folds,
+    which have other rows.
+    """
+    column = f"{selection.name}_bootstrap"
+    samples = with_columns(seeds, [column])[column]
+    if samples.isna().any():
+        return np.nan, np.nan
+    changes = [json.loads(sample)["changes"] for sample in samples]
+    by_row = pd.DataFrame(changes, index=seeds["fold"], dtype=float)
+    if by_row.isna().to_numpy().any():
+        return np.nan, np.nan
+    means = by_row.groupby(level=0).mean().mean()
+    low, high = means.quantile([LEVEL / 2, 1 - LEVEL / 2])
+    return low, high
+
+
+def _published(model: ModelRows, selection: Selection) -> float:
     """The paper's change; NaN if it prints none."""
-    if model.method != "npt" or model.variant not in WHOLE_METHODS:
+    if model.method != "npt" or model.variant not in WHOLE_METHODS or selection != EVERYTHING:
         return np.nan
     tables = published()["table_2_corruption"]
     if model.task == "regression":
@@ -122,15 +189,39 @@ def _published(model: ModelRows) -> float:
     return float(changes.get(paper_name(model.dataset), np.nan))
 
 
-def _columns(part: pd.DataFrame) -> dict[str, list[Cell]]:
+def _columns(part: pd.DataFrame, options: CorruptionOptions) -> dict[str, list[Cell]]:
     is_regression = part["task"].iloc[0] == "regression"
     quantity, digits, paper_digits = ("RMSE", 2, 0) if is_regression else ("accuracy, %", 1, 1)
+    selections = {}
+    if options.selections != [EVERYTHING]:
+        selections["Columns"] = texts(part["permuted_columns"])
+        selections["Rows"] = texts(part["permuted_rows"])
+    ends = zip(part["low"], part["high"], strict=True)
     return {
         **model_columns(part),
+        **selections,
         f"Clean {quantity}": numbers(part["clean"], digits),
         f"Corrupted {quantity}": numbers(part["corrupted"], digits),
         "Change": with_errors(part, "change", 1, sign=True),
+        INTERVAL: [interval(low, high, 1) for low, high in ends],
+        DEVIATION: numbers(part["deviation"], 1),
         "Control": numbers(part["control"], 1, sign=True),
         "Paper": numbers(part["published"], paper_digits, sign=True),
         DIFFERENCE: [difference_cell(errors) for errors in part["standard_errors"]],
     }
+
+
+def _reasons(part: pd.DataFrame) -> tuple[str, ...]:
+    """Notes of the models, once for all selections."""
+    return failure_notes(part.drop_duplicates(MODEL))
+
+
+def _notes(tidy: pd.DataFrame, options: CorruptionOptions) -> list[str]:
+    notes = [NOTE if options.selections == [EVERYTHING] else SELECTION_NOTE]
+    if tidy["low"].notna().any():
+        notes.append(INTERVAL_NOTE)
+    if tidy["deviation"].notna().any():
+        notes.append(DEVIATION_NOTE.format(options.permutations))
+    if tidy["published"].notna().any():
+        notes.append(DIFFERENCE_NOTE)
+    return notes
