@@ -27,6 +27,8 @@ from workflow.report.published import published
 from workflow.report.statistics import standard_error
 from workflow.studies.ablation.paper import paper_table
 from workflow.studies.ablation.tables import validation_ranks
+from workflow.studies.corruption import CorruptionOptions
+from workflow.studies.corruption.selection import EVERYTHING
 from workflow.studies.corruption.tables import with_changes
 
 
@@ -161,8 +163,11 @@ class Change(Quantity):
     free_settings = frozenset({"target_mask"})
 
     def planned_key(self, plan: Plan, study: PlannedStudy) -> str | None:
-        """The run in a corruption study."""
+        """The run in a corruption study of all cells."""
         if study.kind != "corruption":
+            return None
+        options = CorruptionOptions.model_validate(study.options)
+        if EVERYTHING not in options.selections:
             return None
         for run in plan.runs_of(study):
             if run.method == NPT and is_same_table(run.dataset, self.dataset):

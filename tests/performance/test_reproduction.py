@@ -282,6 +282,13 @@ def test_accuracy_is_in_percent() -> None:
     assert "<br>95.00 ± 0.00 " in text_of(state)
 
 
+def test_corruption_of_some_cells_is_not_the_papers() -> None:
+    plan = Plan.of(read_file(ROOT / "config.yaml"))
+    change = Change("yacht")
+    assert change.planned_key(plan, plan.studies["corruption"]) == "yacht/npt/base"
+    assert change.planned_key(plan, plan.studies["labels_or_features"]) is None
+
+
 def test_corruption_states_the_other_label_mask() -> None:
     facts = {"variant": "target_mask_0.5", "clean_rmse": 1.0, "corrupted_rmse": 1.5}
     rows = [row("npt", fold, "yacht", **facts) for fold in range(2)]
