@@ -10,6 +10,7 @@ from string import ascii_lowercase
 
 from npt.metrics import METRICS
 from performance.reproduction.cells import TITLES, PublishedCell
+from performance.reproduction.curves import curves
 from performance.reproduction.quantity import Measured
 from performance.reproduction.sources import FULL_SIZE, Source, plan_of, planned_sources
 from performance.reproduction.states import CellState, Result, State, cell_states
@@ -168,6 +169,8 @@ def _result_text(cell: PublishedCell, result: Result) -> str:
     if cell.deviation_folds:
         spread *= math.sqrt(measured.folds)
     text = number(measured.value / scale, cell.digits, error=spread).text
+    if cell.printed.endswith("%"):
+        text += " %"
     errors = difference(cell, measured)
     if not math.isnan(errors):
         shown = formatted(errors, 1, sign=True)
@@ -255,6 +258,7 @@ REPRODUCTION: dict[str, Callable[[], str]] = {
     "reproduction counts": counts,
     "reproduction agreement": agreement,
     "reproduction reductions": reductions,
+    "reproduction curves": curves,
     "reproduction plans": plans,
     **{f"reproduction table_{table}": partial(paper_table, table) for table in TITLES},
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 
 from performance.document import ROOT
 from performance.reproduction.cells import PublishedCell, published_cells
+from performance.reproduction.curves import curve_row
 from performance.reproduction.page import cell_text, source_marks
 from performance.reproduction.quantities import Ablated, Change, ConfigurationRank, LookedUp, Score
 from performance.reproduction.sources import CONFIGURATIONS, Committed, Source, plan_of
@@ -317,3 +319,12 @@ def ranked_study(variants: list[str]) -> pd.DataFrame:
     for position, variant in enumerate(variants):
         rows.append(row("npt", 0, "yacht", variant=variant, validation_loss=float(position)))
     return study_frame(rows, "table_13_yacht")
+
+
+def test_curve_has_the_last_loss_before_each_time(tmp_path: Path) -> None:
+    path = tmp_path / "yacht.target_mask_0.5.folds_3.csv"
+    path.write_text("update,validation_loss\n10,4\n20,1\n30,2\n40,3\n")
+    *_, fold, updates, quarter, half, late, end, lowest, best = curve_row(path)
+    assert (fold, updates) == ("3", "40")
+    assert [quarter, half, late, end] == ["4.0000", "1.0000", "2.0000", "3.0000"]
+    assert (lowest, best) == ("1.0000", "20")
