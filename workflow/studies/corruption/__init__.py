@@ -50,7 +50,7 @@ class Corruption(StudyKind):
 
 KIND = Corruption(
     name="corruption",
-    title="What is lost when all other datapoints are corrupted?",
+    title="What is lost when other datapoints are corrupted?",
     order=1,
     tables=("corruption",),
     figures=("corruption",),

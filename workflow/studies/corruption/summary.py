@@ -59,7 +59,10 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
 
 
 def _clauses(tidy: pd.DataFrame, is_worse: pd.Series) -> dict[Any, str]:
-    """Counts of datasets by method and variant, each with the selections that have it."""
+    """Counts of datasets by method and variant, each with the selections that have it.
+
+    Of several selections, those without an effect are left out.
+    """
     clauses = {}
     for names, models in tidy.groupby(MODEL, sort=False):
         selections: dict[str, list[str]] = {}
@@ -67,8 +70,10 @@ def _clauses(tidy: pd.DataFrame, is_worse: pd.Series) -> dict[Any, str]:
             worse = int(is_worse[part.index].sum())
             count = f"on {worse} of {counted(len(part), 'dataset')}"
             selection = Selection(*columns_and_rows)  # type: ignore[misc]
-            selections.setdefault(count, []).append(selection.title)
-        clauses[names] = listed([_with_titles(*item) for item in selections.items()])
+            if worse or selection == EVERYTHING:
+                selections.setdefault(count, []).append(selection.title)
+        counts = [_with_titles(*item) for item in selections.items()]
+        clauses[names] = listed(counts) if counts else "in no case"
     return clauses
 
 
@@ -87,7 +92,7 @@ def _subject(tidy: pd.DataFrame) -> str:
     selections = {_selection(row) for row in tidy.to_dict("records")}
     if selections == {EVERYTHING}:
         return "Corrupting all other rows"
-    return "Corrupting other rows"
+    return "Corrupting some cells of other rows"
 
 
 def _with_error(row: Mapping[Any, Any]) -> str:
