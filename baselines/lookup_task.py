@@ -25,8 +25,6 @@ def predict_originals(
     duplicates: Duplicates,
     seed: int,
     resources: Resources,
-    *,
-    transductive: bool = True,
 ) -> np.ndarray:
     """Predicted values (n,) of the originals, standardised as the duplicates' targets are.
 
@@ -35,14 +33,13 @@ def predict_originals(
 
     Args:
         name: Name of the baseline.
-        settings: Its grid.
+        settings: Its grid, and whether features are standardised over all rows, as those of the
+            duplicates are.
         table: A regression table, blind to the targets of test rows.
         split: Fold of the table.
         duplicates: Rows of the table and their duplicates, one-hot.
         seed: Seed of the training.
         resources: Threads, and the device of a baseline that recalls.
-        transductive: Whether the features of the duplicates are standardised over all rows of the
-            table, or over its train rows.
 
     Raises:
         Infeasible: No configuration could be fitted.
@@ -52,7 +49,7 @@ def predict_originals(
         if not baseline.recalls:
             on_cpu = replace(resources, device="cpu")
             return _fitted(baseline, settings, duplicates, SEED + seed, on_cpu)
-        data = training_data(table, split, codes=False, transductive=transductive)
+        data = training_data(table, split, codes=False, transductive=settings.transductive)
         winner = _winner(baseline, settings, data, SEED + seed, resources)
         return baseline.recall(winner.predictor, duplicates)
 
@@ -88,6 +85,5 @@ def _winner(
     grid = list(baseline.configurations(settings, data.task, len(data.train)))
     result = Search(baseline, data, settings, seed, resources).run(grid)
     if result.winner is None:
-        reasons = [trial.reason for trial in result.trials if trial.reason]
-        raise Infeasible(reasons[0], result.trials)
+        raise Infeasible(result.failure, result.trials)
     return result.winner

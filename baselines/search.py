@@ -68,6 +68,12 @@ class SearchResult:
     fits: int
     models: int
 
+    @property
+    def failure(self) -> str:
+        """Why there is no winner: the reason of the first failed configuration."""
+        reasons = [trial.reason for trial in self.trials if trial.reason]
+        return reasons[0] if reasons else "the grid is empty"
+
 
 @dataclass(frozen=True)
 class Search:

@@ -224,10 +224,9 @@ def _require_inputs(baseline: Baseline, settings: BaselineSettings) -> None:
 def _winner(result: SearchResult) -> Winner:
     if result.winner is not None:
         return result.winner
-    reasons = [trial.reason for trial in result.trials if trial.reason]
-    reason = reasons[0] if reasons else "the grid is empty"
+    count = len(result.trials)
     raise Infeasible(
-        f"none of the {len(result.trials)} configurations could be fitted and scored: {reason}",
+        f"none of the {count} configurations could be fitted and scored: {result.failure}",
         result.trials,
     )
 

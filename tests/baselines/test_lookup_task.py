@@ -56,7 +56,8 @@ def test_noise_on_features_prevents_interpolation() -> None:
 def test_recall_is_standardised_as_the_duplicates_are(transductive: bool) -> None:
     numbers = TABLE.numbers(0)
     numbers[SPLIT.test[0]] += 50
-    settings = BaselineSettings(grid="quick", fixed={"max_epochs": 2})
+    fixed = {"max_epochs": 2}
+    settings = BaselineSettings(grid="quick", fixed=fixed, transductive=transductive)
     predictions = []
     for table in (TABLE, TABLE.with_numbers(0, numbers)):
         predicted = predict_originals(
@@ -67,7 +68,6 @@ def test_recall_is_standardised_as_the_duplicates_are(transductive: bool) -> Non
             duplicates(),
             0,
             Resources(1, "cpu"),
-            transductive=transductive,
         )
         predictions.append(predicted)
     assert np.array_equal(*predictions) != transductive

@@ -240,13 +240,15 @@ def test_a_target_that_is_no_usable_number_is_refused(value: object) -> None:
 
 
 def test_classes_of_several_types_are_refused() -> None:
+    classes = np.array(["a", 1, "a", 1], dtype=object)
     with pytest.raises(ValueError, match="y has"):
-        NPTClassifier(FAST).fit(np.ones((4, 2)), np.array(["a", 1, "a", 1], dtype=object))
+        NPTClassifier(FAST).fit(np.ones((4, 2)), classes)
 
 
 @pytest.mark.parametrize("value", [1e300, 1e30])
 def test_extreme_new_rows_are_refused(value: float) -> None:
-    model = NPTRegressor({**FAST, "updates": 2}).fit(np.arange(40.0).reshape(20, 2), np.arange(20))
+    features = np.arange(40.0).reshape(20, 2)
+    model = NPTRegressor({**FAST, "updates": 2}).fit(features, np.arange(20))
     with pytest.raises(ValueError, match="X"):
         model.predict(np.array([[value, 1.0]]))
 

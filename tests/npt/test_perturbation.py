@@ -155,7 +155,9 @@ def test_knn_with_few_rows_left_takes_them_all() -> None:
     split = first_split(table)
     knn = fitted("knn", table, split, {"n_neighbors": [20], "weights": ["uniform"]})
     row, last = split.test[:1], Perturbation("delete", 0.95)
-    kept = split.train[last.sources(0, int(row[0]), 0, layout(len(split.train) + 1, 6))[1:, 0] - 1]
+    with_query = layout(len(split.train) + 1, 6)
+    sources = last.sources(0, int(row[0]), 0, with_query)
+    kept = split.train[sources[1:, 0] - 1]
     assert 1 < len(kept) < 20
     assert knn.predict_perturbed(row, last, 0).values == pytest.approx([table.truth[kept].mean()])
 

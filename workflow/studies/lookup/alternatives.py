@@ -86,16 +86,16 @@ def baseline_predictions(
     task = duplicates_of(trained, query.table, rows, query.seed)
     blind = query.table.blind(query.split.test)
     resources = Resources(query.threads, str(trained.device))
+    encoding = {"transductive": trained.settings.transductive}
     try:
         values = predict_originals(
             name,
-            settings,
+            settings.model_copy(update=encoding),
             blind,
             query.split,
             task,
             query.seed,
             resources,
-            transductive=trained.settings.transductive,
         )
     except Infeasible as error:
         reason = f"{baselines()[name].title}: {error}"
