@@ -127,6 +127,12 @@ def fresh_plan(configuration: str) -> Plan:
     return Plan.of(read_file(CONFIGURATIONS / f"{configuration}.yaml"))
 
 
+def planned_keys(planned: Source) -> set[str]:
+    """Keys of the rows that the named study of the named configuration needs."""
+    study = fresh_plan(planned.configuration).studies[planned.study.name]
+    return {expected.key for expected in study.expected}
+
+
 @pytest.mark.parametrize("metric", ["accuracy", "nll", "auroc", "rmse", "mse"])
 def test_planned_scores_are_in_the_named_plan(metric: str) -> None:
     checked = 0
@@ -134,8 +140,7 @@ def test_planned_scores_are_in_the_named_plan(metric: str) -> None:
         quantity = state.cell.quantity
         if not isinstance(quantity, Score) or quantity.metric != metric or not state.planned:
             continue
-        study = fresh_plan(state.planned.configuration).studies[state.planned.study.name]
-        keys = {expected.key for expected in study.expected}
+        keys = planned_keys(state.planned)
         assert f"{quantity.dataset}/{quantity.method}/base" in keys
         checked += 1
     assert checked >= 36
@@ -147,8 +152,7 @@ def test_planned_variants_are_in_the_named_plan() -> None:
         quantity = state.cell.quantity
         if not isinstance(quantity, Ablated | ConfigurationRank) or not state.planned:
             continue
-        study = fresh_plan(state.planned.configuration).studies[state.planned.study.name]
-        keys = {expected.key for expected in study.expected}
+        keys = planned_keys(state.planned)
         key = f"{quantity.dataset}/npt/{quantity.variant}"
         if key == "income/npt/no_feature_masking" and key not in keys:
             key = "income/npt/base"
