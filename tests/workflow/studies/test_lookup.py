@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from baselines.grids import BaselineSettings
 from npt.data.encoding import statistics
 from npt.nn.trained import TrainedNPT
 from npt.perturbation import Perturbation
 from npt.table import Split, Table
 from tests.workflow.studies.models import LOOKUP, fitted, lookup_npt, unrelated
 from workflow.studies import kinds
+from workflow.studies.lookup import alternatives
 from workflow.studies.lookup.alternatives import neighbour_predictions
 from workflow.studies.lookup.intervention import intervention
 from workflow.studies.lookup.probe import without_duplicates
@@ -181,3 +185,23 @@ def test_facts_of_the_probe_are_those_of_its_arrays() -> None:
     values = np.array(facts["sweep"]["values"])
     predicted = np.array(facts["sweep"]["predicted"])
     assert facts["intervention_rmse"] == pytest.approx(rmse(predicted, values - shift))
+
+
+@pytest.mark.parametrize("transductive", [True, False])
+def test_baselines_are_encoded_as_the_probed_model(
+    model: Model, transductive: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained, table, split = model
+    probed = trained.with_settings(trained.settings.changed(transductive=transductive))
+    encodings = []
+
+    def recorded(name: str, settings: BaselineSettings, *arguments: Any) -> np.ndarray:
+        encodings.append(settings.transductive)
+        return np.zeros(len(split.test))
+
+    monkeypatch.setattr(alternatives, "predict_originals", recorded)
+    options = kinds()["lookup"].options(compare_with=["mlp"])
+    query = ProbeQuery(probed, table, split, split.test, 0, options)
+    settings = options.compare_with["mlp"]
+    alternatives.baseline_predictions(query, "mlp", settings, split.test)
+    assert encodings == [transductive]
