@@ -6,6 +6,7 @@ import sys
 from functools import cache
 
 from baselines.baseline import Baseline
+from npt.compact.learner import METHOD as COMPACT_NPT
 from npt.interface import Method
 from npt.nn.learner import METHOD as NPT
 from npt.registry import declarations
@@ -13,10 +14,10 @@ from npt.registry import declarations
 
 @cache
 def methods() -> dict[str, Method]:
-    """Every method by name: NPT, then the baselines."""
+    """Every method by name: NPT and compact NPT, then the baselines."""
     from baselines.tuned import method
 
-    registered = {NPT.name: NPT}
+    registered = {NPT.name: NPT, COMPACT_NPT.name: COMPACT_NPT}
     for name, baseline in baselines().items():
         registered[name] = method(baseline)
     return registered

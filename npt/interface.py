@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from npt.table import Split, Table, Task
+from npt.workload import TableSize, Workload
 
 if TYPE_CHECKING:
+    from npt.data.encoding import Statistics
     from npt.perturbation import Perturbation
 
 
@@ -147,6 +149,136 @@ class ContextModel(Protocol):
         ...
 
 
+class RowModel(ContextModel, Protocol):
+    """A trained model that predicts a row from stored rows of the table, its context.
+
+    Its context consists of row numbers of the table of N rows. Duplicates of the lookup task are
+    numbered from N: that of row i is N + i.
+    """
+
+    @property
+    def task(self) -> Task:
+        """Task of the target column."""
+        ...
+
+    @property
+    def target(self) -> int:
+        """Index of the target column."""
+        ...
+
+    @property
+    def statistics(self) -> Statistics:
+        """Centre and scale of the columns of the training table."""
+        ...
+
+
+class QueryGroup(Protocol):
+    """Query rows that are predicted together, each among some rows of its own context."""
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Row numbers (q,) of the queries."""
+        ...
+
+    @property
+    def contexts(self) -> Sequence[np.ndarray]:
+        """Row numbers (m,) of each query's context, which the query is not part of."""
+        ...
+
+    def predict(self, queries: Sequence[int], kept: Sequence[np.ndarray]) -> np.ndarray:
+        """Predictions (k,), or probabilities (k, C), of k queries.
+
+        Args:
+            queries: Indices among the group's rows.
+            kept: For each of them, ascending indices of its context that remain, at least one.
+        """
+        ...
+
+
+class ReducibleModel(RowModel, Protocol):
+    """A model that predicts a row from a part of its context (`reduce`)."""
+
+    def query_groups(self, rows: np.ndarray) -> Iterator[QueryGroup]:
+        """Groups that hold each of the test rows once, in any order."""
+        ...
+
+
+@dataclass(frozen=True)
+class RowAttention:
+    """Attention of a query row to its context.
+
+    Attributes:
+        row: Row number of the query.
+        context: Row numbers (m,) of the context.
+        weights: Weights (H, m) of the heads between datapoints, by the index of their layer.
+    """
+
+    row: int
+    context: np.ndarray
+    weights: Mapping[int, np.ndarray]
+
+
+class AttentionModel(RowModel, Protocol):
+    """A model that attends to its context (`attention`)."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of the training."""
+        ...
+
+    def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
+        """Attention of each of the test rows, in any order."""
+        ...
+
+    def before_training(self) -> AttentionModel:
+        """The same network with its initial weights."""
+        ...
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """Predictions of n rows while the target on their own duplicate is swept.
+
+    Attributes:
+        values: Values (K,) of the target, in original units.
+        predictions: Predictions (n, K) of the rows, in original units.
+        others: Largest change (n,) that a sweep caused in the prediction of any other row.
+    """
+
+    values: np.ndarray
+    predictions: np.ndarray
+    others: np.ndarray
+
+
+class LookupModel(RowModel, Protocol):
+    """A regression model in whose context rows have duplicates with their targets (`lookup`)."""
+
+    @property
+    def lookup(self) -> str:
+        """Variant of the lookup task, such as `original`; `off` for a model of the plain task."""
+        ...
+
+    @property
+    def transductive(self) -> bool:
+        """Whether features are standardised over all rows, or the train rows."""
+        ...
+
+    def with_table(self, table: Table, split: Split) -> LookupModel:
+        """The same model on another table, whose duplicates show the targets that it has."""
+        ...
+
+    def without_duplicates(self) -> ContextModel:
+        """The same model with no target in its context."""
+        ...
+
+    def intervention(self, rows: np.ndarray, sweep: int = 10) -> Intervention:
+        """Set the target of one duplicate at a time to `sweep` values over the range of targets."""
+        ...
+
+
+Ability = Literal["reduce", "attention", "lookup"]
+
+
 @dataclass(frozen=True)
 class Resources:
     """What a learner may use.
@@ -198,6 +330,7 @@ DATA_SOURCES = (
 )
 
 LoadModel = Callable[[Any, Resources, Path, Table, Split, int], ContextModel]
+ForecastWork = Callable[[Any, TableSize], Workload]
 RefitModel = Callable[[Any, Mapping[str, Any], Resources, Table, Split, int], ContextModel]
 
 
@@ -221,9 +354,16 @@ class Method:
         sources: Files of this project that determine its results.
         libraries: Distributions whose versions its rows record.
         test_settings: Changes of settings that make it small enough for tests.
+        twins: Blind twins by name: changes of settings that train the same model without one
+            source of information. They show whether a model benefits from what it depends on.
         load: Returns the model that a probe examines, from saved weights.
+        workload: Returns the work of a training from an instance of `settings`; for methods with
+            weights. The time of others is known from measured searches alone.
         refit: Returns that model by training with the hyper-parameters that a search chose
             (`chosen` of its row); for methods without weights.
+        abilities: What this model can do for probes besides perturbation: `reduce` for a
+            `ReducibleModel`, `attention` for an `AttentionModel`, `lookup` for a
+            `LookupModel`.
     """
 
     name: str
@@ -239,8 +379,11 @@ class Method:
     sources: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     test_settings: Mapping[str, Any] = field(default_factory=dict)
+    twins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     load: LoadModel | None = None
+    workload: ForecastWork | None = None
     refit: RefitModel | None = None
+    abilities: tuple[Ability, ...] = ()
 
     def __post_init__(self) -> None:
         assert not self.saves_weights or self.folds_per_job is one_fold, (

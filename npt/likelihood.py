@@ -15,8 +15,13 @@ def negative_log_likelihood(truth: np.ndarray, predicted: np.ndarray) -> float:
         truth: Class codes (n,).
         predicted: Probabilities (n, C) float64, each row of which sums to one.
     """
+    return float(negative_log_likelihoods(truth, predicted).mean())
+
+
+def negative_log_likelihoods(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Negative log-likelihood (n,) of each row; arguments as in `negative_log_likelihood`."""
     smallest = np.finfo(np.float64).eps
     rows = np.arange(len(truth))
     of_truth = predicted[rows, truth.astype(np.int64)]
     clipped = np.clip(of_truth, smallest, 1 - smallest)
-    return float(-np.log(clipped).mean())
+    return -np.log(clipped)

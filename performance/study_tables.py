@@ -53,10 +53,11 @@ def primary_metrics(study: str) -> str:
     for task in TASKS:
         metric = METRICS[SCORING.metrics[task]].title
         start = f"{TASK_TITLES[task]}: test {metric} "
-        (section,) = [section for section in sections if section.title.startswith(start)]
-        for dataset in section.columns:
-            if dataset != "Method":
-                columns[f"{dataset}, {metric}"] = _by_method(section, dataset)
+        of_task = [section for section in sections if section.title.startswith(start)]
+        for section in of_task:
+            for dataset in section.columns:
+                if dataset != "Method":
+                    columns[f"{dataset}, {metric}"] = _by_method(section, dataset)
     return _methods_table(columns)
 
 

@@ -48,7 +48,7 @@ def statistics(table: Table, split: Split, *, transductive: bool = True) -> Stat
         numbers = table.numbers(j, ALL_ROWS if all_rows else split.train)
         known = numbers[~np.isnan(numbers)]
         if len(known):
-            centre[j], scale[j] = _centre_and_scale(known)
+            centre[j], scale[j] = centre_and_scale(known)
     return Statistics(centre, scale)
 
 
@@ -59,7 +59,8 @@ def _channel(image: Image, j: int, target: int) -> int:
     return feature // pixels
 
 
-def _centre_and_scale(numbers: np.ndarray) -> tuple[float, float]:
+def centre_and_scale(numbers: np.ndarray) -> tuple[float, float]:
+    """Mean and population standard deviation; the scale of equal numbers is 1."""
     if numbers.min() == numbers.max():
         return numbers[0], 1.0
     scale = numbers.std()

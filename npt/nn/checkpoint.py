@@ -18,7 +18,6 @@ from torch import Tensor
 
 import npt
 from npt.atomic import partial_of
-from npt.nn.inputs import EncodedTable
 
 ROOT = Path(npt.__file__).parents[1]
 # What torch raises when it reads a damaged file, depending on where the damage is.
@@ -104,7 +103,7 @@ class Checkpoint:
 
 def stamp(
     *facts: object,
-    data: EncodedTable,
+    tensors: Sequence[Tensor],
     sources: Sequence[str],
 ) -> str:
     """Sixteen hex digits over data, code, versions, device, threads and other facts.
@@ -112,7 +111,7 @@ def stamp(
     Args:
         sources: Files and folders of the code, relative to the repository.
     """
-    environment = (torch.__version__, np.__version__, data.codes.device.type)
+    environment = (torch.__version__, np.__version__, tensors[0].device.type)
     digest = hashlib.sha256(repr((environment, torch.get_num_threads(), facts)).encode())
     for source in sources:
         path = ROOT / source
@@ -121,7 +120,7 @@ def stamp(
             files = sorted(path.rglob("*.py"))
         for file in files:
             digest.update(file.read_bytes())
-    for tensor in (data.codes, data.numbers, data.missing, data.part):
+    for tensor in tensors:
         digest.update(tensor.cpu().numpy().tobytes())
     return digest.hexdigest()[:16]
 

@@ -7,8 +7,7 @@ the width of a block. Everything else is elementwise and counted as nothing.
 from __future__ import annotations
 
 from npt.nn.settings import NPTSettings
-
-TRAINING = 3  # a backward pass costs twice a forward one
+from npt.workload import TRAINING
 
 
 def blocks(settings: NPTSettings) -> tuple[int, int]:

@@ -125,6 +125,11 @@ class EncodedTable:
             target=table.target,
         )
 
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """What of it differs between trainings of one layout."""
+        return self.codes, self.numbers, self.missing, self.part
+
     def take(self, rows: Tensor) -> EncodedTable:
         """The rows of a batch."""
         return EncodedTable(

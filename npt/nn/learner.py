@@ -6,51 +6,32 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from npt.interface import (
     DATA_SOURCES,
     Fit,
     Infeasible,
     Method,
-    Prediction,
     Resources,
     one_fold,
 )
+from npt.nn.network_learner import NetworkLearner
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
+from npt.nn.workload import workload
 from npt.table import Split, Table
 
 if TYPE_CHECKING:
-    import torch
-
-    from npt.nn.checkpoint import Checkpoint
     from npt.nn.trained import TrainedNPT
 
 SOURCES = ("npt/nn", *DATA_SOURCES)
 
 
-class NPTLearner:
+class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
     """Trains on all rows of a blind table.
 
-    A prediction depends on every row's features and the labels that masking allows.
+    A prediction depends on every row's features and the labels that masking allows. Validation
+    rows are predicted in validation mode, all others in test mode.
     """
-
-    def __init__(self, settings: NPTSettings, resources: Resources) -> None:
-        self.settings = settings
-        self.resources = resources
-        self._trained: TrainedNPT | None = None
-
-    @property
-    def trained(self) -> TrainedNPT:
-        """The result of `fit`."""
-        assert self._trained is not None, "fit comes first"
-        return self._trained
-
-    @property
-    def device(self) -> torch.device:
-        """Device of the training."""
-        return self.trained.device
 
     def fit(
         self,
@@ -73,7 +54,12 @@ class NPTLearner:
                 trained.data,
                 self.settings,
                 seed,
-                checkpoint=self._checkpoint(trained),
+                checkpoint=self._checkpoint(
+                    trained.model.layout,
+                    trained.seed,
+                    tensors=trained.data.tensors,
+                    sources=SOURCES,
+                ),
                 metrics=self.resources.metrics,
             )
         except RuntimeError as error:
@@ -93,28 +79,6 @@ class NPTLearner:
             parameters=sum(parameter.numel() for parameter in trained.model.parameters()),
             earlier_seconds=best.earlier_seconds,
         )
-
-    def predict(self, rows: np.ndarray) -> Prediction:
-        """Predict `rows`: validation rows in validation mode, all others in test mode."""
-        return self.trained.predict(rows)
-
-    def save(self, path: Path) -> None:
-        """Write the weights."""
-        self.trained.save(path)
-
-    def _checkpoint(self, trained: TrainedNPT) -> Checkpoint | None:
-        from npt.nn.checkpoint import Checkpoint, stamp
-
-        if self.resources.checkpoint is None:
-            return None
-        belongs = stamp(
-            self.settings,
-            trained.model.layout,
-            trained.seed,
-            data=trained.data,
-            sources=SOURCES,
-        )
-        return Checkpoint(self.resources.checkpoint, belongs, self.resources.checkpoint_minutes)
 
 
 def load(
@@ -149,6 +113,8 @@ METHOD = Method(
     build=NPTLearner,
     draw=draw,
     load=load,
+    abilities=("reduce", "attention", "lookup"),
+    workload=workload,
     folds_per_job=one_fold,
     saves_weights=True,
     sources=SOURCES,
@@ -162,5 +128,10 @@ METHOD = Method(
         "learning_rate": 0.01,
         "target_mask": 0.5,
         "schedule_share": 0.5,
+    },
+    twins={
+        "without_datapoints": {"between_datapoints": False},
+        "without_labels": {"target_mask": 1},  # all targets are hidden, in every mode
+        "without_attributes": {"between_attributes": False},
     },
 )

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from tqdm import tqdm
 
@@ -34,6 +35,8 @@ class Progress:
         updates: Updates of the whole training.
         done: Updates before an interruption.
         metrics: Path of a CSV with a row for every evaluation, continued after an interruption.
+        fields: Columns of the CSV, of which the last is the seconds.
+        visible: Whether there is a line on the terminal; None if standard error is one.
     """
 
     def __init__(
@@ -41,31 +44,34 @@ class Progress:
         updates: int,
         done: int = 0,
         metrics: Path | None = None,
+        fields: Sequence[str] = FIELDS,
+        visible: bool | None = None,
     ) -> None:
         self.metrics = metrics
+        self.fields = fields
         self.started = time.monotonic()
         self.earlier_seconds = 0.0
         self.bar = tqdm(
             total=updates,
             initial=done,
-            disable=not sys.stderr.isatty(),
+            disable=not (sys.stderr.isatty() if visible is None else visible),
             unit="update",
             dynamic_ncols=True,
         )
         if metrics:
-            self.earlier_seconds = _resume(metrics, done)
+            self.earlier_seconds = _resume(metrics, done, fields)
 
     def updated(self) -> None:
         """Count one update."""
         self.bar.update()
 
     def evaluated(self, row: Mapping[str, float]) -> None:
-        """Show an evaluation: a row of FIELDS without the seconds."""
-        self.bar.set_postfix({name: f"{row[name]:.4g}" for name in ON_TERMINAL})
+        """Show an evaluation: a row of the fields without the seconds."""
+        self.bar.set_postfix({name: f"{row[name]:.4g}" for name in ON_TERMINAL if name in row})
         if self.metrics:
             seconds = self.earlier_seconds + time.monotonic() - self.started
             with self.metrics.open("a", newline="") as stream:
-                writer = csv.DictWriter(stream, FIELDS)
+                writer = csv.DictWriter(stream, self.fields)
                 writer.writerow({**row, "seconds": round(seconds, 3)})
 
     def close(self) -> None:
@@ -73,23 +79,33 @@ class Progress:
         self.bar.close()
 
 
-def _resume(path: Path, done: int) -> float:
+class FollowTraining(Protocol):
+    """What makes the `Progress` of a training; the class itself does."""
+
+    def __call__(
+        self, updates: int, done: int, metrics: Path | None, fields: Sequence[str]
+    ) -> Progress:
+        """See `Progress`."""
+        ...
+
+
+def _resume(path: Path, done: int, fields: Sequence[str]) -> float:
     """Keep the rows of the first `done` updates, or begin the file; the seconds that they took."""
-    rows = _rows_until(path, done) if done and path.exists() else []
+    rows = _rows_until(path, done, fields) if done and path.exists() else []
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, FIELDS)
+        writer = csv.DictWriter(stream, fields)
         writer.writeheader()
         writer.writerows(rows)
     return float(rows[-1]["seconds"]) if rows else 0.0
 
 
-def _rows_until(path: Path, update: int) -> list[dict[str, str]]:
+def _rows_until(path: Path, update: int, fields: Sequence[str]) -> list[dict[str, str]]:
     with path.open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    return [row for row in rows if _is_whole(row) and int(row["update"]) <= update]
+    return [row for row in rows if _is_whole(row, fields) and int(row["update"]) <= update]
 
 
-def _is_whole(row: Mapping[str, str | None]) -> bool:
+def _is_whole(row: Mapping[str, str | None], fields: Sequence[str]) -> bool:
     """Whether a row was written to its end."""
-    return all(row.get(name) for name in FIELDS) and str(row["update"]).isdecimal()
+    return all(row.get(name) for name in fields) and str(row["update"]).isdecimal()

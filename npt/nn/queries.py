@@ -47,6 +47,12 @@ class QueryBatch:
         _, rows, columns = self.inputs.codes.shape
         return rows, columns
 
+    def numbers(self, table_rows: int) -> np.ndarray:
+        """Row numbers of the input's rows; those of duplicates follow those of the table."""
+        rows = self.rows.cpu().numpy()
+        copies = self.shape[0] // len(rows)
+        return np.concatenate([copy * table_rows + rows for copy in range(copies)])
+
     def is_unchanged_by(self, perturbation: Perturbation) -> bool:
         """Whether the columns that would be permuted are constant over the rows in question."""
         if perturbation.kind != "shuffle":

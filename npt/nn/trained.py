@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import torch
 from torch import Tensor
 
 from npt.data.encoding import Statistics, statistics
-from npt.interface import Prediction, Resources, UserError
-from npt.nn.checkpoint import DamagedError, read_tensors
+from npt.interface import Intervention, Prediction, Resources, RowAttention, UserError
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.contexts import BatchQueries
 from npt.nn.device import device_of, evaluating
 from npt.nn.inputs import PART, EncodedTable
+from npt.nn.intervention import intervention
 from npt.nn.model import NPT
 from npt.nn.queries import (
     QueryBatch,
@@ -25,6 +27,7 @@ from npt.nn.queries import (
 )
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_model
+from npt.nn.weights import reading_weights, weights_of
 from npt.perturbation import Perturbation
 from npt.table import Part, Split, Table, Task
 
@@ -81,14 +84,8 @@ class TrainedNPT:
             UserError: the file is damaged, or holds the weights of another model.
         """
         trained = cls.untrained(settings, resources, table, split, seed)
-        try:
-            trained.model.load_state_dict(read_tensors(path))
-        except torch.OutOfMemoryError:
-            raise
-        except DamagedError as error:
-            raise _not_weights(path, str(error)) from None
-        except RuntimeError:
-            raise _not_weights(path, "other names or shapes") from None
+        with reading_weights(path) as weights:
+            trained.model.load_state_dict(weights)
         return trained
 
     @property
@@ -96,10 +93,24 @@ class TrainedNPT:
         """Device of the network and the data."""
         return self.data.codes.device
 
+    @property
+    def target(self) -> int:
+        """Index of the target column."""
+        return self.data.target
+
+    @property
+    def lookup(self) -> str:
+        """Variant of the lookup task."""
+        return self.settings.lookup
+
+    @property
+    def transductive(self) -> bool:
+        """Whether features are standardised over all rows."""
+        return self.settings.transductive
+
     def save(self, path: Path) -> None:
         """Write the weights."""
-        weights = {name: tensor.cpu() for name, tensor in self.model.state_dict().items()}
-        torch.save(weights, path)
+        torch.save(weights_of(self.model), path)
 
     def with_table(self, table: Table, split: Split) -> TrainedNPT:
         """The same network on another table of the same columns, with the same statistics."""
@@ -139,9 +150,9 @@ class TrainedNPT:
         batch = lone_query_batch(self, int(rows[0]))
         for queries in self._tensor(rows).split(copies_at_once(self, batch.shape[0])):
             copies = with_other_queries(batch, self.data.take(queries))
-            place = batch.queries.expand(len(queries), 1)
+            indices = batch.queries.expand(len(queries), 1)
             with evaluating(self.settings, self.device):
-                predicted = self.model.predict_target(copies, place)
+                predicted = self.model.predict_target(copies, indices)
             outputs[queries] = predicted[:, 0].to(outputs.dtype)
         return self.decode(outputs[self._tensor(rows)])
 
@@ -164,16 +175,54 @@ class TrainedNPT:
                 outputs[batch.rows[batch.queries]] = self._batch_outputs(batch)
                 continue
             for queries in batch.queries.split(copies_at_once(self, batch.shape[0])):
-                sources = [
-                    perturbation.sources(seed, int(batch.rows[query]), query, batch.layout)
-                    for query in queries.tolist()
-                ]
+                sources = []
+                for query in queries.tolist():
+                    row = int(batch.rows[query])
+                    of_row = perturbation.sources(seed, row, query, batch.layout)
+                    sources.append(of_row)
                 copies = batch.inputs.gather_rows(self._tensor(np.stack(sources)))
                 first = torch.zeros(len(queries), 1, dtype=torch.long, device=self.device)
                 with evaluating(self.settings, self.device):
                     predicted = self.model.predict_target(copies, first)
                 outputs[batch.rows[queries]] = predicted[:, 0].to(outputs.dtype)
         return self.decode(outputs[self._tensor(rows)])
+
+    def query_groups(self, rows: np.ndarray) -> Iterator[BatchQueries]:
+        """Test rows in the contexts of their batches, as many as one forward pass takes."""
+        for batch in query_batches(self, rows):
+            for queries in batch.queries.split(copies_at_once(self, batch.shape[0])):
+                yield BatchQueries(self, batch, queries.cpu().numpy())
+
+    def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
+        """Attention of test rows to the other rows of their batches.
+
+        Layers between attributes count in the index of a layer.
+        """
+        for batch in query_batches(self, rows):
+            with evaluating(self.settings, self.device):
+                by_layer = self.model.attention_weights(batch.inputs, batch.queries[None])
+            numbers = batch.numbers(len(self.data.part))
+            for index, query in enumerate(batch.queries.tolist()):
+                weights = {}
+                for layer, of_layer in by_layer.items():
+                    of_query = of_layer[0, :, index].double().cpu().numpy()
+                    weights[layer] = np.delete(of_query, query, axis=1)
+                row = int(numbers[query])
+                context = np.delete(numbers, query)
+                yield RowAttention(row, context, weights)
+
+    def before_training(self) -> TrainedNPT:
+        """The same network with its initial weights."""
+        model = build_model(self.model.layout, self.settings, self.seed, self.device)
+        return replace(self, model=model.eval())
+
+    def without_duplicates(self) -> TrainedNPT:
+        """The same network on the originals alone, whose targets are hidden."""
+        return self.with_settings(self.settings.changed(lookup="off"))
+
+    def intervention(self, rows: np.ndarray, sweep: int = 10) -> Intervention:
+        """Set the target of one duplicate at a time to values over the range of all targets."""
+        return intervention(self, rows, sweep)
 
     def decode(self, outputs: Tensor) -> Prediction:
         """Target outputs (n, C) to class probabilities or values in original units."""
@@ -211,9 +260,3 @@ class TrainedNPT:
 
     def _tensor(self, values: np.ndarray) -> Tensor:
         return torch.from_numpy(values).to(self.device)
-
-
-def _not_weights(path: Path, reason: str) -> UserError:
-    return UserError(
-        f"{path}: not the weights of this model ({reason}); remove the file and re-run"
-    )

@@ -24,8 +24,9 @@ from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import Lamb, Lookahead, learning_rate
-from npt.nn.progress import Progress
+from npt.nn.progress import FIELDS, FollowTraining, Progress
 from npt.nn.settings import NPTSettings
+from npt.nn.weights import initial_weights
 from npt.seeding import generator_for, isolated_randomness, seed_for
 from npt.table import Part
 
@@ -50,8 +51,7 @@ def build_model(
     device: torch.device,
 ) -> NPT:
     """A model with initial weights, the same on every device."""
-    with isolated_randomness(torch.device("cpu")):
-        torch.default_generator.manual_seed(seed_for(seed, "weights"))
+    with initial_weights(seed):
         return NPT(layout, settings).to(device)
 
 
@@ -75,6 +75,7 @@ def train(
     *,
     checkpoint: Checkpoint | None = None,
     metrics: Path | None = None,
+    follow: FollowTraining = Progress,
 ) -> TrainingResult:
     """Train the model; it ends with the weights of the lowest validation label loss.
 
@@ -82,6 +83,7 @@ def train(
         checkpoint: Read at the start and written at intervals. A resumed training ends with
             bit-identical weights.
         metrics: Path of a CSV with a row for every evaluation.
+        follow: Makes what shows the progress.
     """
     device = data.codes.device
     state = TrainingState(build_optimiser(model, settings))
@@ -89,7 +91,7 @@ def train(
         state.restore(checkpoint.read())
     prepare_blocks(model, largest_batch(data, settings), settings, device)
     batches = TrainingBatches(data, settings, seed)
-    progress = Progress(settings.updates, state.update, metrics)
+    progress = follow(settings.updates, state.update, metrics, FIELDS)
     with isolated_randomness(device), arithmetic(settings, device), closing(progress):
         for number in range(state.update + 1, settings.updates + 1):
             batch = data.take(batches.rows(number))

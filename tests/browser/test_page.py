@@ -50,7 +50,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     studies = {
         "main": main_study(),
         "corruption": reference_study("quick/corruption"),
-        "lookup": reference_study("quick/lookup"),
+        "lookup": reference_study("mechanisms/lookup"),
     }
     for folder in ("figures", "tables", "report"):
         (results / folder).mkdir(parents=True)

@@ -289,9 +289,9 @@ def test_accuracy_is_in_percent() -> None:
 
 
 def test_corruption_of_some_cells_is_not_the_papers() -> None:
-    plan = Plan.of(read_file(ROOT / "config.yaml"))
+    plan = Plan.of(read_file(ROOT / "workflow" / "configs" / "paper_tenth.yaml"))
     change = Change("yacht")
-    assert change.planned_key(plan, plan.studies["corruption"]) == "yacht/npt/base"
+    assert change.planned_key(plan, plan.studies["corruption"]) == "yacht/npt/target_mask_0.5"
     assert change.planned_key(plan, plan.studies["labels_or_features"]) is None
 
 

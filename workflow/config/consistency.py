@@ -82,17 +82,24 @@ def _check_settings(config: Config) -> None:
 
 
 def _check_study(study: Study, config: Config) -> None:
-    _check_variants(study)
+    _check_variants(study, config)
     _check_tasks(study, config)
     for method in study.methods:
         _check_method(study, config, method)
-    if study.tuned and (study.kind.probes or not study.include_base):
-        raise UserError(f"{study.key}.tuned: not allowed with a probe or include_base: false")
+    if study.tuned and not study.include_base:
+        raise UserError(f"{study.key}.tuned: not allowed with include_base: false")
+    if study.tuned and study.kind.trains_twins:
+        raise UserError(f"{study.key}.tuned: not allowed with {study.kind.name}")
+    if study.tuned and study.kind.probes and not config.trials_share_a_job:
+        raise UserError(f"{study.key}.tuned: a probe needs trials_share_a_job: true")
     if study.external_results and study.kind.probes:
         raise UserError(f"{study.key}.external_results: not allowed with a probe")
 
 
-def _check_variants(study: Study) -> None:
+def _check_variants(study: Study, config: Config) -> None:
+    if study.kind.trains_twins:
+        _check_twins(study, config)
+        return
     for method in study.variants:
         if method not in study.methods:
             raise UserError(f"{study.key}.variants: {unknown(method, study.methods)}")
@@ -101,6 +108,18 @@ def _check_variants(study: Study) -> None:
     for method in study.methods:
         if not study.variants.get(method):
             raise UserError(f"{study.key}.include_base: false leaves nothing of {method}")
+
+
+def _check_twins(study: Study, config: Config) -> None:
+    """The variants of such a study are the declared twins, which are compared with the base."""
+    kind = study.kind.name
+    if config.studies[study.name].variants:
+        raise UserError(f"{study.key}.variants: not allowed with {kind}, which trains the twins")
+    if not study.include_base:
+        raise UserError(f"{study.key}.include_base: false is not allowed with {kind}")
+    if not study.variants:
+        able = ", ".join(method.name for method in methods().values() if method.twins)
+        raise UserError(f"{study.key}.methods: none has twins; one of {able} is needed")
 
 
 def _check_tasks(study: Study, config: Config) -> None:

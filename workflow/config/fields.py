@@ -22,8 +22,9 @@ from workflow.config.folds import parse_folds
 from workflow.config.method_settings import readable_numbers
 from workflow.studies import kinds
 
+BASE = "base"  # name of the variant without changes
 TUNED = "tuned"  # name of the variant that is the best configuration of each fold
-RESERVED_VARIANTS = ("base", TUNED)
+RESERVED_VARIANTS = (BASE, TUNED)
 MOST_TRIALS = 10_000
 
 Folds = tuple[int, ...]  # empty: all folds that a dataset uses

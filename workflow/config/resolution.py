@@ -8,6 +8,7 @@ from typing import Any
 
 from baselines import methods
 from npt.interface import UserError
+from workflow.config.fields import BASE
 from workflow.config.method_settings import typed_settings
 from workflow.config.models import Config
 
@@ -58,7 +59,7 @@ def _with_layer(message: str, where: str, layers: dict[str, Changes]) -> str:
 
 def trials(config: Config, dataset: str, method: str) -> dict[str, Changes]:
     """Configurations for tuning: the base, the named ones, and drawn ones up to the budget."""
-    changes: dict[str, Changes] = {"base": {}}
+    changes: dict[str, Changes] = {BASE: {}}
     changes.update(_of_method(config.configurations, dataset, method))
     budget = config.budget.get(method, 0)
     missing = budget - len(changes)

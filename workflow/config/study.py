@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from baselines import methods
 from npt.data.declaration import SplitRule
 from npt.interface import UserError
 from npt.validation import validated
@@ -14,6 +15,8 @@ from workflow.config.models import Config
 from workflow.studies import kinds
 from workflow.studies.study_kind import Options, StudyKind
 
+Variants = Mapping[str, Mapping[str, Any]]  # changes of settings by name
+
 
 @dataclass(frozen=True)
 class Study:
@@ -21,6 +24,7 @@ class Study:
 
     Attributes:
         folds: By dataset.
+        variants: By method and name; the declared twins where the kind trains these.
     """
 
     name: str
@@ -29,7 +33,7 @@ class Study:
     methods: tuple[str, ...]
     folds: Mapping[str, Folds]
     seeds: tuple[int, ...]
-    variants: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    variants: Mapping[str, Variants]
     include_base: bool
     max_test_rows: int | None
     tuned: bool
@@ -56,20 +60,30 @@ def resolve_study(name: str, config: Config) -> Study:
     block = config.studies[name]
     kind = kinds()[block.kind]
     datasets = config.datasets if block.datasets is None else block.datasets
+    methods_of_study = config.methods if block.methods is None else block.methods
     return Study(
         name=name,
         kind=kind,
         datasets=datasets,
-        methods=config.methods if block.methods is None else block.methods,
+        methods=methods_of_study,
         folds={dataset: _folds_of(name, config, dataset) for dataset in datasets},
         seeds=config.seeds if block.seeds is None else block.seeds,
-        variants=block.variants,
+        variants=_twins(methods_of_study) if kind.trains_twins else block.variants,
         include_base=block.include_base,
         max_test_rows=block.max_test_rows,
         tuned=block.tuned,
         options=validated(kind.options, block.options, f"studies.{name}.options"),
         external_results=block.external_results,
     )
+
+
+def _twins(names: Iterable[str]) -> dict[str, Variants]:
+    """Declared twins of the methods that have any."""
+    twins: dict[str, Variants] = {}
+    for name in names:
+        if methods()[name].twins:
+            twins[name] = methods()[name].twins
+    return twins
 
 
 def _folds_of(name: str, config: Config, dataset: str) -> Folds:

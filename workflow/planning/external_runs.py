@@ -1,8 +1,14 @@
-"""Runs in the results folders of other machines, which this run does not repeat."""
+"""Runs of other machines or earlier times, which this run does not repeat.
+
+They are in a results folder, or in the csv of a collected study with the configuration that made
+its rows next to it (`config.yaml`). A plain csv holds methods that are unknown here alone, so that
+it never replaces a run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from npt.interface import UserError
@@ -11,12 +17,12 @@ from workflow.planning.paths import PREDICTIONS, RESULTS, ROWS, run_key
 
 Folds = dict[tuple[int, int], Path]  # by seed and fold
 CSV = ".csv"
+CONFIG = "config.yaml"
+FINGERPRINT = "fingerprint"  # column of collected rows
 
 
 def external_runs(sources: Iterable[str], where: str) -> dict[str, Folds]:
-    """Files of rows by dataset/method/variant; csv files are left out.
-
-    A csv holds methods that are unknown here alone, so that it never replaces a run.
+    """Files of rows by dataset/method/variant; plain csv files are left out.
 
     Raises:
         UserError: A source does not exist, a folder has no runs, a file name is malformed, or
@@ -24,19 +30,34 @@ def external_runs(sources: Iterable[str], where: str) -> dict[str, Folds]:
     """
     runs: dict[str, Folds] = {}
     for source in sources:
+        if is_collected(source):
+            for key, fold in _collected_folds(Path(source)):
+                _add(runs, key, fold, Path(source), where)
         for path in _row_files(source, where):
             dataset, method, variant = path.parts[-5:-2]
-            folds = runs.setdefault(run_key(dataset, method, variant), {})
-            for key in _seeds_and_folds(path, where):
-                if key in folds:
-                    raise UserError(f"{where}: {folds[key]} and {path} have the same fold")
-                folds[key] = path
+            for fold in _seeds_and_folds(path, where):
+                _add(runs, run_key(dataset, method, variant), fold, path, where)
     return runs
 
 
 def is_csv(source: str) -> bool:
     """Whether a source is a csv file rather than a results folder."""
     return Path(source).suffix == CSV
+
+
+def is_collected(source: str) -> bool:
+    """Whether a source is the csv of a collected study, whose rows have fingerprints."""
+    path = Path(source)
+    if not is_csv(source) or not path.is_file():
+        return False
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        header = next(csv.reader(lines), [])
+    return FINGERPRINT in header
+
+
+def config_of(source: str) -> Path:
+    """The configuration that made the rows of a collected study."""
+    return Path(source).with_name(CONFIG)
 
 
 def predictions_of(rows: Path) -> Path:
@@ -58,6 +79,28 @@ def external_files(sources: Iterable[str], where: str) -> list[Path]:
             if predictions.exists():
                 files.append(predictions)
     return files
+
+
+def _collected_folds(path: Path) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Run key, seed and fold of the rows of a collected study that are not external themselves."""
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if not row.get("source"):
+                key = run_key(row["dataset"], row["method"], row["variant"])
+                yield key, (int(row["seed"]), int(row["fold"]))
+
+
+def _add(
+    runs: dict[str, Folds],
+    key: str,
+    fold: tuple[int, int],
+    path: Path,
+    where: str,
+) -> None:
+    folds = runs.setdefault(key, {})
+    if fold in folds:
+        raise UserError(f"{where}: {folds[fold]} and {path} have the same fold")
+    folds[fold] = path
 
 
 def _existing(source: str, where: str) -> Path:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from baselines import baselines, methods
+from baselines import baselines
 from npt.validation import validated
 from workflow.config.method_settings import typed_settings
 from workflow.planning import measurements, resources
@@ -18,7 +18,6 @@ from workflow.planning.run import Run
 from workflow.studies import kinds
 
 JOB_SECONDS = 2.0  # of a core, for starting Python and its libraries
-TRAIN_FRACTION = 0.7
 LARGE_FLOP = 1e17
 
 
@@ -50,10 +49,10 @@ class Cost:
         self.jobs += 1
         self.other_seconds += JOB_SECONDS
 
-    def add_flop(self, flop: float, update_flop: float) -> None:
-        """Count operations in updates of a size."""
+    def add_flop(self, method: str, flop: float, update_flop: float) -> None:
+        """Count operations of a method in updates of a size."""
         self.flop += flop
-        self.training_seconds += measurements.cpu_seconds(flop, update_flop)
+        self.training_seconds += measurements.cpu_seconds(method, flop, update_flop)
 
 
 def estimate(plan: Plan) -> list[Cost]:
@@ -66,7 +65,7 @@ def estimate(plan: Plan) -> list[Cost]:
             if run.stem not in counted:
                 counted.add(run.stem)
                 _add_run(cost, plan, run)
-            if study.probes:
+            if study.is_probed(run.variant):
                 _add_probe(cost, plan, study, run)
         cost.add_job()  # collect
         cost.add_job()  # show
@@ -100,9 +99,11 @@ def table(costs: Sequence[Cost], gpu_teraflops: float | None) -> str:
 
 def _add_run(cost: Cost, plan: Plan, run: Run) -> None:
     cost.add_job()
-    if methods()[run.method].saves_weights:
-        dataset = plan.dataset(run.dataset)
-        cost.add_flop(resources.run_flop(dataset, run), _update_flop(plan, run))
+    trainings = resources.run_workloads(plan.dataset(run.dataset), run)
+    for work in trainings:
+        flop = len(run.folds) * work.training_flop
+        cost.add_flop(run.method, flop, work.update_flop)
+    if trainings:
         return
     seconds = search_seconds(plan, run)
     if seconds is None:
@@ -112,10 +113,14 @@ def _add_run(cost: Cost, plan: Plan, run: Run) -> None:
 
 
 def _add_probe(cost: Cost, plan: Plan, study: PlannedStudy, run: Run) -> None:
+    """Count the probe of a run: passes over a context for each probed row."""
     cost.add_job()
-    if not methods()[run.method].saves_weights:
+    trainings = resources.run_workloads(plan.dataset(run.dataset), run)
+    if not trainings:
         return
-    cost.add_flop(_probe_flop(plan, study, run), _update_flop(plan, run))
+    probed = max(trainings, key=lambda work: work.query_flop)
+    passes = _probed_rows(plan, study, run) * _passes(study) * len(run.folds)
+    cost.add_flop(run.method, passes * probed.query_flop, probed.update_flop)
 
 
 def search_seconds(plan: Plan, run: Run) -> float | None:
@@ -136,29 +141,20 @@ def search_seconds(plan: Plan, run: Run) -> float | None:
 def _configurations(plan: Plan, run: Run) -> int:
     settings = typed_settings(run.method, run.settings, run.stem)
     dataset = plan.dataset(run.dataset)
-    rows, _ = resources.table_shape(dataset)
-    train_rows = int(TRAIN_FRACTION * rows)
+    train_rows = resources.table_size(dataset).train_rows
     baseline = baselines()[run.method]
     grid = baseline.configurations(settings, dataset.expected_task, train_rows)
     number = sum(1 for _ in grid)
     return min(number, settings.budget or number)
 
 
-def _update_flop(plan: Plan, run: Run) -> float:
-    settings = resources.npt_settings(run.settings)
-    return resources.update_flop(resources.shape_of(plan.dataset(run.dataset), settings), settings)
-
-
-def _probe_flop(plan: Plan, study: PlannedStudy, run: Run) -> float:
-    """Operations of a probe: forward passes over the batch for each probed row."""
+def _probed_rows(plan: Plan, study: PlannedStudy, run: Run) -> int:
+    """Test rows of a fold that a study probes."""
     dataset = plan.dataset(run.dataset)
-    settings = resources.npt_settings(run.settings)
-    shape = resources.shape_of(dataset, settings)
+    rows, _ = resources.table_shape(dataset)
     rule = dataset.split_rule
-    test_rows = rule.fixed_test_rows or shape.rows // max(2, rule.folds)
-    rows = min(study.max_test_rows or test_rows, test_rows)
-    passes = rows * _passes(study) * len(run.folds)
-    return passes * resources.forward_flop(shape, settings)
+    test_rows = rule.fixed_test_rows or rows // max(2, rule.folds)
+    return min(study.max_test_rows or test_rows, test_rows)
 
 
 def _passes(study: PlannedStudy) -> float:

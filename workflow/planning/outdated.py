@@ -20,12 +20,10 @@ def outdated_folders(plan: Plan) -> list[str]:
         if _is_outdated(paths.run_rows(run.stem), run.method, ()):
             folders[paths.runs_of_method(run.method)] = None
     for study in plan.studies.values():
-        if not study.probes:
-            continue
         kind = kinds()[study.kind]
         options = kind.options.model_validate(study.options)
         sources = probe_sources(study.kind, kind.sources(options))
-        for run in plan.runs_of(study):
+        for run in plan.probed_runs_of(study):
             if _is_outdated(paths.probe_rows(study.name, run.stem), run.method, sources):
                 folders[paths.probes_of_method(run.method, study.name)] = None
     return list(folders)

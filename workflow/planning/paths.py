@@ -59,6 +59,11 @@ def run_metrics(stem: str = RUN) -> str:
     return f"{RESULTS}/runs/{stem}.metrics.csv"
 
 
+def trial_of_run(stem: str, fold: int, name: str) -> str:
+    """Stem of a configuration of a search on a fold, whose files stay until the search ends."""
+    return f"{stem}.trials/{fold}_{name}"
+
+
 def run_trials(stem: str = RUN) -> str:
     """Validation scores of all configurations of a grid search."""
     return f"{RESULTS}/runs/{stem}.scores.parquet"

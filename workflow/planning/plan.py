@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.declaration import Dataset
+from npt.interface import UserError
 from npt.validation import Strict
 from workflow.config.models import Config
+from workflow.config.reading import read_file
 from workflow.config.scoring import Scoring
 from workflow.config.study import Study, studies_of
-from workflow.planning.external_runs import external_runs
+from workflow.planning.external_runs import config_of, external_runs, is_collected
 from workflow.planning.planned_study import (
     External,
     PlannedStudy,
@@ -56,6 +59,8 @@ class Plan(Strict):
         selections = {name: select(study, config) for name, study in studies.items()}
         require_agreement(selections)
         external = {name: _external_runs(study) for name, study in studies.items()}
+        for name, study in studies.items():
+            _require_same_settings(study, selections[name], external[name])
         fingerprints = _fingerprints(config, selections)
         wanted = _wanted_folds(studies, selections, external)
         runs = _runs(wanted, selections, fingerprints)
@@ -92,9 +97,36 @@ class Plan(Strict):
         """Runs of a study, external ones left out."""
         return [self.runs[stem] for stem in study.runs]
 
+    def probed_runs_of(self, study: PlannedStudy) -> list[Run]:
+        """Runs of a study that it probes."""
+        return [run for run in self.runs_of(study) if study.is_probed(run.variant)]
+
 
 def _external_runs(study: Study) -> External:
     return external_runs(study.external_results, f"{study.key}.external_results")
+
+
+def _require_same_settings(study: Study, selected: list[Selected], external: External) -> None:
+    """Raise `UserError` if rows of a collected study were made with other settings.
+
+    Fingerprints are no help: they also change with the code that reads a dataset.
+    """
+    for source in filter(is_collected, study.external_results):
+        where = f"{study.key}.external_results: {source}"
+        config = config_of(source)
+        if not config.exists():
+            raise UserError(f"{where}: needs the configuration of its rows, {config}")
+        theirs: dict[str, Run] = {}
+        for run in Plan.of(read_file(config)).runs.values():
+            theirs[run.key] = run
+        for variant in selected:
+            if Path(source) not in external.get(variant.key, {}).values():
+                continue
+            if variant.key not in theirs:
+                raise UserError(f"{where}: {config} has no {variant.key}")
+            run = theirs[variant.key]
+            if (run.settings, run.trials) != (variant.settings, variant.trials):
+                raise UserError(f"{where}: {variant.key} has other settings than in {config}")
 
 
 def _fingerprints(config: Config, selections: Selections) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from npt.validation import Strict
-from workflow.config.fields import TUNED
+from workflow.config.fields import BASE, TUNED
 from workflow.config.study import Study
 from workflow.planning.external_runs import Folds
 from workflow.planning.paths import run_key
@@ -47,6 +47,7 @@ class PlannedStudy(Strict):
 
     Attributes:
         probes: Whether its rows are those of a probe of the runs.
+        trains_twins: Whether it probes the base runs alone, and has the rows of their twins' runs.
         options: Those of the study kind, as plain values.
         max_test_rows: Limit of the probed test rows of a fold; None probes all.
         runs: Stems of its runs, external ones left out, with those folds that the study uses.
@@ -57,6 +58,7 @@ class PlannedStudy(Strict):
     name: str
     kind: str
     probes: bool = False
+    trains_twins: bool = False
     options: dict[str, Any]
     max_test_rows: int | None
     runs: dict[str, tuple[int, ...]]
@@ -67,6 +69,10 @@ class PlannedStudy(Strict):
     def datasets(self) -> list[str]:
         """Names of the datasets of the study, in its order."""
         return list(dict.fromkeys(row.dataset for row in self.expected))
+
+    def is_probed(self, variant: str) -> bool:
+        """Whether the rows of a variant are those of a probe."""
+        return self.probes and (variant == BASE or not self.trains_twins)
 
 
 def planned_study(
@@ -85,6 +91,7 @@ def planned_study(
         name=study.name,
         kind=study.kind.name,
         probes=study.kind.probes,
+        trains_twins=study.kind.trains_twins,
         options=study.options.model_dump(),
         max_test_rows=study.max_test_rows,
         runs=_runs_of(study, selected, external, runs),
@@ -153,4 +160,5 @@ def run_of(
         folds=folds,
         settings=selected.settings,
         data=fingerprints[selected.dataset],
+        trials=dict(selected.trials),
     )

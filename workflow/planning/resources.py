@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.data.declaration import Dataset
-from npt.nn import flops
-from npt.nn.settings import NPTSettings
+from npt.workload import TableSize, Workload
 from workflow.planning.run import Run
 
 UNKNOWN_ROWS = 10_000  # of a custom dataset, whose size is known only after reading it
 UNKNOWN_COLUMNS = 30
+TRAIN_FRACTION = 0.7  # of the rows
 LIBRARIES_MB = 500  # a Python process that has imported torch and the like
-FLOAT = 4  # bytes
 SLOWEST_GPU = 5e12  # operations a second of any GPU of a cluster, for time limits alone
 CPU_RATE = 6e10  # operations a second of a core in large updates, see docs/performance.md
 FEWEST_MINUTES = 30
@@ -26,24 +25,6 @@ MARGIN = 1.5
 MEMORY_STEP = 500  # megabytes
 
 Settings = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Sizes of a table.
-
-    Attributes:
-        batch: Rows (n) of a training batch.
-        tokens: Tokens (d) of a row.
-        batches: Batches of an epoch.
-        cells: Of the whole table.
-    """
-
-    rows: int
-    batch: int
-    tokens: int
-    batches: int
-    cells: int
 
 
 def table_shape(dataset: Dataset | CustomDataset) -> tuple[int, int]:
@@ -59,65 +40,45 @@ def cells(dataset: Dataset | CustomDataset) -> int:
     return rows * columns
 
 
-def shape_of(dataset: Dataset | CustomDataset, settings: NPTSettings) -> Shape:
-    """Shape of a table for an NPT."""
+def table_size(dataset: Dataset | CustomDataset) -> TableSize:
+    """Sizes of a table on which the work of a training depends."""
     rows, columns = table_shape(dataset)
-    tokens = columns
+    pixels = None
     if isinstance(dataset, Dataset) and dataset.image:
-        pixels = dataset.image.height * dataset.image.width
-        tokens = pixels // settings.patch**2 + 1
-    batch = min(rows, settings.batch_rows or rows)
-    batches = -(-rows // batch)
-    if settings.lookup != "off":
-        batch *= 2  # every row has a duplicate
-    return Shape(rows, batch, tokens, batches, rows * columns)
+        pixels = (dataset.image.height, dataset.image.width)
+    return TableSize(rows, columns, int(TRAIN_FRACTION * rows), pixels)
 
 
-def npt_settings(settings: Settings) -> NPTSettings:
-    """Settings of NPT from plain values."""
-    return NPTSettings(**settings)
+def workload(dataset: Dataset | CustomDataset, method: str, settings: Settings) -> Workload | None:
+    """Work of a training by a method with plain settings; None if only measurements know."""
+    declared = methods()[method]
+    if declared.workload is None:
+        return None
+    return declared.workload(declared.settings(**settings), table_size(dataset))
 
 
-def forward_flop(shape: Shape, settings: NPTSettings) -> float:
-    """Floating-point operations of a forward pass over a batch."""
-    return flops.forward(shape.batch, shape.tokens, settings)
-
-
-def update_flop(shape: Shape, settings: NPTSettings) -> float:
-    """Floating-point operations of a training step."""
-    return flops.update(shape.batch, shape.tokens, settings)
-
-
-def training_flop(shape: Shape, settings: NPTSettings) -> float:
-    """Floating-point operations of a training with its validation passes over all batches."""
-    epoch_updates = shape.batches * settings.repeated_batches
-    evaluations = settings.updates / epoch_updates / settings.evaluate_every
-    training_passes = flops.TRAINING * settings.updates
-    validation_passes = shape.batches * evaluations
-    return forward_flop(shape, settings) * (training_passes + validation_passes)
+def run_workloads(dataset: Dataset | CustomDataset, run: Run) -> list[Workload]:
+    """Work of each training of a run on a fold; empty if only measurements know."""
+    workloads: list[Workload] = []
+    for training in run.trainings:
+        work = workload(dataset, training.method, training.settings)
+        if work is not None:
+            workloads.append(work)
+    return workloads
 
 
 def run_flop(dataset: Dataset | CustomDataset, run: Run) -> float:
-    """Floating-point operations of the trainings of a run of NPT."""
-    settings = npt_settings(run.settings)
-    shape = shape_of(dataset, settings)
-    return len(run.folds) * training_flop(shape, settings)
+    """Floating-point operations of the trainings of a run; 0 if only measurements know."""
+    of_fold = sum(work.training_flop for work in run_workloads(dataset, run))
+    return len(run.folds) * of_fold
 
 
-def training_memory(shape: Shape, settings: NPTSettings) -> float:
-    """Peak memory of a training in megabytes.
-
-    Weights count five times (gradient, two moments, slow copy); activations, attention maps
-    between datapoints and the table are added.
-    """
-    datapoint_blocks, _ = flops.blocks(settings)
-    width = shape.tokens * settings.width
-    weights = 5 * FLOAT * 12 * width**2 * datapoint_blocks
-    activations = 20 * FLOAT * settings.layers * shape.batch * width
-    attention = 3 * FLOAT * settings.heads * shape.batch**2 * datapoint_blocks
-    table = 3 * 8 * shape.cells
-    total = weights + activations + attention + table
-    return LIBRARIES_MB + total / 1e6
+def run_memory(dataset: Dataset | CustomDataset, run: Run) -> float:
+    """Peak memory of a run in megabytes."""
+    trainings = [work.memory_mb for work in run_workloads(dataset, run)]
+    if trainings:
+        return LIBRARIES_MB + max(trainings)
+    return fitting_memory(cells(dataset))
 
 
 def fitting_memory(table_cells: int) -> float:

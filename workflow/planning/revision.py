@@ -16,6 +16,7 @@ FITTING = ("workflow/results/fitting.py", "workflow/results/job.py")
 # What all probes depend on; their rows hold metrics, which rows of runs do not.
 PROBING = (
     "npt/metrics.py",
+    "workflow/results/best_trials.py",
     "workflow/studies/probing.py",
     "workflow/studies/query.py",
     "workflow/studies/study_kind.py",

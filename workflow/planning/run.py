@@ -7,6 +7,8 @@ import json
 from functools import cached_property
 from typing import Any
 
+from pydantic import Field
+
 from npt.validation import Strict
 from workflow.config.folds import format_folds
 from workflow.planning.paths import run_key
@@ -19,7 +21,8 @@ class Run(Strict):
 
     Attributes:
         seed: Random seed of the training, as in `seeds` of the configuration.
-        settings: Resolved settings of the method.
+        settings: Resolved settings of the method; of a search, those of its base.
+        trials: Resolved settings of the configurations of a search by name; else empty.
         data: Fingerprint of the dataset's declaration.
     """
 
@@ -30,6 +33,7 @@ class Run(Strict):
     folds: tuple[int, ...]
     settings: dict[str, Any]
     data: str
+    trials: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -44,8 +48,31 @@ class Run(Strict):
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hex digits over the run's configuration, folds left out."""
-        facts = [self.dataset, self.data, self.method, self.seed, self.settings]
+        facts: list[Any] = [self.dataset, self.data, self.method, self.seed, self.settings]
+        if self.trials:
+            facts.append(self.trials)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def trainings(self) -> list[Run]:
+        """The configurations of a search as runs of their own; else the run itself."""
+        if not self.trials:
+            return [self]
+        return [self.trial(name) for name in self.trials]
+
+    def trial(self, name: str) -> Run:
+        """A configuration of a search, as a run of its own."""
+        fields = self.model_dump()
+        fields |= {"variant": name, "settings": self.trials[name], "trials": {}}
+        return Run(**fields)
+
+    def changes_of(self, name: str) -> dict[str, Any]:
+        """Settings of a configuration that differ from the base."""
+        changes: dict[str, Any] = {}
+        for key, value in self.trials[name].items():
+            if value != self.settings[key]:
+                changes[key] = value
+        return changes
 
     def training_seed(self, fold: int) -> int:
         """Seed of the random numbers of the training on a fold."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from baselines import methods
 from npt.interface import UserError
+from workflow.config.fields import BASE, TUNED
 from workflow.config.method_settings import as_json
 from workflow.config.models import Config
 from workflow.config.resolution import resolve, trials
@@ -24,8 +25,9 @@ class Selected:
     Attributes:
         settings: Resolved, as plain values.
         changes: Those of a trial in the base.
-        is_trial: Whether it is one of the configurations of a tuned study.
+        is_trial: Whether it is a configuration of a tuned study with a job of its own.
         where: Key of the variant in the configuration.
+        trials: Resolved settings of all configurations by name, if they share a job.
     """
 
     dataset: str
@@ -35,6 +37,7 @@ class Selected:
     changes: Changes
     is_trial: bool
     where: str
+    trials: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -63,19 +66,57 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterat
         if name in tried:
             raise UserError(f"{study.key}.variants.{method}.{name}: is a trial of the study")
     variants: dict[str, Changes] = {}
-    if study.include_base:
-        variants["base"] = {}
-    variants.update(tried)
+    if tried and config.trials_share_a_job:
+        yield _search(study, config, dataset, method, tried)
+    else:
+        if study.include_base:
+            variants[BASE] = {}
+        variants.update(tried)
     variants.update(named)
+    base: dict[str, Any] = {}
     for variant, changes in variants.items():
         where = f"configurations.{dataset}.{method}.{variant}"
         if variant in named:
-            where = f"{study.key}.variants.{method}.{variant}"
+            where = _where(study, method, variant)
         settings = as_json(resolve(config, dataset, method, changes, where))
-        refusal = study.kind.refuse(settings)
-        if refusal:
-            raise UserError(f"{study.key}.methods: {method} ({variant}): {refusal}")
+        if variant == BASE:
+            base = settings
+        elif study.kind.trains_twins and settings == base:
+            continue  # the base is without this source of information
+        _refuse(study, method, variant, settings)
         yield Selected(dataset, method, variant, settings, changes, variant in tried, where)
+
+
+def _where(study: Study, method: str, variant: str) -> str:
+    """Key of a named variant; twins have none in the configuration."""
+    if study.kind.trains_twins:
+        return f"{study.key}: {variant} of {method}"
+    return f"{study.key}.variants.{method}.{variant}"
+
+
+def _search(
+    study: Study,
+    config: Config,
+    dataset: str,
+    method: str,
+    tried: Mapping[str, Changes],
+) -> Selected:
+    """All configurations of a tuned study as one variant, whose job chooses the best."""
+    trial_settings: dict[str, dict[str, Any]] = {}
+    for name, changes in tried.items():
+        where = f"configurations.{dataset}.{method}.{name}"
+        settings = as_json(resolve(config, dataset, method, changes, where))
+        _refuse(study, method, name, settings)
+        trial_settings[name] = settings
+    base = as_json(resolve(config, dataset, method, {}))
+    where = f"{study.key}.tuned"
+    return Selected(dataset, method, TUNED, base, {}, False, where, trial_settings)
+
+
+def _refuse(study: Study, method: str, variant: str, settings: Mapping[str, Any]) -> None:
+    refusal = study.kind.refuse(settings)
+    if refusal:
+        raise UserError(f"{study.key}.methods: {method} ({variant}): {refusal}")
 
 
 def _trials(study: Study, config: Config, dataset: str, method: str) -> Mapping[str, Changes]:
@@ -91,7 +132,7 @@ def require_agreement(selections: Mapping[str, Iterable[Selected]]) -> None:
     for study, selected in selections.items():
         for variant in selected:
             owner, earlier = first.setdefault(variant.key, (study, variant))
-            if earlier.settings != variant.settings:
+            if (earlier.settings, earlier.trials) != (variant.settings, variant.trials):
                 raise UserError(
                     f"{variant.where}: differs from studies.{owner}; rename one of the variants"
                 )

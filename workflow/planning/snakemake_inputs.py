@@ -47,8 +47,9 @@ class Jobs:
         for study in self.plan.studies.values():
             files.append(paths.collected(study.name))
             files += self.shown(study.kind, study.name)
-            if study.probes:
-                files += _files_of_probes(study)
+            for run in self.plan.probed_runs_of(study):
+                files.append(paths.probe_rows(study.name, run.stem))
+                files.append(paths.probe_predictions(study.name, run.stem))
         return files
 
     def custom_file(self, wildcards: Any) -> list[str]:
@@ -80,21 +81,14 @@ class Jobs:
     def memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for a run or a probe of it."""
         run = self._run(wildcards)
-        if methods()[run.method].saves_weights:
-            dataset = self.plan.dataset(run.dataset)
-            settings = resources.npt_settings(run.settings)
-            shape = resources.shape_of(dataset, settings)
-            megabytes = resources.training_memory(shape, settings)
-        else:
-            megabytes = resources.fitting_memory(self._cells(wildcards))
+        megabytes = resources.run_memory(self.plan.dataset(run.dataset), run)
         return resources.requested_memory(megabytes, attempt)
 
     def minutes(self, wildcards: Any, attempt: int) -> int:
         """Time limit of a run in minutes."""
         run = self._run(wildcards)
-        if methods()[run.method].saves_weights:
-            dataset = self.plan.dataset(run.dataset)
-            flop = resources.run_flop(dataset, run)
+        flop = resources.run_flop(self.plan.dataset(run.dataset), run)
+        if flop:
             return resources.training_minutes(flop, attempt)
         cells = self._cells(wildcards)
         return resources.search_minutes(cells, len(run.folds), attempt)
@@ -127,12 +121,12 @@ class Jobs:
         """Rows and predictions of a study, exactly those planned."""
         study = self._study(wildcards)
         files: list[str] = []
-        for stem in study.runs:
-            if study.probes:
-                files.append(paths.probe_rows(study.name, stem))
+        for run in self.plan.runs_of(study):
+            if study.is_probed(run.variant):
+                files.append(paths.probe_rows(study.name, run.stem))
                 continue
-            files.append(paths.run_rows(stem))
-            files.append(paths.run_predictions(stem))
+            files.append(paths.run_rows(run.stem))
+            files.append(paths.run_predictions(run.stem))
         return files
 
     def external_files(self, wildcards: Any) -> list[str]:
@@ -258,14 +252,6 @@ def _files_of_run(run: Run) -> list[str]:
         files.append(paths.run_weights(stem))
     if method.searches:
         files.append(paths.run_trials(stem))
-    return files
-
-
-def _files_of_probes(study: PlannedStudy) -> list[str]:
-    files: list[str] = []
-    for stem in study.runs:
-        files.append(paths.probe_rows(study.name, stem))
-        files.append(paths.probe_predictions(study.name, stem))
     return files
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import matplotlib
 import pandas as pd
 
+from workflow.report.titles import npt_of_title
+
 matplotlib.use("Agg")
 
 if TYPE_CHECKING:
@@ -18,19 +20,18 @@ if TYPE_CHECKING:
 STYLE = Path(__file__).with_name("figure.mplstyle")
 COLUMN, PAGE = 3.4, 7.0  # inches
 ROW_HEIGHT, MARGIN = 0.17, 0.75
-NPT_COLOR, OTHER_COLOR = "#d55e00", "#0072b2"
+NPT_COLOR, COMPACT_COLOR, OTHER_COLOR = "#d55e00", "#cc79a7", "#0072b2"
+NPT_STYLES = {"npt": (NPT_COLOR, "D"), "npt_compact": (COMPACT_COLOR, "o")}
 COLORS = (
-    NPT_COLOR,
     OTHER_COLOR,
     "#009e73",
-    "#cc79a7",
     "#56b4e9",
     "#e69f00",
     "#000000",
     "#7f7f7f",
     "#a6761d",
 )
-MARKERS = "Dos^vPX<>"
+MARKERS = "s^vPX<>"
 
 
 def pyplot() -> Any:
@@ -66,9 +67,9 @@ def points(
     errors: pd.Series,
     highlight: list[str] | None = None,
 ) -> None:
-    """Means with error bars, the first label on top; NPT, or `highlight`, in its own color."""
+    """Means with error bars, the first label on top; NPTs, or `highlight`, in their own color."""
     if highlight is None:
-        highlight = [label for label in labels if label.startswith("NPT")]
+        highlight = [label for label in labels if npt_of_title(label)]
     for label, height, mean, error in zip(labels, heights(labels), means, errors, strict=True):
         if pd.isna(mean):
             axis.annotate(
@@ -106,12 +107,16 @@ def zero_line(axis: Axes) -> None:
 
 
 def method_styles(titles: list[str]) -> dict[str, tuple[str, str]]:
-    """Color and marker of each method; the first are reserved for NPT in all figures."""
-    order = sorted(dict.fromkeys(titles), key=lambda title: not title.startswith("NPT"))
-    has_npt = bool(order) and order[0].startswith("NPT")
-    styles = {}
-    for index, title in enumerate(order, 0 if has_npt else 1):
-        cycle = index // len(COLORS)
-        color = COLORS[index % len(COLORS)]
-        styles[title] = (color, MARKERS[(index + cycle) % len(MARKERS)])
+    """Color and marker of each method; each NPT has its own in all figures."""
+    styles: dict[str, tuple[str, str]] = {}
+    others = 0
+    for title in dict.fromkeys(titles):
+        npt = npt_of_title(title)
+        if npt and NPT_STYLES[npt] not in styles.values():
+            styles[title] = NPT_STYLES[npt]
+            continue
+        cycle = others // len(COLORS)
+        color = COLORS[others % len(COLORS)]
+        styles[title] = (color, MARKERS[(others + cycle) % len(MARKERS)])
+        others += 1
     return styles

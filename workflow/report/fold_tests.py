@@ -18,7 +18,7 @@ from workflow.report.statistics import (
     unfinished,
     with_columns,
 )
-from workflow.report.titles import method_title
+from workflow.report.titles import NPTS, method_title
 
 Model = tuple[str, str]  # method and variant
 FEWEST_FOLDS = 3
@@ -43,11 +43,12 @@ WAITING = "not tested before all results of the dataset are there"
 
 
 def reference_model(study: pd.DataFrame) -> Model:
-    """The model that others are compared with: NPT, or the first one."""
+    """The model that others are compared with: the first of `NPTS`, or the first one."""
     models = _models(study)
-    for model in models:
-        if model[0] == "npt":
-            return model
+    for name in NPTS:
+        for model in models:
+            if model[0] == name:
+                return model
     return models[0]
 
 

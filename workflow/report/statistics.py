@@ -17,6 +17,7 @@ from npt.table import TASKS, Task
 from workflow.results.row import UNFINISHED
 
 LEVEL = 0.05  # significance level of all tests
+ROUNDING = 1e-9  # relative difference of numbers in double precision that rounding may cause
 MODEL = ["dataset", "method", "variant"]
 SUMMARY_COLUMNS = [
     "task",
@@ -92,9 +93,10 @@ def _mean_over_seeds(seeds: pd.DataFrame) -> dict[Any, Any]:
         first = failed.iloc[0].to_dict()
         return {**first, "reason": f"seed {first['seed']}: {first['reason']}"}
     first = seeds.iloc[0].to_dict()
-    numbers = seeds.select_dtypes("number").drop(columns=["fold", "seed"])
-    means = numbers.mean(skipna=False).to_dict()
-    return {**first, **means}
+    numbers = seeds.select_dtypes("number")
+    numbers = numbers.drop(columns=["fold", "seed"])
+    means = numbers.mean(skipna=False)
+    return {**first, **means.to_dict()}
 
 
 def seed_deviation(rows: pd.DataFrame, column: str) -> float:
@@ -105,7 +107,8 @@ def seed_deviation(rows: pd.DataFrame, column: str) -> float:
 
 def nearly_equal(values: pd.Series | np.ndarray) -> bool:
     """Whether values differ by rounding alone."""
-    return bool(np.ptp(values) <= 1e-9 * np.abs(values).max())
+    largest = np.abs(values).max()
+    return bool(np.ptp(values) <= ROUNDING * largest)
 
 
 def standard_error(values: pd.Series) -> float:
@@ -114,7 +117,8 @@ def standard_error(values: pd.Series) -> float:
         return float("nan")
     if values.notna().all() and nearly_equal(values):
         return 0.0
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
+    deviation = values.std(ddof=1)
+    return float(deviation / np.sqrt(len(values)))
 
 
 def by_model(study: pd.DataFrame) -> list[ModelRows]:
@@ -203,13 +207,17 @@ def missing_reason(row: Mapping[Any, Any], metric: str) -> str:
 
 def metrics_of(task: Task, first: str) -> list[str]:
     """Metrics of a task, `first` before the others."""
-    names = [name for name, metric in METRICS.items() if task in metric.tasks]
+    names = []
+    for name, metric in METRICS.items():
+        if task in metric.tasks:
+            names.append(name)
     return sorted(names, key=lambda name: name != first)
 
 
 def unfinished(study: pd.DataFrame) -> list[str]:
     """Datasets of which results are missing."""
-    return list(study.loc[study["status"] == UNFINISHED, "dataset"].unique())
+    missing = study[study["status"] == UNFINISHED]
+    return list(missing["dataset"].unique())
 
 
 def without_failures(study: pd.DataFrame) -> pd.DataFrame:

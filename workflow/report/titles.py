@@ -8,6 +8,9 @@ from baselines import methods
 from npt.data.datasets import datasets
 from npt.table import Task
 
+# The models that the benchmark is about: named in sentences, and drawn in colors of their own. The
+# first of them in a study is the one that other methods are compared with.
+NPTS = ("npt_compact", "npt")
 TASK_TITLES: dict[Task, str] = {
     "binary": "Binary classification",
     "multiclass": "Multi-class classification",
@@ -20,6 +23,14 @@ def method_title(method: str, variant: str) -> str:
     declared = methods().get(method)
     title = declared.title if declared else method
     return title if variant == "base" else f"{title} ({variant})"
+
+
+def npt_of_title(title: str) -> str | None:
+    """Name of the NPT that a title, perhaps with a variant, is of; None for other methods."""
+    for name in NPTS:
+        if title.split(" (")[0] == methods()[name].title:
+            return name
+    return None
 
 
 def method_titles(frame: pd.DataFrame) -> list[str]:

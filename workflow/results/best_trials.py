@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from workflow.planning.planned_study import Expected
 from workflow.results.row import UNFINISHED, Key, Row
+
+CONFIGURATION = "configuration"  # key of the winner's name among the chosen hyper-parameters
 
 
 @dataclass(frozen=True)
@@ -23,14 +25,6 @@ class Trial:
     def run_key(self) -> str:
         """Key of the tuned variant, or of the run itself."""
         return self.expected.trial_of or self.expected.key
-
-    @property
-    def loss(self) -> float:
-        """Validation loss, infinite where there is none."""
-        loss = self.row.validation_loss
-        if loss is None or math.isnan(loss):
-            return math.inf
-        return loss
 
 
 def best_trials(trials: Iterable[Trial]) -> list[Row]:
@@ -54,30 +48,46 @@ def _best(trials: list[Trial]) -> Row:
     for trial in trials:
         if trial.row.status == UNFINISHED:
             return trial.row.changed({"variant": variant})
-    succeeded = [trial for trial in trials if trial.row.status == "ok"]
-    winner = min(succeeded, key=lambda trial: trial.loss, default=first)
-    changes = {
-        "variant": variant,
-        "chosen": _chosen(winner),
-        "fit_seconds": round(_total(trials, "fit_seconds"), 3),
-        "fits": int(_total(trials, "fits")),
-        "configurations": len(trials),
+    rows = [trial.row for trial in trials]
+    changes = {trial.row.variant: trial.expected.changes for trial in trials}
+    return best_row(rows, changes).changed({"variant": variant})
+
+
+def best_row(rows: Sequence[Row], changes: Mapping[str, Mapping[str, Any]]) -> Row:
+    """The row with the lowest validation loss, with the costs of all; failed ones lose.
+
+    Args:
+        rows: Of all configurations of a search on a fold.
+        changes: What each configuration changes in the base, by its variant.
+    """
+    succeeded = [row for row in rows if row.status == "ok"]
+    winner = min(succeeded, key=_loss, default=rows[0])
+    chosen = {
+        CONFIGURATION: winner.variant,
+        **changes[winner.variant],
+        **(winner.chosen or {}),
     }
-    return winner.row.changed(changes)
-
-
-def _chosen(winner: Trial) -> dict[str, Any]:
-    return {
-        "configuration": winner.row.variant,
-        **winner.expected.changes,
-        **(winner.row.chosen or {}),
+    costs = {
+        "fit_seconds": round(_total(rows, "fit_seconds"), 3),
+        "fits": int(_total(rows, "fits")),
+        "configurations": len(rows),
+        "failed_configurations": len(rows) - len(succeeded),
     }
+    return winner.changed({"chosen": chosen, **costs})
 
 
-def _total(trials: Iterable[Trial], column: str) -> float:
+def _loss(row: Row) -> float:
+    """Validation loss, infinite where there is none."""
+    loss = row.validation_loss
+    if loss is None or math.isnan(loss):
+        return math.inf
+    return loss
+
+
+def _total(rows: Iterable[Row], column: str) -> float:
     total = 0.0
-    for trial in trials:
-        value = getattr(trial.row, column)
+    for row in rows:
+        value = getattr(row, column)
         if value is not None:
             total += value
     return total

@@ -11,6 +11,7 @@ from baselines import methods
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.store import Prepared
 from npt.interface import UserError
+from workflow.planning.external_runs import is_csv
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import Expected, PlannedStudy
 from workflow.results.best_trials import Trial, best_trials
@@ -37,6 +38,7 @@ from workflow.results.sources import (
     folder_sources,
     own_sources,
 )
+from workflow.results.study_file import read_collected
 
 Content = TypeVar("Content")
 DatasetFold = tuple[str, int]
@@ -83,7 +85,7 @@ class Collector:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.prepared = PreparedDatasets(plan)
-        self._rows = _Files(read_rows)
+        self._rows = _Files(_read)
         self._predictions = _Files(read_predictions)
 
     def collect(self, study: PlannedStudy) -> Collected:
@@ -100,11 +102,15 @@ class Collector:
         for expected in study.expected:
             row = self._row(study, expected, sources)
             trials.append(Trial(expected, row))
-        all_rows = [trial.row for trial in trials] + external
+        probed: list[Row] = []
+        trained = list(external)
+        for trial in trials:
+            rows = probed if study.is_probed(trial.row.variant) else trained
+            rows.append(trial.row)
         return Collected(
             rows=(*best_trials(trials), *external),
             problems=tuple(problems),
-            mixtures=tuple(mixed_revisions(all_rows)),
+            mixtures=(*mixed_revisions(probed), *mixed_revisions(trained)),
         )
 
     def _row(self, study: PlannedStudy, expected: Expected, sources: Sources) -> Row:
@@ -119,7 +125,7 @@ class Collector:
         except FileNotFoundError:
             reason = f"{source.rows}: missing"
             if source.stem is not None:
-                probing_study = study.name if study.probes else None
+                probing_study = study.name if study.is_probed(expected.variant) else None
                 reason = why_unfinished(source.stem, probing_study)
         except UserError as error:
             reason = f"{error}; {source.remedy}"
@@ -130,9 +136,10 @@ class Collector:
     def _finished(self, study: PlannedStudy, expected: Expected, source: Source) -> Row:
         prepared = self.prepared.get(expected.dataset)
         row = self._only_row(source, expected)
-        require_settings(row, expected, source.rows)
+        if not source.is_collected:  # the settings of those were compared when they were planned
+            require_settings(row, expected, source.rows)
         require_data(row, prepared, source.rows)
-        if study.probes:
+        if study.is_probed(expected.variant):
             require_query(row, study, prepared, source.rows)
             return row
         return self._scored(row, source, prepared)
@@ -214,6 +221,11 @@ class Collector:
             status=UNFINISHED,
             reason=reason,
         )
+
+
+def _read(path: Path) -> list[Row]:
+    """Rows of a run, or of a collected study."""
+    return read_collected(path) if is_csv(str(path)) else read_rows(path)
 
 
 class _Files(Generic[Content]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,12 @@ class Job:
         settings = typed_settings(run.method, run.settings, f"{paths.PLAN}: {stem}")
         prepared = store.load(Path(paths.prepared(run.dataset)))
         return cls(run, plan.preset, methods()[run.method], settings, prepared)
+
+    def trial(self, name: str) -> Job:
+        """A configuration of a search, as a job of its own."""
+        run = self.run.trial(name)
+        settings = typed_settings(run.method, run.settings, f"{paths.PLAN}: {self.run.stem}")
+        return replace(self, run=run, settings=settings)
 
     def split(self, fold: int) -> Split:
         """Train, validation and test rows of a fold.

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from baselines import methods
 from workflow.planning import paths
+from workflow.planning.external_runs import is_csv
 from workflow.planning.revision import revision
 from workflow.results.row import UNFINISHED, Row
 
@@ -39,8 +40,11 @@ def mixed_revisions(rows: Iterable[Row]) -> list[str]:
 
 
 def _other_revision(row: Row) -> str:
-    """Message about an external row of other code than here; empty for other rows."""
-    if not row.source or row.method not in methods():
+    """Message about a row of another machine and of other code than here; empty for other rows.
+
+    The rows of a collected study are of the code of their time, which they name.
+    """
+    if not row.source or is_csv(row.source) or row.method not in methods():
         return ""
     here = revision(methods()[row.method])
     if row.revision == here:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.planning import paths
-from workflow.planning.external_runs import external_runs, is_csv, predictions_of
+from workflow.planning.external_runs import external_runs, is_collected, is_csv, predictions_of
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.results.row import Key
@@ -19,13 +19,18 @@ class Source:
 
     Attributes:
         stem: Stem of a run of this plan; None for external results.
-        folder: External results folder; empty for a run of this plan.
+        folder: External results folder or csv; empty for a run of this plan.
     """
 
     rows: Path
     predictions: Path
     stem: str | None = None
     folder: str = ""
+
+    @property
+    def is_collected(self) -> bool:
+        """Whether the rows are those of a collected study."""
+        return is_csv(self.folder)
 
     @property
     def remedy(self) -> str:
@@ -44,7 +49,7 @@ def own_sources(plan: Plan, study: PlannedStudy) -> Sources:
     for stem, folds in study.runs.items():
         run = plan.runs[stem]
         rows = paths.run_rows(stem)
-        if study.probes:
+        if study.is_probed(run.variant):
             rows = paths.probe_rows(study.name, stem)
         predictions = paths.run_predictions(stem)
         source = Source(Path(rows), Path(predictions), stem)
@@ -54,14 +59,15 @@ def own_sources(plan: Plan, study: PlannedStudy) -> Sources:
 
 
 def external_sources(study: PlannedStudy) -> Sources:
-    """Files of the runs in the external results folders of a study.
+    """Files of the runs in the external results folders and collected studies of a study.
 
     Raises:
         UserError: a folder has no runs.
     """
     sources: Sources = {}
-    for folder in external_folders(study):
-        sources |= folder_sources(folder, study)
+    for name in study.external_results:
+        if not is_csv(name) or is_collected(name):
+            sources |= folder_sources(name, study)
     return sources
 
 
@@ -72,11 +78,11 @@ def external_folders(study: PlannedStudy) -> list[str]:
 
 def external_csvs(study: PlannedStudy) -> list[str]:
     """External results that are plain csv files."""
-    return [name for name in study.external_results if is_csv(name)]
+    return [name for name in study.external_results if is_csv(name) and not is_collected(name)]
 
 
 def folder_sources(folder: str, study: PlannedStudy) -> Sources:
-    """Files of the runs in a results folder."""
+    """Files of the runs in a results folder, or the csv of a collected study."""
     sources: Sources = {}
     runs = external_runs([folder], f"studies.{study.name}.external_results")
     for run_key, files in runs.items():

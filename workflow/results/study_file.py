@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import ValidationError
 
 from npt.atomic import replacing
+from npt.interface import UserError
 from workflow.results.row import Row
 
 # Columns whose values may look like numbers.
@@ -56,6 +59,43 @@ def read_study(path: Path) -> pd.DataFrame:
         na_values=[""],
         dtype={name: str for name in columns if name in TEXT},
     )
+
+
+def read_collected(path: Path) -> list[Row]:
+    """The rows of a collected study, as they were before they were written.
+
+    Raises:
+        UserError: a line is not a row; names the file, the line and the column.
+    """
+    rows: list[Row] = []
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        for number, cells in enumerate(csv.DictReader(lines), 2):
+            del cells["study"]
+            rows.append(_row(cells, f"{path}:{number}"))
+    return rows
+
+
+def _row(cells: Mapping[str, str], where: str) -> Row:
+    values: dict[str, Any] = {}
+    for name, cell in cells.items():
+        if name in TEXT:
+            values[name] = cell
+        elif cell:
+            values[name] = _parsed(cell)
+    try:
+        return Row.model_validate(values, strict=False)
+    except ValidationError as error:
+        first = error.errors()[0]
+        column = ".".join(str(part) for part in first["loc"])
+        raise UserError(f"{where}.{column}: {first['msg']}") from None
+
+
+def _parsed(cell: str) -> Any:
+    """The value of a cell: a number, a truth value, a mapping, or else its text."""
+    try:
+        return json.loads(cell.lower() if cell in ("True", "False") else cell)
+    except json.JSONDecodeError:
+        return cell
 
 
 def _flat(row: Row) -> dict[str, Any]:

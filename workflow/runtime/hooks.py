@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from baselines import methods
 from npt.interface import UserError
 from workflow.config.reading import parse, read
 from workflow.planning import kept, paths, resources
@@ -104,8 +103,7 @@ def _notes(plan: Plan) -> list[str]:
         notes.append(f"made by another revision of the code: {names} (delete them to rebuild)")
     flop = 0.0
     for run in plan.runs.values():
-        if methods()[run.method].saves_weights:
-            flop += resources.run_flop(plan.dataset(run.dataset), run)
+        flop += resources.run_flop(plan.dataset(run.dataset), run)
     if flop > LARGE and not shutil.which("nvidia-smi"):
         hours = flop / resources.CPU_RATE / 3600
         notes.append(

@@ -30,11 +30,12 @@ def main() -> None:
     limit_threads(arguments.threads)
     plan = load()
     study = planned_study(plan, arguments.study)
-    if not study.probes:
+    probed = [run.stem for run in plan.probed_runs_of(study)]
+    if not probed:
         raise UserError(f"--study: {study.name} probes no runs")
     job = Job.of(plan, arguments.run)
-    if job.run.stem not in study.runs:
-        raise UserError(f"--run: {unknown(job.run.stem, study.runs)}")
+    if job.run.stem not in probed:
+        raise UserError(f"--run: {unknown(job.run.stem, probed)}")
     device = arguments.device
     if job.method.saves_weights:
         device = gpu_lock.device(device)

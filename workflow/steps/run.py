@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -17,6 +18,7 @@ from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import write_rows
+from workflow.results.search import SearchedFold, forget_search, search_fold
 from workflow.results.trials import write_trials
 from workflow.runtime import gpu_lock
 from workflow.runtime.command import execute, limit_threads, parser
@@ -51,7 +53,7 @@ def fit(job: Job, resources: Resources) -> None:
     arrays: dict[str, np.ndarray] = {}
     trials: dict[int, Sequence[Trial]] = {}
     for fold in job.run.folds:
-        fitted = fit_fold(job, fold, resources)
+        fitted = fit_or_search(job, fold, resources)
         rows.append(fitted.row)
         arrays |= fitted.arrays
         trials[fold] = fitted.trials
@@ -60,12 +62,21 @@ def fit(job: Job, resources: Resources) -> None:
         print(_summary(fitted.row), flush=True)
     stem = job.run.stem
     write_predictions(Path(paths.run_predictions(stem)), arrays)
-    if job.method.searches:
+    if job.method.searches or job.run.trials:
         write_trials(Path(paths.run_trials(stem)), trials)
     write_rows(Path(paths.run_rows(stem)), rows)
+    if job.run.trials:
+        forget_search(job)
     if resources.checkpoint is not None:
         resources.checkpoint.unlink(missing_ok=True)
         partial_of(resources.checkpoint).unlink(missing_ok=True)
+
+
+def fit_or_search(job: Job, fold: int, resources: Resources) -> FittedFold | SearchedFold:
+    """Fit the method to a fold, or the best of the configurations of a search."""
+    if job.run.trials:
+        return search_fold(job, fold, resources)
+    return fit_fold(job, fold, resources)
 
 
 def training_resources(job: Job, resources: Resources, minutes: float) -> Resources:
@@ -79,10 +90,13 @@ def training_resources(job: Job, resources: Resources, minutes: float) -> Resour
     )
 
 
-def _save_weights(stem: str, fitted: FittedFold) -> None:
+def _save_weights(stem: str, fitted: FittedFold | SearchedFold) -> None:
     """Write the weights of a fold; an empty file if it failed, which Snakemake expects."""
     with replacing(Path(paths.run_weights(stem))) as partial:
-        if fitted.learner is not None:
+        if isinstance(fitted, SearchedFold):
+            if fitted.weights is not None:
+                shutil.copyfile(fitted.weights, partial)
+        elif fitted.learner is not None:
             cast(Savable, fitted.learner).save(partial)
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from npt.interface import ContextModel, Resources, UserError
 from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.revision import probe_sources
+from workflow.results.best_trials import CONFIGURATION
 from workflow.results.job import Job
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows, remedy
@@ -113,11 +115,19 @@ class Probe:
         seed = job.run.training_seed(fold)
         if method.load is not None:
             weights = Path(paths.run_weights(job.run.stem))
-            return method.load(job.settings, self.resources, weights, blind, split, seed)
+            settings = self._settings_of(row)
+            return method.load(settings, self.resources, weights, blind, split, seed)
         assert method.refit is not None, f"{job.run.method} cannot be probed"
         chosen = row.chosen or {}
         resources = Resources(self.resources.threads, row.device or "cpu")
         return method.refit(job.settings, chosen, resources, blind, split, seed)
+
+    def _settings_of(self, row: Row) -> Any:
+        """Settings of the model of a row: those of the best configuration, after a search."""
+        if not self.job.run.trials:
+            return self.job.settings
+        assert row.chosen is not None, "a search chose a configuration"
+        return self.job.trial(row.chosen[CONFIGURATION]).settings
 
 
 def _fitted_rows(job: Job) -> dict[int, Row]:

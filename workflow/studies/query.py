@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
 
-from npt.interface import ContextModel
+from npt.interface import ContextModel, LookupModel
 from npt.metrics import score
 from npt.perturbation import Perturbation
 from npt.table import Split, Table
-
-if TYPE_CHECKING:
-    from npt.nn.trained import TrainedNPT
 
 
 @dataclass(frozen=True)
@@ -21,7 +18,7 @@ class ProbeQuery:
     """One fold of a probe.
 
     Attributes:
-        model: Trained model; a `TrainedNPT` for kinds that need weights.
+        model: Trained model, with the ability that the study kind needs.
         table: The whole table, test targets included.
         split: Split of the fold.
         rows: Test rows to probe (n,).
@@ -43,24 +40,15 @@ class ProbeQuery:
         """Targets (n,) of the probed rows."""
         return self.table.truth[self.rows]
 
-    @property
-    def trained(self) -> TrainedNPT:
-        """The model of a kind that needs weights."""
-        from npt.nn.trained import TrainedNPT
-
-        assert isinstance(self.model, TrainedNPT)
-        return self.model
-
     def with_shown_targets(self) -> ProbeQuery:
         """The query for a model of the lookup task, with test targets shown on the duplicates.
 
         Models of the plain task keep the blind table.
         """
-        from npt.nn.trained import TrainedNPT
-
-        if not isinstance(self.model, TrainedNPT) or self.model.settings.lookup == "off":
+        if getattr(self.model, "lookup", "off") == "off":
             return self
-        return replace(self, model=self.model.with_table(self.table, self.split))
+        model = cast(LookupModel, self.model)
+        return replace(self, model=model.with_table(self.table, self.split))
 
     def with_rows(self, rows: np.ndarray) -> ProbeQuery:
         """The same query for other rows."""

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from workflow.report.cells import formatted
-from workflow.report.titles import method_title
+from workflow.report.titles import NPTS, method_title
 
 NOT_PROBED = "No trained model could be probed."
 
@@ -21,8 +21,8 @@ def listed(names: Sequence[str]) -> str:
 
 
 def per_method(clauses: Mapping[Any, str]) -> str:
-    """A clause for each (method, variant), NPT first."""
-    names = sorted(clauses, key=lambda name: name[0] != "npt")
+    """A clause for each (method, variant), the NPTs first."""
+    names = sorted(clauses, key=lambda name: name[0] not in NPTS)
     return ", ".join(f"{method_title(*name)} {clauses[name]}" for name in names)
 
 

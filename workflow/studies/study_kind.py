@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from npt.interface import Method
+    from npt.interface import Ability, Method
     from workflow.config.scoring import Scoring
     from workflow.report.sections import Table
     from workflow.studies.query import ProbeQuery
@@ -46,7 +46,9 @@ class StudyKind:
     Attributes:
         order: Position of the kind in lists and in the report's summary.
         probes: Whether the study probes trained models.
-        needs_weights: Whether only trained NPTs can be probed; else also refitted baselines.
+        trains_twins: Whether the variants of its runs are the declared twins of the methods. The
+            base alone is probed, and compared with them.
+        needs: What the probed models must be able to do besides predicting perturbed rows.
         only_task: The task of all datasets, if it is restricted.
     """
 
@@ -57,14 +59,17 @@ class StudyKind:
     figures: tuple[str, ...]
     options: type[Options] = Options
     probes: bool = False
-    needs_weights: bool = False
+    trains_twins: bool = False
+    needs: Ability | None = None
     only_task: Task | None = None
 
     def accepts(self, method: Method) -> bool:
         """Whether a method can be part of such a study."""
-        if not self.probes or method.load is not None:
+        if not self.probes:
             return True
-        return method.refit is not None and not self.needs_weights
+        if method.load is None and method.refit is None:
+            return False
+        return self.needs is None or self.needs in method.abilities
 
     def refuse(self, settings: Mapping[str, Any]) -> str | None:
         """Reason why a run with these resolved settings cannot be part of such a study, or None."""

@@ -359,17 +359,17 @@ def test_two_threads_give_the_same_bits_twice() -> None:
 
 def test_a_stamp_depends_on_settings_seed_data_and_threads() -> None:
     _, data = start(BATCHES)
-    same = stamp(BATCHES, 3, data=data, sources=SOURCES)
+    same = stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES)
     missing = data.missing.clone()
-    assert stamp(BATCHES, 3, data=data, sources=SOURCES) == same
+    assert stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES) == same
     missing[0, 0] = ~missing[0, 0]
     others = [
-        stamp(BATCHES, 4, data=data, sources=SOURCES),
-        stamp(BATCHES.changed(heads=1), 3, data=data, sources=SOURCES),
-        stamp(BATCHES, 3, data=replace(data, missing=missing), sources=SOURCES),
+        stamp(BATCHES, 4, tensors=data.tensors, sources=SOURCES),
+        stamp(BATCHES.changed(heads=1), 3, tensors=data.tensors, sources=SOURCES),
+        stamp(BATCHES, 3, tensors=replace(data, missing=missing).tensors, sources=SOURCES),
     ]
     torch.set_num_threads(2)
-    others.append(stamp(BATCHES, 3, data=data, sources=SOURCES))
+    others.append(stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES))
     torch.set_num_threads(1)
     assert len({same, *others}) == 5
 
@@ -381,13 +381,13 @@ def test_a_stamp_depends_on_the_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _, data = start(BATCHES)
-    before = stamp(BATCHES, 3, data=data, sources=SOURCES)
+    before = stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES)
     shutil.copytree(checkpoint.ROOT / "npt", tmp_path / "npt")
     monkeypatch.setattr(checkpoint, "ROOT", tmp_path)
-    assert stamp(BATCHES, 3, data=data, sources=SOURCES) == before
+    assert stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES) == before
     with (tmp_path / source).open("a") as file:
         file.write("\n")
-    assert stamp(BATCHES, 3, data=data, sources=SOURCES) != before
+    assert stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES) != before
 
 
 def test_other_or_damaged_checkpoints_are_ignored(

@@ -207,6 +207,29 @@ def test_tuned_study_runs_named_and_drawn_trials() -> None:
     assert again == made
 
 
+def test_trials_that_share_a_job_are_one_run() -> None:
+    tuned = {"tuned": True}
+    probe = {"kind": "corruption", "methods": ["npt"], **tuned}
+    facts: dict[str, Any] = {
+        "configurations": CONFIGURATIONS,
+        "budget": {"npt": 4},
+        "studies": {"main": tuned, "probe": probe},
+        "folds": "0-1",
+    }
+    made = plan(trials_share_a_job=True, **facts)
+    for study in ("main", "probe"):
+        variants = variants_by_dataset(made, study, "npt")
+        assert variants == {"yacht": {"tuned"}, "wine": {"tuned"}}
+    run = made.runs["yacht/npt/tuned/seed_0/folds_0"]
+    assert list(run.trials) == ["base", "deep", "plain", "trial_01"]
+    assert run.changes_of("deep") == {"layers": 16}
+    apart = plan(**{**facts, "studies": {"main": tuned}})
+    for training in run.trainings:
+        assert training.fingerprint == apart.runs[training.stem].fingerprint
+    fewer = plan(trials_share_a_job=True, **{**facts, "budget": {"npt": 3}})
+    assert fewer.runs[run.stem].fingerprint != run.fingerprint
+
+
 def test_trials_name_their_tuned_variant() -> None:
     studies = {"main": {"tuned": True}}
     made = plan(configurations=CONFIGURATIONS, studies=studies, folds="0-1")

@@ -23,6 +23,7 @@ INDEPENDENT = (
     "npt/data/store.py",
     "npt/nn/device.py",
     "npt/validation.py",
+    "npt/workload.py",
     "baselines/grids.py",  # this and the next are sources where `compare_with` names baselines
     "baselines/lookup_task.py",
     "workflow/config/",
@@ -92,7 +93,8 @@ def test_imports_of_sources_are_sources(method: str) -> None:
 
 @pytest.mark.parametrize("kind", [name for name, kind in kinds().items() if kind.probes])
 def test_imports_of_probe_sources_are_sources(kind: str) -> None:
-    sources = (*methods()["npt"].sources, *FITTING, *probe_sources(kind))
+    further = kinds()[kind].sources(kinds()[kind].options())
+    sources = (*methods()["npt"].sources, *FITTING, *probe_sources(kind, further))
     assert missing_sources(sources) == set()
 
 

@@ -34,8 +34,8 @@ def shipped(path: str) -> Jobs:
     return Jobs(Plan.of(read_file(ROOT / path)))
 
 
-def run(dataset: str, method: str, folds: str = "0") -> Wildcards:
-    return Wildcards(dataset=dataset, method=method, variant="base", seed="0", folds=folds)
+def run(dataset: str, method: str, folds: str = "0", variant: str = "base") -> Wildcards:
+    return Wildcards(dataset=dataset, method=method, variant=variant, seed="0", folds=folds)
 
 
 def test_every_method_has_one_rule() -> None:
@@ -167,9 +167,10 @@ def test_minutes_grow_with_the_operations() -> None:
 
 
 def test_memory_covers_the_measured_peak() -> None:
-    quick = shipped("config.yaml")
+    quick = shipped("results/reference/quick/config.yaml")
     rows = pd.read_csv(ROOT / "results/reference/quick/main.csv")
-    for row in rows[rows["method"] == "npt"].itertuples():
-        requested = quick.memory(run(str(row.dataset), "npt", str(row.fold)), 1)
+    for row in rows[rows["method"].isin(["npt", "npt_compact"])].itertuples():
+        wildcards = run(str(row.dataset), str(row.method), str(row.fold), str(row.variant))
+        requested = quick.memory(wildcards, 1)
         peak = float(row.peak_memory_mb)  # type: ignore[arg-type]
         assert peak < requested < 4 * peak

@@ -192,7 +192,47 @@ def lookup_study(dataset: str = "protein") -> pd.DataFrame:
     return study_frame(rows, "lookup")
 
 
+def benefit_study(folds: int = 3) -> pd.DataFrame:
+    """NPT depends on labels of other rows and does not benefit from them; k-NN has no twins.
+
+    RMSE grows by about 2 when labels are permuted, and by 0 in the mean without them in training.
+    """
+    rows = []
+    for fold in range(folds):
+        shift = 0.1 * (fold - 1)
+        rows += [
+            _base("npt", fold, permuted={"all": 3.0, "target": 2.0 + shift}),
+            _base("knn", fold, permuted={"all": 5.0 + shift, "target": 4.0}),
+            _twin("without_datapoints", fold, 2.0 + 0.1 * fold),
+            _twin("without_labels", fold, 1.0 + shift),
+            _twin("without_attributes", fold, 1.5 + 0.5 * shift),
+        ]
+    return study_frame(rows, "benefit")
+
+
+def _base(method: str, fold: int, permuted: dict[str, float]) -> Any:
+    """A probed row with an RMSE of 1, which grows by that of each permutation."""
+    facts: dict[str, Any] = {
+        "options": {"permutations": 2, "threshold": 0.01},
+        "test_rmse": 1.0,
+        "control_moved": 0.0,
+        "control_movement": 0.0,
+        "clean_rmse": 1.0,
+    }
+    for columns, state in (("all", "corrupted"), ("target", "corrupted_target_all")):
+        facts[f"{state}_rmse"] = 1.0 + permuted[columns]
+        facts[f"{state}_moved"] = 0.75
+        facts[f"{state}_movement"] = 0.2
+    return row(method, fold, "yacht", **facts, train_rows=70, test_rows=10)
+
+
+def _twin(variant: str, fold: int, rmse: float) -> Any:
+    facts = {"test_rmse": rmse, "train_rows": 70, "test_rows": 10}
+    return row("npt", fold, "yacht", variant=variant, **facts)
+
+
 STUDIES = {
+    "benefit": benefit_study(),
     "corruption": corruption_study(),
     "dose_response": dose_study(),
     "deletion": deletion_study([5.0, 4.0, None, 3.0]),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from npt.data.declaration import SplitRule
+from npt.data.encoding import Statistics, one_hot_features, statistics
 from npt.data.splits import splits
-from npt.interface import Resources
+from npt.interface import Prediction, Resources
 from npt.nn.learner import NPTLearner
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
+from npt.perturbation import Perturbation
 from npt.table import Column, Split, Table, Task
 from tests.conftest import SMALL_NPT, first_split, make_table
 
@@ -63,3 +68,59 @@ def lookup_npt(rows: int = 1500, **changes: Any) -> tuple[TrainedNPT, Table, Spl
     table, split = unrelated(rows)
     trained = fitted(LOOKUP.changed(**changes), table, split)
     return trained.with_table(table, split), table, split
+
+
+@dataclass(frozen=True)
+class NearestNeighbour:
+    """Predicts the target of the nearest train row: what another model has to define for probes."""
+
+    table: Table
+    split: Split
+    task: Task = "regression"
+
+    @property
+    def target(self) -> int:
+        return self.table.target
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        return statistics(self.table, self.split)
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        return one_hot_features(self.table, self.statistics)
+
+    def nearest(self, row: int, context: np.ndarray) -> int:
+        squared = ((self.features[context] - self.features[row]) ** 2).sum(1)
+        return int(context[squared.argmin()])
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        nearest = [self.nearest(row, self.split.train) for row in rows.tolist()]
+        return Prediction(self.table.truth[nearest])
+
+    def predict_perturbed(
+        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+    ) -> Prediction:
+        raise NotImplementedError
+
+    def query_groups(self, rows: np.ndarray) -> Iterator[NeighbourQueries]:
+        yield NeighbourQueries(self, rows)
+
+
+@dataclass(frozen=True)
+class NeighbourQueries:
+    """Query rows among the train rows."""
+
+    model: NearestNeighbour
+    rows: np.ndarray
+
+    @property
+    def contexts(self) -> list[np.ndarray]:
+        return [self.model.split.train] * len(self.rows)
+
+    def predict(self, queries: Sequence[int], kept: Sequence[np.ndarray]) -> np.ndarray:
+        nearest = []
+        for query, remaining in zip(queries, kept, strict=True):
+            context = self.contexts[query][remaining]
+            nearest.append(self.model.nearest(int(self.rows[query]), context))
+        return self.model.table.truth[nearest]

@@ -15,6 +15,7 @@ from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
 from npt.nn.queries import query_batches
 from npt.nn.trained import TrainedNPT
+from tests.npt.compact.models import small_compact
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.attention.heads import heads, spread, standardised_ranks
@@ -167,3 +168,24 @@ def test_a_model_without_row_attention_has_no_head() -> None:
     trained, table, split = small_npt("binary", between_datapoints=False)
     assert heads(trained, table, split.test, 5) == []
     assert torch.is_grad_enabled()
+
+
+def test_heads_of_a_compact_npt_are_compared_with_distances() -> None:
+    trained, table, split = small_compact("regression")
+    settings = trained.settings
+    rows = split.test[:4]
+    kind = kinds()["attention"]
+    facts, _ = kind.probe(ProbeQuery(trained, table, split, rows, 0, kind.options(bins=5)))
+    places = [(head["layer"], head["head"]) for head in facts["heads"]["heads"]]
+    every_head = range(settings.members * settings.heads)
+    assert places == [(layer, head) for layer in (1, 2) for head in every_head]
+    features = one_hot_features(table, trained.statistics)
+    context = trained.context_rows
+    weights = {attention.row: attention.weights for attention in trained.attention(rows)}
+    for place, row in enumerate(rows.tolist()):
+        distances = ((features[context] - features[row]) ** 2).sum(1)
+        for head in facts["heads"]["heads"]:
+            of_head = weights[row][head["layer"]][head["head"]]
+            nearness = spearmanr(of_head, -distances).statistic
+            assert head["nearness"][place] == pytest.approx(nearness, abs=1e-4)
+            assert head["untrained"][place] != head["nearness"][place]

@@ -14,7 +14,9 @@ from npt.nn.inputs import ModelInput
 from npt.nn.masking import mask
 from npt.nn.trained import TrainedNPT
 from npt.table import Task
-from tests.workflow.studies.models import lookup_npt, small_npt
+from tests.conftest import first_split, make_table
+from tests.npt.compact.models import small_compact
+from tests.workflow.studies.models import NearestNeighbour, lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import Deletion, Search, deletions
@@ -129,8 +131,44 @@ def test_the_context_is_the_batch_of_the_query() -> None:
         assert result.row not in result.context
 
 
+def test_a_neighbour_model_needs_its_nearest_row_alone() -> None:
+    table = make_table("regression", 90)
+    split = first_split(table)
+    model = NearestNeighbour(table, split)
+    exact = DeletionOptions(tolerance=1e-9, left=0.03, retries=1000)
+    results = deletions(model, split.test, exact, 0)
+    for result in results:
+        assert np.array_equal(result.context, split.train)
+        assert result.kept[split.train == model.nearest(result.row, split.train)].all()
+        assert result.change == 0
+    assert np.mean([result.kept.sum() for result in results]) < 3
+
+
+@pytest.mark.parametrize("task", ["regression", "binary"])
+def test_a_compact_npt_needs_no_more_rows_than_it_keeps(task: Task) -> None:
+    trained, table, split = small_compact(task)
+    rows = split.test[:5]
+    kind = kinds()["deletion"]
+    query = ProbeQuery(trained, table, split, rows, 0, kind.options(retries=5))
+    facts, arrays = kind.probe(query)
+    assert facts["context_rows"] == len(trained.context_rows)
+    assert facts["partner_kept"] is None
+    assert np.array_equal(arrays["context"], np.tile(trained.context_rows, len(rows)))
+    whole = trained.predict(rows).values
+    kept = arrays["kept"].reshape(len(rows), -1)
+    for place, remaining in enumerate(kept):
+        reduced = replace(trained, context_rows=trained.context_rows[remaining])
+        prediction = reduced.predict(rows[[place]]).values[0]
+        if task == "regression":
+            change = abs(prediction - whole[place]) / abs(whole[place])
+        else:
+            change = abs(prediction - whole[place]).sum() / 2
+        assert change < query.options.limit
+    assert 0 < kept.sum() < kept.size
+
+
 def test_an_undefined_change_is_rejected_and_ends_the_search() -> None:
-    search = Search(0, 7, 10, OPTIONS, 0)
+    search = Search(7, 9, OPTIONS, 0)
     search.propose()
     search.judge(float("nan"))
     assert search.done
@@ -138,7 +176,7 @@ def test_an_undefined_change_is_rejected_and_ends_the_search() -> None:
 
 
 def test_the_tolerance_grows_after_rejections() -> None:
-    search = Search(0, 7, 10, OPTIONS, 0)
+    search = Search(7, 9, OPTIONS, 0)
     above = OPTIONS.tolerance * 1.05
     for _ in range(OPTIONS.retries):
         search.propose()
@@ -151,7 +189,7 @@ def test_the_tolerance_grows_after_rejections() -> None:
 
 def test_a_change_at_the_limit_ends_the_search() -> None:
     options = DeletionOptions(tolerance=0.02, limit=0.02, growth=2.0, retries=1)
-    search = Search(0, 7, 10, options, 0)
+    search = Search(7, 9, options, 0)
     for done in (False, True):  # rejected by the tolerance, which doubles; then beyond the limit
         search.propose()
         search.judge(0.03)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from baselines import methods
 from npt.interface import UserError
 from npt.validation import validated
 from workflow.studies import kinds
@@ -70,6 +71,18 @@ def test_wrong_options_are_refused(
 ) -> None:
     with pytest.raises(UserError, match=key):
         validated(kinds()[name].options, options, "options")
+
+
+def test_kinds_accept_the_methods_that_they_can_probe() -> None:
+    able = {kind: _probed(kind) for kind in PROBES}
+    networks = {"npt", "npt_compact"}
+    assert able["corruption"] == able["dose_response"] == set(methods())
+    assert able["deletion"] == able["attention"] == able["lookup"] == networks
+    assert _probed("benchmark") == set(methods())
+
+
+def _probed(kind: str) -> set[str]:
+    return {method.name for method in methods().values() if kinds()[kind].accepts(method)}
 
 
 def test_lookup_refuses_models_of_the_plain_task() -> None:

@@ -16,8 +16,6 @@ from tests.workflow.studies.models import LOOKUP, fitted, lookup_npt, unrelated
 from workflow.studies import kinds
 from workflow.studies.lookup import alternatives
 from workflow.studies.lookup.alternatives import neighbour_predictions
-from workflow.studies.lookup.intervention import intervention
-from workflow.studies.lookup.probe import without_duplicates
 from workflow.studies.query import ProbeQuery
 
 VARIANTS = (
@@ -58,14 +56,14 @@ def test_npt_reads_the_target_off_the_duplicate_only(model: Model) -> None:
     trained, table, split = model
     truth = table.truth[split.test]
     assert correlation(trained.predict(split.test).values, truth) > 0.7
-    alone = without_duplicates(trained).predict(split.test).values
+    alone = trained.without_duplicates().predict(split.test).values
     assert abs(correlation(alone, truth)) < 0.2
 
 
 def test_a_prediction_follows_the_target_of_its_duplicate(model: Model) -> None:
     trained, _, split = model
     rows = split.test[::40]
-    sweep = intervention(trained, rows, sweep=5)
+    sweep = trained.intervention(rows, sweep=5)
     assert sweep.predictions.shape == (len(rows), 5)
     followed = np.median(np.ptp(sweep.predictions, axis=1))
     assert followed > 1.5
@@ -84,7 +82,7 @@ def test_an_intervention_keeps_the_marks_of_released_variants() -> None:
     model = lookup_npt(90, lookup="released_add_one", updates=1)
     trained, table, split = model
     row = split.test[0]
-    sweep = intervention(trained, split.test[:1], sweep=3)
+    sweep = trained.intervention(split.test[:1], sweep=3)
     shift = statistics(table, split).scale[table.target]  # the duplicate shows it larger by this
     for value, prediction in zip(
         sweep.values,
@@ -107,7 +105,7 @@ def test_validation_rows_are_predicted_with_their_duplicates(model: Model) -> No
 
 def test_a_model_without_row_attention_cannot_look_up() -> None:
     trained, _, split = lookup_npt(300, between_datapoints=False, updates=20)
-    sweep = intervention(trained, split.test[:6], sweep=4)
+    sweep = trained.intervention(split.test[:6], sweep=4)
     assert (np.ptp(sweep.predictions, axis=1) == 0).all()
     assert (sweep.others == 0).all()
 
@@ -130,13 +128,8 @@ def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
     for variant in VARIANTS:
         settings = LOOKUP.changed(lookup=variant, updates=1)
         trained = fitted(settings, table, split)
-        predictions = neighbour_predictions(
-            trained,
-            table,
-            split.test,
-            range(1, 11),
-            0,
-        )
+        query = ProbeQuery(trained, table, split, split.test, 0, options=None)
+        predictions = neighbour_predictions(query, range(1, 11))
         assert predictions.shape == (10, len(truth))
         errors[variant] = np.sqrt(((predictions - truth) ** 2).mean(1))
     assert errors["original"][0] == 0
@@ -203,5 +196,5 @@ def test_baselines_are_encoded_as_the_probed_model(
     options = kinds()["lookup"].options(compare_with=["mlp"])
     query = ProbeQuery(probed, table, split, split.test, 0, options)
     settings = options.compare_with["mlp"]
-    alternatives.baseline_predictions(query, "mlp", settings, split.test)
+    alternatives.baseline_predictions(query, "mlp", settings)
     assert encodings == [transductive]

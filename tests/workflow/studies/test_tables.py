@@ -24,9 +24,19 @@ from tests.workflow.studies.frames import (
 )
 from workflow.report.sections import Section, Table
 from workflow.studies import kinds
+from workflow.studies.attention.figures import layer_maps
 from workflow.studies.attention.tables import attention_heads
 from workflow.studies.dose_response.tables import doses, lost_skill
 
+SOURCES_OF_NPT = 3
+MEASURES = {
+    "attention": "nearness",
+    "benefit": "depends",
+    "corruption": "change",
+    "deletion": "kept",
+    "dose_response": "share",
+    "lookup": "rmse",
+}
 EIGHT = [5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]
 
 
@@ -86,9 +96,9 @@ def test_a_model_with_a_failed_fold_has_no_result(name: str) -> None:
     study = STUDIES[name].iloc[:1]
     failed = study.assign(fold=1, status="failed", reason="out of memory")
     tidy = table(name, pd.concat([study, failed], ignore_index=True)).tidy
-    assert tidy["reason"].tolist() == ["fold 1: out of memory"]
-    measures = {"corruption": "change", "deletion": "kept", "attention": "nearness"}
-    assert nan(tidy[{**measures, "lookup": "rmse", "dose_response": "share"}[name]])
+    assert set(tidy["reason"]) == {"fold 1: out of memory"}
+    assert len(tidy) == (SOURCES_OF_NPT if name == "benefit" else 1)
+    assert nan(tidy[MEASURES[name]])
 
 
 def test_corruption_is_worse_where_negative() -> None:
@@ -210,6 +220,17 @@ def test_half_of_the_heads_are_local() -> None:
     assert texts["Before training"] == "0.10"
     assert texts["Nearest head"] == "0.52 (layer 2, head 1, fold 0)"
     assert "On own duplicate" not in texts
+
+
+def test_at_most_eight_heads_of_a_layer_are_drawn() -> None:
+    study = attention_study()
+    heads = [{"layer": 1, "head": head} for head in range(12)]
+    study["heads"] = json.dumps({"heads": heads})
+    study["maps"] = json.dumps({"rows": [[[float(head)]] for head in range(12)]})
+    layer, *_ = layer_maps(study)
+    assert {head: of_head.item() for head, of_head in layer.maps.items()} == {
+        head: float(head) for head in range(8)
+    }
 
 
 def test_attention_in_sentences() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
+from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, decimals, emphasised, number
 from workflow.report.cost import cost
@@ -35,7 +36,6 @@ from workflow.studies.error_columns import texts, with_errors
 
 __all__ = ["ablation", "changes", "cost", "validation_ranks"]
 
-BASE = "base"
 PAPER_TITLES = {
     "table_4_ablation": "Table 4",
     "table_5_ablation": "Table 5",

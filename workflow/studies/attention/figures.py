@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LINE_HEIGHT, MARGIN = 1.1, 0.6  # inches
 SMALLEST = 2.0**-8
+MOST_HEADS = 8  # of a layer that fit on the page
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,10 @@ class LayerMaps:
 
 
 def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Attention of every head to other rows, from near to far, with a line for each probed row."""
+    """Attention of the heads to other rows, from near to far, with a line for each probed row.
+
+    Of every layer the first eight heads are drawn; in an ensemble, those of the first members.
+    """
     layers = layer_maps(study)
     heads = max((1 + max(layer.maps) for layer in layers), default=1)
     lines = max(1, len(layers))
@@ -97,6 +101,8 @@ def layer_maps(study: pd.DataFrame) -> list[LayerMaps]:
         maps = json.loads(rows["maps"].iloc[0])["rows"]
         by_layer: dict[int, dict[int, np.ndarray]] = {}
         for head, relative in zip(heads, maps, strict=True):
+            if head["head"] >= MOST_HEADS:
+                continue
             of_layer = by_layer.setdefault(head["layer"], {})
             of_layer[head["head"]] = np.array(relative, float)
         layers += [LayerMaps(title, layer, by_layer[layer]) for layer in sorted(by_layer)]

@@ -9,9 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from npt.data.encoding import one_hot_features
-from npt.nn.device import evaluating
-from npt.nn.queries import QueryBatch, query_batches
-from npt.nn.trained import TrainedNPT
+from npt.interface import AttentionModel
 from npt.table import Table
 
 FURTHER = 30  # rows for which a head's attention is compared with distances to them
@@ -23,10 +21,11 @@ class Head:
 
     Attributes:
         layer: Index of the layer, from 0; layers between attributes count too.
+        head: Index of the head; those of an ensemble's members follow each other.
         nearness: Spearman's correlation (m,) of the attention to the other rows with their
             nearness, which is minus the squared distance of the encoded features.
         typical: Mean correlation (m,) of the same attention with the nearness to up to 30 further
-            rows of the batch. Central rows are near to all, so a head that ignores the query has
+            rows of the context. Central rows are near to all, so a head that ignores the query has
             a positive nearness too.
         reach: Mean distance (m,) weighted by attention, over the plain mean.
         partner: Attention (m,) to the query's own duplicate in the lookup task, else NaN.
@@ -56,30 +55,42 @@ class Measures:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The rows of a batch as seen from a query row and from further rows.
+    """The context of a query row as seen from it and from further rows.
 
     Attributes:
-        query: Index of the query in the batch.
-        duplicate: Index of its duplicate in the lookup task.
-        distances: Squared distances (n - 1,) of the query to the others.
-        nearness: Standardised ranks (1 + r, n - 1) of the others' nearness to the query and to
-            the r further rows.
+        duplicate: Index of the query's duplicate in the context; None outside the lookup task.
+        distances: Squared distances (m,) of the query to the rows of its context.
+        nearness: Standardised ranks (1 + r, m) of their nearness to the query and to the r further
+            rows.
     """
 
-    query: int
     duplicate: int | None
     distances: np.ndarray
     nearness: np.ndarray
 
-    def measures(self, weights: np.ndarray, bins: int) -> Measures:
-        """Compare the attention (n,) of the query with distances."""
-        attention = np.delete(weights, self.query)
+    @classmethod
+    def of(cls, features: np.ndarray, row: int, context: np.ndarray, seed: int) -> Surroundings:
+        """Distances in the encoded features (N, F), to further rows drawn from the context."""
+        originals = context % len(features)
+        further = _distinct(originals[originals != row])
+        generator = np.random.default_rng((seed, row))
+        count = min(FURTHER, len(further))
+        drawn = generator.choice(further, count, replace=False)
+        of_context = features[originals]
+        distances = []
+        for centre in (row, *drawn):
+            distances.append(((of_context - features[centre]) ** 2).sum(1))
+        nearness = standardised_ranks(-np.stack(distances))
+        return cls(_first(context == len(features) + row), distances[0], nearness)
+
+    def measures(self, attention: np.ndarray, bins: int) -> Measures:
+        """Compare the attention (m,) of the query with distances."""
         correlations = self.nearness @ standardised_ranks(attention)
         typical = partner = np.nan
         if len(correlations) > 1:
             typical = correlations[1:].mean()
         if self.duplicate is not None:
-            partner = weights[self.duplicate]
+            partner = attention[self.duplicate]
         reach, relative = spread(attention, self.distances, bins)
         return Measures(
             correlations[0],
@@ -91,43 +102,25 @@ class Surroundings:
 
 
 def heads(
-    trained: TrainedNPT,
+    model: AttentionModel,
     table: Table,
     rows: np.ndarray,
     bins: int,
 ) -> list[Head]:
-    """Attention of every head between datapoints for the test rows, in their batches."""
-    features = one_hot_features(table, trained.statistics)
+    """Attention of every head between datapoints for the test rows, in their contexts."""
+    features = one_hot_features(table, model.statistics)
     measures: dict[tuple[int, int], dict[int, Measures]] = defaultdict(dict)
-    for batch in query_batches(trained, rows):
-        weights = _weights(trained, batch)
-        for index, query in enumerate(batch.queries.tolist()):
-            row = int(batch.rows[query])
-            surroundings = _surroundings(
-                features,
-                batch,
-                query,
-                trained.seed,
-            )
-            for layer, of_layer in weights.items():
-                for head, of_head in enumerate(of_layer):
-                    measured = surroundings.measures(of_head[index], bins)
-                    measures[layer, head][row] = measured
+    for attention in model.attention(rows):
+        surroundings = Surroundings.of(features, attention.row, attention.context, model.seed)
+        for layer, of_layer in attention.weights.items():
+            for head, weights in enumerate(of_layer):
+                measured = surroundings.measures(weights, bins)
+                measures[layer, head][attention.row] = measured
     results = []
     for layer, head in sorted(measures):
         by_row = measures[layer, head]
         results.append(_head(layer, head, [by_row[row] for row in rows.tolist()]))
     return results
-
-
-def _weights(trained: TrainedNPT, batch: QueryBatch) -> dict[int, np.ndarray]:
-    """Attention (heads, m, n) of the query rows in every layer between datapoints."""
-    with evaluating(trained.settings, trained.device):
-        weights = trained.model.attention_weights(batch.inputs, batch.queries[None])
-    of_batch = {}
-    for layer, of_layer in weights.items():
-        of_batch[layer] = of_layer[0].double().cpu().numpy()
-    return of_batch
 
 
 def _head(layer: int, head: int, measures: list[Measures]) -> Head:
@@ -138,27 +131,15 @@ def _head(layer: int, head: int, measures: list[Measures]) -> Head:
     return Head(layer, head, **columns)
 
 
-def _surroundings(
-    features: np.ndarray,
-    batch: QueryBatch,
-    query: int,
-    seed: int,
-) -> Surroundings:
-    rows = batch.rows.cpu().numpy()
-    originals = len(rows)
-    inputs = batch.shape[0]
-    further = np.delete(np.arange(originals), query)
-    generator = np.random.default_rng((seed, int(rows[query])))
-    count = min(FURTHER, len(further))
-    drawn = generator.choice(further, count, replace=False)
-    of_inputs = features[np.tile(rows, inputs // originals)]
-    distances = []
-    for centre in (query, *drawn):
-        squared = ((of_inputs - of_inputs[centre]) ** 2).sum(1)
-        distances.append(np.delete(squared, query))
-    nearness = standardised_ranks(-np.stack(distances))
-    duplicate = originals + query if inputs > originals else None
-    return Surroundings(query, duplicate, distances[0], nearness)
+def _distinct(rows: np.ndarray) -> np.ndarray:
+    """Every row once, in the order of its first occurrence."""
+    _, first = np.unique(rows, return_index=True)
+    return rows[np.sort(first)]
+
+
+def _first(found: np.ndarray) -> int | None:
+    """Index of the first true value, if there is one."""
+    return int(found.argmax()) if found.any() else None
 
 
 def spread(

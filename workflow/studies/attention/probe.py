@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
-from npt.nn.trained import TrainedNPT
-from npt.nn.training import build_model
+from npt.interface import AttentionModel
 from workflow.studies.attention.heads import Head, heads
 from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
@@ -15,10 +14,10 @@ from workflow.studies.study_kind import Facts
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Measures and map of every head, compared with the same heads before training."""
+    model = cast(AttentionModel, query.model)
     bins = query.options.bins
-    after = heads(query.trained, query.table, query.rows, bins)
-    untrained = _untrained(query.trained)
-    before = heads(untrained, query.table, query.rows, bins)
+    after = heads(model, query.table, query.rows, bins)
+    before = heads(model.before_training(), query.table, query.rows, bins)
     facts = []
     maps = []
     arrays = {}
@@ -27,17 +26,6 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         maps.append([rounded(line) for line in head.relative])
         arrays[f"relative_{head.layer}_{head.head}"] = head.relative
     return {"heads": {"heads": facts}, "maps": {"rows": maps}}, arrays
-
-
-def _untrained(trained: TrainedNPT) -> TrainedNPT:
-    """The network as it was before training."""
-    model = build_model(
-        trained.model.layout,
-        trained.settings,
-        trained.seed,
-        trained.device,
-    )
-    return replace(trained, model=model.eval())
 
 
 def _facts(head: Head, untrained: Head) -> Facts:

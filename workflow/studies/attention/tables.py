@@ -34,7 +34,8 @@ NOTE = (
     "local if its nearness is above that by Wilcoxon's signed-rank test "
     f"(p < {LEVEL}, one-sided) over the probed rows. `Before training` is the nearness of the "
     "initial network. Reach is the mean squared distance weighted by attention, over the plain "
-    "mean. `On own duplicate` is the attention to a row's duplicate in the lookup task."
+    "mean. `On own duplicate` is the attention to a row's duplicate in the lookup task. The "
+    "heads of an ensemble's members are counted one member after another."
 )
 NO_HEADS = "it has no attention between datapoints"
 CORRELATIONS = ("nearness", "typical", "untrained", "reach", "partner")

@@ -12,7 +12,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, probability
 from workflow.report.cost import cost as cost_table
 from workflow.report.drawing import (
-    NPT_COLOR,
+    NPT_STYLES,
     OTHER_COLOR,
     PAGE,
     heights,
@@ -23,7 +23,13 @@ from workflow.report.drawing import (
 )
 from workflow.report.rank_tests import RankTests, rank_tests
 from workflow.report.statistics import MODEL, fold_means, tasks_of, with_columns
-from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
+from workflow.report.titles import (
+    TASK_TITLES,
+    dataset_title,
+    method_title,
+    method_titles,
+    npt_of_title,
+)
 from workflow.studies.benchmark.tables import metrics as metrics_table
 from workflow.studies.benchmark.tables import primary
 from workflow.studies.benchmark.tables import ranks as ranks_table
@@ -132,7 +138,8 @@ def _draw_diagram(axis: Axes, tests: RankTests, titles: list[str]) -> None:
 
 
 def _color(title: str) -> str:
-    return NPT_COLOR if title.startswith("NPT") else OTHER_COLOR
+    npt = npt_of_title(title)
+    return NPT_STYLES[npt][0] if npt else OTHER_COLOR
 
 
 def _verdict(tests: RankTests) -> str:

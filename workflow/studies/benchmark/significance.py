@@ -80,7 +80,7 @@ def rank_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 
 def fold_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Difference of every method from NPT (or the first method) on each dataset's folds."""
+    """Difference of every method from the reference model on each dataset's folds."""
     frames = fold_differences(study, scoring)
     reference = method_title(*reference_model(study))
     sections = [_fold_section(frame, reference) for frame in frames if len(frame)]

@@ -12,7 +12,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, formatted, probability
 from workflow.report.rank_tests import RankTests, rank_tests
 from workflow.report.statistics import MODEL, tasks_of
-from workflow.report.titles import TASK_TITLES, method_titles
+from workflow.report.titles import NPTS, TASK_TITLES, method_titles
 from workflow.studies.benchmark.tables import ranks
 from workflow.studies.sentences import listed, per_method
 
@@ -20,7 +20,7 @@ CAVEAT = "With {folds} per dataset, differences within the error bars are no evi
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """The first of every task, and NPT's mean rank."""
+    """The first of every task, and the NPTs' mean ranks."""
     tidy = ranks(study, scoring).tidy
     sentences = []
     for task in tasks_of(study):
@@ -33,7 +33,7 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """NPT's mean rank among all methods over all datasets, and whether a test separates them."""
+    """The NPTs' mean ranks over all datasets, and whether a test separates methods."""
     tests = rank_tests(study, scoring)
     if tests.ranks.empty:
         return ""
@@ -66,16 +66,15 @@ def _ranking(
         f"{title} ({datasets}, {metric}): {listed(winners)} {verb} of {len(means)} "
         f"with mean rank {best:.2f}"
     )
-    npt = means[means["method"] == "npt"]
-    npt_wins = any(winner.startswith("NPT") for winner in winners)
-    if len(npt) and not npt_wins:
-        pairs = zip(method_titles(npt), npt["mean_rank"], strict=True)
+    behind = means[means["method"].isin(NPTS) & (means["mean_rank"] > best)]
+    if len(behind):
+        pairs = zip(method_titles(behind), behind["mean_rank"], strict=True)
         sentence += f"; {listed([f'{name} has {mean:.2f}' for name, mean in pairs])}"
     return f"{sentence}."
 
 
 def _placings(study: pd.DataFrame, tests: RankTests) -> str:
-    """Mean ranks of NPT and of the best methods that have a result on some dataset."""
+    """Mean ranks of the NPTs and of the best methods that have a result on some dataset."""
     failures = _failures(study, tests)
     means = tests.ranks.mean()
     ranked = [name for name in tests.order if failures.get(name, 0) < len(tests.ranks)]
@@ -83,7 +82,7 @@ def _placings(study: pd.DataFrame, tests: RankTests) -> str:
     clauses = {}
     for name in tests.order:
         is_best = name in ranked and means[name] == best
-        if name[0] != "npt" and not is_best:
+        if name[0] not in NPTS and not is_best:
             continue
         clause = formatted(means[name], 2)
         if is_best:

@@ -10,7 +10,7 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import heights, panels, points, zero_line
 from workflow.report.statistics import fold_means, of_model
-from workflow.report.titles import dataset_title, method_titles
+from workflow.report.titles import NPTS, dataset_title, method_titles
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import corruption as corruption_table
 from workflow.studies.corruption.tables import with_changes
@@ -39,7 +39,7 @@ def _panel(axis: Axes, part: pd.DataFrame, study: pd.DataFrame) -> None:
         strict=True,
     ):
         _folds(axis, row, height, study)
-    is_npt = list(part["method"] == "npt")
+    is_npt = list(part["method"].isin(NPTS))
     highlight = [label for label, on in zip(labels, is_npt, strict=True) if on]
     points(
         axis,

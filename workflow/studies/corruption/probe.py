@@ -69,11 +69,23 @@ def _facts(
 
 
 def _arrays(selection: Selection, corrupted: list[np.ndarray]) -> Arrays:
-    """Predictions of every permutation; the names of all but the first end with its number."""
-    arrays = {selection.name: corrupted[0]}
-    for draw, predictions in enumerate(corrupted[1:], start=1):
-        arrays[f"{selection.name}_{draw}"] = predictions
+    """Predictions of every permutation."""
+    arrays: Arrays = {}
+    for draw, predictions in enumerate(corrupted):
+        arrays[_array_name(selection, draw)] = predictions
     return arrays
+
+
+def permuted_predictions(
+    arrays: Arrays, selection: Selection, permutations: int
+) -> list[np.ndarray]:
+    """Predictions of each permutation among the arrays of a probe."""
+    return [arrays[_array_name(selection, draw)] for draw in range(permutations)]
+
+
+def _array_name(selection: Selection, draw: int) -> str:
+    """Name of the predictions of a permutation; all but the first end with its number."""
+    return f"{selection.name}_{draw}" if draw else selection.name
 
 
 def _named(state: str, scores: dict[str, float]) -> Facts:

@@ -10,34 +10,34 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, formatted
 from workflow.report.published import FAR
-from workflow.report.titles import dataset_title
+from workflow.report.titles import NPTS, dataset_title, method_title
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import INTERVAL, corruption
 from workflow.studies.sentences import NOT_PROBED, listed, per_method
 
 MODEL = ["method", "variant"]
+MEANING = "Negative is worse. Zero means that permuting the other rows has no effect."
 SELECTION = ["permuted_columns", "permuted_rows"]
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """The change of every NPT."""
+    """The changes of every NPT."""
     tidy = corruption(study, scoring).tidy
-    of_npt = tidy[(tidy["method"] == "npt") & tidy["change"].notna()]
-    if of_npt.empty:
+    is_npt = tidy["method"].isin(NPTS)
+    of_npts = tidy[is_npt & tidy["change"].notna()]
+    if of_npts.empty:
         return NOT_PROBED
-    changes = []
-    for row in of_npt.to_dict("records"):
-        name = dataset_title(row["dataset"])
-        if row["variant"] != "base":
-            name += f" ({row['variant']})"
-        if _selection(row) != EVERYTHING:
-            name += f" ({_selection(row).title})"
-        unit = "% of RMSE" if row["task"] == "regression" else "points of accuracy"
-        changes.append(f"{name} {_with_error(row)} {unit}")
-    return (
-        f"{_subject(tidy)} changes the test performance of NPT: {', '.join(changes)}. "
-        "Negative is worse. Zero means that permuting the other rows has no effect."
-    )
+    sentences: list[str] = []
+    for _, rows in of_npts.groupby(MODEL, sort=False):
+        changes = [_change(row) for row in rows.to_dict("records")]
+        first = rows.iloc[0]
+        title = method_title(first["method"], first["variant"])
+        subject = _subject(rows)
+        sentences.append(
+            f"{subject} changes the test performance of {title}: {', '.join(changes)}."
+        )
+    sentences.append(MEANING)
+    return " ".join(sentences)
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
@@ -56,6 +56,15 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
         sentence = f"With one fold, the {INTERVAL} of the change is below zero"
         sentences.append(f"{sentence}: {per_method(clauses)}.")
     return " ".join(sentences)
+
+
+def _change(row: Mapping[Any, Any]) -> str:
+    """Dataset, change and unit."""
+    name = dataset_title(row["dataset"])
+    if _selection(row) != EVERYTHING:
+        name += f" ({_selection(row).title})"
+    unit = "% of RMSE" if row["task"] == "regression" else "points of accuracy"
+    return f"{name} {_with_error(row)} {unit}"
 
 
 def _clauses(tidy: pd.DataFrame, is_worse: pd.Series) -> dict[Any, str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from npt.data.encoding import one_hot_features
+from npt.interface import ReducibleModel
 from workflow.studies.deletion.algorithm import Deletion, deletions
 from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
@@ -12,9 +15,9 @@ from workflow.studies.study_kind import Facts
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """The search for every probed row, and the distances to the rows that it keeps and deletes."""
-    trained = query.trained
-    features = one_hot_features(query.table, trained.statistics)
-    results = deletions(trained, query.rows, query.options, query.seed)
+    model = cast(ReducibleModel, query.model)
+    features = one_hot_features(query.table, model.statistics)
+    results = deletions(model, query.rows, query.options, query.seed)
     measured = []
     for result in results:
         measured.append(distances(features, result, query.seed))

@@ -39,11 +39,17 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Error with the other rows intact, shuffled and deleted, and the lost skill."""
     means = doses(study)
     models = pd.DataFrame([model.facts() for model in by_model(study)])
-    rows = [_cells(row, of_model(means, row)) for row in models.to_dict("records")]
-    folds = int(study.groupby("dataset")["fold"].nunique().max())
+    rows = []
+    for facts in models.to_dict("records"):
+        part = of_model(means, facts)
+        rows.append(_cells(facts, part))
+    folds_by_dataset = study.groupby("dataset")["fold"].nunique()
+    folds = int(folds_by_dataset.max())
     title = f"Other rows perturbed: {counted(folds, 'fold')}"
-    section = Section(title, columns_of(rows), (NOTE, *failure_notes(models)))
-    failed = models[models["reason"] != ""].assign(kind="", share=np.nan)
+    notes = (NOTE, *failure_notes(models))
+    section = Section(title, columns_of(rows), notes)
+    failed = models[models["reason"] != ""]
+    failed = failed.assign(kind="", share=np.nan)
     tidy = means.assign(reason="")
     if len(failed):
         tidy = pd.concat([tidy, failed], ignore_index=True)
@@ -77,8 +83,13 @@ def _errors(row: Mapping[Any, Any]) -> list[dict[str, Any]]:
     rows = []
     for kind in KINDS:
         for dose in pd.DataFrame(results[kind]).to_dict("records"):
-            error = _error(dose, row["task"])
-            rows.append({**facts, "kind": kind, "share": dose["share"], "error": error})
+            cell = {
+                **facts,
+                "kind": kind,
+                "share": dose["share"],
+                "error": _error(dose, row["task"]),
+            }
+            rows.append(cell)
     return rows
 
 
@@ -93,12 +104,9 @@ def lost_skill(study: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Share of the skill that each model loses at the largest dose; NaN without skill."""
     rows = []
     for names, part in doses(study).groupby(MODEL, sort=False):
-        rows.append(
-            {
-                **dict(zip(MODEL, names, strict=True)),
-                "share": _lost(part, kind),
-            }
-        )
+        row: dict[str, Any] = dict(zip(MODEL, names, strict=True))
+        row["share"] = _lost(part, kind)
+        rows.append(row)
     return pd.DataFrame(rows, columns=[*MODEL, "share"])
 
 
@@ -125,6 +133,7 @@ def _cells(row: Mapping[Any, Any], part: pd.DataFrame) -> dict[str, Cell]:
     cells["Constant"] = number(part["constant"].iloc[0], digits)
     for kind, perturbed in PERTURBED.items():
         worst = part[part["kind"] == kind].iloc[-1]
-        cells[f"{100 * worst['share']:.0f} % {perturbed}"] = number(worst["error"], digits)
+        percentage = f"{100 * worst['share']:.0f} %"
+        cells[f"{percentage} {perturbed}"] = number(worst["error"], digits)
         cells[f"Lost, {perturbed}"] = percent(_lost(part, kind))
     return cells

@@ -89,6 +89,6 @@ KIND = Lookup(
     figures=("intervention",),
     options=LookupOptions,
     probes=True,
-    needs_weights=True,
+    needs="lookup",
     only_task="regression",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -10,29 +11,27 @@ from baselines import baselines
 from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
 from npt.data.encoding import one_hot_features
-from npt.interface import Duplicates, Infeasible, Resources
+from npt.interface import Duplicates, Infeasible, LookupModel, Resources
 from npt.nn.duplicates import Rule, noisy_from
-from npt.nn.trained import TrainedNPT
 from npt.table import Table
 from workflow.studies.query import ProbeQuery
 
 
-def duplicates_of(
-    trained: TrainedNPT,
-    table: Table,
-    rows: np.ndarray,
-    seed: int,
-) -> Duplicates:
-    """Features of `rows` and of their duplicates, which show their targets.
+def duplicates_of(query: ProbeQuery) -> Duplicates:
+    """Features of the probed rows and of their duplicates, which show their targets.
 
-    The setting `lookup` of the model determines noise and shift; the noise is drawn by `seed`.
+    The variant of the model's lookup task determines noise and shift; the noise is drawn by the
+    seed of the probe.
     """
-    statistics = trained.statistics
-    target = table.target
-    rule = Rule.of(trained.settings.lookup)
-    originals = one_hot_features(table, statistics)[rows]
+    model = cast(LookupModel, query.model)
+    table = query.table
+    seed = query.seed
+    rule = Rule.of(model.lookup)
+    originals = one_hot_features(table, model.statistics)[query.rows]
     duplicates = originals.copy()
-    shown = (table.truth[rows] - statistics.centre[target]) / statistics.scale[target]
+    centre = model.statistics.centre[model.target]
+    scale = model.statistics.scale[model.target]
+    shown = (query.truth - centre) / scale
     if rule.random_features:
         noisy = _noisy_features(table, rule)
         _add_noise(duplicates[:, noisy], (seed, 1))
@@ -55,38 +54,32 @@ def _add_noise(features: np.ndarray, seed: tuple[int, int]) -> None:
     features[:] = generator.normal(1.0, 1.0, features.shape)
 
 
-def neighbour_predictions(
-    trained: TrainedNPT,
-    table: Table,
-    rows: np.ndarray,
-    counts: Sequence[int],
-    seed: int,
-) -> np.ndarray:
+def neighbour_predictions(query: ProbeQuery, counts: Sequence[int]) -> np.ndarray:
     """Predictions (len(counts), n) by the mean of the k nearest duplicates, for each k."""
     from sklearn.neighbors import NearestNeighbors
 
-    task = duplicates_of(trained, table, rows, seed)
-    most = min(max(counts), len(rows))
+    task = duplicates_of(query)
+    most = min(max(counts), len(query.rows))
     search = NearestNeighbors(n_neighbors=most, algorithm="brute")
     search.fit(task.duplicates)
     indices = search.kneighbors(task.originals, return_distance=False)
     nearest = task.shown[indices]
     values = np.stack([nearest[:, :count].mean(1) for count in counts])
-    return trained.statistics.original(values, table.target)
+    model = cast(LookupModel, query.model)
+    return model.statistics.original(values, model.target)
 
 
 def baseline_predictions(
     query: ProbeQuery,
     name: str,
     settings: BaselineSettings,
-    rows: np.ndarray,
 ) -> tuple[np.ndarray, str]:
     """Predictions of the originals by a baseline that knows the duplicates; or NaN and a reason."""
-    trained = query.trained
-    task = duplicates_of(trained, query.table, rows, query.seed)
+    model = cast(LookupModel, query.model)
+    task = duplicates_of(query)
     blind = query.table.blind(query.split.test)
-    resources = Resources(query.threads, str(trained.device))
-    encoding = {"transductive": trained.settings.transductive}
+    resources = Resources(query.threads, str(getattr(model, "device", "cpu")))
+    encoding = {"transductive": model.transductive}
     try:
         values = predict_originals(
             name,
@@ -99,5 +92,5 @@ def baseline_predictions(
         )
     except Infeasible as error:
         reason = f"{baselines()[name].title}: {error}"
-        return np.full(len(rows), np.nan), reason
-    return trained.statistics.original(values, query.table.target), ""
+        return np.full(len(query.rows), np.nan), reason
+    return model.statistics.original(values, model.target), ""

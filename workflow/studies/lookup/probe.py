@@ -6,12 +6,13 @@ table: the originals have hidden targets, and the duplicates of test rows show t
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
+from npt.interface import Intervention, LookupModel
 from npt.metrics import score
-from npt.nn.trained import TrainedNPT
 from workflow.studies.lookup.alternatives import baseline_predictions, neighbour_predictions
-from workflow.studies.lookup.intervention import Intervention, intervention
 from workflow.studies.query import ProbeQuery, drawn, rounded
 from workflow.studies.study_kind import Facts
 
@@ -22,23 +23,22 @@ SWEPT_ROWS = 20
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Errors with and without duplicates, of other methods, and the intervention."""
     query = query.with_rows(query.rows[~np.isnan(query.truth)])
-    trained = query.trained
+    model = cast(LookupModel, query.model)
     truth = query.truth
-    target = query.table.target
-    predictions = trained.predict(query.rows).values
-    alone = without_duplicates(trained).predict(query.rows).values
-    constant = np.full(len(truth), trained.statistics.centre[target])
+    predictions = model.predict(query.rows).values
+    alone = model.without_duplicates().predict(query.rows).values
+    constant = np.full(len(truth), model.statistics.centre[model.target])
     swept_rows = drawn(query.rows, SWEPT_ROWS, query.seed)
-    sweep = intervention(trained, swept_rows)
+    sweep = model.intervention(swept_rows)
     facts = {
-        "lookup": trained.settings.lookup,
+        "lookup": model.lookup,
         "rmse": _rmse(predictions, truth),
         "correlation": _correlation(predictions, truth),
         "alone_rmse": _rmse(alone, truth),
         **_neighbours(query),
         **_baselines(query),
         "constant_rmse": _rmse(constant, truth),
-        **_intervention_facts(sweep, _shift(trained, target)),
+        **_intervention_facts(sweep, _shift(model)),
     }
     arrays = {
         "looked_up": predictions,
@@ -49,15 +49,8 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     return facts, arrays
 
 
-def without_duplicates(trained: TrainedNPT) -> TrainedNPT:
-    """The control: the same network on the originals alone."""
-    return trained.with_settings(trained.settings.changed(lookup="off"))
-
-
 def _neighbours(query: ProbeQuery) -> Facts:
-    predictions = neighbour_predictions(
-        query.trained, query.table, query.rows, NEIGHBOURS, query.seed
-    )
+    predictions = neighbour_predictions(query, NEIGHBOURS)
     errors = [_rmse(values, query.truth) for values in predictions]
     best = int(np.argmin(errors))
     return {
@@ -71,17 +64,17 @@ def _baselines(query: ProbeQuery) -> Facts:
     facts: Facts = {}
     reasons = []
     for name, settings in query.options.compare_with.items():
-        predictions, reason = baseline_predictions(query, name, settings, query.rows)
+        predictions, reason = baseline_predictions(query, name, settings)
         facts[f"{name}_rmse"] = _rmse(predictions, query.truth)
         if reason:
             reasons.append(reason)
     return {**facts, "compare_with_reasons": "; ".join(reasons)}
 
 
-def _shift(trained: TrainedNPT, target: int) -> float:
+def _shift(model: LookupModel) -> float:
     """How much larger the duplicates' targets are, in original units."""
-    if "add_one" in trained.settings.lookup:
-        return float(trained.statistics.scale[target])
+    if "add_one" in model.lookup:
+        return float(model.statistics.scale[model.target])
     return 0.0
 
 

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
+from npt.interface import Intervention
 from npt.nn.device import evaluating
 from npt.nn.inputs import ModelInput
 from npt.nn.queries import QueryBatch, copies_at_once, query_batches
-from npt.nn.trained import TrainedNPT
 
-
-@dataclass(frozen=True)
-class Intervention:
-    """Predictions of n rows while the target of their own duplicate is swept.
-
-    Attributes:
-        values: Values (K,) of the target, in original units.
-        predictions: Predictions (n, K) of the rows, in original units.
-        others: Largest change (n,) that a sweep caused in the prediction of any other row.
-    """
-
-    values: np.ndarray
-    predictions: np.ndarray
-    others: np.ndarray
+if TYPE_CHECKING:
+    from npt.nn.trained import TrainedNPT
 
 
 def intervention(
     trained: TrainedNPT,
     rows: np.ndarray,
-    sweep: int = 10,
+    sweep: int,
 ) -> Intervention:
     """Set the target of one duplicate at a time to values over the range of all targets.
 

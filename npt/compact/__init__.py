@@ -1,0 +1,1 @@
+"""Compact NPT: attention between attributes and datapoints, labels of other rows as values."""

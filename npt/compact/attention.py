@@ -1,0 +1,137 @@
+"""Blocks of attention of compact NPT, K networks at once.
+
+K members, n rows, m rows of the context, t tokens of a row, e and r widths of token and row.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from npt.compact.layers import RESIDUAL_SCALE, FeedForward, MemberLinear, by_member, normalised
+from npt.compact.settings import CompactSettings
+
+SHARPNESS = 1.4  # initial logarithm of the factor of scores between datapoints
+LABEL_SCALE = 0.5  # standard deviation of the initial embedding of labels
+
+
+class AttributeAttention(nn.Module):
+    """Attention between the tokens of a row, then a feed-forward layer."""
+
+    def __init__(self, settings: CompactSettings) -> None:
+        super().__init__()
+        members = settings.members
+        width = settings.token_width
+        self.heads = settings.heads
+        self.attends = settings.between_attributes
+        self.project = MemberLinear(members, width, 3 * width)
+        self.merge = MemberLinear(members, width, width, RESIDUAL_SCALE)
+        dropout = by_member(settings.dropout, members)
+        self.feed_forward = FeedForward(members, width, dropout)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """From (K, n, t, e) to the same shape."""
+        if self.attends:
+            tokens = tokens + self.merge(self._attended(tokens))
+        return self.feed_forward(tokens)
+
+    def _attended(self, tokens: Tensor) -> Tensor:
+        members, rows, count, width = tokens.shape
+        projected = self.project(normalised(tokens))
+        projected = projected.view(members * rows, count, 3, self.heads, -1)
+        queries, keys, values = projected.permute(2, 0, 3, 1, 4)  # (K * n, heads, t, e / heads)
+        attended = functional.scaled_dot_product_attention(queries, keys, values)
+        attended = attended.transpose(1, 2)
+        return attended.reshape(members, rows, count, width)
+
+
+class DatapointAttention(nn.Module):
+    """Attention of rows to the rows of a context, which show their labels, then a feed-forward
+    layer.
+
+    The context is a pair of keys and values. They are made of vectors without labels and of the
+    labels, so that what a row shows never returns to it by way of another row.
+    """
+
+    def __init__(self, label_size: int, settings: CompactSettings) -> None:
+        super().__init__()
+        members = settings.members
+        width = settings.width
+        self.heads = settings.heads
+        self.similarity = settings.similarity
+        self.attends = settings.between_datapoints
+        self.project = MemberLinear(members, width, width)
+        self.value = MemberLinear(members, width, width)
+        self.merge = MemberLinear(members, width, width, RESIDUAL_SCALE)
+        sharpness = torch.full((members, self.heads, 1, 1), SHARPNESS)
+        self.sharpness = nn.Parameter(sharpness)
+        self.label = None
+        if settings.labels_of_others:
+            label = LABEL_SCALE * torch.randn(members, label_size, width)
+            self.label = nn.Parameter(label)
+        dropout = by_member(settings.dropout, members)
+        self.feed_forward = FeedForward(members, width, dropout)
+
+    def context(self, rows: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values (K, heads, m, r / heads) of rows (K, m, r) with labels (m, C)."""
+        normal = normalised(rows)
+        keys = self._by_head(self.project(normal))
+        values = self._by_head(self.value(normal))
+        return keys, self.with_labels(values, labels)
+
+    def with_labels(self, values: Tensor, labels: Tensor) -> Tensor:
+        """Values (K, heads, m, r / heads) to which those of labels (m, C) are added."""
+        if self.label is None:
+            return values
+        embedded = torch.matmul(labels, self.label)
+        return values + self._by_head(embedded)
+
+    def forward(
+        self,
+        rows: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        invisible: Tensor | None = None,
+    ) -> Tensor:
+        """From (K, n, r) to the same shape.
+
+        Args:
+            invisible: Which rows of the context (n, m) a row does not attend to, in shapes that
+                can be expanded to (K, heads, n, m).
+        """
+        if self.attends:
+            weights = self.weights(rows, keys, invisible)
+            attended = torch.matmul(weights, values)
+            attended = attended.transpose(1, 2).flatten(2)  # (K, n, r)
+            rows = rows + self.merge(attended)
+        return self.feed_forward(rows)
+
+    def weights(
+        self,
+        rows: Tensor,
+        keys: Tensor,
+        invisible: Tensor | None = None,
+    ) -> Tensor:
+        """Attention (K, heads, n, m) of rows (K, n, r) to the context."""
+        queries = self._by_head(self.project(normalised(rows)))
+        factor = self.sharpness.exp() / math.sqrt(queries.shape[-1])
+        if self.similarity == "dot":
+            scores = torch.matmul(factor * queries, keys.transpose(-1, -2))
+        else:
+            # Minus the squared distance, up to a term of the query that the softmax removes.
+            squares = keys.square().sum(-1)[:, :, None]
+            products = torch.matmul(2 * factor * queries, keys.transpose(-1, -2))
+            scores = products - factor * squares
+        if invisible is not None:
+            scores = scores.masked_fill(invisible, -math.inf)
+        return scores.softmax(-1)
+
+    def _by_head(self, x: Tensor) -> Tensor:
+        """From (K, n, r) to (K, heads, n, r / heads)."""
+        members, rows, width = x.shape
+        head_width = width // self.heads
+        split = x.view(members, rows, self.heads, head_width)
+        return split.transpose(1, 2)

@@ -1,0 +1,204 @@
+"""The architecture of compact NPT: K independent networks (members) as one.
+
+K members, n rows, m rows of the context, d features, e width of a token, r width of a row, C length
+of a label.
+
+An NPT (paper section 2) with three changes. Numbers have piecewise-linear embeddings. Rows are
+compressed to a narrow vector before attention between datapoints. And labels enter as values of
+that attention, not as inputs: a row sees the labels of the context, and never its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from npt.compact.attention import AttributeAttention, DatapointAttention
+from npt.compact.columns import Encoder, Features
+from npt.compact.copying import Residuals, moved, shown_beyond
+from npt.compact.embedding import CellEmbedding
+from npt.compact.layers import FeedForward, MemberLinear, by_member, normalised
+from npt.compact.settings import CompactSettings
+from npt.compact.workload import PREDICTED_CELLS
+
+HEAD_SCALE = 0.5
+
+
+@dataclass(frozen=True)
+class Context:
+    """Rows that others attend to, as each block between datapoints sees them.
+
+    Attributes:
+        keys: For each block, (K, heads, m, r / heads).
+        values: For each block, the same shape.
+        residuals: What is copied from the rows; None if nothing is.
+    """
+
+    keys: tuple[Tensor, ...]
+    values: tuple[Tensor, ...]
+    residuals: Residuals | None = None
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        return iter(zip(self.keys, self.values, strict=True))
+
+    def take(self, rows: Tensor) -> Context:
+        """Some of its rows."""
+        keys = tuple(of_block[:, :, rows] for of_block in self.keys)
+        values = tuple(of_block[:, :, rows] for of_block in self.values)
+        residuals = None
+        if self.residuals is not None:
+            residuals = self.residuals.take(rows)
+        return Context(keys, values, residuals)
+
+
+class CompactNPT(nn.Module):
+    """Attention between attributes, then between datapoints.
+
+    Attributes:
+        reach: Squared distance (K,) within which residuals are copied; 0 copies nothing. It is
+            chosen after the training.
+    """
+
+    reach: Tensor
+
+    def __init__(self, encoder: Encoder, settings: CompactSettings) -> None:
+        super().__init__()
+        members = settings.members
+        tokens = len(encoder.features) + 1
+        dropout = by_member(settings.dropout, members)
+        self.members = members
+        self.embedding = CellEmbedding(encoder, settings)
+        self.between_attributes = nn.ModuleList()
+        for _ in range(settings.attribute_layers):
+            block = AttributeAttention(settings)
+            self.between_attributes.append(block)
+        self.compress = MemberLinear(members, tokens * settings.token_width, settings.width)
+        self.feed_forward = FeedForward(members, settings.width, dropout)
+        self.between_datapoints = nn.ModuleList()
+        for _ in range(settings.layers):
+            block = DatapointAttention(encoder.classes, settings)
+            self.between_datapoints.append(block)
+        self.head = MemberLinear(members, settings.width, encoder.classes, HEAD_SCALE)
+        self.register_buffer("reach", torch.zeros(members))
+
+    @property
+    def copies(self) -> bool:
+        """Whether predictions are moved by residuals of near rows."""
+        return bool((self.reach > 0).all())
+
+    def encode(self, features: Features, hidden: Tensor | None = None) -> Tensor:
+        """Vectors (K, n, r) of rows, each of its own features alone."""
+        tokens = self.embedding(features, hidden)  # (K, n, d + 1, e)
+        for block in self.between_attributes:
+            tokens = block(tokens)  # (K, n, d + 1, e)
+        tokens = normalised(tokens).flatten(2)  # (K, n, (d + 1) * e)
+        rows = self.compress(tokens)  # (K, n, r)
+        return self.feed_forward(rows)  # (K, n, r)
+
+    def context(self, rows: Tensor, labels: Tensor) -> Context:
+        """Keys and values of encoded rows (K, m, r) with labels (m, C)."""
+        pairs = [block.context(rows, labels) for block in self._blocks()]
+        keys, values = zip(*pairs, strict=True)
+        return Context(keys, values)
+
+    def context_of_prediction(self, rows: Tensor, labels: Tensor) -> Context:
+        """A context with the residuals of its rows, where they are copied."""
+        context = self.context(rows, labels)
+        if not self.copies or rows.shape[1] < 2:
+            return context
+        residuals = self.residuals(rows, labels, context)
+        return replace(context, residuals=residuals)
+
+    def residuals(
+        self,
+        rows: Tensor,
+        labels: Tensor,
+        context: Context,
+    ) -> Residuals:
+        """Residuals of encoded rows (K, m, r), each predicted beside the others."""
+        count = rows.shape[1]
+        everything = torch.arange(count, device=rows.device)
+        outputs = []
+        for part in everything.split(chunk_size(context)):
+            is_itself = part[:, None] == everything
+            output = self.attended(rows[:, part], context, is_itself)
+            outputs.append(output)
+        beyond = shown_beyond(torch.cat(outputs, 1), labels)
+        return Residuals(normalised(rows), beyond)
+
+    def with_labels(self, context: Context, labels: Tensor) -> Context:
+        """A context whose rows show labels (m, C) in addition to what they show."""
+        values = []
+        for block, of_block in zip(self._blocks(), context.values, strict=True):
+            labelled = block.with_labels(of_block, labels)
+            values.append(labelled)
+        return Context(context.keys, tuple(values))
+
+    def predict(
+        self,
+        rows: Tensor,
+        context: Context,
+        invisible: Tensor | None = None,
+    ) -> Tensor:
+        """Outputs (K, n, C) of encoded rows (K, n, r): logits, or standardised values.
+
+        Args:
+            invisible: Rows of the context that a row does not attend to; see `DatapointAttention`.
+        """
+        outputs = self.attended(rows, context, invisible)
+        if context.residuals is None:
+            return outputs
+        return moved(outputs, rows, context.residuals, self.reach, invisible)
+
+    def attended(
+        self,
+        rows: Tensor,
+        context: Context,
+        invisible: Tensor | None = None,
+    ) -> Tensor:
+        """Outputs (K, n, C) by attention alone."""
+        for block, (keys, values) in zip(self._blocks(), context, strict=True):
+            rows = block(rows, keys, values, invisible)  # (K, n, r)
+        return self.head(normalised(rows))  # (K, n, C)
+
+    def attention_weights(self, rows: Tensor, context: Context) -> list[Tensor]:
+        """Attention (K, heads, n, m) of encoded rows in each block between datapoints."""
+        weights = []
+        for block, (keys, values) in zip(self._blocks(), context, strict=True):
+            of_block = block.weights(rows, keys)
+            weights.append(of_block)
+            rows = block(rows, keys, values)
+        return weights
+
+    def leave_one_out(
+        self,
+        features: Features,
+        labels: Tensor,
+        hidden: Tensor | None,
+        invisible: Tensor,
+    ) -> Tensor:
+        """Outputs (K, n, C) of the rows of a batch, each beside the visible others.
+
+        Args:
+            hidden: Cells (K, n, d) to hide.
+            invisible: Which row (n, n) does not attend to which; no scored one may attend to
+                itself.
+        """
+        rows = self.encode(features, hidden)
+        context = self.context(rows, labels)
+        return self.predict(rows, context, invisible)
+
+    def _blocks(self) -> Iterator[DatapointAttention]:
+        for block in self.between_datapoints:
+            assert isinstance(block, DatapointAttention)
+            yield block
+
+
+def chunk_size(context: Context) -> int:
+    """Number of rows for which a block's attention fits into memory."""
+    members, heads, rows, _ = context.keys[0].shape
+    cells_per_row = members * heads * rows
+    return max(1, PREDICTED_CELLS // cells_per_row)

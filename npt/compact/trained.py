@@ -1,0 +1,390 @@
+"""A trained compact NPT: what an estimator predicts with and a probe measures.
+
+N rows of the table, K members, m rows of the context, d columns with the target, C length of a
+label.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from npt.compact.columns import Encoder, Features
+from npt.compact.copying import REACHES, mean_distance, moved
+from npt.compact.data import TrainingRows, known_rows
+from npt.compact.ensemble import combined, greedy_weights, kind_weights, loss, row_losses
+from npt.compact.lookup import intervention, lookup_contexts, require_task, shown_labels
+from npt.compact.model import CompactNPT, Context, chunk_size
+from npt.compact.queries import ContextQueries, attention_of, perturbed_outputs
+from npt.compact.settings import CompactSettings
+from npt.compact.training import build_model, predict
+from npt.data.encoding import Statistics
+from npt.interface import Intervention, Prediction, Resources, RowAttention
+from npt.nn.device import device_of
+from npt.nn.weights import reading_weights, weights_of
+from npt.perturbation import Perturbation
+from npt.table import Split, Table, Task
+
+ENSEMBLE_WEIGHTS = "ensemble_weights"
+
+
+@dataclass(frozen=True)
+class TrainedCompactNPT:
+    """A network with the table whose train rows it attends to; nothing in it changes.
+
+    Predictions are computed in double precision, so that those of a row are the same to many
+    digits, whichever rows it is predicted with.
+
+    Attributes:
+        model: Network in evaluation mode, in single precision.
+        encoder: Encoding of the columns.
+        table: Table of the context and of the rows to predict, without test targets.
+        context_rows: Row numbers (m,) of the context.
+        weights: Weights (K,) of the members.
+        device: Device of the network.
+        split: Train, validation and test rows of the table, for the lookup task.
+        shows_labels: Whether the context shows its labels; without, they are zeros.
+    """
+
+    model: CompactNPT
+    encoder: Encoder
+    table: Table
+    context_rows: np.ndarray
+    weights: np.ndarray
+    settings: CompactSettings
+    seed: int
+    device: torch.device
+    split: Split | None = None
+    shows_labels: bool = True
+
+    @classmethod
+    def untrained(
+        cls,
+        settings: CompactSettings,
+        resources: Resources,
+        table: Table,
+        split: Split,
+        seed: int,
+    ) -> TrainedCompactNPT:
+        """A network with initial weights, whose context is train rows."""
+        require_task(settings, table.task)
+        torch.set_num_threads(resources.threads)
+        device = device_of(resources.device)
+        encoder = Encoder.of(table, split, settings)
+        train = known_rows(table, split.train)
+        return cls(
+            model=build_model(encoder, settings, seed, device).eval(),
+            encoder=encoder,
+            table=table,
+            context_rows=context_among(train, settings, seed),
+            weights=np.full(settings.members, 1 / settings.members),
+            settings=settings,
+            seed=seed,
+            device=device,
+            split=split,
+        )
+
+    @classmethod
+    def load(
+        cls,
+        settings: CompactSettings,
+        resources: Resources,
+        path: Path,
+        table: Table,
+        split: Split,
+        seed: int,
+    ) -> TrainedCompactNPT:
+        """Read what `save` wrote; only tensors are unpickled.
+
+        Raises:
+            UserError: the file is damaged, or holds the weights of another model.
+        """
+        trained = cls.untrained(settings, resources, table, split, seed)
+        with reading_weights(path) as tensors:
+            weights = tensors.pop(ENSEMBLE_WEIGHTS).numpy()
+            trained.model.load_state_dict(tensors)
+        return replace(trained, weights=weights)
+
+    def save(self, path: Path) -> None:
+        """Write the weights of the network and of its members."""
+        tensors = weights_of(self.model)
+        tensors[ENSEMBLE_WEIGHTS] = torch.from_numpy(self.weights)
+        torch.save(tensors, path)
+
+    @property
+    def task(self) -> Task:
+        """Task of the target column."""
+        return self.table.task
+
+    @property
+    def target(self) -> int:
+        """Index of the target column."""
+        return self.encoder.target
+
+    @property
+    def lookup(self) -> str:
+        """Variant of the lookup task."""
+        return self.settings.lookup
+
+    @property
+    def transductive(self) -> bool:
+        """Whether features are standardised over all rows."""
+        return self.settings.transductive
+
+    @property
+    def statistics(self) -> Statistics:
+        """Centre and scale of the columns of the training table."""
+        return self.encoder.statistics
+
+    @property
+    def parameters(self) -> int:
+        """Number of weights of all members."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        """Predict rows, none of which is in the context but in the lookup task."""
+        return self.decode(self.outputs_of(rows))
+
+    def predict_table(self, table: Table) -> Prediction:
+        """Predict all rows of another table with the same columns."""
+        features = self.encoder.encode(table)
+        return self.decode(self.outputs(features))
+
+    def predict_perturbed(
+        self,
+        rows: np.ndarray,
+        perturbation: Perturbation,
+        seed: int,
+    ) -> Prediction:
+        """Predict rows, each with the context perturbed for it by independent draws.
+
+        A perturbation of rows that are not in the context changes nothing.
+        """
+        outputs = perturbed_outputs(self, rows, perturbation, seed)
+        return self.decode(outputs)
+
+    def in_contexts(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, TrainedCompactNPT]]:
+        """Indices of some rows, with the network in whose context these are predicted."""
+        if self.settings.lookup == "off":
+            yield np.arange(len(rows)), self
+            return
+        for context_rows in lookup_contexts(self, rows):
+            indices = np.flatnonzero(np.isin(rows, context_rows))
+            if len(indices):
+                yield indices, replace(self, context_rows=context_rows)
+
+    def in_context_of(self, rows: np.ndarray) -> TrainedCompactNPT:
+        """The same network, whose predicted rows attend to other rows of its table."""
+        known = known_rows(self.table, rows)
+        return replace(self, context_rows=context_among(known, self.settings, self.seed))
+
+    def query_groups(self, rows: np.ndarray) -> Iterator[ContextQueries]:
+        """Rows in the whole context, as many as a prediction takes at once."""
+        for indices, model in self.in_contexts(rows):
+            size = model.chunk_size
+            for start in range(0, len(indices), size):
+                chunk = rows[indices[start : start + size]]
+                yield ContextQueries(model, chunk, model.encoded(chunk))
+
+    def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
+        """Attention of rows to the context; see `attention_of`."""
+        for group in self.query_groups(rows):
+            yield from attention_of(group)
+
+    def before_training(self) -> TrainedCompactNPT:
+        """The same network with its initial weights."""
+        model = build_model(self.encoder, self.settings, self.seed, self.device)
+        return replace(self, model=model.eval())
+
+    def with_table(self, table: Table, split: Split) -> TrainedCompactNPT:
+        """The same network with another table of the same columns and rows."""
+        return replace(self, table=table, split=split)
+
+    def without_duplicates(self) -> TrainedCompactNPT:
+        """The same network beside rows that show no label."""
+        return replace(self, shows_labels=False)
+
+    def intervention(self, rows: np.ndarray, sweep: int = 10) -> Intervention:
+        """Set the target of one duplicate at a time to values over the range of all targets."""
+        return intervention(self, rows, sweep)
+
+    def decode(self, outputs: Tensor) -> Prediction:
+        """Outputs (K, n, C) to class probabilities or values in original units."""
+        of_members = self.of_members(outputs)
+        return Prediction(combined(of_members, self.weights))
+
+    def of_members(self, outputs: Tensor) -> np.ndarray:
+        """Predictions of each member: values (K, n), or probabilities (K, n, C)."""
+        if self.task == "regression":
+            values = outputs[..., 0].double().cpu().numpy()
+            return self.encoder.original(values)
+        probabilities = outputs.double().softmax(-1)
+        return probabilities.cpu().numpy()
+
+    def outputs_of(self, rows: np.ndarray) -> Tensor:
+        """Outputs (K, n, C) of rows of the table."""
+        outputs = self.context_labels.new_empty(
+            self.settings.members, len(rows), self.encoder.classes
+        )
+        for indices, model in self.in_contexts(rows):
+            features = self.encoder.encode(self.table, rows[indices])
+            outputs[:, torch.from_numpy(indices)] = model.outputs(features)
+        return outputs
+
+    @torch.no_grad()
+    def outputs(self, features: Features) -> Tensor:
+        """Outputs (K, n, C) of rows in the whole context: logits, or standardised values."""
+        features = self._on_device(features, torch.float64)
+        return predict(self.precise, features, self.context)
+
+    @cached_property
+    def precise(self) -> CompactNPT:
+        """The network in double precision."""
+        return copy.deepcopy(self.model).double()
+
+    @cached_property
+    def context_features(self) -> Features:
+        """Cells of the context, in single precision."""
+        features = self.encoder.encode(self.table, self.context_rows)
+        return self._on_device(features, torch.float32)
+
+    @property
+    def parts(self) -> np.ndarray:
+        """Part (N,) of every row of the table, in the codes of a split."""
+        assert self.split is not None
+        return self.split.part()
+
+    @property
+    def context_numbers(self) -> np.ndarray:
+        """Row numbers (m,) of the context, in which duplicates follow the rows of the table."""
+        if self.settings.lookup == "off":
+            return self.context_rows
+        return self.table.rows + self.context_rows
+
+    @property
+    def chunk_size(self) -> int:
+        """Number of rows that a prediction takes at once."""
+        return chunk_size(self.context)
+
+    @cached_property
+    def context_labels(self) -> Tensor:
+        """Labels (m, C) that the context shows, in double precision; zeros where it shows none."""
+        count = len(self.context_rows)
+        labels = torch.zeros(count, self.encoder.classes, dtype=torch.float64, device=self.device)
+        truth = self.table.numbers(self.target, self.context_rows)
+        known = np.flatnonzero(~np.isnan(truth))
+        if self.shows_labels and len(known):
+            of_known = self.encoder.labels(self.table, self.context_rows[known])
+            shown = shown_labels(of_known.to(labels), self.settings)
+            labels[torch.from_numpy(known).to(self.device)] = shown
+        return labels
+
+    @cached_property
+    @torch.no_grad()
+    def context(self) -> Context:
+        """Keys and values of the context, in double precision."""
+        return self.precise.context_of_prediction(self.encoded_context, self.context_labels)
+
+    @cached_property
+    def encoded_context(self) -> Tensor:
+        """Encoded rows (K, m, r) of the context, in double precision."""
+        return self.encoded(self.context_rows)
+
+    @torch.no_grad()
+    def encoded(self, rows: np.ndarray) -> Tensor:
+        """Encoded rows (K, n, r), in double precision."""
+        features = self.encoder.encode(self.table, rows)
+        features = self._on_device(features, torch.float64)
+        return self.precise.encode(features)
+
+    def _on_device(self, features: Features, kind: torch.dtype) -> Features:
+        return features.to(self.device, kind)
+
+
+def context_among(rows: np.ndarray, settings: CompactSettings, seed: int) -> np.ndarray:
+    """As many of the rows as a context may have, drawn at random."""
+    chosen = TrainingRows.context_of(len(rows), settings, seed)
+    return rows[chosen.numpy()]
+
+
+def with_copying(trained: TrainedCompactNPT, rows: np.ndarray) -> TrainedCompactNPT:
+    """The network with the reach of copying that lowers the loss on validation rows most.
+
+    It copies nothing if no reach lowers the loss by more than a standard error.
+    """
+    settings = trained.settings
+    sees_labels = settings.labels_of_others and settings.between_datapoints
+    if not (settings.copies and sees_labels and len(trained.context_rows) > 1):
+        return trained
+    if settings.lookup != "off":  # the duplicate shows all there is
+        return trained
+    unit = mean_distance(trained.encoded_context)
+    reaches = [factor * unit for factor in REACHES]
+    known = trained.table.truth[rows[: settings.evaluated_rows]]
+    alone, *copied = _outputs_by_reach(trained, rows[: settings.evaluated_rows], reaches)
+    before = row_losses(trained.task, known, trained.decode(alone).values)
+    best = torch.zeros_like(unit)
+    largest_gain = 0.0
+    for reach, outputs in zip(reaches, copied, strict=True):
+        losses = row_losses(trained.task, known, trained.decode(outputs).values)
+        gains = before - losses
+        error = gains.std() / np.sqrt(len(gains))
+        if gains.mean() > max(error, largest_gain):
+            best = reach
+            largest_gain = gains.mean()
+    if not largest_gain:
+        return trained
+    model = copy.deepcopy(trained.model)
+    model.reach.copy_(best)
+    return replace(trained, model=model)
+
+
+@torch.no_grad()
+def _outputs_by_reach(
+    trained: TrainedCompactNPT,
+    rows: np.ndarray,
+    reaches: list[Tensor],
+) -> list[Tensor]:
+    """Outputs (K, n, C) of rows without copying, then with each reach (K,)."""
+    model = trained.precise
+    context = trained.context
+    residuals = model.residuals(trained.encoded_context, trained.context_labels, context)
+    size = chunk_size(context)
+    parts = []
+    for start in range(0, len(rows), size):
+        encoded = trained.encoded(rows[start : start + size])
+        alone = model.attended(encoded, context)
+        copied = [moved(alone, encoded, residuals, reach) for reach in reaches]
+        parts.append([alone, *copied])
+    return [torch.cat(of_reach, 1) for of_reach in zip(*parts, strict=True)]
+
+
+def weighted_by_validation(
+    trained: TrainedCompactNPT, rows: np.ndarray
+) -> tuple[TrainedCompactNPT, float]:
+    """The ensemble with the weights that its settings name, and its loss on validation rows.
+
+    A regression's loss is in units of the target's variance.
+    """
+    rows = known_rows(trained.table, rows)
+    trained = with_copying(trained, rows)
+    truth = trained.table.truth[rows]
+    members = trained.of_members(trained.outputs_of(rows))
+    settings = trained.settings
+    if settings.average == "greedy":
+        weights = greedy_weights(trained.task, truth, members)
+        trained = replace(trained, weights=weights)
+    elif settings.average == "kinds":
+        weights = kind_weights(trained.task, truth, members, settings.kinds)
+        trained = replace(trained, weights=weights)
+    validation_loss = loss(trained.task, truth, combined(members, trained.weights))
+    if trained.task == "regression":
+        validation_loss /= trained.encoder.scale[-1] ** 2
+    return trained, validation_loss

@@ -1,0 +1,408 @@
+"""What the classifier and the regressor have in common.
+
+n rows of X, d features.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
+
+from npt.compact.settings import CompactSettings
+from npt.estimator.arguments import (
+    choice_of,
+    fraction_of,
+    positive_number,
+    seed_of,
+    text_of,
+    threads_of,
+    torch_threads,
+    value_errors,
+    visibility_of,
+)
+from npt.estimator.compact_model import CompactModel, fit_compact, require_alone
+from npt.estimator.explanation import Attention, Explanation, attention_of
+from npt.estimator.frames import Feature, as_table, learn_features, read_frame
+from npt.estimator.hyperparameters import NAMED, architecture_of, settings_of
+from npt.estimator.job import NO_ROWS, Job, Model
+from npt.estimator.paper_model import PaperModel, fit_paper
+from npt.estimator.saving import (
+    FORMAT,
+    EstimatorFacts,
+    Task,
+    class_facts,
+    feature_facts,
+    features_of,
+    not_saved,
+    plain_parameters,
+    read,
+    write,
+)
+from npt.estimator.state import ModelState, columns_of
+from npt.estimator.validation_rows import FEWEST_ROWS, FEWEST_TRAIN_ROWS, validation_rows
+from npt.interface import Resources, UserError
+from npt.table import Column, Split, Table
+
+TARGET = "target"
+ROWS = "fitted_rows"
+MODELS: Mapping[str, type[Model]] = {"compact": CompactModel, "paper": PaperModel}
+
+
+class NPTEstimator(BaseEstimator):
+    """A Non-Parametric Transformer that is trained from scratch on the rows given to `fit`.
+
+    Columns of text, booleans and pandas' categories are categorical, and so are those that
+    `categorical` names. Categories are compared by value. Dates are numbers of seconds. All others
+    are numbers. Missing cells, and categories that `fit` has not seen, are missing to the network.
+
+    Where a hyper-parameter is None, the architecture has a default of its own.
+
+    Args:
+        architecture: `compact`: compact NPT. A predicted row attends to fitted rows alone, so that
+            it does not depend on the rows that it is predicted with. `paper`: the exact NPT, which
+            is slower; see `predict_together`.
+        width: Width of a row between datapoints; of a column's embedding in the exact NPT.
+        layers: Blocks between datapoints; all blocks of the exact NPT.
+        learning_rate: Peak learning rate.
+        max_updates: Most training steps.
+        patience: Training stops after so many updates without a lower validation loss (compact).
+        members: Networks whose predictions are averaged (compact).
+        batch_size: Rows of a training batch. None takes all rows in the exact NPT.
+        context_size: Most fitted rows, those of the validation included, that a predicted row
+            attends to, drawn at random (compact).
+        validation_fraction: Fraction of the rows given to `fit` that selects the best weights.
+        refit: Whether the network is then trained again on all rows, for the number of updates that
+            was best (compact). Not if validation rows are given to `fit`. Predicted rows of the
+            compact NPT attend to the validation rows in any case.
+        categorical: Names or indices of columns that are categories, besides those of text.
+        settings: Further fields of `CompactSettings` or `NPTSettings`, such as `{"heads": 2}`.
+        predict_together: Whether the new rows of a call attend to each other's features (`paper`;
+            there None means True). If not, each is predicted as if it were the only new row, by a
+            forward pass over all fitted rows. It can be changed after `fit`.
+        random_state: Seed of validation rows, weights and training; None draws one.
+        n_jobs: CPU threads during `fit` and predictions; None is one, -1 all processors.
+        device: `auto` takes a GPU where there is one; or `cpu`, or a torch device such as `cuda:0`.
+        verbose: 1 shows a progress bar, 0 none, `auto` one where standard error is a terminal.
+
+    Attributes:
+        n_features_in_: Number of features.
+        feature_names_in_: Names of the columns (d,), if X was a frame with names of text.
+        validation_loss_: Loss on the validation rows: negative log-likelihood, or squared error in
+            units of the target's variance.
+        best_updates_: Number of updates of each member.
+        model_: The fitted model.
+    """
+
+    _task: Task
+    model_: Model
+    classes_: np.ndarray
+
+    def __init__(
+        self,
+        *,
+        architecture: str = "compact",
+        width: int | None = None,
+        layers: int | None = None,
+        learning_rate: float | None = None,
+        max_updates: int | None = None,
+        patience: int | None = None,
+        members: int | None = None,
+        batch_size: int | None = None,
+        context_size: int | None = None,
+        validation_fraction: float = 0.2,
+        refit: bool = False,
+        categorical: Any = None,
+        settings: dict[str, Any] | None = None,
+        predict_together: bool | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        device: str = "auto",
+        verbose: int | str = "auto",
+    ) -> None:
+        self.architecture = architecture
+        self.width = width
+        self.layers = layers
+        self.learning_rate = learning_rate
+        self.max_updates = max_updates
+        self.patience = patience
+        self.members = members
+        self.batch_size = batch_size
+        self.context_size = context_size
+        self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.categorical = categorical
+        self.settings = settings
+        self.predict_together = predict_together
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Train.
+
+        Args:
+            X: Features (n, d), an array or a frame.
+            y: Targets (n,).
+            X_val: Rows that select the best weights, instead of a fraction of X. They are not
+                trained on; in the compact NPT, predicted rows attend to them, too.
+            y_val: Their targets.
+            sample_weight: Weights (n,) of the rows (compact). Rows of weight 0 are left out.
+
+        Raises:
+            ValueError: An argument is unusable; the message names it.
+        """
+        frame = read_frame(self, X, reset=True, fewest=FEWEST_TRAIN_ROWS)
+        labels = self._read_target(y)
+        check_consistent_length(frame, labels)
+        weights = self._weights(sample_weight, frame)
+        rows = np.arange(len(frame))
+        if weights is not None:
+            rows = np.flatnonzero(weights)
+            weights = weights[rows]
+        given = len(frame)
+        frame = frame.iloc[rows]
+        labels = labels[rows]
+        target = self._learn_target(labels)
+        cells = self._encode_target(labels, "y")
+        features = learn_features(frame, self.categorical)
+        table = as_table(frame, features, cells, target)
+        with value_errors():
+            seed = seed_of(self.random_state)
+            if X_val is None and y_val is None:
+                split = self._split(table, seed)
+            else:
+                held_out = self._held_out(X_val, y_val, features, target)
+                split = _split_before(table.rows, held_out.rows)
+                table = table.followed_by(held_out)
+                rows = np.append(rows, given + np.arange(held_out.rows))
+                if weights is not None:
+                    weights = np.append(weights, np.ones(held_out.rows))
+            self._train(table, split, weights, seed, refit=X_val is None)
+        self.features_ = features
+        self.target_ = target
+        self.rows_ = rows
+        return self
+
+    def explain(self, X: Any, rows: int = 5) -> Explanation:
+        """Fitted rows that the predictions of X (n, d) attend to, and predictions without them.
+
+        Args:
+            rows: Number of fitted rows to show for each row of X; those with the highest attention.
+
+        Raises:
+            ValueError: The architecture is not the compact one.
+        """
+        check_is_fitted(self, "model_")
+        table = self._new_rows(X)
+        model = self.model_
+        with value_errors():
+            if not isinstance(model, CompactModel):
+                raise UserError("explain: only the compact architecture explains its predictions")
+            count = positive_number(rows, "rows")
+            with torch_threads(threads_of(self.n_jobs)):
+                attention = attention_of(model.trained, table, count)
+        return self._explanation(model, attention)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted estimator to a file of safetensors, whose header has a JSON.
+
+        Raises:
+            ValueError: A parameter has no form in JSON.
+        """
+        check_is_fitted(self, "model_")
+        state = self.model_.state()
+        names = getattr(self, "feature_names_in_", None)
+        classes = getattr(self, "classes_", None)
+        with value_errors():
+            facts = EstimatorFacts(
+                format=FORMAT,
+                task=self._task,
+                parameters=plain_parameters(self.get_params(deep=False), state.facts.seed),
+                model=state.facts,
+                features=feature_facts(self.features_),
+                feature_names=None if names is None else names.tolist(),
+                classes=None if classes is None else class_facts(classes),
+                validation_loss=self.validation_loss_,
+                best_updates=self.best_updates_,
+            )
+            write(Path(path), facts, {**state.arrays, ROWS: self.rows_})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote; nothing is unpickled.
+
+        A model that was on a GPU is loaded to it, or to the CPU where there is none. On the same
+        kind of device, its predictions are bit-identical.
+
+        Raises:
+            ValueError: The file is damaged, or something else.
+        """
+        path = Path(path)
+        with value_errors():
+            facts, arrays = read(path)
+            if facts.task != cls._task:
+                raise not_saved(path, f"it holds a {facts.task}; this is a {cls._task}")
+            try:
+                estimator = cls(**facts.parameters)
+                estimator._restore(facts, arrays)
+            except (KeyError, TypeError, ValueError, RuntimeError) as error:
+                reason = str(error).partition("\n")[0]
+                raise not_saved(path, f"of another version? {reason}") from None
+        return estimator
+
+    def _restore(self, facts: EstimatorFacts, arrays: dict[str, np.ndarray]) -> None:
+        """Set the fitted attributes."""
+        self.rows_ = arrays.pop(ROWS)
+        self.features_ = features_of(facts.features)
+        self.target_ = columns_of(facts.model)[-1]
+        self.n_features_in_ = len(self.features_)
+        if facts.feature_names is not None:
+            self.feature_names_in_ = np.array(facts.feature_names, dtype=object)
+        if facts.classes is not None:
+            self.classes_ = np.array(facts.classes.values, dtype=facts.classes.dtype)
+        self.validation_loss_ = facts.validation_loss
+        self.best_updates_ = facts.best_updates
+        with torch_threads(threads_of(self.n_jobs)):
+            self.model_ = MODELS[facts.model.architecture].of_state(ModelState(facts.model, arrays))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
+    @abstractmethod
+    def _read_target(self, y: Any) -> np.ndarray:
+        """Checked targets (n,)."""
+
+    @abstractmethod
+    def _learn_target(self, y: np.ndarray) -> Column:
+        """The column of the targets (n,)."""
+
+    @abstractmethod
+    def _encode_target(self, y: np.ndarray, where: str) -> np.ndarray:
+        """Cells (n,) of that column."""
+
+    @abstractmethod
+    def _explanation(self, model: CompactModel, attention: Attention) -> Explanation:
+        """An explanation in the terms of y."""
+
+    def _weights(self, sample_weight: Any, frame: pd.DataFrame) -> np.ndarray | None:
+        """Weights (n,) with a mean of 1 over those above 0."""
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(
+            sample_weight,
+            frame,
+            dtype=np.float64,
+            ensure_non_negative=True,
+            allow_all_zero_weights=False,
+        )
+        weights = weights / weights.max()
+        return weights / weights[weights > 0].mean()
+
+    def _held_out(
+        self, X_val: Any, y_val: Any, features: tuple[Feature, ...], target: Column
+    ) -> Table:
+        """Validation rows as a table."""
+        if X_val is None or y_val is None:
+            raise ValueError("X_val and y_val: both are needed, or none")
+        frame = read_frame(self, X_val, reset=False)
+        labels = self._read_target(y_val)
+        check_consistent_length(frame, labels)
+        cells = self._encode_target(labels, "y_val")
+        return as_table(frame, features, cells, target)
+
+    def _split(self, table: Table, seed: int) -> Split:
+        """Train and validation rows of a table."""
+        if table.rows < FEWEST_ROWS:
+            raise ValueError(
+                f"{table.rows} sample(s) have a weight above 0 while a minimum of {FEWEST_ROWS} is "
+                f"required by {type(self).__name__} without X_val"
+            )
+        fraction = fraction_of(self.validation_fraction, "validation_fraction")
+        classes = None
+        if table.task != "regression":
+            classes = table.truth.astype(np.int64)
+        validation = validation_rows(table.rows, fraction, classes, seed)
+        train = np.setdiff1d(np.arange(table.rows), validation)
+        return Split(0, train, validation, NO_ROWS)
+
+    def _train(
+        self, table: Table, split: Split, weights: np.ndarray | None, seed: int, *, refit: bool
+    ) -> None:
+        """Set the fitted model.
+
+        Args:
+            refit: Whether there are rows to train again on.
+        """
+        architecture = architecture_of(self.architecture)
+        named = {name: getattr(self, name) for name in NAMED}
+        settings = settings_of(architecture, named, self.settings, table.rows)
+        threads = threads_of(self.n_jobs)
+        job = Job(
+            table=table,
+            split=split,
+            weights=weights,
+            seed=seed,
+            resources=Resources(threads, text_of(self.device, "device")),
+            refit=choice_of(self.refit, "refit", False) and refit,
+            visible=visibility_of(self.verbose),
+        )
+        together = self._together()
+        if isinstance(settings, CompactSettings):
+            require_alone(together)
+        with torch_threads(threads):
+            if isinstance(settings, CompactSettings):
+                outcome = fit_compact(job, settings)
+            else:
+                outcome = fit_paper(job, settings)
+        self.model_ = outcome.model
+        self.validation_loss_ = outcome.validation_loss
+        self.best_updates_ = outcome.best_updates
+
+    def _predict(self, X: Any) -> np.ndarray:
+        """Values (n,) or probabilities (n, classes) of new rows."""
+        check_is_fitted(self, "model_")
+        table = self._new_rows(X)
+        with value_errors():
+            together = self._together()
+            threads = threads_of(self.n_jobs)
+            with torch_threads(threads), np.errstate(over="ignore"):  # infinities are refused below
+                predictions = self.model_.predict(table, together=together)
+        if not np.isfinite(predictions).all():
+            raise ValueError("X has numbers too far from those of fit; no finite prediction")
+        return predictions
+
+    def _new_rows(self, X: Any) -> Table:
+        """Rows to predict as a table with hidden targets."""
+        frame = read_frame(self, X, reset=False)
+        hidden = np.full(len(frame), np.nan)
+        return as_table(frame, self.features_, hidden, self.target_)
+
+    def _together(self) -> bool:
+        """Whether new rows attend to each other."""
+        return choice_of(self.predict_together, "predict_together", self.architecture == "paper")
+
+
+def _split_before(train: int, validation: int) -> Split:
+    """So many train rows, then validation rows."""
+    rows = np.arange(train + validation)
+    return Split(0, rows[:train], rows[train:], NO_ROWS)

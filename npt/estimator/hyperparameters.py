@@ -1,0 +1,140 @@
+"""Hyper-parameters of the estimators as settings of the two architectures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import create_model
+
+from npt.compact.settings import CompactSettings
+from npt.interface import UserError, unknown
+from npt.nn.settings import NPTSettings
+from npt.validation import Strict, validated
+
+ArchitectureName = Literal["compact", "paper"]
+Settings = CompactSettings | NPTSettings
+
+LARGE_ROWS = 3_000
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What the hyper-parameters mean to an architecture.
+
+    Attributes:
+        settings: Class of its settings.
+        keys: Name of a field of the settings for each hyper-parameter that it has.
+        defaults: Values of fields that differ from the settings' own defaults.
+        large_defaults: Further ones for more than `LARGE_ROWS` rows.
+    """
+
+    settings: type[Settings]
+    keys: Mapping[str, str]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    large_defaults: Mapping[str, Any] = field(default_factory=dict)
+
+
+SHARED_KEYS = {
+    "width": "width",
+    "layers": "layers",
+    "learning_rate": "learning_rate",
+    "max_updates": "updates",
+    "batch_size": "batch_rows",
+}
+COMPACT = Architecture(
+    settings=CompactSettings,
+    keys={
+        **SHARED_KEYS,
+        "patience": "patience",
+        "members": "members",
+        "context_size": "context_rows",
+    },
+    large_defaults={"members": 4, "updates": 900},
+)
+PAPER = Architecture(  # sized for a CPU
+    settings=NPTSettings,
+    keys=SHARED_KEYS,
+    defaults={
+        "width": 16,
+        "layers": 4,
+        "heads": 4,
+        "attention_dropout": 0.0,
+        "target_mask": 0.5,
+        "updates": 500,
+        "learning_rate": 0.005,
+        "evaluate_every": 10,
+    },
+)
+ARCHITECTURES: Mapping[str, Architecture] = {"compact": COMPACT, "paper": PAPER}
+NAMED = tuple(COMPACT.keys)  # the hyper-parameters that are fields of settings
+
+
+def architecture_of(name: Any) -> Architecture:
+    """The architecture of a name.
+
+    Raises:
+        UserError: There is none.
+    """
+    if not isinstance(name, str) or name not in ARCHITECTURES:
+        raise UserError(f"architecture: {unknown(name, ARCHITECTURES)}")
+    return ARCHITECTURES[name]
+
+
+def settings_of(
+    architecture: Architecture,
+    named: Mapping[str, Any],
+    others: Any,
+    rows: int,
+) -> Settings:
+    """Validated settings.
+
+    Args:
+        rows: Number of rows of the fit, on which defaults depend.
+        named: Hyper-parameters by the names of the estimator; None for the default.
+        others: Further fields of the settings by their own names.
+
+    Raises:
+        UserError: A hyper-parameter is unusable, is none of this architecture, or given twice.
+    """
+    if others is None:
+        others = {}
+    if not isinstance(others, Mapping):
+        raise UserError(f"settings: {others!r}; a mapping or None is needed")
+    stated = {name: _plain(value) for name, value in named.items() if value is not None}
+    _require_fields(architecture, stated)
+    values = {**architecture.defaults}
+    if rows > LARGE_ROWS:
+        values |= architecture.large_defaults
+    for key, value in others.items():
+        values[key] = _plain(value)
+    for name, value in stated.items():
+        key = architecture.keys[name]
+        if key in others:
+            raise UserError(f"{name}: {value!r} is also under settings, as {key!r}")
+        values[key] = value
+    return validated(architecture.settings, values, "settings")
+
+
+def _require_fields(architecture: Architecture, stated: Mapping[str, Any]) -> None:
+    """Check values by the rules of the fields, but under the names of the estimator."""
+    own = architecture.settings.model_fields
+    fields: dict[str, Any] = {}
+    for name in stated:
+        if name not in architecture.keys:
+            allowed = ", ".join(architecture.keys)
+            raise UserError(
+                f"{name}: not a hyper-parameter of this architecture, which has {allowed}"
+            )
+        info = own[architecture.keys[name]]
+        fields[name] = (info.annotation, info)
+    validated(create_model("Hyperparameters", __base__=Strict, **fields), stated, "")
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of numpy as Python's own."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return value

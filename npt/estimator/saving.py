@@ -1,0 +1,153 @@
+"""Files of fitted estimators: arrays as safetensors, and all else as JSON in their header."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from npt.atomic import replacing
+from npt.estimator.frames import Feature, FeatureKind
+from npt.estimator.state import ModelFacts
+from npt.interface import UserError
+from npt.validation import Strict, validated
+
+FORMAT = 1
+FACTS = "npt_estimator"
+DIGEST = "sha256"
+Task = Literal["classifier", "regressor"]
+
+
+class FeatureFacts(Strict):
+    """A feature; see `Feature`."""
+
+    name: str
+    kind: FeatureKind
+    levels: list[bool | int | float | str]
+
+
+class ClassFacts(Strict):
+    """Classes and the type of their array."""
+
+    values: list[bool | int | float | str]
+    dtype: str
+
+
+class EstimatorFacts(Strict):
+    """All of a fitted estimator but its arrays."""
+
+    format: Literal[1]
+    task: Task
+    parameters: dict[str, Any]
+    model: ModelFacts
+    features: list[FeatureFacts]
+    feature_names: list[str] | None
+    classes: ClassFacts | None
+    validation_loss: float
+    best_updates: list[int]
+
+
+def feature_facts(features: tuple[Feature, ...]) -> list[FeatureFacts]:
+    """Facts of features."""
+    facts = []
+    for feature in features:
+        levels = list(feature.levels)
+        facts.append(FeatureFacts(name=feature.name, kind=feature.kind, levels=levels))
+    return facts
+
+
+def features_of(facts: list[FeatureFacts]) -> tuple[Feature, ...]:
+    """The features of facts."""
+    features = []
+    for fact in facts:
+        features.append(Feature(fact.name, fact.kind, tuple(fact.levels)))
+    return tuple(features)
+
+
+def class_facts(classes: np.ndarray) -> ClassFacts:
+    """Facts of classes."""
+    return ClassFacts(values=classes.tolist(), dtype=classes.dtype.str)
+
+
+def plain_parameters(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Parameters of an estimator as JSON has them.
+
+    Args:
+        seed: Replaces a generator.
+
+    Raises:
+        UserError: A parameter is no number, text, list or mapping.
+    """
+    plain = {}
+    for name, value in parameters.items():
+        if isinstance(value, np.random.RandomState):
+            value = seed
+        if isinstance(value, set | tuple):
+            value = list(value)
+        try:
+            plain[name] = json.loads(json.dumps(value, default=_plain))
+        except TypeError:
+            raise UserError(f"{name}: {value!r} cannot be saved as JSON") from None
+    return plain
+
+
+def write(path: Path, facts: EstimatorFacts, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a file atomically."""
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps(facts.model_dump())
+    metadata = {FACTS: text, DIGEST: _digest(text, contiguous)}
+    with replacing(path) as partial:
+        save_file(contiguous, partial, metadata=metadata)
+
+
+def read(path: Path) -> tuple[EstimatorFacts, dict[str, np.ndarray]]:
+    """Read what `write` wrote.
+
+    Raises:
+        UserError: It is another file, or damaged.
+        OSError: It cannot be opened.
+    """
+    path.open("rb").close()  # for the error of the operating system
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise not_saved(path, f"no safetensors: {error}") from None
+    if FACTS not in metadata:
+        raise not_saved(path, f"its header has no {FACTS!r}")
+    text = metadata[FACTS]
+    if metadata.get(DIGEST) != _digest(text, arrays):
+        raise not_saved(path, f"damaged: its {DIGEST} is another")
+    try:
+        facts = validated(EstimatorFacts, json.loads(text), FACTS)
+    except (ValueError, UserError) as error:
+        raise not_saved(path, str(error)) from None
+    return facts, arrays
+
+
+def not_saved(path: Path, reason: str) -> UserError:
+    """An error about a file that `save` did not write as it is."""
+    return UserError(f"{path}: not a saved estimator ({reason})")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError
+
+
+def _digest(text: str, arrays: Mapping[str, np.ndarray]) -> str:
+    """Digest of a text, and of names, types, shapes and contents of arrays."""
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

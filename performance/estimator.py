@@ -1,0 +1,118 @@
+"""The estimator NPTClassifier or NPTRegressor beside boosting libraries, all as they come.
+
+Three quarters of the rows of each public table are fitted, the others predicted. No default was
+chosen on these tables. Error: root mean squared error, or share of wrong classes; the negative
+log-likelihood of classes is shown, too. Seconds of the fit are of one thread.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from npt.estimator import NPTClassifier, NPTRegressor
+from npt.metrics import score
+from npt.table import Table
+from performance.defaults import booster, predictions
+from performance.machine import parser, start, write
+from performance.public_tables import HELD_OUT, public_table, random_split
+
+LIBRARIES = ("CatBoost", "LightGBM", "HistGradientBoosting")
+NPT = "compact NPT"
+
+
+def main() -> None:
+    """Command line of the benchmark."""
+    options = parser(__doc__)
+    options.add_argument("--tables", nargs="+", choices=HELD_OUT, default=list(HELD_OUT))
+    options.add_argument("--fold", type=int, default=0)
+    arguments = options.parse_args()
+    start(arguments)
+    rows = []
+    for name in arguments.tables:
+        for estimator in (NPT, *LIBRARIES):
+            row = measured(name, arguments.fold, estimator)
+            rows.append(row)
+            print(row, flush=True)
+    print(summary(pd.DataFrame(rows)).to_markdown())
+    write(arguments, "estimator", rows)
+
+
+def measured(name: str, fold: int, estimator: str) -> dict[str, Any]:
+    """Errors and seconds of an estimator on a table."""
+    table = public_table(name)
+    split = random_split(table, fold)
+    fitted = np.concatenate([split.train, split.validation])
+    model = build(estimator, table)
+    features = frame_of(table, text=estimator == NPT)
+    target = target_of(table)
+    started = time.perf_counter()
+    model.fit(features.iloc[fitted], target[fitted])
+    seconds = time.perf_counter() - started
+    predicted = predictions(model, features.iloc[split.test], table)
+    scores = score(table.task, table.truth[split.test], predicted)
+    error = scores["rmse"] if table.task == "regression" else 1 - scores["accuracy"]
+    return {
+        "table": name,
+        "rows": len(fitted),
+        "columns": len(features.columns),
+        "estimator": estimator,
+        "error": error,
+        "nll": scores.get("nll"),
+        "seconds": seconds,
+    }
+
+
+def build(estimator: str, table: Table) -> Any:
+    """An estimator with its defaults."""
+    regression = table.task == "regression"
+    if estimator == NPT:
+        return NPTRegressor() if regression else NPTClassifier()
+    if estimator == "HistGradientBoosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+        kind = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
+        return kind(random_state=0)
+    return booster(estimator, regression)
+
+
+def frame_of(table: Table, *, text: bool) -> pd.DataFrame:
+    """Features as a frame; categories as text or as the codes that the libraries take."""
+    columns: dict[str, Any] = {}
+    for j in table.features:
+        column = table.columns[j]
+        numbers = table.numbers(j)
+        if text and column.kind == "categorical":
+            levels = np.array([*column.levels, None], dtype=object)
+            columns[column.name] = levels[np.nan_to_num(numbers, nan=-1).astype(int)]
+        else:
+            columns[column.name] = numbers
+    return pd.DataFrame(columns)
+
+
+def target_of(table: Table) -> np.ndarray:
+    """Numbers, or codes of classes."""
+    truth = table.truth
+    return truth if table.task == "regression" else truth.astype(int)
+
+
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean ranks by error, and geometric means of error and seconds relative to CatBoost's."""
+    errors = rows.pivot(index="table", columns="estimator", values="error")
+    seconds = rows.pivot(index="table", columns="estimator", values="seconds")
+    floor = 1e-3  # of an error, whose ratios to zero mean nothing
+    ratios = (errors + floor).div(errors["CatBoost"] + floor, axis=0)
+    slower = seconds.div(seconds["CatBoost"], axis=0)
+    columns = {
+        "mean rank": errors.rank(axis=1).mean(),
+        "error relative to CatBoost": np.exp(np.log(ratios).mean()),
+        "seconds relative to CatBoost": np.exp(np.log(slower).mean()),
+    }
+    return pd.DataFrame(columns).round(3).sort_values("mean rank")
+
+
+if __name__ == "__main__":
+    main()

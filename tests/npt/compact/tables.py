@@ -1,0 +1,146 @@
+"""Tables, small settings and encoded rows for the tests of compact NPT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from npt.compact.columns import Encoder
+from npt.compact.data import TrainingRows
+from npt.compact.learner import CompactLearner
+from npt.compact.model import CompactNPT
+from npt.compact.optimisation import Optimiser
+from npt.compact.settings import CompactSettings
+from npt.compact.trained import TrainedCompactNPT
+from npt.compact.training import build_model
+from npt.interface import Resources
+from npt.table import Column, Split, Table, Task
+from tests.conftest import first_split
+
+CPU = torch.device("cpu")
+SEED = 3
+TINY = CompactSettings(
+    token_width=8,
+    width=8,
+    heads=2,
+    bins=6,
+    bin_scale=[0.15, 0.05],
+    members=2,
+    average="mean",
+    dropout=[0.1],
+    feature_mask=[0.03],
+    updates=12,
+    evaluate_every=4,
+    batch_rows=16,
+    learning_rate=0.01,
+    rate_scale=[1.0],
+)
+# Without random draws other than those of weights and batches.
+PLAIN = TINY.changed(dropout=[0.0], feature_mask=[0.0], context_dropout=0.0)
+
+
+def mixed_table(task: Task = "regression", rows: int = 60, seed: int = 0) -> Table:
+    """The target, a number, a grade whose levels are numbers, and a colour; some are missing."""
+    generator = np.random.default_rng(seed)
+    number = generator.normal(size=rows)
+    grade = generator.integers(0, 3, rows)
+    colour = generator.integers(0, 2, rows).astype(float)
+    signal = number + grade - colour + 0.1 * generator.normal(size=rows)
+    target = Column("y", "continuous")
+    truth = 10 + 3 * signal
+    if task != "regression":
+        levels = ("a", "b") if task == "binary" else ("a", "b", "c")
+        target = Column("y", "categorical", levels)
+        bounds = np.quantile(signal, np.linspace(0, 1, len(levels) + 1)[1:-1])
+        truth = np.digitize(signal, bounds)
+    number[generator.random(rows) < 0.1] = np.nan
+    colour[generator.random(rows) < 0.1] = np.nan
+    columns = (
+        target,
+        Column("number", "continuous"),
+        Column("grade", "categorical", ("1", "10", "2.5")),
+        Column("colour", "categorical", ("blue", "red")),
+    )
+    return Table.of(columns, np.stack([truth, number, grade, colour], 1), 0)
+
+
+def table_of(features: np.ndarray, truth: np.ndarray) -> Table:
+    """A table of numbers (n, d) and, last, a continuous target (n,)."""
+    columns = [Column(f"x{j}", "continuous") for j in range(features.shape[1])]
+    columns.append(Column("y", "continuous"))
+    return Table.of(columns, np.column_stack([features, truth]), features.shape[1])
+
+
+def consecutive(train: int, validation: int, test: int) -> Split:
+    """A fold of so many train rows, then validation rows, then test rows."""
+    rows = np.arange(train + validation + test)
+    return Split(0, rows[:train], rows[train : train + validation], rows[train + validation :])
+
+
+@dataclass(frozen=True)
+class Started:
+    """A training before its first update."""
+
+    model: CompactNPT
+    data: TrainingRows
+    encoder: Encoder
+    optimiser: Optimiser
+
+
+def started(
+    settings: CompactSettings = TINY,
+    table: Table | None = None,
+    split: Split | None = None,
+    weights: np.ndarray | None = None,
+) -> Started:
+    """Model, data and optimiser of a training."""
+    table = table or mixed_table()
+    split = split or first_split(table)
+    blind = table.blind(split.test)
+    encoder = Encoder.of(blind, split, settings)
+    model = build_model(encoder, settings, SEED, CPU)
+    data = TrainingRows.of(blind, split, encoder, settings, SEED, CPU, weights)
+    return Started(model, data, encoder, Optimiser(model, settings))
+
+
+def fitted(
+    settings: CompactSettings = TINY,
+    table: Table | None = None,
+    split: Split | None = None,
+) -> TrainedCompactNPT:
+    """A trained network."""
+    table = table or mixed_table()
+    split = split or first_split(table)
+    learner = CompactLearner(settings, Resources())
+    learner.fit(table.blind(split.test), split, SEED)
+    return learner.trained
+
+
+def randomised(model: CompactNPT, seed: int = 0) -> CompactNPT:
+    """The model in double precision and evaluation mode, with larger random weights."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn(parameter.shape, generator=generator)
+            parameter.add_(0.3 * noise)
+    return model.double().eval()
+
+
+def weights_of(model: CompactNPT) -> list[Tensor]:
+    """Copies of all weights."""
+    return [parameter.detach().clone() for parameter in model.parameters()]
+
+
+def same_bits(one: list[Tensor], other: list[Tensor]) -> bool:
+    """Whether all tensors are equal."""
+    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def changed_label(labels: Tensor, row: int) -> Tensor:
+    """Labels (n, C) of which one is another."""
+    labels = labels.clone()
+    labels[row] = labels[row].flip(0) + 1.0
+    return labels

@@ -1,0 +1,198 @@
+"""Tables to tensors: standardised numbers, their places among quantiles, categories, labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from npt.compact.columns import Encoder, Features
+from npt.table import Column, Table
+from tests.conftest import first_split
+from tests.npt.compact.tables import TINY, consecutive, mixed_table, table_of
+
+FOUR_BINS = TINY.changed(bins=4)
+NAN = float("nan")
+
+
+def encoder_of_numbers(numbers: list[float], bins: int = 4) -> Encoder:
+    rows = len(numbers)
+    table = table_of(np.array(numbers)[:, None], np.arange(rows))
+    return Encoder.of(table, consecutive(rows - 2, 1, 1), TINY.changed(bins=bins))
+
+
+def encoded(encoder: Encoder, numbers: list[float]) -> Features:
+    return encoder.encode(table_of(np.array(numbers)[:, None], np.zeros(len(numbers))))
+
+
+def positions(encoder: Encoder, numbers: list[float]) -> list[float]:
+    return encoded(encoder, numbers).positions[:, 0].tolist()
+
+
+def test_edges_are_quantiles_of_the_column() -> None:
+    encoder = encoder_of_numbers([8, 0, 1, 2, 3, 4, 5, 6, 7])
+    assert positions(encoder, [0, 2, 4, 6, 8]) == [0, 1, 2, 3, 4]
+
+
+def test_positions_are_linear_between_edges_and_bounded() -> None:
+    encoder = encoder_of_numbers([0, 1, 2, 4, 8, 16, 32, 64, 128], bins=8)
+    assert positions(encoder, [3, 5, 96]) == [2.5, 3.25, 7.5]
+    assert positions(encoder, [-1e9, 128, 129, 1e9]) == [0, 8, 8, 8]
+
+
+def test_equal_quantiles_are_one_edge() -> None:
+    numbers = [0, 0, 0, 0, 1, 2, 3, 4]
+    assert np.quantile(numbers, [0, 0.25, 0.5, 0.75, 1]).tolist() == [0, 0, 0.5, 2.25, 4]
+    encoder = encoder_of_numbers(numbers)
+    assert positions(encoder, [0, 0.25, 0.5, 2.25, 4]) == [0, 0.5, 1, 2, 3]
+
+
+@pytest.mark.parametrize("numbers", [[7.0] * 9, [0.1] * 9, [NAN] * 9], ids=["7", "0.1", "missing"])
+def test_columns_without_variation_are_finite(numbers: list[float]) -> None:
+    encoder = encoder_of_numbers(numbers)
+    known = encoded(encoder, [numbers[0], numbers[0]])
+    assert known.numbers.tolist() == [[0.0], [0.0]]
+    other = encoded(encoder, [-5.0, 5.0])
+    for tensor in (other.numbers, other.positions):
+        assert torch.isfinite(tensor).all()
+        assert tensor.abs().max() < 100
+
+
+def test_numbers_are_standardised_by_mean_and_deviation() -> None:
+    numbers = [1.0, 2.0, NAN, 6.0]
+    column = encoded(encoder_of_numbers(numbers), numbers).numbers[:, 0]
+    deviation = np.std([1, 2, 6])
+    assert column.tolist() == pytest.approx([-2 / deviation, -1 / deviation, 0, 3 / deviation])
+
+
+def test_means_are_those_of_the_shares_of_each_bin() -> None:
+    numbers = [0.0, 1.0, 2.0, 3.0, 4.0, 4.0, 9.0, 30.0]
+    encoder = encoder_of_numbers([*numbers, NAN])
+    edges = np.quantile(numbers, np.linspace(0, 1, 5))
+    for bin_index in range(4):
+        low, high = edges[bin_index : bin_index + 2]
+        shares = [min(max((number - low) / (high - low), 0), 1) for number in numbers]
+        assert encoder.means[0, bin_index] == pytest.approx(np.mean(shares))
+
+
+def test_categories_are_codes_of_their_levels() -> None:
+    table = mixed_table(rows=40)
+    encoder = Encoder.of(table, first_split(table), FOUR_BINS)
+    codes = encoder.encode(table).codes
+    assert encoder.sizes == (3, 2)
+    for place, j in enumerate((2, 3)):
+        known = ~np.isnan(table.numbers(j))
+        assert codes[known, place].tolist() == table.numbers(j)[known].tolist()
+        assert not codes[~known, place].any()
+
+
+def test_missing_cells_are_those_of_the_features() -> None:
+    table = mixed_table(rows=40)
+    features = Encoder.of(table, first_split(table), FOUR_BINS).encode(table)
+    expected = np.isnan(table.values[:, 1:])
+    assert expected.any(0).tolist() == [True, False, True]
+    assert np.array_equal(features.missing.numpy(), expected)
+
+
+def test_numeric_levels_are_numbers_too() -> None:
+    table = mixed_table(rows=40)
+    encoder = Encoder.of(table, first_split(table), FOUR_BINS)
+    assert encoder.numeric == (1, 2)
+    assert encoder.categorical == (2, 3)
+    named = np.array([1, 10, 2.5])[table.numbers(2).astype(int)]
+    expected = (named - named.mean()) / named.std()
+    assert np.allclose(encoder.encode(table).numbers[:, 1].numpy(), expected, atol=1e-6)
+    without = Encoder.of(table, first_split(table), FOUR_BINS.changed(numeric_levels=False))
+    assert without.numeric == (1,)
+    assert without.categorical == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "levels", [("1", "2"), ("1", "2", "x"), ("1", "2", "nan"), ("1", "2", "inf")]
+)
+def test_other_levels_are_categories_alone(levels: tuple[str, ...]) -> None:
+    columns = (Column("c", "categorical", levels), Column("y", "continuous"))
+    table = Table.of(columns, np.tile([[0.0, 1.0], [1.0, 2.0]], (4, 1)), 1)
+    encoder = Encoder.of(table, consecutive(6, 1, 1), FOUR_BINS)
+    assert encoder.numeric == ()
+    assert encoder.encode(table).numbers.shape == (8, 0)
+
+
+def test_one_numeric_level_among_the_train_rows_has_scale_one() -> None:
+    columns = (Column("c", "categorical", ("0.1", "0.7", "5")), Column("y", "continuous"))
+    codes = np.repeat([0.0, 1.0, 2.0], 10)
+    table = Table.of(columns, np.stack([codes, codes], 1), 1)
+    encoder = Encoder.of(table, consecutive(10, 10, 10), FOUR_BINS.changed(transductive=False))
+    numbers = encoder.encode(table).numbers[:, 0]
+    assert numbers[::10].tolist() == pytest.approx([0, 0.6, 4.9])
+
+
+def test_labels_are_standardised_by_the_train_rows() -> None:
+    table = table_of(np.zeros((5, 1)), np.array([1.0, 3.0, 5.0, 100.0, 100.0]))
+    encoder = Encoder.of(table, consecutive(3, 1, 1), FOUR_BINS)
+    labels = encoder.labels(table, np.arange(4))
+    deviation = np.std([1, 3, 5])
+    assert labels.shape == (4, 1)
+    assert labels[:, 0].tolist() == pytest.approx(
+        [-2 / deviation, 0, 2 / deviation, 97 / deviation]
+    )
+    assert encoder.original(labels.double().numpy())[:, 0] == pytest.approx([1, 3, 5, 100])
+
+
+def test_labels_of_classes_are_one_hot() -> None:
+    table = mixed_table("multiclass")
+    encoder = Encoder.of(table, first_split(table), FOUR_BINS)
+    labels = encoder.labels(table, np.arange(10))
+    assert encoder.classes == 3
+    assert torch.equal(labels.argmax(1), torch.from_numpy(table.truth[:10].astype(np.int64)))
+    assert torch.equal(labels.sum(1), torch.ones(10))
+    assert set(labels.flatten().tolist()) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("column", [1, 2], ids=["number", "grade"])
+def test_inductive_statistics_are_of_train_rows(column: int) -> None:
+    table = mixed_table(rows=40)
+    split = first_split(table)
+    cells = table.numbers(column)
+    cells[split.test] = 1.0
+    other = table.with_numbers(column, cells)
+    for transductive in (False, True):
+        settings = FOUR_BINS.changed(transductive=transductive)
+        first = Encoder.of(table, split, settings)
+        second = Encoder.of(other, split, settings)
+        for name in ("centre", "scale", "means"):
+            same = np.array_equal(getattr(first, name), getattr(second, name))
+            assert same != transductive
+
+
+def test_inductive_edges_are_of_train_rows() -> None:
+    numbers = np.arange(20.0)
+    table = table_of(numbers[:, None], numbers)
+    inductive = Encoder.of(table, consecutive(9, 5, 6), FOUR_BINS.changed(transductive=False))
+    transductive = Encoder.of(table, consecutive(9, 5, 6), FOUR_BINS)
+    assert positions(inductive, [1.0, 8.0, 15.0]) == [0.5, 4, 4]
+    assert positions(transductive, [4.75, 9.5, 19.0]) == [1, 2, 4]
+
+
+def test_rows_of_another_table_are_encoded_alike() -> None:
+    table = mixed_table(rows=40)
+    encoder = Encoder.of(table, first_split(table), FOUR_BINS)
+    rows = np.array([7, 3, 3, 20])
+    other = Table.of(table.columns, table.values[rows], table.target)
+    for expected, *others in zip(
+        encoder.encode(table).tensors,
+        encoder.encode(table, rows).tensors,
+        encoder.encode(other).tensors,
+        strict=True,
+    ):
+        assert all(torch.equal(expected[rows], tensor) for tensor in others)
+
+
+def test_features_of_rows_are_taken_together() -> None:
+    table = mixed_table(rows=40)
+    features = Encoder.of(table, first_split(table), FOUR_BINS).encode(table)
+    rows = torch.tensor([5, 0, 11])
+    taken = features.take(rows)
+    assert len(taken) == 3
+    for part, whole in zip(taken.tensors, features.tensors, strict=True):
+        assert torch.equal(part, whole[rows])

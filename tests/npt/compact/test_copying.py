@@ -1,0 +1,148 @@
+"""Copying of residuals: against a loop, of repeated rows, and what it must not do."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from npt.compact.copying import Residuals, moved, shown_beyond
+from npt.compact.layers import normalised
+from npt.compact.learner import CompactLearner
+from npt.compact.settings import CompactSettings
+from npt.compact.trained import TrainedCompactNPT
+from npt.interface import Resources
+from npt.table import Column, Split, Table
+
+MEMBERS, QUERIES, ROWS, WIDTH = 2, 3, 5, 4
+SETTINGS = CompactSettings(
+    token_width=8, width=16, heads=2, bins=8, members=2, updates=150, evaluate_every=25
+)
+
+
+def made_up(classes: int) -> tuple[torch.Tensor, torch.Tensor, Residuals, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    outputs = torch.randn(MEMBERS, QUERIES, classes, generator=generator, dtype=torch.float64)
+    rows = torch.randn(MEMBERS, QUERIES, WIDTH, generator=generator, dtype=torch.float64)
+    context = torch.randn(MEMBERS, ROWS, WIDTH, generator=generator, dtype=torch.float64)
+    values = 0.2 * torch.randn(MEMBERS, ROWS, classes, generator=generator, dtype=torch.float64)
+    reach = torch.tensor([0.7, 3.0], dtype=torch.float64)
+    return outputs, rows, Residuals(normalised(context), values), reach
+
+
+def test_values_are_moved_as_in_a_loop() -> None:
+    outputs, rows, residuals, reach = made_up(classes=1)
+    result = moved(outputs, rows, residuals, reach)
+    for member in range(MEMBERS):
+        for query in range(QUERIES):
+            vector = normalised(rows)[member, query]
+            squares = ((residuals.vectors[member] - vector) ** 2).sum(-1)
+            weights = torch.exp(-squares / reach[member])
+            move = (weights @ residuals.values[member]) / (1 + weights.sum())
+            expected = outputs[member, query] + move
+            assert torch.allclose(result[member, query], expected)
+
+
+def test_moved_probabilities_are_probabilities() -> None:
+    outputs, rows, residuals, reach = made_up(classes=3)
+    probabilities = moved(outputs, rows, residuals, 100 * reach).softmax(-1)
+    assert torch.allclose(probabilities.sum(-1), torch.ones(MEMBERS, QUERIES).double())
+    assert probabilities.min() > 0
+
+
+def test_invisible_rows_move_nothing() -> None:
+    outputs, rows, residuals, reach = made_up(classes=1)
+    invisible = torch.zeros(QUERIES, ROWS, dtype=torch.bool)
+    invisible[:, 2:] = True
+    result = moved(outputs, rows, residuals, reach, invisible)
+    visible = residuals.take(torch.tensor([0, 1]))
+    assert torch.allclose(result, moved(outputs, rows, visible, reach))
+    everything = torch.ones(QUERIES, ROWS, dtype=torch.bool)
+    assert torch.equal(moved(outputs, rows, residuals, reach, everything), outputs)
+
+
+def test_residuals_of_classes_are_of_probabilities() -> None:
+    outputs = torch.zeros(1, 1, 2)
+    labels = torch.tensor([[1.0, 0.0]])
+    assert torch.equal(shown_beyond(outputs, labels), torch.tensor([[[0.5, -0.5]]]))
+
+
+def repeated_rows(noise: float) -> tuple[Table, Split]:
+    """Every row stands three times, with one target that its features do not explain."""
+    generator = np.random.default_rng(0)
+    features = np.repeat(generator.normal(size=(100, 2)), 3, axis=0)
+    target = np.repeat(generator.normal(size=100), 3) + noise * generator.normal(size=300)
+    order = generator.permutation(300)
+    columns = [Column(name, "continuous") for name in ("a", "b", "target")]
+    cells = np.column_stack([features, target])[order]
+    rows = np.arange(300)
+    split = Split(0, rows[:200], rows[200:250], rows[250:])
+    return Table.of(columns, cells, 2), split
+
+
+def fitted(table: Table, split: Split, settings: CompactSettings) -> TrainedCompactNPT:
+    learner = CompactLearner(settings, Resources(device="cpu"))
+    learner.fit(table.blind(split.test), split, 0)
+    return learner.trained
+
+
+def test_copying_pays_where_rows_repeat() -> None:
+    table, split = repeated_rows(noise=0.1)
+    copying = fitted(table, split, SETTINGS)
+    alone = fitted(table, split, SETTINGS.changed(copies=False))
+    truth = table.truth[split.test]
+    with_copies = np.mean((copying.predict(split.test).values - truth) ** 2)
+    without = np.mean((alone.predict(split.test).values - truth) ** 2)
+    assert copying.model.copies and not alone.model.copies
+    assert with_copies < 0.6 * without
+
+
+def test_nothing_is_copied_from_noise() -> None:
+    table, split = repeated_rows(noise=0.0)
+    shuffled = np.random.default_rng(1).permutation(table.truth)
+    trained = fitted(table.with_numbers(2, shuffled), split, SETTINGS)
+    assert not trained.model.copies
+
+
+@pytest.mark.parametrize("blind", ["labels_of_others", "between_datapoints"])
+def test_blind_twins_copy_nothing(blind: str) -> None:
+    table, split = repeated_rows(noise=0.1)
+    trained = fitted(table, split, SETTINGS.changed(updates=25, **{blind: False}))
+    assert not trained.model.copies
+
+
+def test_own_residual_moves_no_row_of_the_context() -> None:
+    """The residual of a row is its label minus a prediction that does not depend on the label."""
+    table, split = repeated_rows(noise=0.1)
+    trained = fitted(table, split, SETTINGS)
+    changed = trained.context_labels.clone()
+    changed[7] += 1
+    model = trained.precise
+    rows = trained.encoded_context
+    with torch.no_grad():
+        before = model.context_of_prediction(rows, trained.context_labels).residuals
+        after = model.context_of_prediction(rows, changed).residuals
+    assert before is not None and after is not None
+    assert torch.allclose(after.values[:, 7] - before.values[:, 7], torch.ones(2, 1).double())
+
+
+def test_reach_is_saved_with_the_weights(tmp_path: Path) -> None:
+    table, split = repeated_rows(noise=0.1)
+    trained = fitted(table, split, SETTINGS)
+    trained.save(tmp_path / "weights.pt")
+    blind = table.blind(split.test)
+    path = tmp_path / "weights.pt"
+    loaded = TrainedCompactNPT.load(SETTINGS, Resources(device="cpu"), path, blind, split, 0)
+    expected = trained.predict(split.test).values
+    assert np.array_equal(loaded.predict(split.test).values, expected)
+    assert not np.array_equal(without_copying(trained).predict(split.test).values, expected)
+
+
+def without_copying(trained: TrainedCompactNPT) -> TrainedCompactNPT:
+    model = copy.deepcopy(trained.model)
+    model.reach.zero_()
+    return replace(trained, model=model)

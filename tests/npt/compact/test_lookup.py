@@ -1,0 +1,212 @@
+"""The lookup task of compact NPT: a row reads its target off its duplicate."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from npt.compact.lookup import lookup_contexts
+from npt.compact.settings import CompactSettings
+from npt.compact.trained import TrainedCompactNPT
+from npt.compact.training import draw_visibility, train
+from npt.interface import UserError
+from npt.perturbation import Perturbation
+from npt.table import PARTS, Split, Table
+from npt.validation import validated
+from tests.conftest import first_split, make_table
+from tests.npt.compact.models import fitted
+from tests.npt.compact.tables import CPU, SEED, TINY, mixed_table, same_bits, started, weights_of
+from tests.workflow.studies.models import unrelated
+from workflow.studies import kinds
+from workflow.studies.query import ProbeQuery
+
+LOOKUP = CompactSettings(
+    token_width=8,
+    width=16,
+    heads=2,
+    bins=8,
+    members=1,
+    dropout=[0.0],
+    feature_mask=[0.0],
+    rate_scale=[1.0],
+    bin_scale=[0.15],
+    updates=300,
+    evaluate_every=50,
+    batch_rows=64,
+    learning_rate=0.01,
+    lookup="original",
+)
+Model = tuple[TrainedCompactNPT, Table, Split]
+
+
+@cache
+def lookup_compact(rows: int = 600, **changes: Any) -> Model:
+    """A network of the lookup task on the blind table of a target unrelated to the features."""
+    table, split = unrelated(rows)
+    return fitted(LOOKUP.changed(**changes), table, split), table, split
+
+
+def correlation(predictions: np.ndarray, truth: np.ndarray) -> float:
+    return float(np.corrcoef(predictions, truth)[0, 1])
+
+
+def with_truth(table: Table, rows: np.ndarray, values: np.ndarray) -> Table:
+    truth = table.truth
+    truth[rows] = values
+    return table.with_numbers(table.target, truth)
+
+
+def test_targets_are_read_off_the_duplicates_only() -> None:
+    trained, table, split = lookup_compact()
+    truth = table.truth[split.test]
+    shown = trained.with_table(table, split)
+    assert correlation(shown.predict(split.test).values, truth) > 0.9
+    alone = shown.without_duplicates().predict(split.test).values
+    assert abs(correlation(alone, truth)) < 0.3
+    assert np.array_equal(trained.predict(split.test).values, alone)
+    validation = trained.predict(split.validation).values
+    assert correlation(validation, table.truth[split.validation]) > 0.9
+
+
+def test_shifted_targets_are_shifted_back() -> None:
+    trained, table, split = lookup_compact(lookup="add_one")
+    shown = trained.with_table(table, split)
+    deviation = trained.statistics.scale[table.target]
+    errors = shown.predict(split.test).values - table.truth[split.test]
+    assert abs(errors.mean()) < 0.2 * deviation
+    assert np.sqrt((errors**2).mean()) < 0.5 * deviation
+
+
+def test_a_prediction_follows_the_target_of_its_duplicate() -> None:
+    trained, table, split = lookup_compact()
+    shown = trained.with_table(table, split)
+    rows = split.test[:3]
+    sweep = shown.intervention(rows, sweep=4)
+    assert sweep.values[0] == table.truth.max()
+    assert sweep.values[-1] == table.truth.min()
+    for place, row in enumerate(rows):
+        by_value = []
+        for value in sweep.values:
+            changed = shown.with_table(with_truth(table, row, value), split)
+            by_value.append(changed.predict(split.test).values)
+        of_own = np.array(by_value)[:, place]
+        assert sweep.predictions[place] == pytest.approx(of_own, abs=1e-5)
+        changes = np.ptp(by_value, axis=0)
+        assert sweep.others[place] == pytest.approx(np.delete(changes, place).max(), abs=1e-5)
+        assert np.ptp(of_own) > 2 * sweep.others[place]
+
+
+@pytest.mark.parametrize("changes", [{"between_datapoints": False}, {"labels_of_others": False}])
+def test_a_blind_twin_cannot_look_up(changes: dict[str, bool]) -> None:
+    trained, table, split = lookup_compact(90, updates=5, **changes)
+    sweep = trained.with_table(table, split).intervention(split.test[:3], sweep=3)
+    assert (np.ptp(sweep.predictions, axis=1) == 0).all()
+    assert (sweep.others == 0).all()
+
+
+def test_rows_attend_to_their_duplicates_in_training() -> None:
+    torch.manual_seed(0)
+    settings = LOOKUP.changed(context_dropout=0.5)
+    scored, invisible = draw_visibility(20, settings, CPU)
+    assert scored.tolist() == list(range(20))
+    assert not invisible.diagonal().any()
+    assert set(invisible.sum(0).tolist()) == {0, 19}
+
+
+def test_training_sees_no_target_of_other_parts() -> None:
+    settings = TINY.changed(lookup="original", evaluate_every=TINY.updates)
+    table = mixed_table()
+    split = first_split(table)
+    weights = []
+    for part in (None, split.validation, split.test):
+        shown = table
+        if part is not None:
+            shown = with_truth(table, part, table.truth[part] + 50)
+        start = started(settings, shown, split)
+        train(start.model, start.data, settings, SEED)
+        weights.append(weights_of(start.model))
+    assert same_bits(weights[0], weights[1])
+    assert same_bits(weights[0], weights[2])
+
+
+@pytest.mark.parametrize("limit", [None, 7, 1])
+def test_contexts_have_the_duplicates_of_their_rows(limit: int | None) -> None:
+    trained, table, split = lookup_compact(90, updates=1, context_rows=limit)
+    rows = np.concatenate([split.test[::2], split.validation[:3]])
+    contexts = list(lookup_contexts(trained, rows))
+    together = np.concatenate(contexts)
+    assert len(np.unique(together)) == len(together)
+    assert set(together.tolist()) == {*split.test.tolist(), *split.validation.tolist()}
+    parts = split.part()
+    for context in contexts:
+        assert len(context) <= (limit or len(rows) * 2)
+        assert len(set(parts[context].tolist())) == 1
+    shown = trained.with_table(table, split)
+    for attention in shown.attention(rows):
+        assert table.rows + attention.row in attention.context
+    perturbed = shown.predict_perturbed(rows, Perturbation("shuffle", 0.0), 0).values
+    assert perturbed == pytest.approx(shown.predict(rows).values, abs=1e-5)
+
+
+def test_only_rows_of_the_part_can_be_permuted() -> None:
+    trained, table, split = lookup_compact(90, updates=1)
+    shown = trained.with_table(table, split)
+    plain = shown.predict(split.test).values
+    for part in PARTS:
+        perturbation = Perturbation("shuffle", 1.0, rows=part)
+        values = shown.predict_perturbed(split.test, perturbation, 0).values
+        assert (part != "test") == np.allclose(values, plain, rtol=1e-9)
+
+
+def test_unfit_variants_are_refused() -> None:
+    with pytest.raises(UserError, match=r"lookup.*add_one"):
+        validated(CompactSettings, {"lookup": "random_features"}, "npt_compact")
+    with pytest.raises(UserError, match="target_mask"):
+        validated(CompactSettings, {"lookup": "original", "target_mask": 0.5}, "npt_compact")
+    table = make_table("binary")
+    with pytest.raises(UserError, match="lookup: add_one"):
+        fitted(LOOKUP.changed(lookup="add_one"), table, first_split(table))
+
+
+def test_classes_can_be_looked_up() -> None:
+    table = make_table("multiclass", 90)
+    split = first_split(table)
+    trained = fitted(LOOKUP.changed(updates=5), table, split)
+    probabilities = trained.with_table(table, split).predict(split.test).values
+    assert probabilities.sum(1) == pytest.approx(np.ones(len(split.test)))
+    assert np.isfinite(trained.predict(split.test).values).all()
+
+
+def test_the_probe_of_lookup_has_its_facts() -> None:
+    trained, table, split = lookup_compact()
+    kind = kinds()["lookup"]
+    options = kind.options(compare_with=["linear"])
+    query = ProbeQuery(trained, table, split, split.test[:30], 0, options)
+    facts, arrays = kind.probe(query)
+    assert facts["lookup"] == "original"
+    assert facts["shift"] == 0
+    assert facts["correlation"] > 0.9
+    assert facts["alone_rmse"] > 2 * facts["rmse"]
+    assert facts["nearest_rmse"] == pytest.approx(0, abs=1e-12)
+    assert facts["linear_rmse"] > facts["rmse"]
+    assert facts["intervention_slope"] > 0.7
+    assert len(arrays["looked_up"]) == 30
+
+
+def test_probes_of_rows_find_the_duplicate() -> None:
+    trained, table, split = lookup_compact()
+    rows = split.test[:6]
+    deletion = kinds()["deletion"]
+    options = deletion.options(retries=5, left=0.1)
+    facts, arrays = deletion.probe(ProbeQuery(trained, table, split, rows, 0, options))
+    assert facts["partner_kept"] > 0.8
+    assert (arrays["context"] >= table.rows).all()
+    attention = kinds()["attention"]
+    query = ProbeQuery(trained, table, split, rows, 0, attention.options(bins=5))
+    facts, _ = attention.probe(query)
+    partners = [np.mean(head["partner"]) for head in facts["heads"]["heads"]]
+    assert max(partners) > 5 / len(split.test)

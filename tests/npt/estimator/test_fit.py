@@ -1,0 +1,270 @@
+"""What `fit` does with its arguments."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from npt.estimator import NPTClassifier, NPTRegressor, following
+from npt.estimator.following import LongFitWarning
+from npt.estimator.validation_rows import validation_rows
+from tests.npt.estimator.small import (
+    COMPACT,
+    PAPER,
+    classifier,
+    paper_classifier,
+    regressor,
+    table,
+)
+
+FEW = {"max_updates": 4, "settings": {**COMPACT["settings"], "evaluate_every": 2}}
+
+
+def weights_of(model: NPTClassifier | NPTRegressor) -> np.ndarray:
+    """All weights of the network."""
+    arrays = model.model_.state().arrays
+    return np.concatenate([arrays[name].ravel() for name in sorted(arrays) if "weights/" in name])
+
+
+def test_refit_trains_on_all_rows_for_the_best_updates() -> None:
+    frame, target = table("regression", 30)
+    refitted = regressor(**FEW, refit=True).fit(frame, target)
+    single = regressor(**FEW).fit(frame, target)
+    assert refitted.best_updates_ == single.best_updates_
+    assert refitted.validation_loss_ == single.validation_loss_
+    assert not np.array_equal(weights_of(refitted), weights_of(single))
+
+
+def test_given_validation_rows_are_not_trained_on() -> None:
+    frame, target = table("multiclass", 40)
+    one_evaluation = {**FEW, "max_updates": 2}
+    weights = []
+    for labels in (target[30:], target[30:].sample(frac=1, random_state=0)):
+        model = classifier(**one_evaluation)
+        model.fit(frame[:30], target[:30], X_val=frame[30:], y_val=labels)
+        weights.append(weights_of(model))
+    assert np.array_equal(*weights)
+    with pytest.raises(ValueError, match="y_val"):
+        classifier(**FEW).fit(frame, target, X_val=frame)
+    with pytest.raises(ValueError, match="y_val"):
+        classifier(**FEW).fit(frame, target, X_val=frame[:1], y_val=[99])
+
+
+def test_given_validation_rows_follow_in_explanations() -> None:
+    frame, target = table("regression", 40)
+    weights = np.ones(30)
+    weights[0] = 0
+    model = regressor(**FEW)
+    model.fit(frame[:30], target[:30], frame[30:], target[30:], sample_weight=weights)
+    explanation = model.explain(frame[:3], rows=38)
+    assert sorted(explanation.context) == list(range(1, 40))
+    assert np.array_equal(explanation.targets, target.to_numpy()[explanation.rows])
+
+
+def test_training_stops_after_patience() -> None:
+    frame, _ = table("regression", 30)
+    noise = np.random.default_rng(0).normal(size=30)
+    settings = {**COMPACT["settings"], "evaluate_every": 1}
+    model = regressor(max_updates=200, patience=3, settings=settings)
+    model.fit(frame, noise)
+    assert max(model.best_updates_) < 150
+
+
+def test_weight_zero_leaves_a_row_out() -> None:
+    frame, target = table("regression", 40)
+    weights = np.ones(40)
+    weights[::4] = 0
+    kept = weights > 0
+    weighted = regressor(**FEW).fit(frame, target, sample_weight=weights)
+    without = regressor(**FEW).fit(frame[kept], target[kept])
+    assert np.array_equal(weighted.predict(frame), without.predict(frame))
+    fitted_rows = weighted.explain(frame[:2]).rows
+    assert kept[fitted_rows].all()
+
+
+def test_heavy_rows_draw_predictions_to_their_targets() -> None:
+    features = np.zeros((60, 1))
+    target = np.repeat([0.0, 1.0], 30)
+    heavy = np.where(target == 1, 9.0, 1.0)
+    even = regressor().fit(features, target).predict(features[:1])
+    drawn = regressor().fit(features, target, sample_weight=heavy).predict(features[:1])
+    assert drawn[0] > even[0] + 0.1
+
+
+def test_threads_are_those_of_before_even_after_an_error() -> None:
+    frame, target = table("regression", 30)
+    before = torch.get_num_threads()
+    other = 1 if before > 1 else 2
+    model = regressor(**FEW, n_jobs=other).fit(frame, target)
+    assert torch.get_num_threads() == before
+    model.predict(frame)
+    model.explain(frame[:1])
+    assert torch.get_num_threads() == before
+    with pytest.raises(ValueError, match="device"):
+        regressor(**FEW, n_jobs=other, device="gpu").fit(frame, target)
+    assert torch.get_num_threads() == before
+
+
+def test_named_hyperparameters_reach_the_settings() -> None:
+    frame, target = table("regression", 20)
+    values = {
+        "width": 8,
+        "layers": 2,
+        "learning_rate": 0.01,
+        "max_updates": 3,
+        "patience": 2,
+        "members": 2,
+        "batch_size": 7,
+        "context_size": 5,
+    }
+    model = NPTRegressor(**values, settings={"token_width": 4, "bins": 4}).fit(frame, target)
+    settings = model.model_.trained.settings
+    assert (settings.width, settings.layers, settings.members) == (8, 2, 2)
+    assert (settings.learning_rate, settings.updates, settings.patience) == (0.01, 3, 2)
+    assert (settings.batch_rows, settings.context_rows, settings.bins) == (7, 5, 4)
+    assert len(model.model_.rows) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        ({"width": 30, "settings": {"heads": 4}}, "width"),
+        ({"width": "8"}, "width"),
+        ({"max_updates": 0}, "max_updates"),
+        ({"batch_size": True}, "batch_size"),
+        ({"settings": {"widht": 8}}, "widht"),
+        ({"settings": {"width": 8}}, "width"),
+        ({"settings": [1]}, "settings"),
+        ({"architecture": "papr"}, "architecture"),
+        ({"architecture": "paper", "members": 2}, "members"),
+        ({"architecture": "paper", "refit": True}, "refit"),
+        ({"device": "gpu"}, "device"),
+        ({"device": None}, "device"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"n_jobs": "2"}, "n_jobs"),
+        ({"random_state": -1}, "random_state"),
+        ({"random_state": "a"}, "random_state"),
+        ({"validation_fraction": 2}, "validation_fraction"),
+        ({"predict_together": 0}, "predict_together"),
+        ({"verbose": "yes"}, "verbose"),
+        ({"categorical": "a"}, "categorical"),
+        ({"categorical": [7]}, "categorical"),
+    ],
+)
+def test_unusable_argument_is_named(arguments: dict[str, Any], key: str) -> None:
+    base = {"width": 8} if arguments.get("architecture") == "paper" else COMPACT
+    changed = {**base, **arguments}
+    if arguments.get("architecture") == "paper":
+        changed["settings"] = PAPER["settings"]
+    with pytest.raises(ValueError, match=key):
+        NPTRegressor(**changed).fit(np.ones((20, 2)), np.arange(20.0))
+
+
+def test_bar_is_shown_only_when_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    frame, target = table("regression", 20)
+    for verbose in ("auto", 0):
+        regressor(**FEW, verbose=verbose).fit(frame, target)
+        assert capsys.readouterr() == ("", "")
+    regressor(**FEW, verbose=1).fit(frame, target)
+    assert "4/4" in capsys.readouterr().err
+    paper_classifier(max_updates=2, verbose=1).fit(*table("multiclass", 20))
+    assert "2/2" in capsys.readouterr().err
+
+
+def test_long_fit_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, target = table("regression", 20)
+    monkeypatch.setattr(following, "SHORTEST_MEASUREMENT", 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LongFitWarning)
+        regressor(**FEW).fit(frame, target)
+    monkeypatch.setattr(following, "LONG_FIT", 1e-6)
+    with pytest.warns(LongFitWarning, match="minutes") as announced:
+        regressor(**FEW).fit(frame, target)
+    assert len(announced) == 1
+    with pytest.warns(LongFitWarning):
+        paper_classifier(max_updates=4).fit(*table("multiclass", 20))
+
+
+def test_estimate_counts_all_updates_of_both_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(10.0 * tick for tick in range(1000))
+    monkeypatch.setattr(following.time, "monotonic", lambda: next(clock))
+    progress = following.FollowFit(visible=False, trainings=2)(updates=100)
+    with pytest.warns(LongFitWarning, match="33 minutes"):
+        for _ in range(3):
+            progress.updated()
+
+
+@pytest.mark.parametrize(
+    ("classes", "fraction"),
+    [
+        ([0, 0, 0, 0, 1, 1, 1, 1, 1, 1], 0.2),
+        ([0, 1, 1, 1, 1, 1, 1], 0.3),
+        ([0, 0, 1], 0.9),
+        ([0, 1, 2, 3, 4, 5], 0.2),
+    ],
+)
+def test_rare_classes_stay_with_training(classes: list[int], fraction: float) -> None:
+    codes = np.array(classes)
+    chosen = validation_rows(len(codes), fraction, codes, seed=0)
+    assert 1 <= len(chosen) <= len(codes) - 2
+    sizes = np.bincount(codes)
+    if sizes.max() > 2:
+        assert (sizes[codes[chosen]] > 1).all()
+
+
+def test_validation_rows_have_the_shares_of_the_classes() -> None:
+    codes = np.repeat([0, 1, 2], [60, 30, 10])
+    chosen = validation_rows(100, 0.2, codes, seed=0)
+    assert np.bincount(codes[chosen]).tolist() == [12, 6, 2]
+
+
+@pytest.mark.parametrize("architecture", [COMPACT, PAPER], ids=["compact", "paper"])
+def test_fit_is_reproducible(architecture: dict[str, Any]) -> None:
+    frame, target = table("regression", 30)
+    changes = {**architecture, "max_updates": 4}
+    first = NPTRegressor(**changes).fit(frame, target).predict(frame)
+    torch.rand(3)
+    assert np.array_equal(NPTRegressor(**changes).fit(frame, target).predict(frame), first)
+    other = NPTRegressor(**changes, random_state=1).fit(frame, target).predict(frame)
+    assert not np.array_equal(other, first)
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan, 1e200, "a", 1j])
+def test_unusable_number_in_y_is_refused(value: Any) -> None:
+    target = np.array([*range(19), value], dtype=object)
+    with pytest.raises(ValueError, match="y"):
+        regressor(**FEW).fit(np.ones((20, 2)), target)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (np.ones(4), "class"),
+        (np.array([0.5, 1.2, 0.1, 0.7]), "Unknown label type"),
+        (np.array([1j, 2, 1, 2]), "[Cc]omplex"),
+        (np.array(["a", 1, "a", 1], dtype=object), "type"),
+        (np.array(["a", None, "a", "b"], dtype=object), "NaN"),
+        (np.array([0, 1, np.inf, 1]), "infinity"),
+        (np.arange(3), "inconsistent"),
+    ],
+)
+def test_unusable_classes_are_refused(target: np.ndarray, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        classifier(**FEW).fit(np.ones((4, 2)), target)
+
+
+def test_series_of_text_and_nullable_types_are_classes() -> None:
+    frame, _ = table("regression", 20)
+    for target in (
+        pd.Series(["no", "yes"] * 10),
+        pd.Series([1, 2] * 10, dtype="Int64"),
+        pd.Series(["a", "b"] * 10, dtype="category"),
+        pd.Series([True, False] * 10),
+    ):
+        model = classifier(**FEW).fit(frame, target)
+        assert set(model.predict(frame)) <= set(target)

@@ -1,0 +1,144 @@
+"""From X to a table."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from npt.estimator.frames import as_table, learn_features, read_frame
+from npt.table import Column, Table
+from tests.npt.estimator.small import classifier, regressor, table
+
+TARGET = Column("target", "continuous")
+
+
+def encoded(
+    frame: pd.DataFrame, fitted: pd.DataFrame | None = None, categorical: Any = None
+) -> Table:
+    """A table of a frame, whose features are those of another."""
+    features = learn_features(frame if fitted is None else fitted, categorical)
+    return as_table(frame, features, np.zeros(len(frame)), TARGET)
+
+
+def column(values: Any, **options: Any) -> pd.DataFrame:
+    return pd.DataFrame({"a": pd.Series(values, **options)})
+
+
+@pytest.mark.parametrize(
+    ("series", "kind"),
+    [
+        ([1, 2, 3], "continuous"),
+        (pd.Series([1, None, 2], dtype="Int64"), "continuous"),
+        (pd.Series([1, None, 2.5], dtype=object), "continuous"),
+        (pd.Series([None, None, None], dtype=object), "continuous"),
+        ([True, False, True], "categorical"),
+        (["x", None, "y"], "categorical"),
+        (pd.Series([1, 2, 1], dtype="category"), "categorical"),
+        (pd.Series([1, "1", 1.0], dtype=object), "categorical"),
+        (pd.to_datetime(["2020-01-01", "2021-01-01", None]), "continuous"),
+        (pd.Series([datetime.date(2020, 1, 1), None, None], dtype=object), "continuous"),
+    ],
+)
+def test_kind_of_a_column(series: Any, kind: str) -> None:
+    assert encoded(column(series)).columns[0].kind == kind
+
+
+def test_categories_are_compared_by_value() -> None:
+    fitted = column([1, 2, 3, 1], dtype="category")
+    new = column(["1", 1.0, 2, True, None, 4], dtype=object)
+    codes = encoded(new, fitted).numbers(0)
+    assert np.array_equal(codes, [np.nan, 0, 1, 0, np.nan, np.nan], equal_nan=True)
+    text = encoded(column(["1", 1, 1.0, "1.0"], dtype=object)).numbers(0)
+    assert text.tolist() == [1, 0, 0, 2]
+
+
+def test_levels_are_in_ascending_order_numbers_first() -> None:
+    levels = encoded(column([10, "b", 9, "a"], dtype=object)).columns[0].levels
+    assert levels == ("9", "10", "a", "b")
+
+
+def test_intervals_are_categories() -> None:
+    numbers = pd.Series([1.0, 2.0, 3.0, 4.0])
+    frame = pd.DataFrame({"a": pd.cut(numbers, 2)})
+    assert encoded(frame).numbers(0).tolist() == [0, 0, 1, 1]
+
+
+def test_dates_are_seconds() -> None:
+    days = ["1970-01-01", "1970-01-02", None]
+    expected = [0.0, 86400.0, np.nan]
+    for series in (
+        pd.Series(pd.to_datetime(days)),
+        pd.Series(pd.to_datetime(days)).dt.tz_localize("UTC"),
+        pd.Series([datetime.date(1970, 1, 1), datetime.date(1970, 1, 2), None], dtype=object),
+    ):
+        numbers = encoded(pd.DataFrame({"a": series})).numbers(0)
+        assert np.array_equal(numbers, expected, equal_nan=True)
+
+
+def test_named_columns_are_categories() -> None:
+    frame = pd.DataFrame({"a": [1, 2, 1], "b": [3, 4, 3], "c": [5, 6, 5]})
+    kinds = [found.kind for found in encoded(frame, categorical=["a", 2]).columns]
+    assert kinds == ["categorical", "continuous", "categorical", "continuous"]
+    with pytest.raises(ValueError, match="'d'"):
+        learn_features(frame, ["d"])
+
+
+@pytest.mark.parametrize(
+    ("fitted", "new"),
+    [
+        ([1.0, 2.0], ["x", "y"]),
+        ([1.0, 2.0], pd.to_datetime(["2020", "2021"])),
+        (pd.to_datetime(["2020", "2021"]), [1.0, 2.0]),
+        ([1.0, 2.0], [np.inf, 0.0]),
+        ([1.0, 2.0], [1e200, 0.0]),
+    ],
+)
+def test_error_names_the_column(fitted: Any, new: Any) -> None:
+    with pytest.raises(ValueError, match="'a'"):
+        encoded(column(new), column(fitted))
+
+
+@pytest.mark.parametrize(
+    "series", [pd.to_timedelta([1, 2]), [1j, 2j], [b"x", b"y"], pd.period_range("2020", periods=2)]
+)
+def test_other_types_are_refused(series: Any) -> None:
+    with pytest.raises(ValueError, match="'a'"):
+        encoded(column(series))
+
+
+def test_cell_with_a_collection_is_refused() -> None:
+    with pytest.raises(TypeError, match="'a'"):
+        encoded(column([{"x": 1}, "y"], dtype=object))
+
+
+def test_list_keeps_numbers_beside_text() -> None:
+    frame = read_frame(regressor(), [[1, "x"], [2, "y"]], reset=True)
+    kinds = [found.kind for found in encoded(frame).columns]
+    assert kinds == ["continuous", "categorical", "continuous"]
+
+
+def test_frames_of_other_libraries_are_read() -> None:
+    pa = pytest.importorskip("pyarrow")
+    frame = read_frame(regressor(), pa.table({"a": [1, 2], "b": ["x", None]}), reset=True)
+    assert encoded(frame).columns[1].levels == ("x",)
+
+
+def test_new_categories_are_missing_to_the_network() -> None:
+    frame, target = table("multiclass", 40)
+    model = classifier(max_updates=4).fit(frame, target)
+    new = frame[:3].copy()
+    new["color"] = "violet"
+    missing = frame[:3].copy()
+    missing["color"] = None
+    assert np.array_equal(model.predict_proba(new), model.predict_proba(missing))
+
+
+def test_too_extreme_numbers_are_refused() -> None:
+    features = np.arange(40.0).reshape(20, 2)
+    model = regressor(max_updates=2).fit(features, np.arange(20))
+    with pytest.raises(ValueError, match="X"):
+        model.predict(np.array([[1e99, 1.0]]))

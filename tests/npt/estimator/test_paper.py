@@ -1,0 +1,109 @@
+"""The exact NPT as an architecture: new rows are predicted together, or each alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import (
+    check_methods_sample_order_invariance,
+    check_methods_subset_invariance,
+)
+
+from npt.estimator import NPTClassifier
+from npt.nn import queries
+from tests.npt.estimator.small import PAPER, paper_classifier, table
+
+ROUNDING = 1e-5
+BATCHES: list[dict[str, Any]] = [
+    {},
+    {"batch_rows": 20},
+    {"batch_rows": 27, "class_balanced": True},
+]
+
+
+def new_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Twelve rows, with categories that `fit` has not seen and missing cells."""
+    new = frame.iloc[:12] * 1
+    new["x0"] += 3.0
+    new.loc[new.index[:3], "color"] = "violet"
+    new.loc[new.index[2:5], "x1"] = np.nan
+    return new
+
+
+def fitted(**changes: Any) -> tuple[NPTClassifier, pd.DataFrame]:
+    frame, target = table("multiclass")
+    return paper_classifier(**changes).fit(frame, target), new_rows(frame)
+
+
+@pytest.mark.parametrize("changes", BATCHES, ids=["whole", "batches", "balanced"])
+def test_rows_predicted_alone_equal_one_row_a_call(changes: dict[str, Any]) -> None:
+    model, new = fitted(settings={**PAPER["settings"], **changes}, predict_together=False)
+    alone = model.predict_proba(new)
+    model.set_params(predict_together=None)
+    calls = [model.predict_proba(new.iloc[[row]]) for row in range(len(new))]
+    assert np.allclose(alone, np.concatenate(calls), rtol=0, atol=ROUNDING)
+    together = model.predict_proba(new)
+    assert not np.allclose(alone, together, rtol=0, atol=10 * ROUNDING)
+
+
+def test_one_new_row_is_the_same_to_the_last_bit() -> None:
+    model, new = fitted()
+    joint = model.predict_proba(new[:1])
+    model.set_params(predict_together=False)
+    assert np.array_equal(model.predict_proba(new[:1]), joint)
+
+
+def test_rows_predicted_alone_are_invariant() -> None:
+    model = paper_classifier(max_updates=5, predict_together=False)
+    check_methods_subset_invariance("NPTClassifier", model)
+    check_methods_sample_order_invariance("NPTClassifier", model)
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+def test_a_pass_takes_a_bounded_number_of_new_rows(
+    copies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, new = fitted(predict_together=False, max_updates=2)
+    expected = model.predict_proba(new)
+    sizes: list[tuple[int, ...]] = []
+    network = model.model_.trained.model
+    network.embedding.register_forward_hook(
+        lambda _, inputs, __: sizes.append(tuple(inputs[0].codes.shape[:2]))
+    )
+    monkeypatch.setattr(queries, "CPU_CELLS", copies * 81 * 6)
+    assert np.allclose(model.predict_proba(new), expected, rtol=0, atol=ROUNDING)
+    assert max(sizes) == (copies, 81)
+    assert sum(number for number, _ in sizes) == len(new)
+
+
+def test_rows_are_not_predicted_alone_in_the_lookup_task() -> None:
+    settings = {**PAPER["settings"], "lookup": "original", "target_mask": 1}
+    model, new = fitted(settings=settings, max_updates=2, predict_together=False)
+    with pytest.raises(ValueError, match="lookup"):
+        model.predict(new)
+
+
+def test_compact_rows_are_never_predicted_together() -> None:
+    frame, target = table("multiclass", 30)
+    with pytest.raises(ValueError, match="predict_together"):
+        NPTClassifier(predict_together=True, max_updates=2).fit(frame, target)
+
+
+def test_arguments_of_the_other_architecture_are_refused() -> None:
+    frame, target = table("multiclass", 30)
+    with pytest.raises(ValueError, match="sample_weight"):
+        paper_classifier().fit(frame, target, sample_weight=np.arange(30))
+    with pytest.raises(ValueError, match="predict_together"):
+        clone(paper_classifier(max_updates=2)).set_params(predict_together=0).fit(frame, target)
+
+
+def test_given_validation_rows_select_the_weights() -> None:
+    frame, target = table("multiclass", 40)
+    model = paper_classifier(max_updates=3)
+    model.fit(frame[:30], target[:30], X_val=frame[30:], y_val=target[30:])
+    assert model.model_.split.validation.tolist() == list(range(30, 40))
+    assert model.predict_proba(frame).shape == (40, 3)

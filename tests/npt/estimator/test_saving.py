@@ -1,0 +1,138 @@
+"""Saved, pickled and copied estimators."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from npt.estimator import NPTClassifier, NPTRegressor
+from npt.estimator.base import NPTEstimator
+from tests.npt.estimator.small import COMPACT, PAPER, classifier, regressor, table
+
+
+@pytest.fixture(scope="module")
+def fitted() -> NPTClassifier:
+    return classifier(max_updates=3).fit(*with_all_types())
+
+
+def with_all_types() -> tuple[pd.DataFrame, np.ndarray]:
+    """Numbers, text, booleans, dates and numeric categories, and classes of text."""
+    frame, target = table("multiclass", 40)
+    frame["flag"] = np.arange(40) % 3 == 0
+    frame["day"] = pd.date_range("2020-01-01", periods=40)
+    frame["level"] = pd.Categorical(np.arange(40) % 4)
+    names = np.array(["one", "two", "three"], dtype=object)
+    return frame, names[target.to_numpy().astype(int)]
+
+
+def outputs(model: NPTEstimator, frame: pd.DataFrame) -> np.ndarray:
+    if isinstance(model, NPTClassifier):
+        return model.predict_proba(frame)
+    assert isinstance(model, NPTRegressor)
+    return model.predict(frame)
+
+
+@pytest.mark.parametrize("architecture", [COMPACT, PAPER], ids=["compact", "paper"])
+@pytest.mark.parametrize("kind", [NPTClassifier, NPTRegressor])
+def test_every_copy_predicts_the_same_bits(
+    kind: type[Any], architecture: dict[str, Any], tmp_path: Path
+) -> None:
+    frame, names = with_all_types()
+    target = names if kind is NPTClassifier else np.arange(40.0)
+    model = kind(**{**architecture, "max_updates": 3}).fit(frame, target)
+    model.save(tmp_path / "model.safetensors")
+    joblib.dump(model, tmp_path / "model.joblib")
+    copies = [
+        kind.load(tmp_path / "model.safetensors"),
+        joblib.load(tmp_path / "model.joblib"),
+        pickle.loads(pickle.dumps(model)),
+        copy.deepcopy(model),
+    ]
+    new = frame[::-1][:7]
+    for same in copies:
+        assert np.array_equal(outputs(same, new), outputs(model, new))
+        assert same.get_params() == model.get_params()
+        assert list(same.feature_names_in_) == list(frame.columns)
+        assert same.best_updates_ == model.best_updates_
+    if kind is NPTClassifier:
+        assert np.array_equal(copies[0].classes_, model.classes_)
+        assert set(copies[0].predict(new)) <= set(names)
+
+
+def test_loaded_estimator_explains(fitted: NPTClassifier, tmp_path: Path) -> None:
+    frame, _ = with_all_types()
+    fitted.save(tmp_path / "model")
+    loaded = NPTClassifier.load(tmp_path / "model")
+    pd.testing.assert_frame_equal(loaded.explain(frame[:3]).frame, fitted.explain(frame[:3]).frame)
+
+
+def test_saved_arguments_may_be_of_numpy(tmp_path: Path) -> None:
+    frame, target = table("regression", 20)
+    model = regressor(
+        width=np.int64(8),
+        max_updates=2,
+        categorical=np.array([0]),
+        random_state=np.random.RandomState(0),
+    ).fit(frame, target)
+    model.save(tmp_path / "model")
+    loaded = NPTRegressor.load(tmp_path / "model")
+    assert loaded.width == 8
+    assert loaded.categorical == [0]
+    assert isinstance(loaded.random_state, int)
+    assert np.array_equal(loaded.predict(frame), model.predict(frame))
+
+
+def test_classifier_file_is_no_regressor(fitted: NPTClassifier, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="classifier"):
+        NPTRegressor.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("damage", ["empty", "text", "cut", "flipped", "foreign", "version"])
+def test_damaged_or_foreign_file_gives_one_line(
+    damage: str, fitted: NPTClassifier, tmp_path: Path
+) -> None:
+    path = tmp_path / "model"
+    fitted.save(path)
+    content = path.read_bytes()
+    if damage == "empty":
+        path.write_bytes(b"")
+    elif damage == "text":
+        path.write_text("not a model")
+    elif damage == "cut":
+        path.write_bytes(content[:-100])
+    elif damage == "flipped":
+        place = len(content) - 1000
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    elif damage == "foreign":
+        save_file({"a": np.zeros(3)}, path)
+    else:
+        save_file(load_file(path), path, metadata={"npt_estimator": json.dumps({"format": 99})})
+    with pytest.raises(ValueError, match="not a saved estimator") as raised:
+        NPTClassifier.load(path)
+    message = str(raised.value)
+    assert str(path) in message
+    assert "\n" not in message
+
+
+def test_absent_file_is_the_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        NPTClassifier.load(tmp_path / "absent")
+
+
+def test_pickle_holds_no_rows_beyond_the_context() -> None:
+    frame, target = table("regression", 200)
+    small = regressor(max_updates=2, context_size=3).fit(frame, target)
+    small.predict(frame)
+    whole = regressor(max_updates=2).fit(frame, target)
+    assert small.model_.trained.table.rows == 3
+    assert len(pickle.dumps(small)) < len(pickle.dumps(whole))

@@ -1,0 +1,84 @@
+"""The contract of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from npt.estimator import NPTClassifier, NPTRegressor
+from tests.npt.estimator.small import classifier, regressor, table
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "A repeated row attends to its copy, whose label is its own; and batches, dropout and "
+        "validation rows are drawn by row. Weights are those of rows in the losses."
+    )
+}
+
+
+@parametrize_with_checks(
+    [classifier(refit=True), regressor()], expected_failed_checks=lambda _: EXPECTED_FAILURES
+)
+def test_scikit_learn_accepts(
+    estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
+) -> None:
+    check(estimator)
+
+
+def test_classifier_learns_iris_in_cross_validation() -> None:
+    features, target = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[target]
+    assert cross_val_score(classifier(max_updates=50), features, names, cv=3).mean() > 0.9
+
+
+def test_grid_search_sets_hyperparameters_by_name() -> None:
+    frame, target = table("regression")
+    search = GridSearchCV(regressor(), {"width": np.array([4, 8])}, cv=2).fit(frame, target)
+    best = search.best_estimator_
+    assert best.model_.trained.settings.width == search.best_params_["width"]
+    assert len(search.cv_results_["params"]) == 2
+
+
+def test_tags_name_missing_cells_and_categories() -> None:
+    for kind in (NPTClassifier, NPTRegressor):
+        tags = get_tags(kind())
+        assert tags.input_tags.allow_nan
+        assert tags.input_tags.categorical
+        assert not tags.input_tags.sparse
+
+
+def test_frame_after_an_array_warns() -> None:
+    frame = pd.DataFrame({"a": np.arange(20.0), "b": 1.0})
+    model = regressor().fit(frame.to_numpy(), frame["a"])
+    assert not hasattr(model, "feature_names_in_")
+    with pytest.warns(UserWarning, match="feature names"):
+        model.predict(frame)
+    model.fit(frame, frame["a"])
+    assert list(model.feature_names_in_) == ["a", "b"]
+    with pytest.warns(UserWarning, match="feature names"):
+        model.predict(frame.to_numpy())
+
+
+def test_unfitted_estimator_is_refused() -> None:
+    with pytest.raises(NotFittedError):
+        classifier().predict(np.ones((2, 2)))
+
+
+def test_random_state_may_be_a_generator_or_none() -> None:
+    frame, target = table("regression", 30)
+    states: list[Any] = [None, np.random.RandomState(0)]
+    for state in states:
+        model = regressor(random_state=state)
+        first = model.fit(frame, target).predict(frame)
+        second = model.fit(frame, target).predict(frame)
+        assert not np.array_equal(first, second)

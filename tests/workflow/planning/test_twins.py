@@ -1,0 +1,146 @@
+"""Twins of a study: planned once, shared with other studies, probed nowhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from baselines import methods
+from npt.interface import Method, UserError
+from tests.workflow.planning.test_snakemake_inputs import Wildcards
+from workflow.config.reading import read
+from workflow.planning import paths
+from workflow.planning.forecast import estimate
+from workflow.planning.plan import Plan
+from workflow.planning.snakemake_inputs import Jobs
+
+NPT = {"width": 16, "layers": 4, "heads": 4, "target_mask": 0.5}
+TWINS = {"without_datapoints", "without_labels", "without_attributes"}
+DECLARING = [method for method in methods().values() if method.twins]
+ABLATION = {
+    "kind": "ablation",
+    "methods": ["npt"],
+    "variants": {
+        "npt": {
+            "without_datapoints": {"between_datapoints": False},
+            "without_attributes": {"between_attributes": False},
+        }
+    },
+}
+
+
+def plan(**changes: Any) -> Plan:
+    plain = {
+        "folds": 0,
+        "datasets": ["yacht"],
+        "methods": ["npt", "knn"],
+        "settings": {"npt": NPT},
+        "studies": {"main": {}, "benefit": {"kind": "benefit"}},
+    }
+    return Plan.of(read({**plain, **changes}))
+
+
+def error_of(**study: Any) -> str:
+    with pytest.raises(UserError) as error:
+        plan(studies={"benefit": {"kind": "benefit", **study}})
+    return str(error.value)
+
+
+def variants(made: Plan, method: str) -> list[str]:
+    return [run.variant for run in made.runs.values() if run.method == method]
+
+
+def test_npt_and_compact_npt_declare_twins() -> None:
+    assert {method.name for method in DECLARING} == {"npt", "npt_compact"}
+    for method in DECLARING:
+        assert set(method.twins) == TWINS
+
+
+@pytest.mark.parametrize("method", DECLARING, ids=lambda method: method.name)
+def test_twins_are_other_valid_settings(method: Method) -> None:
+    base = method.settings(**method.test_settings)
+    twins = [base.changed(**changes) for changes in method.twins.values()]
+    assert base not in twins
+    for twin in twins:
+        assert twins.count(twin) == 1
+
+
+def test_twins_of_a_method_are_runs() -> None:
+    made = plan()
+    assert set(variants(made, "npt")) == {"base", *TWINS}
+    assert variants(made, "knn") == ["base"]
+    twin = made.runs["yacht/npt/without_labels/seed_0/folds_0"]
+    assert twin.settings["target_mask"] == 1
+    assert twin.settings["width"] == 16
+
+
+def test_runs_are_shared_with_an_ablation() -> None:
+    alone = plan()
+    studies = {"ablation": ABLATION, "main": {}, "benefit": {"kind": "benefit"}}
+    shared = plan(studies=studies)
+    assert set(shared.runs) == set(alone.runs)
+    assert set(shared.studies["ablation"].runs) < set(shared.studies["benefit"].runs)
+    again = {"benefit": {"kind": "benefit"}, "again": {"kind": "benefit"}}
+    assert set(plan(studies=again).runs) == set(alone.runs)
+
+
+def test_variant_with_the_name_of_a_twin_is_the_twin() -> None:
+    other = {"npt": {"without_labels": {"layers": 2}}}
+    ablation = {**ABLATION, "variants": other}
+    with pytest.raises(UserError, match=r"^studies\.benefit: without_labels of npt"):
+        plan(studies={"ablation": ablation, "benefit": {"kind": "benefit"}})
+
+
+def test_base_is_its_own_twin_where_it_lacks_a_source() -> None:
+    made = plan(settings={"npt": {**NPT, "target_mask": 1}})
+    assert set(variants(made, "npt")) == {"base", "without_datapoints", "without_attributes"}
+
+
+def test_twin_with_impossible_settings_is_named() -> None:
+    settings = {"npt": {**NPT, "between_datapoints": False}}
+    with pytest.raises(UserError, match=r"^studies\.benefit: without_attributes of npt"):
+        plan(settings=settings)
+
+
+def test_base_alone_is_probed() -> None:
+    made = plan()
+    study = made.studies["benefit"]
+    probed = {run.stem for run in made.probed_runs_of(study)}
+    assert probed == {"yacht/npt/base/seed_0/folds_0", "yacht/knn/base/seed_0/folds_0"}
+    jobs = Jobs(made)
+    files = jobs.row_files(Wildcards(study="benefit"))
+    twin = "yacht/npt/without_labels/seed_0/folds_0"
+    assert {paths.run_rows(twin), paths.run_predictions(twin)} < set(files)
+    for stem in probed:
+        assert paths.probe_rows("benefit", stem) in files
+        assert paths.run_rows(stem) not in files
+    targets = [target for target in jobs.targets if target.startswith("results/probes")]
+    assert len(targets) == len(set(targets)) == 2 * len(probed)
+
+
+def test_forecast_counts_every_training_once() -> None:
+    main, benefit = estimate(plan())[:2]
+    assert main.jobs == 2 + 2
+    assert benefit.jobs == 3 + 2 + 2
+
+
+@pytest.mark.parametrize(
+    ("study", "key"),
+    [
+        ({"variants": {"npt": {"wide": {"width": 32}}}}, "studies.benefit.variants"),
+        ({"include_base": False}, "studies.benefit.include_base"),
+        ({"methods": ["knn"]}, "studies.benefit.methods"),
+        ({"tuned": True}, "studies.benefit.tuned"),
+        ({"options": {"threshold": 0}}, "studies.benefit.options.threshold"),
+        ({"options": {"permutations": 0}}, "studies.benefit.options.permutations"),
+    ],
+)
+def test_study_without_twins_is_refused(study: dict[str, Any], key: str) -> None:
+    assert error_of(**study).startswith(key)
+
+
+def test_lookup_task_has_no_twins() -> None:
+    settings = {"npt": {**NPT, "lookup": "original", "target_mask": 1}}
+    with pytest.raises(UserError, match=r"^studies\.benefit\.methods: npt \(base\)"):
+        plan(settings=settings)

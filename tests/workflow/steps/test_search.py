@@ -1,0 +1,151 @@
+"""A search in one job: the best configuration is kept, and an interrupted search resumes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from npt.interface import Learner, Prediction, Resources
+from npt.table import Part
+from tests.rows import plan, predicted, prepare
+from workflow.planning import paths
+from workflow.planning.plan import Plan
+from workflow.results import search
+from workflow.results.fitting import FittedFold
+from workflow.results.job import Job
+from workflow.results.predictions import fold_arrays, read_predictions
+from workflow.results.row import Row
+from workflow.results.row_file import read_rows
+from workflow.steps import run
+from workflow.studies.probing import Probe
+
+STEM = "yacht/npt_compact/tuned/seed_0/folds_0"
+LOSSES = {"base": 0.3, "trial_01": 0.2, "trial_02": 0.4}
+
+
+class Weights:
+    """A learner whose weights are the name of its configuration."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def save(self, path: Path) -> None:
+        path.write_text(self.name)
+
+
+class Fits:
+    """Replaces `fit_fold`: configurations have the losses given, or raise what is given."""
+
+    def __init__(self, outcomes: Mapping[str, float | BaseException]) -> None:
+        self.outcomes = outcomes
+        self.fitted: list[str] = []
+
+    def __call__(self, job: Job, fold: int, resources: Resources) -> FittedFold:
+        name = job.run.variant
+        outcome = self.outcomes[name]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        self.fitted.append(name)
+        identity = job.identity(fold)
+        if outcome < 0:
+            failure = Row(**identity, status="failed", reason="diverged")
+            return FittedFold(failure, {}, (), None)
+        facts = {"validation_loss": outcome, "fits": 1, "fit_seconds": 2.0}
+        fitted = Row(**identity, status="ok", **facts)
+        split = job.split(fold)
+        values: dict[Part, Prediction] = {"test": predicted(job.prepared, split.test, name)}
+        learner: Learner = Weights(name)  # type: ignore[assignment]
+        return FittedFold(fitted, fold_arrays(fold, split, values), (), learner)
+
+
+@pytest.fixture
+def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    monkeypatch.chdir(tmp_path)
+    prepare("yacht")
+    studies = {
+        "main": {"tuned": True},
+        "corruption": {"kind": "corruption", "tuned": True},
+    }
+    return plan(
+        datasets=["yacht"],
+        folds=0,
+        methods=["npt_compact"],
+        budget={"npt_compact": 3},
+        trials_share_a_job=True,
+        studies=studies,
+    )
+
+
+def fit(planned: Plan, fits: Fits, monkeypatch: pytest.MonkeyPatch) -> Row:
+    monkeypatch.setattr(search, "fit_fold", fits)
+    run.fit(Job.of(planned, STEM), Resources())
+    (fitted,) = read_rows(Path(paths.run_rows(STEM)))
+    return fitted
+
+
+def test_the_lowest_loss_is_kept(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = fit(planned, Fits(LOSSES), monkeypatch)
+    assert fitted.variant == "tuned"
+    assert fitted.fingerprint == planned.runs[STEM].fingerprint
+    assert fitted.chosen == {
+        "configuration": "trial_01",
+        **planned.runs[STEM].changes_of("trial_01"),
+    }
+    assert (fitted.configurations, fitted.fits, fitted.fit_seconds) == (3, 3, 6.0)
+    assert Path(paths.run_weights(STEM)).read_text() == "trial_01"
+    assert "fold_0_test" in read_predictions(Path(paths.run_predictions(STEM)))
+    trials = pd.read_parquet(paths.run_trials(STEM))
+    assert dict(zip(trials["configuration"], trials["validation_loss"], strict=True)) == LOSSES
+
+
+def test_an_interrupted_search_resumes(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
+    second = Fits(LOSSES)
+    resumed = fit(planned, second, monkeypatch)
+    assert second.fitted == ["trial_02"]
+    assert resumed.chosen is not None
+    assert resumed.chosen["configuration"] == "trial_01"
+    assert not list(Path(paths.RESULTS, "runs").rglob("*.trials"))
+
+
+def test_other_code_fits_all_again(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
+    monkeypatch.setattr("workflow.results.job.revision", lambda *_: "of other code")
+    second = Fits(LOSSES)
+    fit(planned, second, monkeypatch)
+    assert second.fitted == list(LOSSES)
+
+
+def test_a_failure_loses(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = fit(planned, Fits({**LOSSES, "trial_01": -1.0}), monkeypatch)
+    assert fitted.chosen is not None
+    assert fitted.chosen["configuration"] == "base"
+    assert fitted.failed_configurations == 1
+
+
+def test_all_failures_are_one(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = fit(planned, Fits(dict.fromkeys(LOSSES, -1.0)), monkeypatch)
+    assert (fitted.status, fitted.reason) == ("failed", "diverged")
+    assert Path(paths.run_weights(STEM)).read_bytes() == b""
+
+
+def test_the_probe_loads_the_best(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = fit(planned, Fits(LOSSES), monkeypatch)
+    loaded = []
+
+    def load(settings: object, *_: object) -> None:
+        loaded.append(settings)
+
+    job = Job.of(planned, STEM)
+    method = dataclasses.replace(job.method, load=load)
+    job = dataclasses.replace(job, method=method)
+    probe = Probe.of(planned.studies["corruption"], job, Resources())
+    probe._model(fitted.fold)
+    assert loaded == [job.trial("trial_01").settings]
+    assert loaded != [job.settings]

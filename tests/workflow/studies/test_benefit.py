@@ -1,0 +1,295 @@
+"""Dependence and benefit: movements of the probe, losses over folds, table and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_rel
+
+from npt.interface import ContextModel, Prediction
+from npt.perturbation import Perturbation
+from npt.table import Column, Split, Table
+from tests.workflow.studies.frames import SCORING, benefit_study, with_second_seed
+from tests.workflow.studies.models import small_npt
+from workflow.report.fold_tests import corrected_test
+from workflow.studies import kinds
+from workflow.studies.benefit import BenefitOptions
+from workflow.studies.benefit.information import LABELS, OTHER_ROWS, sources_of
+from workflow.studies.benefit.losses import needed_errors, summarised
+from workflow.studies.benefit.probe import movements, probe
+from workflow.studies.benefit.tables import SELF_TWIN
+from workflow.studies.corruption.probe import probe as corruption_probe
+from workflow.studies.query import ProbeQuery
+
+KIND = kinds()["benefit"]
+
+
+class MeanOfOthers:
+    """Predicts 0.02 for intact rows, and more by half a unit for rows of which all is permuted."""
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        return Prediction(np.full(len(rows), 0.02))
+
+    def predict_perturbed(
+        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+    ) -> Prediction:
+        values = np.full(len(rows), 0.02)
+        if perturbation.share and perturbation.columns == "all":
+            values[rows % 2 == 0] += 0.5 * (1 + perturbation.draw)
+        return Prediction(values)
+
+
+def query(model: ContextModel, table: Table, split: Split, **options: Any) -> ProbeQuery:
+    return ProbeQuery(
+        model=model,
+        table=table,
+        split=split,
+        rows=split.test,
+        seed=3,
+        options=BenefitOptions.model_validate(options),
+    )
+
+
+def even_and_odd(**options: Any) -> ProbeQuery:
+    """Ten test rows; the train targets have a standard deviation of 2."""
+    targets = np.concatenate([np.zeros(10), [-2.0, 2.0, np.nan]])
+    table = Table.of([Column("y", "continuous")], targets[:, None], 0)
+    split = Split(0, np.arange(10, 13), np.arange(0), np.arange(10))
+    return query(MeanOfOthers(), table, split, **options)
+
+
+def effects(study: pd.DataFrame) -> pd.DataFrame:
+    tidy = KIND.table("benefit", study, SCORING).tidy
+    return tidy.set_index(["method", "source"])
+
+
+def cells(study: pd.DataFrame, title: str) -> list[str]:
+    (section,) = KIND.table("benefit", study, SCORING).sections
+    return [cell.text for cell in section.columns[title]]
+
+
+def notes(study: pd.DataFrame) -> str:
+    (section,) = KIND.table("benefit", study, SCORING).sections
+    return "\n".join(section.notes)
+
+
+def test_moved_rows_and_movement_are_of_the_target_deviation() -> None:
+    facts, _ = probe(even_and_odd())
+    assert facts["corrupted_moved"] == 0.5
+    assert facts["corrupted_movement"] == pytest.approx(0.5 * 0.25)
+    assert facts["corrupted_target_all_moved"] == 0
+    assert facts["corrupted_target_all_movement"] == 0
+    assert facts["control_moved"] == facts["control_movement"] == 0
+
+
+def test_threshold_bounds_what_counts_as_moved() -> None:
+    assert probe(even_and_odd(threshold=0.24))[0]["corrupted_moved"] == 0.5
+    assert probe(even_and_odd(threshold=0.26))[0]["corrupted_moved"] == 0
+
+
+def test_movement_is_a_mean_over_permutations() -> None:
+    facts, _ = probe(even_and_odd(permutations=3, threshold=0.3))
+    assert facts["corrupted_movement"] == pytest.approx(0.5 * np.mean([0.25, 0.5, 0.75]))
+    assert facts["corrupted_moved"] == pytest.approx(0.5 * 2 / 3)
+
+
+def test_movement_of_classes_is_the_total_variation() -> None:
+    before = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
+    after = np.array([[0.4, 0.4, 0.2], [0.0, 0.5, 0.5]])
+    assert movements("multiclass", before, after, 7.0) == pytest.approx([0.1, 1.0])
+
+
+def test_probe_has_the_facts_of_the_corruption() -> None:
+    model, table, split = small_npt("regression")
+    asked = query(model, table, split, permutations=2)
+    facts, arrays = probe(asked)
+    corrupted, _ = corruption_probe(asked)
+    assert corrupted.items() <= facts.items()
+    assert facts["test_rmse"] == facts["clean_rmse"]
+    assert facts["train_rows"] == len(split.train)
+    assert {"clean", "corrupted", "corrupted_1", "corrupted_target_all_1"} <= set(arrays)
+
+
+def test_test_metrics_are_of_all_test_rows() -> None:
+    model, table, split = small_npt("multiclass")
+    asked = query(model, table, split)
+    limited = replace(asked, rows=split.test[:3])
+    facts, arrays = probe(limited)
+    assert len(arrays["clean"]) == 3
+    assert facts["test_rows"] == len(split.test) > 3
+    assert facts["test_nll"] == pytest.approx(probe(asked)[0]["test_nll"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "moved", "still"),
+    [
+        ({"target_mask": 1.0}, "corrupted", "corrupted_target_all"),
+        ({"between_datapoints": False}, "control", "corrupted"),
+    ],
+    ids=["without labels", "without datapoints"],
+)
+def test_a_twin_does_not_read_what_it_is_without(
+    changes: dict[str, Any], moved: str, still: str
+) -> None:
+    model, table, split = small_npt("regression", **changes)
+    facts, _ = probe(query(model, table, split, threshold=1e-9))
+    assert facts[f"{still}_moved"] == 0
+    assert facts[f"{moved}_moved"] == (moved == "corrupted")
+
+
+def test_sources_are_permuted_or_in_twins() -> None:
+    assert sources_of([]) == [OTHER_ROWS, LABELS]
+    (*_, other) = sources_of(["without_labels", "without_time_of_day"])
+    assert (other.title, other.permuted) == ("time of day", None)
+
+
+def test_losses_of_npt_are_those_of_the_frame() -> None:
+    tidy = effects(benefit_study())
+    labels = tidy.loc[("npt", "labels of other rows")]
+    assert labels["depends"] == pytest.approx(2)
+    assert labels["depends_error"] == pytest.approx(0.1 / 3**0.5)
+    assert labels["benefits"] == pytest.approx(0, abs=1e-12)
+    assert labels["reads"] == 0.75
+    rows = tidy.loc[("npt", "other rows")]
+    assert (rows["depends"], rows["depends_error"]) == (3, 0)
+    assert rows["benefits"] == pytest.approx(1.1)
+
+
+def test_attributes_have_a_benefit_alone() -> None:
+    attributes = effects(benefit_study()).loc[("npt", "other attributes")]
+    assert attributes["benefits"] == pytest.approx(0.5)
+    assert attributes[["reads", "movement", "depends"]].isna().all()
+
+
+def test_method_without_twins_has_no_benefit() -> None:
+    knn = effects(benefit_study()).loc["knn"]
+    assert list(knn.index) == ["other rows", "labels of other rows"]
+    assert knn["benefits"].isna().all()
+    assert knn["depends"].tolist() == pytest.approx([5, 4])
+
+
+def test_losses_are_tested_over_folds() -> None:
+    labels = effects(benefit_study()).loc[("npt", "labels of other rows")]
+    expected = corrected_test(np.array([1.9, 2.0, 2.1]), 1 / 7)
+    assert labels["depends_p_value"] == pytest.approx(expected["p_value"])
+    assert labels["benefits_p_value"] == pytest.approx(1)
+    equal = effects(benefit_study()).loc[("npt", "other rows")]
+    assert np.isnan(equal["depends_p_value"])
+
+
+def test_needed_errors_are_at_the_border_of_the_test() -> None:
+    losses = pd.Series([0.0, 1.0, 3.0])
+    error = losses.std(ddof=1) / 3**0.5
+    needed = needed_errors(3, 0.2)
+    above = losses - losses.mean() + 1.001 * needed * error
+    below = losses - losses.mean() + 0.999 * needed * error
+    assert (
+        summarised("x", above, 0.2)["x_p_value"] < 0.05 < summarised("x", below, 0.2)["x_p_value"]
+    )
+    plain = summarised("x", above, 0.0)["x_p_value"]
+    assert plain == pytest.approx(ttest_rel(above, [0.0] * 3).pvalue)
+    assert np.isnan(needed_errors(2, 0.2))
+
+
+def test_higher_metric_is_lost_downwards() -> None:
+    study = benefit_study().assign(task="binary", dataset="breast_cancer")
+    for name in ("test", "clean", "corrupted", "corrupted_target_all"):
+        study[f"{name}_auroc"] = 1 - study[f"{name}_rmse"] / 10
+    labels = effects(study).loc[("npt", "labels of other rows")]
+    assert labels["metric"] == "auroc"
+    assert labels["depends"] == pytest.approx(0.2)
+
+
+def test_rounding_is_no_loss() -> None:
+    study = benefit_study()
+    probed = study["variant"] == "base"
+    study.loc[probed, "corrupted_rmse"] = [1.000001, 1.0, 1.000002, 1.0, 1.000001, 1.0]
+    rows = effects(study).loc[("npt", "other rows")]
+    assert (rows["depends"], rows["depends_error"]) == (0, 0)
+
+
+def test_seeds_are_averaged_within_folds() -> None:
+    study = benefit_study()
+    pd.testing.assert_frame_equal(effects(with_second_seed(study)), effects(study))
+
+
+def test_table_shows_three_columns_for_each_source() -> None:
+    study = benefit_study()
+    sources = ["other rows", "labels of other rows"]
+    assert cells(study, "Source") == [*sources, "other attributes", *sources]
+    assert cells(study, "Reads") == ["75 %", "75 %", "–", "75 %", "75 %"]
+    depends = ["+3.000 ± 0.000", "+2.000 ± 0.058", "–", "+5.000 ± 0.058", "+4.000 ± 0.000"]
+    assert cells(study, "Depends") == depends
+    benefits = ["+1.100 ± 0.058", "0.000 ± 0.058", "+0.500 ± 0.029", "–", "–"]
+    assert cells(study, "Benefits") == benefits
+
+
+def test_certain_losses_are_bold() -> None:
+    (section,) = KIND.table("benefit", benefit_study(), SCORING).sections
+    bold = [cell.bold for cell in section.columns["Benefits"]]
+    assert bold == [True, False, True, False, False]
+
+
+@pytest.mark.parametrize(("folds", "words"), [(3, "at least 5.1 standard errors"), (2, "too few")])
+def test_notes_say_what_the_folds_can_show(folds: int, words: str) -> None:
+    assert f"{folds} folds: " in notes(benefit_study(folds))
+    assert words in notes(benefit_study(folds))
+
+
+def test_failed_twin_is_a_dash_with_its_reason() -> None:
+    study = benefit_study()
+    twin = study["variant"] == "without_labels"
+    study.loc[twin & (study["fold"] == 1), ["status", "reason"]] = ["failed", "diverged"]
+    assert cells(study, "Benefits")[1] == "–"
+    assert "NPT (without_labels) on Yacht: fold 1: diverged" in notes(study)
+
+
+def test_twin_that_is_the_model_itself_is_explained() -> None:
+    study = benefit_study().query("variant != 'without_labels'")
+    assert cells(study, "Benefits")[1] == "–"
+    assert f"NPT (without_labels) on Yacht: {SELF_TWIN}" in notes(study)
+
+
+def test_failed_base_has_its_reason_once() -> None:
+    study = benefit_study()
+    base = (study["method"] == "npt") & (study["variant"] == "base")
+    study.loc[base, ["status", "reason"]] = ["failed", "diverged"]
+    assert cells(study, "Depends")[:3] == ["–"] * 3
+    assert notes(study).count("NPT on Yacht: fold 0: diverged") == 1
+    assert "without_labels" not in notes(study)
+
+
+def test_sentence_separates_dependence_from_benefit() -> None:
+    text = KIND.finding(benefit_study(), SCORING)
+    assert (
+        "NPT, labels of other rows: measurably worse on 1 of 1 dataset (Yacht) when permuted, "
+        "on none of 1 dataset when trained without."
+    ) in text
+    assert "NPT, other attributes: measurably worse on 1 of 1 dataset (Yacht) when" in text
+    assert "k-NN" not in text
+    headline = KIND.headline(benefit_study(), SCORING)
+    assert "worsens 1 of 2 cases of a model on a dataset" in headline
+    assert "training without them measurably worsens 0 of these" in headline
+
+
+def test_two_folds_show_nothing() -> None:
+    text = KIND.finding(benefit_study(folds=2), SCORING)
+    assert "measurably" not in text
+    assert "too few for a test" in text
+    assert KIND.headline(benefit_study(folds=2), SCORING) == ""
+
+
+def test_figure_pairs_both_losses_of_a_source() -> None:
+    figure = KIND.figure("benefit", benefit_study(), SCORING)
+    (axis,) = figure.axes
+    assert axis.get_title() == "NPT"
+    labels = [label.get_text() for label in axis.get_yticklabels()]
+    assert labels[1] == "Yacht: labels of other rows"
+    depends, benefits = axis.containers
+    assert depends.get_label() == "depends: permuted"
+    assert depends[0].get_xdata()[:2] == pytest.approx([300, 200])
+    assert benefits[0].get_xdata() == pytest.approx([110, 0, 50], abs=1e-9)

@@ -1,0 +1,62 @@
+"""Dependence and benefit: trained models are probed, and compared with their blind twins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from workflow.studies.benefit.information import PERMUTED
+from workflow.studies.corruption.selection import Selection
+from workflow.studies.study_kind import Options, StudyKind
+
+CORRUPTION = ("probe.py", "changes.py", "selection.py")  # modules that the probe uses
+
+
+class BenefitOptions(Options):
+    """How the other rows of a probed row are permuted.
+
+    Attributes:
+        permutations: Permutations of each probed row, over which scores are averaged.
+        threshold: Change of a prediction above which it counts as moved, in standard deviations
+            of the train targets, or in probability.
+    """
+
+    permutations: Annotated[int, Field(ge=1)] = 1
+    threshold: Annotated[float, Field(gt=0)] = 0.01
+
+    @property
+    def selections(self) -> list[Selection]:
+        """Cells of the other rows that are permuted."""
+        return list(PERMUTED)
+
+
+class Benefit(StudyKind):
+    """A kind that probes base runs, and trains the twins that they are compared with."""
+
+    def refuse(self, settings: Mapping[str, Any]) -> str | None:
+        """Refuses the lookup task, whose answer no twin can know."""
+        if settings.get("lookup", "off") != "off":
+            return "trained on the lookup task, whose answer is in other rows alone"
+        return None
+
+    def forward_passes(self, options: BenefitOptions) -> float:
+        """One pass for each selection and permutation."""
+        return float(len(options.selections) * options.permutations)
+
+    def sources(self, options: BenefitOptions) -> tuple[str, ...]:
+        """Those of the corruption probe."""
+        return tuple(f"workflow/studies/corruption/{module}" for module in CORRUPTION)
+
+
+KIND = Benefit(
+    name="benefit",
+    title="Do predictions benefit from the other rows that they depend on?",
+    order=5,
+    tables=("benefit",),
+    figures=("benefit",),
+    options=BenefitOptions,
+    probes=True,
+    trains_twins=True,
+)

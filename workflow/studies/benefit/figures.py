@@ -1,0 +1,77 @@
+"""Figure of dependence alongside benefit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from npt.metrics import METRICS
+from workflow.config.scoring import Scoring
+from workflow.report.drawing import NPT_COLOR, OTHER_COLOR, heights, panels, zero_line
+from workflow.report.titles import dataset_title, method_title
+from workflow.studies.benefit.tables import effects
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Name, label, color, marker and offset of what is drawn in a line.
+DEPENDS = ("depends", "depends: permuted", OTHER_COLOR, "o", 0.13)
+BENEFITS = ("benefits", "benefits: trained without", NPT_COLOR, "D", -0.13)
+LINEAR = 10  # percent; beyond it the axis is logarithmic
+
+
+def benefit(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Losses in percent of the base's test metric, a panel for each method with twins."""
+    tidy = effects(study, scoring)
+    tidy = tidy[tidy["twin"] != ""]
+    names = list(dict.fromkeys(tidy["method"]))
+    sizes = tidy.groupby("method").size()
+    most = max(sizes, default=0)
+    figure, axes = panels(max(1, len(names)), 4 + most)
+    for name, axis in zip(names, axes, strict=False):
+        part = tidy[tidy["method"] == name]
+        _panel(axis, part)
+        variant = part["variant"].iloc[0]
+        axis.set_title(method_title(name, variant))
+    if names:
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    return figure
+
+
+def _panel(axis: Axes, part: pd.DataFrame) -> None:
+    labels = _labels(part)
+    scale = 100 / part["test"].abs()
+    for name, label, color, marker, offset in (DEPENDS, BENEFITS):
+        errors = part[f"{name}_error"].fillna(0)
+        axis.errorbar(
+            scale * part[name],
+            [height + offset for height in heights(labels)],
+            xerr=scale * errors,
+            fmt=marker,
+            color=color,
+            markersize=4,
+            capsize=2,
+            label=label,
+        )
+    zero_line(axis)
+    axis.set_xscale("symlog", linthresh=LINEAR)
+    axis.xaxis.set_major_formatter("{x:g}")
+    axis.margins(x=0.15)
+    axis.set_yticks(list(heights(labels)), labels)
+    axis.set_ylim(-0.6, len(labels) - 0.4)
+    axis.grid(axis="y", visible=False)
+    names = dict.fromkeys(part["metric"])
+    metrics = [METRICS[name].title for name in names]
+    label = f"loss of test {' or '.join(metrics)}, %"
+    axis.set_xlabel(f"{label}\n(right is worse without)")
+
+
+def _labels(part: pd.DataFrame) -> list[str]:
+    labels = []
+    for dataset, source in zip(part["dataset"], part["source"], strict=True):
+        title = dataset_title(dataset)
+        labels.append(f"{title}: {source}")
+    return labels

@@ -1,0 +1,39 @@
+"""Sources of information that a prediction may depend on, and benefit from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workflow.studies.corruption.selection import EVERYTHING, Selection
+
+
+@dataclass(frozen=True)
+class Information:
+    """A source of information.
+
+    Attributes:
+        twin: Name of the twins that are trained without it.
+        permuted: Cells of the other rows whose permutation destroys it; None if it is in the row.
+    """
+
+    title: str
+    twin: str
+    permuted: Selection | None = None
+
+
+OTHER_ROWS = Information("other rows", "without_datapoints", EVERYTHING)
+LABELS = Information("labels of other rows", "without_labels", Selection("target", "all"))
+ATTRIBUTES = Information("other attributes", "without_attributes")
+KNOWN = (OTHER_ROWS, LABELS, ATTRIBUTES)
+PERMUTED = tuple(source.permuted for source in KNOWN if source.permuted is not None)
+
+
+def sources_of(twins: Iterable[str]) -> list[Information]:
+    """What a model is asked about: what is in other rows, and what its twins are without."""
+    by_twin = {source.twin: source for source in KNOWN if source.permuted is not None}
+    titled = {source.twin: source for source in KNOWN}
+    for twin in twins:
+        title = twin.removeprefix("without_").replace("_", " ")
+        by_twin.setdefault(twin, titled.get(twin, Information(title, twin)))
+    return list(by_twin.values())

@@ -1,0 +1,83 @@
+"""How far predictions move, and what is lost, when other rows or their labels are permuted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npt.table import Task
+from workflow.studies.corruption.probe import Arrays, permuted_predictions
+from workflow.studies.corruption.probe import probe as corruption_probe
+from workflow.studies.query import ProbeQuery
+from workflow.studies.study_kind import Facts
+
+
+def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
+    """Facts of the corruption of all cells of the other rows, and of their labels alone.
+
+    For each selection, and for the control with the identity permutation, `_moved` is the share
+    of the probed rows whose prediction moves by more than the threshold, and `_movement` the mean
+    absolute change. `test_` metrics are over all test rows, like those of the twins.
+    """
+    facts, arrays = corruption_probe(query)
+    clean = arrays["clean"]
+    for selection in query.options.selections:
+        predictions = permuted_predictions(arrays, selection, query.options.permutations)
+        facts |= _movement(query, selection.name, clean, predictions)
+    is_control = np.isin(query.rows, arrays["control_rows"])
+    facts |= _movement(query, "control", clean[is_control], [arrays["control"]])
+    return {**facts, **_test_scores(query, clean)}, arrays
+
+
+def movements(
+    task: Task,
+    before: np.ndarray,
+    after: np.ndarray,
+    deviation: float,
+) -> np.ndarray:
+    """Absolute change (n,) of each prediction.
+
+    It is in units of the target's `deviation`, or the total variation distance of the class
+    probabilities, which is the largest change of the probability of any set of classes.
+    """
+    change = np.abs(after - before)
+    if task == "regression":
+        return change / deviation
+    return change.sum(1) / 2
+
+
+def _movement(
+    query: ProbeQuery,
+    state: str,
+    clean: np.ndarray,
+    predictions: list[np.ndarray],
+) -> Facts:
+    """Share of moved predictions and mean movement, over rows and permutations."""
+    deviation = _target_deviation(query)
+    changes = []
+    for permuted in predictions:
+        of_permutation = movements(query.table.task, clean, permuted, deviation)
+        changes.append(of_permutation)
+    movement = np.stack(changes)
+    moved = movement > query.options.threshold
+    return {
+        f"{state}_moved": float(moved.mean()),
+        f"{state}_movement": float(movement.mean()),
+    }
+
+
+def _target_deviation(query: ProbeQuery) -> float:
+    """Standard deviation of the known train targets; 1 for a constant target."""
+    train = query.table.truth[query.split.train]
+    return float(np.nanstd(train)) or 1.0
+
+
+def _test_scores(query: ProbeQuery, clean: np.ndarray) -> Facts:
+    """Sizes of the fold, and metrics over all of its test rows."""
+    test = query.split.test
+    predictions = clean
+    if len(query.rows) < len(test):
+        predictions = query.model.predict(test).values
+    facts: Facts = {"train_rows": len(query.split.train), "test_rows": len(test)}
+    for metric, value in query.with_rows(test).score(predictions).items():
+        facts[f"test_{metric}"] = value
+    return facts

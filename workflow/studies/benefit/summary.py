@@ -1,0 +1,71 @@
+"""Dependence and benefit in sentences."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from workflow.config.scoring import Scoring
+from workflow.report.cells import counted
+from workflow.report.fold_tests import FEWEST_FOLDS
+from workflow.report.statistics import LEVEL
+from workflow.report.titles import dataset_title, method_title
+from workflow.studies.benefit.tables import effects, power
+from workflow.studies.sentences import NOT_PROBED
+
+CASE = ["method", "variant", "source"]
+UNTESTED = "What is lost without a source of information is in the table."
+
+
+def finding(study: pd.DataFrame, scoring: Scoring) -> str:
+    """For each method with twins and each source: on which datasets a loss differs from zero."""
+    tidy = effects(study, scoring)
+    compared = tidy[tidy["benefits"].notna()]
+    if compared.empty:
+        return NOT_PROBED
+    tested = _tested(tidy)
+    sentences = []
+    for _, part in tested.groupby(CASE, sort=False):
+        clauses = [f"{_where(part, 'benefits')} when trained without"]
+        if part["depends"].notna().any():
+            clauses.insert(0, f"{_where(part, 'depends')} when permuted")
+        case = part.iloc[0]
+        name = f"{method_title(case['method'], case['variant'])}, {case['source']}"
+        sentences.append(f"{name}: measurably worse {', '.join(clauses)}.")
+    return " ".join([*(sentences or [UNTESTED]), *power(compared)])
+
+
+def headline(study: pd.DataFrame, scoring: Scoring) -> str:
+    """How often a measurable dependence comes with a measurable benefit."""
+    tested = _tested(effects(study, scoring))
+    tested = tested[tested["depends"].notna()]
+    if tested.empty:
+        return ""
+    dependent = tested[_is_worse(tested, "depends")]
+    total = counted(len(tested), "case")
+    sentence = (
+        f"Permuting other rows or their labels measurably worsens {len(dependent)} of {total} "
+        "of a model on a dataset"
+    )
+    if dependent.empty:
+        return f"{sentence}."
+    benefiting = int(_is_worse(dependent, "benefits").sum())
+    return f"{sentence}; training without them measurably worsens {benefiting} of these."
+
+
+def _tested(tidy: pd.DataFrame) -> pd.DataFrame:
+    """Cases that have a twin and enough folds for a test."""
+    return tidy[tidy["benefits"].notna() & (tidy["folds"] >= FEWEST_FOLDS)]
+
+
+def _is_worse(part: pd.DataFrame, name: str) -> pd.Series:
+    """Where a loss is above zero by the test; not where all folds have the same."""
+    return (part[f"{name}_p_value"] < LEVEL) & (part[name] > 0)
+
+
+def _where(part: pd.DataFrame, name: str) -> str:
+    """Number and names of the datasets with a measurable loss."""
+    total = counted(len(part), "dataset")
+    names = [dataset_title(dataset) for dataset in part.loc[_is_worse(part, name), "dataset"]]
+    if not names:
+        return f"on none of {total}"
+    return f"on {len(names)} of {total} ({', '.join(names)})"
