@@ -16,11 +16,10 @@ import pandas as pd
 from npt.estimator import NPTClassifier, NPTRegressor
 from npt.metrics import score
 from npt.table import Table
-from performance.defaults import booster, predictions
+from performance.boosting import LIBRARIES, booster, predictions
 from performance.machine import parser, start, write
 from performance.public_tables import HELD_OUT, public_table, random_split
 
-LIBRARIES = ("CatBoost", "LightGBM", "HistGradientBoosting")
 NPT = "compact NPT"
 
 
@@ -71,12 +70,7 @@ def build(estimator: str, table: Table) -> Any:
     regression = table.task == "regression"
     if estimator == NPT:
         return NPTRegressor() if regression else NPTClassifier()
-    if estimator == "HistGradientBoosting":
-        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-        kind = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
-        return kind(random_state=0)
-    return booster(estimator, regression)
+    return booster(estimator, regression=regression)
 
 
 def frame_of(table: Table, *, text: bool) -> pd.DataFrame:
