@@ -1,16 +1,17 @@
 """Copying: what near rows of the context show beyond their own predictions.
 
-K members, n rows, m rows of the context, r width of a row, C length of a label.
+K members, n query rows, m rows of the context, r width of a row, C length of a label.
 
 A network that is regularised enough for new rows does not learn single rows by heart, so where rows
 repeat, it ignores what their copies show. After the training, a prediction for a row is therefore
-moved by the residuals of near rows: with weights w = exp(-squared distance / reach) of the rows'
-vectors, by the sum of w * residual over 1 + the sum of w. The residual of a row is its label minus
-the prediction for it in the context without itself. Probabilities are moved in the same way.
+moved by the residuals of the nearest rows: with weights w = exp(-squared distance / reach) of the
+rows' vectors, by the sum of w * residual over 1 + the sum of w. The residual of a row is its label
+minus the prediction for it in the context without itself. Probabilities are moved in the same way.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +21,8 @@ from npt.compact.layers import normalised
 
 # Candidates of the reach, in mean squared distances between rows of the context.
 REACHES = (0.01, 0.03, 0.1, 0.3)
+NEAREST = 32  # rows whose residuals move a prediction; rows at an equal distance count, too
+TIE = 1e-3  # difference of squared distances that is rounding
 PRIOR_WEIGHT = 1.0  # of the prediction, in rows of the context at distance zero
 LEAST_PROBABILITY = 1e-4
 SAMPLE = 512  # rows of the context whose mean distance is the unit of the reach
@@ -56,15 +59,30 @@ def moved(
         invisible: Rows of the context (n, m) that do not count for a row.
     """
     squares = squared_distances(normalised(rows), residuals.vectors)
-    weights = torch.exp(-squares / reach.view(-1, 1, 1))  # (K, n, m)
     if invisible is not None:
-        weights = weights.masked_fill(invisible, 0.0)
+        squares = squares.masked_fill(invisible, math.inf)
+    weights = torch.exp(-squares / reach.view(-1, 1, 1))  # (K, n, m)
+    weights = weights.masked_fill(~nearest(squares), 0.0)
     total = weights.sum(-1, keepdim=True) + PRIOR_WEIGHT
     move = torch.matmul(weights, residuals.values) / total  # (K, n, C)
     if outputs.shape[-1] == 1:
         return outputs + move
     probabilities = (outputs.softmax(-1) + move).clamp(min=LEAST_PROBABILITY)
     return (probabilities / probabilities.sum(-1, keepdim=True)).log()
+
+
+def nearest(squares: Tensor) -> Tensor:
+    """Which rows (K, n, m) of a context are the nearest, by squared distances (K, n, m)."""
+    count = min(NEAREST, squares.shape[-1])
+    closest = squares.topk(count, largest=False).values
+    bound = closest[..., -1:] + TIE
+    return squares <= bound
+
+
+def near_rows(queries: Tensor, rows: Tensor) -> Tensor:
+    """Indices of the rows (K, m, r) that are among the nearest of a query (K, n, r)."""
+    squares = squared_distances(normalised(queries), normalised(rows))
+    return nearest(squares).flatten(0, 1).any(0).nonzero().flatten()
 
 
 def shown_beyond(outputs: Tensor, labels: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from npt.compact.attention import AttributeAttention, DatapointAttention
 from npt.compact.columns import Encoder, Features
-from npt.compact.copying import Residuals, moved, shown_beyond
+from npt.compact.copying import Residuals, moved, near_rows, shown_beyond
 from npt.compact.embedding import CellEmbedding
 from npt.compact.layers import FeedForward, MemberLinear, by_member, normalised
 from npt.compact.settings import CompactSettings
@@ -104,12 +104,25 @@ class CompactNPT(nn.Module):
         keys, values = zip(*pairs, strict=True)
         return Context(keys, values)
 
-    def context_of_prediction(self, rows: Tensor, labels: Tensor) -> Context:
-        """A context with the residuals of its rows, where they are copied."""
+    def context_of_prediction(
+        self,
+        rows: Tensor,
+        labels: Tensor,
+        queries: Tensor | None = None,
+    ) -> Context:
+        """A context with the residuals of its rows, where they are copied.
+
+        Args:
+            queries: Encoded rows (K, n, r), if no others are to be predicted: only the residuals
+                that move these are computed.
+        """
         context = self.context(rows, labels)
         if not self.copies or rows.shape[1] < 2:
             return context
-        residuals = self.residuals(rows, labels, context)
+        needed = None
+        if queries is not None:
+            needed = near_rows(queries, rows)
+        residuals = self.residuals(rows, labels, context, needed)
         return replace(context, residuals=residuals)
 
     def residuals(
@@ -117,16 +130,22 @@ class CompactNPT(nn.Module):
         rows: Tensor,
         labels: Tensor,
         context: Context,
+        needed: Tensor | None = None,
     ) -> Residuals:
-        """Residuals of encoded rows (K, m, r), each predicted beside the others."""
-        count = rows.shape[1]
-        everything = torch.arange(count, device=rows.device)
-        outputs = []
-        for part in everything.split(chunk_size(context)):
+        """Residuals of encoded rows (K, m, r), each predicted beside the others.
+
+        Args:
+            needed: Indices of the rows whose residuals are computed, if not all are; the others'
+                are zero.
+        """
+        everything = torch.arange(rows.shape[1], device=rows.device)
+        if needed is None:
+            needed = everything
+        beyond = rows.new_zeros(len(rows), *labels.shape)
+        for part in needed.split(chunk_size(context)):
             is_itself = part[:, None] == everything
-            output = self.attended(rows[:, part], context, is_itself)
-            outputs.append(output)
-        beyond = shown_beyond(torch.cat(outputs, 1), labels)
+            outputs = self.attended(rows[:, part], context, is_itself)
+            beyond[:, part] = shown_beyond(outputs, labels[part])
         return Residuals(normalised(rows), beyond)
 
     def with_labels(self, context: Context, labels: Tensor) -> Context:

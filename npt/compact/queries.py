@@ -2,7 +2,8 @@
 
 The context is encoded once. Keys and values belong to single rows, so a deleted row is an invisible
 one, other labels change only values, and only rows with other features are encoded anew. Residuals
-that are copied depend on all rows of a context, and are computed anew for each.
+that are copied depend on all rows of a context; those of the rows nearest to a query are computed
+anew for each.
 
 K members, q query rows, m rows of the context, r width of a row, d columns with the target.
 """
@@ -85,8 +86,8 @@ class ContextQueries:
         rows = torch.from_numpy(kept).to(self.encoded.device)
         encoded = trained.encoded_context[:, rows]
         labels = trained.context_labels[rows]
-        context = trained.precise.context_of_prediction(encoded, labels)
         encoded_query = self.encoded[:, [query]]
+        context = trained.precise.context_of_prediction(encoded, labels, encoded_query)
         return trained.precise.predict(encoded_query, context)
 
 
@@ -192,7 +193,8 @@ def _shuffled_output(group: ContextQueries, place: int, sources: np.ndarray) -> 
     features = list(trained.encoder.features)
     is_changed = (sources != own)[:, features].any(1)
     if not is_changed.any() and trained.model.copies:
-        context = trained.precise.context_of_prediction(trained.encoded_context, labels)
+        rows = trained.encoded_context
+        context = trained.precise.context_of_prediction(rows, labels, query)
         return trained.precise.predict(query, context)
     if not is_changed.any():
         change = labels - trained.context_labels
@@ -203,8 +205,9 @@ def _shuffled_output(group: ContextQueries, place: int, sources: np.ndarray) -> 
     encoded = trained.model.encode(pooled)
     rows = trained.encoded_context.float()
     rows = rows.index_copy(1, changed, encoded)
-    context = trained.model.context_of_prediction(rows, labels.float())
-    return trained.model.predict(query.float(), context).double()
+    query = query.float()
+    context = trained.model.context_of_prediction(rows, labels.float(), query)
+    return trained.model.predict(query, context).double()
 
 
 def _gathered(trained: TrainedCompactNPT, cells: Tensor) -> Features:

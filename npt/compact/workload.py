@@ -13,7 +13,7 @@ WEIGHT_COPIES = 6  # weight, gradient, two moments, average, best one
 WIDENING = 2  # width of a feed-forward layer, in multiples of its input's
 TRAINED_ACTIVATIONS = 16  # of a token or row that a block keeps for the backward pass
 PREDICTED_ACTIVATIONS = 4  # of a token while it is encoded, without a backward pass
-PREDICTED_CELLS = 2**22  # attention weights that a prediction holds in memory
+PREDICTED_CELLS = 2**21  # attention weights that a prediction holds in memory
 CELL_BYTES = 32  # of a number, its position among quantiles, its code, and the table itself
 
 

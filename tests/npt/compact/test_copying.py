@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from npt.compact.copying import Residuals, moved, shown_beyond
+from npt.compact.copying import NEAREST, Residuals, moved, shown_beyond
 from npt.compact.layers import normalised
 from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
@@ -63,6 +63,42 @@ def test_invisible_rows_move_nothing() -> None:
     assert torch.allclose(result, moved(outputs, rows, visible, reach))
     everything = torch.ones(QUERIES, ROWS, dtype=torch.bool)
     assert torch.equal(moved(outputs, rows, residuals, reach, everything), outputs)
+
+
+def test_only_the_nearest_rows_move_a_value() -> None:
+    outputs, rows, _, reach = made_up(classes=1)
+    at_query = normalised(rows[:, [0]]).expand(-1, NEAREST, -1)
+    vectors = torch.cat([at_query, -at_query], 1)
+    ones = torch.ones(MEMBERS, NEAREST, 1).double()
+    values = torch.cat([ones, 1e9 * ones], 1)
+    result = moved(outputs[:, [0]], rows[:, [0]], Residuals(vectors, values), reach)
+    expected = outputs[:, [0]] + NEAREST / (NEAREST + 1)
+    assert torch.allclose(result, expected)
+
+
+def test_rows_at_an_equal_distance_count_alike() -> None:
+    outputs, rows, _, reach = made_up(classes=1)
+    copies = 3 * NEAREST
+    vectors = normalised(rows[:, [0]]).expand(-1, copies, -1)
+    values = torch.linspace(-1, 1, copies).double().view(1, -1, 1).expand(MEMBERS, -1, -1)
+    result = moved(outputs[:, [0]], rows[:, [0]], Residuals(vectors, values), reach)
+    assert torch.allclose(result, outputs[:, [0]])
+
+
+def test_residuals_of_near_rows_suffice_for_a_query() -> None:
+    table, split = repeated_rows(noise=0.1)
+    trained = fitted(table, split, SETTINGS)
+    assert len(trained.context_rows) > 4 * NEAREST
+    model = trained.precise
+    labels = trained.context_labels
+    query = trained.encoded(split.test[:1])
+    with torch.no_grad():
+        whole = model.context_of_prediction(trained.encoded_context, labels)
+        of_query = model.context_of_prediction(trained.encoded_context, labels, query)
+        assert whole.residuals is not None and of_query.residuals is not None
+        assert (of_query.residuals.values == 0).sum() > (whole.residuals.values == 0).sum()
+        expected = model.predict(query, whole)
+        assert torch.allclose(model.predict(query, of_query), expected, rtol=0, atol=1e-12)
 
 
 def test_residuals_of_classes_are_of_probabilities() -> None:
