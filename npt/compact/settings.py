@@ -106,7 +106,7 @@ class CompactSettings(Strict):
     weight_average: Share = 0.98
     """Decay of the exponential moving average of the weights, which alone is evaluated."""
     clip: float = Field(default=1.0, gt=0, le=1e9)
-    """Bound on the norm of the gradients of a member."""
+    """Bound on the norm of a member's gradients, as a root mean square over the members."""
 
     context_rows: Rows | None = 2048
     """Largest number of train rows, drawn at random, that a predicted row attends to."""

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from npt.compact.columns import Encoder, Features
 from npt.compact.copying import REACHES, mean_distance, moved
-from npt.compact.data import TrainingRows, known_rows
+from npt.compact.data import TrainingRows, drawn, known_rows
 from npt.compact.ensemble import combined, greedy_weights, kind_weights, loss, row_losses
 from npt.compact.lookup import intervention, lookup_contexts, require_task, shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
@@ -327,8 +327,10 @@ def with_copying(trained: TrainedCompactNPT, rows: np.ndarray) -> TrainedCompact
         return trained
     unit = mean_distance(trained.encoded_context)
     reaches = [factor * unit for factor in REACHES]
-    known = trained.table.truth[rows[: settings.evaluated_rows]]
-    alone, *copied = _outputs_by_reach(trained, rows[: settings.evaluated_rows], reaches)
+    evaluated = drawn(len(rows), settings.evaluated_rows, trained.seed, count=1)
+    rows = rows[evaluated.numpy()]
+    known = trained.table.truth[rows]
+    alone, *copied = _outputs_by_reach(trained, rows, reaches)
     before = row_losses(trained.task, known, trained.decode(alone).values)
     best = torch.zeros_like(unit)
     largest_gain = 0.0

@@ -7,8 +7,11 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted
 from workflow.report.statistics import without_failures
-from workflow.report.titles import dataset_title
+from workflow.report.titles import dataset_title, method_title
 from workflow.studies.sentences import NOT_PROBED, value_range
+
+MODEL = ["method", "variant"]
+TASK = ["dataset", "lookup"]
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
@@ -16,27 +19,38 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     study = without_failures(study)
     if study.empty:
         return NOT_PROBED
-    clauses = []
-    for (dataset, task), rows in study.groupby(["dataset", "lookup"], sort=False):
-        name = f"{dataset_title(str(dataset))} ({str(task).replace('_', ' ')})"
-        clauses.append(
-            f"{name} {rows['correlation'].mean():.3f}, with an RMSE of {rows['rmse'].mean():.2f} "
-            f"(nearest neighbour: {rows['nearest_rmse'].mean():.2f})"
+    sentences: list[str] = []
+    for _, of_model in study.groupby(MODEL, sort=False):
+        first = of_model.iloc[0]
+        title = method_title(first["method"], first["variant"])
+        clauses = [_task(rows) for _, rows in of_model.groupby(TASK, sort=False)]
+        sentences.append(
+            f"Where every row's target is on its duplicate, predictions of {title} correlate with "
+            f"the test targets: {'; '.join(clauses)}."
         )
+    return f"{' '.join(sentences)} One is an exact lookup."
+
+
+def _task(rows: pd.DataFrame) -> str:
+    """Correlation and error of a model on one task."""
+    first = rows.iloc[0]
+    name = f"{dataset_title(first['dataset'])} ({first['lookup'].replace('_', ' ')})"
     return (
-        "Where every row's target is on its duplicate, predictions of NPT correlate with the test "
-        f"targets: {'; '.join(clauses)}. One is an exact lookup."
+        f"{name} {rows['correlation'].mean():.3f}, with an RMSE of {rows['rmse'].mean():.2f} "
+        f"(nearest neighbour: {rows['nearest_rmse'].mean():.2f})"
     )
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """How well NPT reads targets off duplicates."""
+    """How well each model reads targets off duplicates."""
     study = without_failures(study)
-    of_npt = study[study["method"] == "npt"]
-    if of_npt.empty:
-        return ""
-    means = of_npt.groupby(["dataset", "lookup"])["correlation"].mean()
-    return (
-        "Where a duplicate of each row shows its target, NPT's predictions for test rows correlate "
-        f"with the truth by {value_range(means, 3)} ({counted(len(means), 'task')})."
-    )
+    sentences: list[str] = []
+    for _, of_model in study.groupby(MODEL, sort=False):
+        first = of_model.iloc[0]
+        title = method_title(first["method"], first["variant"])
+        means = of_model.groupby(TASK)["correlation"].mean()
+        sentences.append(
+            f"Where a duplicate of each row shows its target, {title}'s predictions for test rows "
+            f"correlate with the truth by {value_range(means, 3)} ({counted(len(means), 'task')})."
+        )
+    return " ".join(sentences)
