@@ -111,20 +111,18 @@ def loss(table: Table, rows: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of each candidate: loss relative to CatBoost's, mean rank, and seconds of one thread.
+    """Of each candidate: loss relative to CatBoost's, with its error, and seconds of one thread.
 
-    The first is a geometric mean over the tables that all candidates have.
+    The first is a geometric mean over the splits that a candidate has rows of.
     """
     losses = rows.pivot_table(index=["table", "fold"], columns="candidate", values="test_loss")
-    losses = losses.dropna()
-    ratios = losses.div(losses["CatBoost"], axis=0)
-    relative = np.exp(np.log(ratios).mean())
-    ranks = losses.rank(axis=1).mean()
+    logarithms = np.log(losses)
+    relative = logarithms.sub(logarithms["CatBoost"], axis=0)
     seconds = rows.groupby("candidate")["cpu_seconds"].mean()
     columns = {
-        "tables": len(losses),
-        "loss relative to CatBoost": relative.round(3),
-        "mean rank": ranks.round(2),
+        "splits": relative.count(),
+        "loss relative to CatBoost": np.exp(relative.mean()).round(3),
+        "standard error": relative.sem().round(3),
         "seconds": seconds.round(1),
     }
     return pd.DataFrame(columns).sort_values("loss relative to CatBoost")
