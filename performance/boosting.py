@@ -11,15 +11,19 @@ from npt.table import Split, Table
 LIBRARIES = ("CatBoost", "LightGBM", "HistGradientBoosting")
 
 
-def booster(library: str, *, regression: bool) -> Any:
-    """An estimator of a library with its defaults, CatBoost and LightGBM on one thread."""
+def booster(library: str, *, regression: bool, threads: int = 1) -> Any:
+    """An estimator of a library with its defaults.
+
+    Args:
+        threads: Of CatBoost and LightGBM; HistGradientBoosting takes those of OpenMP.
+    """
     if library == "CatBoost":
         from catboost import CatBoostClassifier, CatBoostRegressor
 
         kind = CatBoostRegressor if regression else CatBoostClassifier
         return kind(
             verbose=0,
-            thread_count=1,
+            thread_count=threads,
             allow_writing_files=False,
             random_seed=0,
         )
@@ -27,7 +31,7 @@ def booster(library: str, *, regression: bool) -> Any:
         from lightgbm import LGBMClassifier, LGBMRegressor
 
         kind = LGBMRegressor if regression else LGBMClassifier
-        return kind(verbose=-1, n_jobs=1, random_state=0)
+        return kind(verbose=-1, n_jobs=threads, random_state=0)
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     kind = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier

@@ -26,6 +26,9 @@ DOCUMENTS = {
         "mechanisms/deletion_lookup deletion",
         "mechanisms/attention_lookup attention",
         "mechanisms/ablation ablation",
+        "compact/main primary",
+        "compact/main rank_tests",
+        "compact/main fold_tests",
     ],
     "docs/performance.md": [
         "npt_step.cpu",
@@ -40,6 +43,7 @@ DOCUMENTS = {
         "baselines/legacy_mlp published",
         "baselines/main cost",
     ],
+    "docs/estimators.md": ["estimator.cpu", "estimator.cpu summary", "estimator_large.cpu"],
     "docs/studies.md": ["probes.cpu"],
     "docs/tables.md": ["paper ranks", "paper tests"],
     "docs/data.md": ["prepare.cpu", "prepare.cpu forms"],

@@ -2,7 +2,7 @@
 
 Three quarters of the rows of each public table are fitted, the others predicted. No default was
 chosen on these tables. Error: root mean squared error, or share of wrong classes; the negative
-log-likelihood of classes is shown, too. Seconds of the fit are of one thread.
+log-likelihood of classes is shown, too. Seconds are those of the fit.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from npt.estimator import NPTClassifier, NPTRegressor
 from npt.metrics import score
 from npt.table import Table
 from performance.boosting import LIBRARIES, booster, predictions
 from performance.machine import parser, start, write
-from performance.public_tables import HELD_OUT, public_table, random_split
+from performance.public_tables import HELD_OUT, LARGE, public_table, random_split
 
 NPT = "compact NPT"
 
@@ -26,30 +27,31 @@ NPT = "compact NPT"
 def main() -> None:
     """Command line of the benchmark."""
     options = parser(__doc__)
-    options.add_argument("--tables", nargs="+", choices=HELD_OUT, default=list(HELD_OUT))
+    options.add_argument("--tables", nargs="+", choices=[*HELD_OUT, *LARGE], default=list(HELD_OUT))
     options.add_argument("--fold", type=int, default=0)
     arguments = options.parse_args()
     start(arguments)
     rows = []
     for name in arguments.tables:
         for estimator in (NPT, *LIBRARIES):
-            row = measured(name, arguments.fold, estimator)
+            row = measured(name, arguments.fold, estimator, arguments.threads)
             rows.append(row)
             print(row, flush=True)
     print(summary(pd.DataFrame(rows)).to_markdown())
     write(arguments, "estimator", rows)
 
 
-def measured(name: str, fold: int, estimator: str) -> dict[str, Any]:
+def measured(name: str, fold: int, estimator: str, threads: int) -> dict[str, Any]:
     """Errors and seconds of an estimator on a table."""
     table = public_table(name)
     split = random_split(table, fold)
     fitted = np.concatenate([split.train, split.validation])
-    model = build(estimator, table)
+    model = build(estimator, table, threads)
     features = frame_of(table, text=estimator == NPT)
     target = target_of(table)
     started = time.perf_counter()
-    model.fit(features.iloc[fitted], target[fitted])
+    with threadpool_limits(threads):
+        model.fit(features.iloc[fitted], target[fitted])
     seconds = time.perf_counter() - started
     predicted = predictions(model, features.iloc[split.test], table)
     scores = score(table.task, table.truth[split.test], predicted)
@@ -65,12 +67,13 @@ def measured(name: str, fold: int, estimator: str) -> dict[str, Any]:
     }
 
 
-def build(estimator: str, table: Table) -> Any:
+def build(estimator: str, table: Table, threads: int) -> Any:
     """An estimator with its defaults."""
     regression = table.task == "regression"
     if estimator == NPT:
-        return NPTRegressor() if regression else NPTClassifier()
-    return booster(estimator, regression=regression)
+        kind = NPTRegressor if regression else NPTClassifier
+        return kind(n_jobs=threads)
+    return booster(estimator, regression=regression, threads=threads)
 
 
 def frame_of(table: Table, *, text: bool) -> pd.DataFrame:

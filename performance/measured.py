@@ -7,6 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from performance.estimator import summary
 from performance.table_columns import (
     GRID_SEARCH,
     PREPARATION,
@@ -99,6 +102,43 @@ def stored_forms(rows: Rows) -> str:
     return markdown(forms, STORED_FORMS)
 
 
+def estimators(rows: Rows) -> str:
+    """Errors of every estimator on every table, then their seconds."""
+    tables: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        name = row["table"]
+        facts = {field: row[field] for field in ("table", "rows", "columns")}
+        table = tables.setdefault(name, facts)
+        estimator = row["estimator"]
+        table[f"{estimator} error"] = error_text(row)
+        table[f"{estimator} seconds"] = row["seconds"]
+    names = list(dict.fromkeys(row["estimator"] for row in rows))
+    columns = {
+        "table": "{table}",
+        "rows": "{rows:,}",
+        "columns": "{columns}",
+    }
+    for name in names:
+        columns[name] = f"{{{name} error}}"
+    for name in names:
+        columns[f"{name}, s"] = f"{{{name} seconds:.1f}}"
+    return markdown(tables.values(), columns)
+
+
+def error_text(row: dict[str, Any]) -> str:
+    """A root mean squared error, or a percentage of wrong classes."""
+    error = row["error"]
+    if row["nll"] is None:
+        return f"{error:.3g}"
+    return f"{error:.1%}"
+
+
+def estimator_summary(rows: Rows) -> str:
+    """Mean ranks, errors and seconds relative to CatBoost's."""
+    frame = summary(pd.DataFrame(rows))
+    return frame.to_markdown()
+
+
 MEASURED: dict[str, Callable[[Rows], str]] = {
     "npt_step.cpu": step,
     "npt_training.cpu": training,
@@ -108,4 +148,7 @@ MEASURED: dict[str, Callable[[Rows], str]] = {
     "probes.cpu": probes,
     "prepare.cpu": preparation,
     "prepare.cpu forms": stored_forms,
+    "estimator.cpu": estimators,
+    "estimator.cpu summary": estimator_summary,
+    "estimator_large.cpu": estimators,
 }

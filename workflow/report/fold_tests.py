@@ -22,6 +22,7 @@ from workflow.report.titles import NPTS, method_title
 
 Model = tuple[str, str]  # method and variant
 FEWEST_FOLDS = 3
+SIZES = ["train_rows", "test_rows"]
 COLUMNS = [
     "task",
     "dataset",
@@ -59,7 +60,7 @@ def fold_differences(study: pd.DataFrame, scoring: Scoring) -> list[pd.DataFrame
     number of train rows, and while results of its dataset are missing, because the correction
     counts all comparisons.
     """
-    study = with_columns(fold_means(study), ["train_rows", "test_rows"])
+    study = with_columns(fold_means(study), SIZES)
     missing = unfinished(study)
     frames = []
     for task in tasks_of(study):
@@ -152,12 +153,13 @@ def _comparison(
         folds = counted(len(differences), "fold")
         reason = f"{folds}: too few for a test, at least {FEWEST_FOLDS} are needed"
         return {**facts, "reason": reason}
-    if not (compared["train_rows"] > 0).all():
+    sizes = compared[SIZES].fillna(base[SIZES])  # both are of the same folds
+    if not (sizes["train_rows"] > 0).all():
         return {**facts, "reason": "these rows lack the number of train rows"}
     negligible = differences.abs().max() <= 1e-9 * base[column].abs().max()
     if nearly_equal(differences) or negligible:
         return {**facts, "reason": "the same difference on every fold"}
-    test_fraction = float((compared["test_rows"] / compared["train_rows"]).mean())
+    test_fraction = float((sizes["test_rows"] / sizes["train_rows"]).mean())
     return {
         **facts,
         **corrected_test(differences.to_numpy(), test_fraction),

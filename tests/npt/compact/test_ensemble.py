@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npt.compact.ensemble import combined, greedy_weights, kind_weights, loss
-from npt.compact.trained import weighted_by_validation
+from npt.compact.selection import weighted_by_validation
 from npt.table import Task
 from tests.conftest import first_split
 from tests.npt.compact.tables import TINY, fitted, mixed_table

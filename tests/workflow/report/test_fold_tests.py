@@ -52,6 +52,14 @@ def test_refused_test_has_a_reason(study: pd.DataFrame, reason: str) -> None:
     assert frame["p_holm"].isna().all()
 
 
+def test_sizes_of_a_fold_are_those_of_either_model() -> None:
+    study = fold_study(KNN)
+    (expected,) = fold_differences(study, SCORING)
+    study.loc[study["method"] == "knn", ["train_rows", "test_rows"]] = np.nan
+    (frame,) = fold_differences(study, SCORING)
+    assert frame["p_value"].item() == expected["p_value"].item()
+
+
 def test_differences_by_rounding_are_no_evidence() -> None:
     study = fold_study({"knn": [1.0, 1.0, 1.0]})
     for fold, value in enumerate((17, 16, 15)):
