@@ -52,6 +52,7 @@ COMPACT = Architecture(
         "members": "members",
         "context_size": "context_rows",
     },
+    defaults={"evaluate_every": 50},
     large_defaults={"members": 4, "updates": 900},
 )
 PAPER = Architecture(  # sized for a CPU
