@@ -116,8 +116,8 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     The first is a geometric mean over the splits that a candidate has rows of.
     """
     losses = rows.pivot_table(index=["table", "fold"], columns="candidate", values="test_loss")
-    logarithms = np.log(losses)
-    relative = logarithms.sub(logarithms["CatBoost"], axis=0)
+    ratios = losses.div(losses["CatBoost"], axis=0)
+    relative = ratios.map(np.log)
     seconds = rows.groupby("candidate")["cpu_seconds"].mean()
     columns = {
         "splits": relative.count(),

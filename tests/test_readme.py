@@ -82,7 +82,7 @@ def test_python_example_runs() -> None:
     draws = np.random.default_rng(0)
     frame = pd.DataFrame(draws.normal(size=(30, 2)), columns=["a", "b"])
     variables = {"frame": frame, "target": frame["a"], "new_rows": frame[:3]}
-    exec(code.replace("1000", "2"), variables)
+    exec(code.replace("NPTRegressor()", "NPTRegressor(max_updates=2)"), variables)
 
 
 def test_text_agrees_with_the_table() -> None:
@@ -92,12 +92,13 @@ def test_text_agrees_with_the_table() -> None:
     assert (shuffled["linear"] == 0).all()
     benefit = table_of(study("benefit"), "benefit").tidy
     rows = benefit[benefit["source"] == "other rows"].set_index("dataset")
-    assert rows["depends"].round(1).to_dict() == {"concrete": 3.5, "yacht": 6.2}
-    assert rows["benefits"].round(2).to_dict() == {"concrete": 0.7, "yacht": 0.11}
-    ranks = table_of(study("main"), "rank_tests").tidy.query("test == 'mean_rank'")
-    methods = list(ranks.sort_values("value")["method"])
-    assert len(methods) == 9
-    assert (methods[0], methods[2]) == ("catboost", "npt_compact")
+    assert rows["depends"].round(1).to_dict() == {"concrete": 2.0, "yacht": 6.7}
+    assert rows["benefits"].round(2).to_dict() == {"concrete": 0.71, "yacht": 0.12}
+    ranks = table_of(study("main", "compact"), "rank_tests").tidy
+    mean_ranks = ranks.query("test == 'mean_rank'").set_index("method")["value"]
+    assert len(mean_ranks) == 8
+    assert mean_ranks["npt_compact"] == mean_ranks.min() == 2
+    assert mean_ranks["xgboost"] == mean_ranks["catboost"] == 3.25
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_corruption_costs_knn_its_skill_and_npt_little() -> None:
     assert changes["control"].abs().max() < 1e-3
     folds = changes.groupby(["dataset", "method"])["change"]
     in_errors = (folds.mean() / folds.sem()).unstack()
-    assert (folds.mean().unstack()["npt"] > -2).all()
+    assert (folds.mean().unstack()["npt"] > -5).all()
     assert (in_errors["knn"] < -2).all()
 
 
