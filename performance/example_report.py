@@ -1,7 +1,4 @@
-"""Writes the report of the reference run, and the picture of one of its sections for README.md.
-
-The picture needs Playwright and Chromium (`apt-get install chromium`).
-"""
+"""Writes the report of the reference run, and one of its figures for README.md."""
 
 from __future__ import annotations
 
@@ -19,19 +16,15 @@ from workflow.studies import kinds
 
 PICTURE = ROOT / "docs" / "report.png"
 EXAMPLE = ROOT / "build" / "example" / "results"
-SECTION = "dose_response"
-WIDTH = 860
-MARGIN = 12
+FIGURE = "dose_response.dose_response.png"
 
 
 def main() -> None:
-    """Write report and picture."""
+    """Write report and figure."""
     report = write_report(EXAMPLE)
     print(report)
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium:
-        take_picture(chromium, report)
-        print(PICTURE)
+    shutil.copyfile(EXAMPLE / "figures" / FIGURE, PICTURE)
+    print(PICTURE)
 
 
 def write_report(results: Path) -> Path:
@@ -50,31 +43,6 @@ def write_report(results: Path) -> Path:
     page = render(studies, kind_names, config.scoring, config.preset, results, [])
     path.write_text(page, encoding="utf-8")
     return path
-
-
-def take_picture(chromium: str, report: Path) -> None:
-    """Save the title, the finding and the figure of a section as a PNG."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": WIDTH, "height": WIDTH})
-        page.goto(report.as_uri())
-        section = page.locator(f"section[aria-labelledby='{SECTION}']")
-        top = section.bounding_box()
-        figure = section.locator("figure").first.bounding_box()
-        assert top and figure
-        page.screenshot(
-            path=PICTURE,
-            full_page=True,
-            clip={
-                "x": top["x"] - MARGIN,
-                "y": top["y"] - MARGIN,
-                "width": top["width"] + 2 * MARGIN,
-                "height": figure["y"] + figure["height"] - top["y"] + 2 * MARGIN,
-            },
-        )
-        browser.close()
 
 
 if __name__ == "__main__":
