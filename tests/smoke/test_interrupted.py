@@ -27,7 +27,7 @@ from tests.smoke.running import (
 )
 
 PATIENCE = 300  # seconds
-STEM = "synthetic/npt/base/seed_0/folds_0"
+STEM = "synthetic/npt/tuned/seed_0/folds_0"
 
 
 @pytest.fixture(scope="module")

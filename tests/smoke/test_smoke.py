@@ -148,16 +148,16 @@ def test_new_metric_needs_no_training(finished: Path, tmp_path: Path) -> None:
 def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(finished, folder)
-    weights = folder / "results/runs/synthetic/npt/base/seed_0/folds_0.pt"
+    weights = folder / "results/runs/synthetic/npt/tuned/seed_0/folds_0.pt"
     weights.write_bytes(weights.read_bytes()[:100])
     config = short_config(tmp_path)
     damaged = run(folder, config=config)
     assert damaged.returncode != 0
-    assert "error: results/runs/synthetic/npt/base/seed_0/folds_0.pt" in damaged.stderr
+    assert "error: results/runs/synthetic/npt/tuned/seed_0/folds_0.pt" in damaged.stderr
     assert "Traceback" not in damaged.stderr
     interim = folder / "results/interim/report/index.html"
     assert str(interim) in damaged.stdout
-    assert "synthetic, fold 0: results/runs/synthetic/npt/base/seed_0" in interim.read_text()
+    assert "synthetic, fold 0: results/runs/synthetic/npt/tuned/seed_0" in interim.read_text()
     assert missing_links(interim) == []
     weights.unlink()
     (folder / "results/tables/main.ranks.md").unlink()
