@@ -10,12 +10,11 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, formatted
 from workflow.report.published import FAR
-from workflow.report.titles import NPTS, dataset_title, method_title
+from workflow.report.titles import NPTS, dataset_title
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import INTERVAL, corruption
-from workflow.studies.sentences import NOT_PROBED, listed, per_method
+from workflow.studies.sentences import MODEL, NOT_PROBED, by_model, listed, per_method
 
-MODEL = ["method", "variant"]
 MEANING = "Negative is worse. Zero means that permuting the other rows has no effect."
 SELECTION = ["permuted_columns", "permuted_rows"]
 
@@ -28,10 +27,8 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     if of_npts.empty:
         return NOT_PROBED
     sentences: list[str] = []
-    for _, rows in of_npts.groupby(MODEL, sort=False):
+    for title, rows in by_model(of_npts):
         changes = [_change(row) for row in rows.to_dict("records")]
-        first = rows.iloc[0]
-        title = method_title(first["method"], first["variant"])
         subject = _subject(rows)
         sentences.append(
             f"{subject} changes the test performance of {title}: {', '.join(changes)}."

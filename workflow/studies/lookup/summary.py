@@ -7,10 +7,9 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted
 from workflow.report.statistics import without_failures
-from workflow.report.titles import dataset_title, method_title
-from workflow.studies.sentences import NOT_PROBED, value_range
+from workflow.report.titles import dataset_title
+from workflow.studies.sentences import NOT_PROBED, by_model, value_range
 
-MODEL = ["method", "variant"]
 TASK = ["dataset", "lookup"]
 
 
@@ -20,9 +19,7 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     if study.empty:
         return NOT_PROBED
     sentences: list[str] = []
-    for _, of_model in study.groupby(MODEL, sort=False):
-        first = of_model.iloc[0]
-        title = method_title(first["method"], first["variant"])
+    for title, of_model in by_model(study):
         clauses = [_task(rows) for _, rows in of_model.groupby(TASK, sort=False)]
         sentences.append(
             f"Where every row's target is on its duplicate, predictions of {title} correlate with "
@@ -45,9 +42,7 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
     """How well each model reads targets off duplicates."""
     study = without_failures(study)
     sentences: list[str] = []
-    for _, of_model in study.groupby(MODEL, sort=False):
-        first = of_model.iloc[0]
-        title = method_title(first["method"], first["variant"])
+    for title, of_model in by_model(study):
         means = of_model.groupby(TASK)["correlation"].mean()
         sentences.append(
             f"Where a duplicate of each row shows its target, {title}'s predictions for test rows "
