@@ -63,7 +63,8 @@ class NPTEstimator(BaseEstimator):
     `categorical` names. Categories are compared by value. Dates are numbers of seconds. All others
     are numbers. Missing cells, and categories that `fit` has not seen, are missing to the network.
 
-    Where a hyper-parameter is None, the architecture has a default of its own.
+    Where a hyper-parameter is None, the architecture has a default of its own, which may depend on
+    the task and on the number of rows.
 
     Args:
         architecture: `compact`: compact NPT. A predicted row attends to fitted rows alone, so that
@@ -355,7 +356,13 @@ class NPTEstimator(BaseEstimator):
         """
         architecture = architecture_of(self.architecture)
         named = {name: getattr(self, name) for name in NAMED}
-        settings = settings_of(architecture, named, self.settings, table.rows)
+        settings = settings_of(
+            architecture,
+            named,
+            self.settings,
+            table.task,
+            table.rows,
+        )
         threads = threads_of(self.n_jobs)
         job = Job(
             table=table,

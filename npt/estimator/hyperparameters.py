@@ -12,6 +12,7 @@ from pydantic import create_model
 from npt.compact.settings import CompactSettings
 from npt.interface import UserError, unknown
 from npt.nn.settings import NPTSettings
+from npt.table import Task
 from npt.validation import Strict, validated
 
 ArchitectureName = Literal["compact", "paper"]
@@ -28,12 +29,14 @@ class Architecture:
         settings: Class of its settings.
         keys: Name of a field of the settings for each hyper-parameter that it has.
         defaults: Values of fields that differ from the settings' own defaults.
+        class_defaults: Further ones for targets that are classes.
         large_defaults: Further ones for more than `LARGE_ROWS` rows.
     """
 
     settings: type[Settings]
     keys: Mapping[str, str]
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    class_defaults: Mapping[str, Any] = field(default_factory=dict)
     large_defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -53,6 +56,8 @@ COMPACT = Architecture(
         "context_size": "context_rows",
     },
     defaults={"evaluate_every": 50},
+    # Compared by `performance/defaults.py`: losses of classes are those of twice the members.
+    class_defaults={"members": 4, "rate_scale": [1.0], "patience": 200},
     large_defaults={"members": 4, "updates": 900},
 )
 PAPER = Architecture(  # sized for a CPU
@@ -88,12 +93,14 @@ def settings_of(
     architecture: Architecture,
     named: Mapping[str, Any],
     others: Any,
+    task: Task,
     rows: int,
 ) -> Settings:
     """Validated settings.
 
     Args:
-        rows: Number of rows of the fit, on which defaults depend.
+        task: Of the target. Defaults depend on it.
+        rows: Number of rows of the fit, on which defaults depend, too.
         named: Hyper-parameters by the names of the estimator; None for the default.
         others: Further fields of the settings by their own names.
 
@@ -107,6 +114,8 @@ def settings_of(
     stated = {name: _plain(value) for name, value in named.items() if value is not None}
     _require_fields(architecture, stated)
     values = {**architecture.defaults}
+    if task != "regression":
+        values |= architecture.class_defaults
     if rows > LARGE_ROWS:
         values |= architecture.large_defaults
     for key, value in others.items():

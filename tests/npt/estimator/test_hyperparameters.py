@@ -1,0 +1,53 @@
+"""Defaults of the estimators, and what takes their place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from npt.compact.settings import CompactSettings
+from npt.estimator.hyperparameters import COMPACT, LARGE_ROWS, settings_of
+from npt.interface import UserError
+from npt.table import Task
+
+
+def settings(
+    task: Task,
+    rows: int = 100,
+    others: dict[str, Any] | None = None,
+    **named: Any,
+) -> CompactSettings:
+    made = settings_of(COMPACT, named, others, task, rows)
+    assert isinstance(made, CompactSettings)
+    return made
+
+
+def test_values_have_the_defaults_of_the_model() -> None:
+    assert settings("regression") == CompactSettings(evaluate_every=50)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_classes_have_fewer_members_of_one_rate(task: Task) -> None:
+    made = settings(task)
+    assert made == CompactSettings(
+        evaluate_every=50,
+        members=4,
+        rate_scale=[1.0],
+        patience=200,
+    )
+
+
+@pytest.mark.parametrize("task", ["binary", "regression"])
+def test_large_tables_have_more_updates_of_fewer_members(task: Task) -> None:
+    assert settings(task, LARGE_ROWS).updates == CompactSettings().updates
+    made = settings(task, LARGE_ROWS + 1)
+    assert (made.updates, made.members) == (900, 4)
+    assert made.rate_scale == settings(task).rate_scale
+
+
+def test_what_is_given_comes_before_defaults() -> None:
+    made = settings("binary", LARGE_ROWS + 1, {"rate_scale": [0.5]}, members=2, max_updates=7)
+    assert (made.members, made.updates, made.rate_scale) == (2, 7, [0.5])
+    with pytest.raises(UserError, match="members: 2 is also under settings"):
+        settings("binary", others={"members": 3}, members=2)
