@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim import AdamW
+from torch.optim.adamw import adamw
 from torch.optim.swa_utils import AveragedModel
 
 from npt.compact.layers import by_member
 from npt.compact.settings import CompactSettings
 
 BETAS = (0.9, 0.98)
-MOMENTS = ("exp_avg", "exp_avg_sq")
+EPSILON = 1e-8
 AVERAGE_WARMUP = 10  # updates after which about half of the average is of the latest weights
 
 
@@ -33,7 +34,8 @@ class Optimiser:
         self.parameters = list(model.parameters())
         self.averaged = AveragedModel(model, multi_avg_fn=self._average)
         self.updates = 0
-        self._adamw = build_adamw(model, settings)
+        self._decayed, self._others = by_decay(model)
+        self._moments = {parameter: Moments.of(parameter) for parameter in self.parameters}
         scales = by_member(settings.rate_scale, settings.members)
         self._scales = torch.tensor(scales, device=self.parameters[0].device)
         self._at_one_rate = set(scales) == {1.0}
@@ -41,9 +43,7 @@ class Optimiser:
     def step(self, loss: Tensor) -> None:
         """One update down the sum of the members' losses, at the rate of its number."""
         self.updates += 1
-        for group in self._adamw.param_groups:
-            group["lr"] = learning_rate(self.updates, self.settings)
-        self._adamw.zero_grad()
+        self.model.zero_grad()
         loss.backward()
         bound = self.settings.clip * math.sqrt(self.settings.members)
         nn.utils.clip_grad_norm_(self.parameters, bound)
@@ -54,15 +54,44 @@ class Optimiser:
     def _step_of_members(self) -> None:
         """A step of AdamW, of which each member takes the share of its rate."""
         if self._at_one_rate:
-            self._adamw.step()
+            self._adamw()
             return
         weights = [parameter.data for parameter in self.parameters]
         before = [weight.clone() for weight in weights]
-        self._adamw.step()
+        self._adamw()
         for earlier, weight in zip(before, weights, strict=True):
             others = [1] * (weight.dim() - 1)
             scales = self._scales.view(-1, *others)
             torch.lerp(earlier, weight, scales, out=weight)
+
+    def _adamw(self) -> None:
+        """A step of AdamW at the rate of the update."""
+        rate = learning_rate(self.updates, self.settings)
+        groups = (
+            (self._decayed, self.settings.weight_decay),
+            (self._others, 0.0),
+        )
+        for parameters, weight_decay in groups:
+            # A parameter such as the embedding of no categories has no gradient.
+            moved = [parameter for parameter in parameters if parameter.grad is not None]
+            moments = [self._moments[parameter] for parameter in moved]
+            # The class of this function would import PyTorch's compiler, which takes a second.
+            adamw(
+                moved,
+                [parameter.grad for parameter in moved],
+                [of_parameter.mean for of_parameter in moments],
+                [of_parameter.square for of_parameter in moments],
+                [],
+                [of_parameter.updates for of_parameter in moments],
+                lr=rate,
+                beta1=BETAS[0],
+                beta2=BETAS[1],
+                weight_decay=weight_decay,
+                eps=EPSILON,
+                amsgrad=False,
+                maximize=False,
+                fused=True,
+            )
 
     def _average(
         self,
@@ -78,60 +107,66 @@ class Optimiser:
 
     def state(self) -> dict[str, Any]:
         """Tensors that later updates depend on, by name."""
-        moments = {name: [] for name in MOMENTS}
-        for parameter in self.parameters:
-            of_parameter = self._adamw.state[parameter]
-            for name in MOMENTS:
-                # A parameter without a gradient, such as those of no categories, has none.
-                moment = of_parameter.get(name)
-                if moment is None:
-                    moment = torch.zeros_like(parameter)
-                moments[name].append(moment)
-        averaged = [parameter.data for parameter in self.averaged.module.parameters()]
-        weights = [parameter.data for parameter in self.parameters]
+        moments = [self._moments[parameter] for parameter in self.parameters]
         return {
             "update": self.updates,
-            "weights": weights,
-            "averaged": averaged,
-            **moments,
+            "weights": [parameter.data for parameter in self.parameters],
+            "averaged": [parameter.data for parameter in self.averaged.module.parameters()],
+            "means": [of_parameter.mean for of_parameter in moments],
+            "squares": [of_parameter.square for of_parameter in moments],
         }
 
     @torch.no_grad()
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Resume from a `state`."""
         self.updates = saved["update"]
-        for index, parameter in enumerate(self.parameters):
-            device = parameter.device
-            count = torch.tensor(float(self.updates), device=device)
-            state = {"step": count}
-            for name in MOMENTS:
-                moment = saved[name][index]
-                state[name] = moment.to(device)
-            self._adamw.state[parameter] = state
-            parameter.copy_(saved["weights"][index])
-        averaged = self.averaged.module.parameters()
-        for parameter, average in zip(averaged, saved["averaged"], strict=True):
-            parameter.copy_(average)
         self.averaged.n_averaged.fill_(self.updates)
+        moments = [self._moments[parameter] for parameter in self.parameters]
+        for of_parameter in moments:
+            of_parameter.updates.fill_(self.updates)
+        restored = {
+            "weights": self.parameters,
+            "averaged": list(self.averaged.module.parameters()),
+            "means": [of_parameter.mean for of_parameter in moments],
+            "squares": [of_parameter.square for of_parameter in moments],
+        }
+        for name, tensors in restored.items():
+            for tensor, earlier in zip(tensors, saved[name], strict=True):
+                tensor.copy_(earlier)
 
 
-def build_adamw(model: nn.Module, settings: CompactSettings) -> AdamW:
-    """AdamW with weight decay of matrices and of the embeddings of bins and levels."""
+@dataclass(frozen=True)
+class Moments:
+    """What AdamW keeps of a parameter.
+
+    Attributes:
+        mean: Moving average of the gradients, of the parameter's shape.
+        square: Moving average of their squares.
+        updates: Number of updates, a scalar.
+    """
+
+    mean: Tensor
+    square: Tensor
+    updates: Tensor
+
+    @classmethod
+    def of(cls, parameter: Tensor) -> Moments:
+        """Those of a parameter before the first update."""
+        return cls(
+            mean=torch.zeros_like(parameter, requires_grad=False),
+            square=torch.zeros_like(parameter, requires_grad=False),
+            updates=torch.zeros((), device=parameter.device),
+        )
+
+
+def by_decay(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """Parameters with weight decay (matrices, embeddings of bins and levels), and the others."""
     decayed = []
     others = []
     for name, parameter in model.named_parameters():
         group = decayed if name.endswith("weight") else others
         group.append(parameter)
-    groups = [
-        {"params": decayed, "weight_decay": settings.weight_decay},
-        {"params": others, "weight_decay": 0.0},
-    ]
-    return AdamW(
-        groups,
-        lr=settings.learning_rate,
-        betas=BETAS,
-        fused=True,
-    )
+    return decayed, others
 
 
 def learning_rate(update: int, settings: CompactSettings) -> float:
