@@ -6,9 +6,14 @@ HARDWARE := $(if $(shell command -v nvidia-smi 2>/dev/null),gpu,cpu)
 PROFILE := profiles/$(if $(filter gpu,$(HARDWARE)),gpu,default)
 GPUS := $(if $(filter gpu,$(HARDWARE)),--resources gpu=$(shell nvidia-smi -L | wc -l))
 SNAKEMAKE := $(BIN)/snakemake --cores all --workflow-profile $(PROFILE) $(GPUS)
+# Packages at the versions of constraints.txt; PIP_ARGS passes options to pip, such as another index.
+# Compiling all modules would double the time; Python compiles those that it imports.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile $(PIP_ARGS) -c constraints.txt
 SOURCES := npt baselines workflow performance tests
 
 export OMP_WAIT_POLICY ?= PASSIVE
+# Bytecode is kept even where this is set, or each of the workflow's processes would compile all that it imports.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test test-cluster test-faults check format smoke paper clean-env
 
@@ -29,7 +34,7 @@ test: $(VENV)/.installed-test
 
 # The workflow on a Slurm of one node, installed on this machine from Debian's packages (as root).
 test-cluster: $(VENV)/.installed-test
-	$(BIN)/python -m pip install --quiet $(PIP_ARGS) -c constraints.txt -e '.[$(HARDWARE),data,test,slurm,generic]'
+	$(INSTALL) -e '.[$(HARDWARE),data,test,slurm,generic]'
 	command -v slurmctld munged >/dev/null || (apt-get update && apt-get install -y --no-install-recommends munge slurmctld slurmd slurm-client)
 	NPT_TEST_CLUSTER=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest tests/cluster
 
@@ -55,13 +60,12 @@ format: $(VENV)/.installed-test
 clean-env:
 	rm -rf $(VENV)
 
-# Packages at the versions of constraints.txt; PIP_ARGS passes options to pip, such as another index.
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another with make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet $(PIP_ARGS) -c constraints.txt -e '.[$(HARDWARE),data]'
+	$(INSTALL) -e '.[$(HARDWARE),data]'
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet $(PIP_ARGS) -c constraints.txt -e '.[$(HARDWARE),data,test]'
+	$(INSTALL) -e '.[$(HARDWARE),data,test]'
 	@touch $@
