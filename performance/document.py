@@ -15,9 +15,8 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = {
     "README.md": ["quick/dose_response lost"],
     "docs/results.md": [
-        "quick/main primary",
+        "quick/main scores",
         "quick/main published",
-        "quick/main rank_tests",
         "quick/corruption corruption",
         "mechanisms/labels_or_features corruption",
         "quick/benefit benefit",
@@ -26,8 +25,7 @@ DOCUMENTS = {
         "mechanisms/deletion_lookup deletion",
         "mechanisms/attention_lookup attention",
         "mechanisms/ablation ablation",
-        "compact/main primary",
-        "compact/main rank_tests",
+        "compact/main scores",
         "compact/main fold_tests",
     ],
     "docs/performance.md": [

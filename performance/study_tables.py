@@ -9,7 +9,6 @@ import pandas as pd
 import yaml
 
 from npt.metrics import METRICS, PAPER_METRICS
-from npt.table import TASKS
 from performance.table_columns import markdown_of_cells
 from workflow.config.scoring import Ranking, Scoring
 from workflow.report.cells import Cell, number
@@ -30,8 +29,6 @@ Columns = Mapping[str, Mapping[str, str]]
 def study_table(name: str) -> str:
     """A table by its name in the documents, `STUDY TABLE`: its sections with titles and notes."""
     study, _, table = name.partition(" ")
-    if table == "primary":
-        return primary_metrics(study)
     if table == "lost":
         return lost_skill(study)
     return _sections(table_of(reference_study(study), table))
@@ -53,21 +50,6 @@ def table_of(study: pd.DataFrame, name: str, scoring: Scoring = SCORING) -> Tabl
     """A table of the first study kind that has one of that name."""
     kind = next(kind for kind in kinds().values() if name in kind.tables)
     return kind.table(name, study, scoring)
-
-
-def primary_metrics(study: str) -> str:
-    """Test metrics of all methods, the primary one of each task, side by side."""
-    sections = table_of(reference_study(study), "metrics").sections
-    columns = {}
-    for task in TASKS:
-        metric = METRICS[SCORING.metrics[task]].title
-        start = f"{TASK_TITLES[task]}: test {metric} "
-        of_task = [section for section in sections if section.title.startswith(start)]
-        for section in of_task:
-            for dataset in section.columns:
-                if dataset != "Method":
-                    columns[f"{dataset}, {metric}"] = _by_method(section, dataset)
-    return _methods_table(columns)
 
 
 def lost_skill(study: str) -> str:
@@ -136,11 +118,6 @@ def _pairs(section: Section, title: str) -> tuple[list[str], list[str]]:
     """Methods and texts of a column."""
     methods = [cell.text for cell in section.columns["Method"]]
     return methods, [_text(cell) for cell in section.columns[title]]
-
-
-def _by_method(section: Section, title: str) -> dict[str, str]:
-    methods, texts = _pairs(section, title)
-    return dict(zip(methods, texts, strict=True))
 
 
 def _text(cell: Cell) -> str:

@@ -13,12 +13,16 @@ NAN = float("nan")
 class Cell:
     """One cell as a reader sees it, and the number it sorts by.
 
-    `value` is None for text and NaN for a missing number, which is shown as a dash.
+    Attributes:
+        value: None for text; NaN for a missing number, which is shown as a dash.
+        bold: Whether it stands out.
+        italic: Whether it belongs to the bold one. On a page it is shaded.
     """
 
     text: str
     value: float | None = None
     bold: bool = False
+    italic: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -93,9 +97,16 @@ def seconds(value: float) -> Cell:
     return Cell(duration(value), value)
 
 
-def emphasised(cell: Cell, on: bool = True) -> Cell:
-    """The cell in bold, if `on` and if it has a value."""
-    return replace(cell, bold=on and not cell.is_missing)
+def emphasised(
+    cell: Cell,
+    bold: bool = True,
+    *,
+    italic: bool = False,
+) -> Cell:
+    """The cell in bold or in italics, if it has a value."""
+    if cell.is_missing:
+        return cell
+    return replace(cell, bold=bold, italic=italic)
 
 
 def followed_by(cell: Cell, suffix: str) -> Cell:

@@ -117,7 +117,7 @@ def _comparisons(
     for model in _models(study):
         if model == reference:
             continue
-        comparison = _comparison(rows, model, reference, f"test_{metric}")
+        comparison = fold_comparison(rows, model, reference, f"test_{metric}")
         if waiting:
             reason = comparison["reason"] or WAITING
             comparison = {
@@ -134,12 +134,18 @@ def _comparisons(
     return comparisons
 
 
-def _comparison(
+def fold_comparison(
     rows: pd.DataFrame,
     model: Model,
     reference: Model,
     column: str,
 ) -> dict[str, Any]:
+    """Difference of a model from another one on the folds of a dataset, tested if it can be.
+
+    Args:
+        rows: A row per model and fold, with `SIZES`.
+        column: The metric that is compared.
+    """
     compared = _folds_of(rows, model)
     base = _folds_of(rows, reference)
     failure = _failure(compared, model) or _failure(base, reference)

@@ -76,8 +76,9 @@ def _row(cells: tuple[Cell, ...], numeric: list[bool]) -> Markup:
 def _cell(cell: Cell, numeric: bool) -> Markup:
     attributes = Markup("")
     if numeric:
+        css_class = "number tied" if cell.italic else "number"
         key = _sort_key(cell)
-        attributes = Markup(" class='number' data-key='{}'").format(key)
+        attributes = Markup(" class='{}' data-key='{}'").format(css_class, key)
     text = escape(cell.text)
     if cell.bold:
         text = Markup("<strong>{}</strong>").format(text)

@@ -39,6 +39,8 @@ SYMBOLS = {
     "≈": r"$\approx$",
     "≤": r"$\leq$",
     "≥": r"$\geq$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
     "–": "--",
     "—": "---",
     "σ": r"$\sigma$",
@@ -91,7 +93,9 @@ def _row(cells: list[str]) -> str:
 
 def _latex_cell(cell: Cell) -> str:
     text = escaped(cell.text)
-    return rf"\textbf{{{text}}}" if cell.bold else text
+    if cell.bold:
+        return rf"\textbf{{{text}}}"
+    return rf"\textit{{{text}}}" if cell.italic else text
 
 
 def _note(text: str) -> str:

@@ -27,7 +27,9 @@ def markdown_table(section: Section) -> str:
 
 def _markdown_cell(cell: Cell) -> str:
     text = _one_line(cell.text).replace("|", "\\|")
-    return f"**{text}**" if cell.bold else text
+    if cell.bold:
+        return f"**{text}**"
+    return f"*{text}*" if cell.italic else text
 
 
 def _one_line(text: str) -> str:

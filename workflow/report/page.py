@@ -150,19 +150,14 @@ def _shown_studies(
             title=kind.title,
             shares_title=counts[kind.name] > 1,
             finding=kind.finding(study, scoring),
-            figures=_shown_figures(name, kind, results),
+            figures=[
+                _shown_figure(f"{name}.{figure}", kind.caption(figure), results)
+                for figure in kind.shown_figures(study, scoring)
+            ],
             tables=_shown_tables(study, kind, scoring),
         )
         shown.append(study_as_shown)
     return shown
-
-
-def _shown_figures(study: str, kind: StudyKind, results: Path) -> list[ShownFigure]:
-    figures = []
-    for name in kind.figures:
-        figure = _shown_figure(f"{study}.{name}", kind.caption(name), results)
-        figures.append(figure)
-    return figures
 
 
 def _shown_tables(

@@ -73,9 +73,9 @@ def rank_tests(study: pd.DataFrame, scoring: Scoring) -> RankTests:
     Refused for fewer than five datasets or three methods, and where a rank is missing.
     """
     ranks = rank_matrix(study, scoring)
-    refusal = _refusal(ranks)
-    if refusal:
-        return _refused(ranks, refusal)
+    reason = refusal(ranks)
+    if reason:
+        return _refused(ranks, reason)
     p_value = _friedman(ranks)
     low, high = _bootstrap_intervals(ranks)
     p_values = np.ones((ranks.shape[1], ranks.shape[1]))
@@ -106,7 +106,8 @@ def nemenyi(ranks: pd.DataFrame) -> np.ndarray:
     return studentized_range.sf(np.sqrt(2) * distances, methods, np.inf)
 
 
-def _refusal(ranks: pd.DataFrame) -> str:
+def refusal(ranks: pd.DataFrame) -> str:
+    """Reason why ranks (datasets × methods) are not tested; empty if they are."""
     datasets, methods = ranks.shape
     if datasets < FEWEST_DATASETS:
         return _too_few(datasets, "dataset", FEWEST_DATASETS)

@@ -10,6 +10,8 @@ from npt.interface import UserError
 from workflow.config.scoring import Ranking
 from workflow.report.statistics import MODEL, standard_error
 
+FEWEST_RANKED = 3  # datasets of which a mean rank is shown
+
 # The paper ranked values with more digits than it prints. Of all orders of methods that print
 # alike, this one gives its Table 1.
 ORDER_OF_EQUALS = (

@@ -109,6 +109,10 @@ class StudyKind:
         """One of the kind's figures."""
         return getattr(self._module("figures"), name)(study, scoring)
 
+    def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> tuple[str, ...]:
+        """Figures that the report shows of a study; all of them have files."""
+        return self.figures
+
     def finding(self, study: pd.DataFrame, scoring: Scoring) -> str:
         """Result of a study in a sentence or two."""
         return self._module("summary").finding(study, scoring)

@@ -65,6 +65,6 @@ def test_only_results_of_known_methods_count(tmp_path: Path) -> None:
 def test_every_table_of_a_benchmark_has_the_note(tmp_path: Path) -> None:
     mixed: pd.DataFrame = study(rows_of("npt", **OVER_TRAIN_ROWS) + rows_of("knn"), tmp_path)
     benchmark: StudyKind = kinds()["benchmark"]
-    for name in ("ranks", "metrics", "published", "rank_tests"):
+    for name in ("scores", "metrics", "published"):
         last = benchmark.table(name, mixed, SCORING).sections[-1]
         assert any("transductive" in note for note in last.notes), name

@@ -105,7 +105,7 @@ def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
     html = page(frames, {"main": "benchmark", "big": "made_up"}, tmp_path / "results")
     assert '<h2 id="big">How large is it?</h2>' in html
     assert "<p>The largest is 7.0.</p>" in html
-    assert "<p>Sizes are known. Mean rank among 2 methods" in html  # in the order of the kinds
+    assert "<p>Sizes are known. Breast Cancer: k-NN has" in html  # in the order of the kinds
     assert "One size per dataset." in html
     assert "<h3>Sizes of &lt;datasets&gt;</h3>" in html
     assert "A <code>size</code>." in html
@@ -142,8 +142,8 @@ def test_headline_takes_a_sentence_of_every_kind() -> None:
     benchmark = kinds()["benchmark"]
     sentence = headline({"main": benchmark_study()}, {"main": benchmark}, SCORING)
     assert sentence == (
-        "Mean rank among 2 methods over 2 datasets: NPT 1.50 (the best), k-NN 1.50 (the best); "
-        "too few for a test."
+        "Breast Cancer: k-NN has the best AUROC (0.610); NPT has 0.510. "
+        "Yacht: NPT has the best RMSE (0.510)."
     )
     ablation = {"parts": kinds()["ablation"]}
     assert headline({"parts": benchmark_study()}, ablation, SCORING) == NO_HEADLINE

@@ -61,20 +61,72 @@ def test_ranks_are_compared_with_the_paper_s() -> None:
         ("regression", "npt"): 1,
         ("regression", "knn"): 2,
     }
-    assert "Paper" in ranks.sections[0].columns
+    assert ranks.sections == ()  # two datasets
+    first = table("ranks", published_study()).sections[0]
+    assert "Paper" in first.columns
+    assert first.title.endswith("over 4 datasets")
 
 
 def test_other_datasets_have_no_ranks_of_the_paper() -> None:
     other = benchmark_study().replace({"dataset": {"breast_cancer": "wine"}})
     ranks = table("ranks", other)
     assert ranks.tidy.query("task == 'binary'")["published"].isna().all()
-    assert "Paper" not in ranks.sections[0].columns
+    unknown = published_study()
+    unknown["dataset"] += "_2"
+    sections = table("ranks", unknown).sections
+    assert sections
+    assert all("Paper" not in section.columns for section in sections)
 
 
 def test_variants_have_no_ranks_of_the_paper() -> None:
     tuned = benchmark_study(variant="tuned").query("method == 'npt'")
     both = pd.concat([benchmark_study(), tuned], ignore_index=True)
     assert table("ranks", both).tidy["published"].isna().all()
+
+
+def test_scores_tell_the_best_and_those_like_it() -> None:
+    differences = {
+        "knn": [1.0, 1.1, 0.9, 1.0, 1.1],
+        "mlp": [0.1, -0.1, 0.3, -0.2, 0.1],
+    }
+    scores = table("scores", fold_study(differences))
+    (section,) = scores.sections
+    npt, mlp, knn = section.columns["Yacht, RMSE ↓"]
+    assert (npt.bold, npt.italic) == (True, False)
+    assert (knn.bold, knn.italic) == (False, False)
+    assert (mlp.bold, mlp.italic) == (False, True)
+    p_values = scores.tidy.set_index("method")["p_value"]
+    tested = table("fold_tests", fold_study(differences)).tidy.set_index("method")["p_value"]
+    assert p_values["knn"] == tested["knn"] < 0.05 < tested["mlp"] == p_values["mlp"]
+    assert any("t-test" in note for note in section.notes)
+
+
+def test_scores_of_two_folds_are_not_tested() -> None:
+    (section,) = table("scores", benchmark_study()).sections
+    row = row_of(section, "k-NN")
+    assert row["Breast Cancer, AUROC ↑"].startswith("**0.610")
+    assert row["Yacht, RMSE ↓"].startswith("0.610")
+    assert not any(cell.italic for cells in section.columns.values() for cell in cells)
+    assert any("no test" in note for note in section.notes)
+
+
+@pytest.mark.parametrize("datasets", [2, 3])
+def test_scores_have_mean_ranks_from_three_datasets(datasets: int) -> None:
+    study = random_study(datasets, 4)
+    (section,) = table("scores", study).sections
+    assert ("Mean rank" in section.columns) == (datasets == 3)
+    ranks = study.groupby("dataset")["test_rmse"].rank().groupby(study["method"]).mean()
+    assert texts(section.columns["Method"]) == list(ranks.sort_values(kind="stable").index)
+    if datasets == 3:
+        shown = [cell.value for cell in section.columns["Mean rank"]]
+        assert shown == sorted(ranks)
+        assert any("not tested: 3 datasets" in note for note in section.notes)
+
+
+def test_scores_of_a_failed_method_are_a_dash_with_its_reason() -> None:
+    (section,) = table("scores", with_failure(benchmark_study())).sections
+    assert row_of(section, "NPT")["Breast Cancer, AUROC ↑"] == "–"
+    assert any("out of memory" in note for note in section.notes)
 
 
 def test_best_metric_of_a_dataset_is_bold() -> None:
@@ -175,8 +227,7 @@ def test_refused_rank_test_has_a_reason_and_no_interval() -> None:
     tests = table("rank_tests", benchmark_study())
     assert tests.tidy["p_value"].isna().all()
     assert tests.tidy["reason"].str.startswith("2 datasets").all()
-    assert "95 % interval" not in tests.sections[0].columns
-    assert tests.sections[0].notes[-1].startswith("No test: 2 datasets")
+    assert tests.sections == ()
 
 
 def test_fold_differences_are_shown_with_intervals() -> None:
@@ -228,15 +279,37 @@ def test_diagram_has_one_bar_if_friedman_does_not_reject() -> None:
     assert len([line for line in axis.lines if line.get_linewidth() == 2.5]) == 1
 
 
-def test_finding_names_the_first_and_npt() -> None:
+def test_figures_of_ranks_are_shown_where_there_are_enough_datasets() -> None:
+    few = BENCHMARK.shown_figures(benchmark_study(), SCORING)
+    assert few == ("metrics", "cost")
+    assert BENCHMARK.shown_figures(random_study(3, 4), SCORING) == ("metrics", "ranks", "cost")
+    assert BENCHMARK.shown_figures(random_study(5, 4), SCORING) == BENCHMARK.figures
+
+
+def test_finding_names_the_best_and_npt() -> None:
     finding = BENCHMARK.finding(benchmark_study(), SCORING)
-    assert "k-NN ranks first of 2 with mean rank 1.00; NPT has 2.00." in finding
-    assert "Regression (1 dataset, RMSE): NPT ranks first" in finding
+    assert "Breast Cancer: k-NN has the best AUROC (0.610); NPT has 0.510." in finding
+    assert (
+        "Yacht: NPT has the best RMSE (0.510). The differences are not tested: 2 folds" in finding
+    )
+    ranked = BENCHMARK.finding(published_study(), SCORING)
+    assert "Regression (4 datasets, RMSE): " in ranked
+    assert "with mean rank" in ranked
+
+
+def test_finding_says_what_the_tests_show() -> None:
+    clear = {"knn": [1.0, 1.1, 0.9, 1.0, 1.1], "mlp": [0.1, -0.1, 0.3, -0.2, 0.1]}
+    shown = BENCHMARK.finding(fold_study(clear), SCORING)
+    assert "shows 1 of 2 differences from NPT on single datasets" in shown
+    few = BENCHMARK.finding(fold_study({"knn": [1.0, 2.0, 3.0]}), SCORING)
+    p_value = table("fold_tests", fold_study({"knn": [1.0, 2.0, 3.0]})).tidy["p_holm"].iloc[0]
+    assert "shows none of 1 difference from NPT" in few
+    assert f"k-NN on Yacht (+2.000), has p = {p_value:.3f}." in few
 
 
 def test_equal_methods_share_the_first_place() -> None:
     study = benchmark_study().query("dataset == 'yacht'").assign(test_rmse=1.0)
-    assert "NPT share the first place" in BENCHMARK.finding(study, SCORING)
+    assert "NPT and k-NN have the best RMSE (1.000)" in BENCHMARK.finding(study, SCORING)
 
 
 def test_headline_places_npt_and_the_best() -> None:
@@ -244,10 +317,17 @@ def test_headline_places_npt_and_the_best() -> None:
     assert "NPT 2.75 (the best). Friedman's test separates methods" in headline
 
 
+def test_headline_has_no_rank_of_two_datasets() -> None:
+    headline = BENCHMARK.headline(benchmark_study(), SCORING)
+    assert headline.startswith("Breast Cancer: k-NN has the best AUROC")
+    assert "rank" not in headline
+
+
 def test_headline_counts_missing_results() -> None:
-    study = benchmark_study()
+    third = benchmark_study().query("dataset == 'yacht'").assign(dataset="concrete")
+    study = pd.concat([benchmark_study(), third], ignore_index=True)
     npt = study["method"] == "npt"
     study.loc[npt, ["test_rmse", "test_auroc"]] = np.nan
     study.loc[npt, list(FAILED)] = list(FAILED.values())
     headline = BENCHMARK.headline(study, SCORING)
-    assert "NPT 2.00, last for lack of a result on 2, k-NN 1.00 (the best)" in headline
+    assert "NPT 2.00, last for lack of a result on 3, k-NN 1.00 (the best)" in headline

@@ -1,11 +1,35 @@
 """Benchmark: how good are the methods (paper Tables 1 and 6 to 11)?"""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from workflow.studies.study_kind import StudyKind
 
-KIND = StudyKind(
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workflow.config.scoring import Scoring
+
+
+class Benchmark(StudyKind):
+    """Figures of ranks need some datasets."""
+
+    def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> tuple[str, ...]:
+        """Ranks where a task has datasets enough for a mean, the diagram where there is a test."""
+        shown = []
+        tables_of_ranks = {"ranks": "ranks", "critical_difference": "rank_tests"}
+        for figure in self.figures:
+            table = tables_of_ranks.get(figure)
+            if table is None or self.table(table, study, scoring).sections:
+                shown.append(figure)
+        return tuple(shown)
+
+
+KIND = Benchmark(
     name="benchmark",
     title="How good are the methods?",
     order=4,
-    tables=("ranks", "rank_tests", "metrics", "fold_tests", "published", "cost"),
-    figures=("ranks", "critical_difference", "metrics", "cost"),
+    tables=("scores", "metrics", "ranks", "rank_tests", "fold_tests", "published", "cost"),
+    figures=("metrics", "ranks", "critical_difference", "cost"),
 )

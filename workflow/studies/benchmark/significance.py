@@ -62,13 +62,15 @@ FOLD_NOTE = (
 
 
 def rank_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Mean ranks over all datasets with intervals, Friedman's test, and Nemenyi's of every pair."""
+    """Mean ranks over all datasets with intervals, Friedman's test, and Nemenyi's of every pair.
+
+    There is no section where there is no test.
+    """
     tests = test_ranks(study, scoring)
-    title = f"All tasks: mean rank over {counted(len(tests.ranks), 'dataset')}"
-    section = Section(title, _rank_columns(tests)).without_empty("95 % interval")
     if tests.refusal:
-        notes = (RANK_NOTE, f"No test: {tests.refusal}.")
-        return Table(_tidy(tests), with_notes([section], *notes))
+        return Table(_tidy(tests), ())
+    title = f"All tasks: mean rank over {counted(len(tests.ranks), 'dataset')}"
+    section = Section(title, _rank_columns(tests))
     verdict = DIFFER if tests.rejects else NOT_REJECTED
     friedman = FRIEDMAN_NOTE.format(p=probability(tests.p_value), verdict=verdict)
     sections = with_notes([section], RANK_NOTE, INTERVAL_NOTE, friedman)

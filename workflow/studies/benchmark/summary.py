@@ -9,34 +9,50 @@ import pandas as pd
 from npt.metrics import METRICS
 from npt.table import Task
 from workflow.config.scoring import Scoring
-from workflow.report.cells import counted, formatted, probability
+from workflow.report.cells import counted, decimals, formatted, probability
+from workflow.report.fold_tests import reference_model
 from workflow.report.rank_tests import RankTests, rank_tests
-from workflow.report.statistics import MODEL, tasks_of
-from workflow.report.titles import NPTS, TASK_TITLES, method_titles
-from workflow.studies.benchmark.tables import ranks
+from workflow.report.ranks import FEWEST_RANKED
+from workflow.report.statistics import LEVEL, tasks_of
+from workflow.report.titles import NPTS, TASK_TITLES, dataset_title, method_title, method_titles
+from workflow.studies.benchmark.tables import fold_tests, ranks, scores
 from workflow.studies.sentences import listed, per_method
 
-CAVEAT = "With {folds} per dataset, differences within the error bars are no evidence."
+UNTESTED = "The differences are not tested: {reason}."
+SHOWN = (
+    "The corrected test over {folds} shows {shown} of {differences} from {reference} on single "
+    "datasets, after Holm's correction."
+)
+NOT_SHOWN = (
+    "The corrected test over {folds} shows none of {differences} from {reference} on single "
+    "datasets, after Holm's correction. The clearest, {clearest} ({difference}), has p = {p_value}."
+)
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """The first of every task, and the NPTs' mean ranks."""
-    tidy = ranks(study, scoring).tidy
+    """The best of every dataset, or of a task with several; the NPTs; and what the tests show."""
+    means = ranks(study, scoring).tidy
+    best = scores(study, scoring).tidy
     sentences = []
     for task in tasks_of(study):
-        rows = study[study["task"] == task]
-        means = tidy[tidy["task"] == task]
-        sentences.append(_ranking(rows, means, task, scoring))
-    folds = study.groupby(MODEL)["fold"].nunique().max()
-    sentences.append(CAVEAT.format(folds=counted(folds, "fold")))
+        of_task = means[means["task"] == task]
+        if of_task["datasets"].max() >= FEWEST_RANKED:
+            rows = study[study["task"] == task]
+            sentences.append(_ranking(rows, of_task, task, scoring))
+            continue
+        sentences += _best_of_each(best[best["task"] == task])
+    sentences.append(_tested(study, scoring))
     return " ".join(sentences)
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """The NPTs' mean ranks over all datasets, and whether a test separates methods."""
+    """The NPTs' mean ranks over all datasets, and whether a test separates methods.
+
+    For fewer datasets than `FEWEST_RANKED`, the best method of each.
+    """
     tests = rank_tests(study, scoring)
-    if tests.ranks.empty:
-        return ""
+    if len(tests.ranks) < FEWEST_RANKED:
+        return " ".join(_best_of_each(scores(study, scoring).tidy))
     methods = counted(tests.ranks.shape[1], "method")
     datasets = counted(len(tests.ranks), "dataset")
     sentence = f"Mean rank among {methods} over {datasets}: {_placings(study, tests)}"
@@ -46,6 +62,58 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
     return f"{sentence}. Friedman's test {verdict} (p = {probability(tests.p_value)})."
 
 
+def _best_of_each(tidy: pd.DataFrame) -> list[str]:
+    """A sentence for each dataset."""
+    groups = tidy.groupby("dataset", sort=False)
+    return [_scores(str(dataset), part) for dataset, part in groups]
+
+
+def _scores(dataset: str, part: pd.DataFrame) -> str:
+    """The best mean on a dataset, and those of the NPTs."""
+    title = dataset_title(dataset)
+    metric = METRICS[part["metric"].iloc[0]].title
+    if part["rank"].isna().all():
+        return f"{title}: results are missing."
+    if part["mean"].isna().all():
+        return f"{title}: no method has a result."
+    best = part[part["is_best"]]
+    value = best["mean"].iloc[0]
+    verb = "has" if len(best) == 1 else "have"
+    winners = listed(method_titles(best))
+    sentence = f"{title}: {winners} {verb} the best {metric} ({formatted(value, decimals(value))})"
+    others = part[part["method"].isin(NPTS) & ~part["is_best"] & part["mean"].notna()]
+    others = others.sort_values("rank")
+    clauses = []
+    for name, mean in zip(method_titles(others), others["mean"], strict=True):
+        clauses.append(f"; {name} has {formatted(mean, decimals(mean))}")
+    return f"{sentence}{''.join(clauses)}."
+
+
+def _tested(study: pd.DataFrame, scoring: Scoring) -> str:
+    """How many differences on single datasets the fold tests show."""
+    tidy = fold_tests(study, scoring).tidy
+    tested = tidy[tidy["p_holm"].notna()]
+    if tested.empty:
+        return UNTESTED.format(reason=tidy["reason"].iloc[0]) if len(tidy) else ""
+    reference = method_title(*reference_model(study))
+    folds = counted(int(tested["folds"].max()), "fold")
+    shown = int((tested["p_holm"] < LEVEL).sum())
+    differences = counted(len(tested), "difference")
+    if shown:
+        return SHOWN.format(shown=shown, differences=differences, reference=reference, folds=folds)
+    clearest = tested.loc[tested["p_holm"].astype(float).idxmin()]
+    title = method_title(clearest["method"], clearest["variant"])
+    difference = clearest["difference"]
+    return NOT_SHOWN.format(
+        differences=differences,
+        reference=reference,
+        folds=folds,
+        clearest=f"{title} on {dataset_title(clearest['dataset'])}",
+        difference=formatted(difference, decimals(difference), sign=True),
+        p_value=probability(clearest["p_holm"]),
+    )
+
+
 def _ranking(
     rows: pd.DataFrame,
     means: pd.DataFrame,
@@ -53,8 +121,6 @@ def _ranking(
     scoring: Scoring,
 ) -> str:
     title = TASK_TITLES[task]
-    if means["mean_rank"].isna().all():
-        return f"{title}: no dataset has all its results yet."
     if not (rows["status"] == "ok").any():
         return f"{title}: no method has a result."
     best = means["mean_rank"].min()

@@ -23,7 +23,7 @@ from workflow.report.published import (
     published_ranks,
     published_result,
 )
-from workflow.report.ranks import mean_ranks, rank_methods
+from workflow.report.ranks import FEWEST_RANKED, mean_ranks, rank_methods
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
     SUMMARY_COLUMNS,
@@ -33,17 +33,18 @@ from workflow.report.statistics import (
     unfinished,
 )
 from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
+from workflow.studies.benchmark.scores import scores
 from workflow.studies.benchmark.significance import fold_tests, rank_tests
 from workflow.studies.error_columns import texts, with_errors
 
-__all__ = ["cost", "fold_tests", "metrics", "published", "rank_tests", "ranks"]
+__all__ = ["cost", "fold_tests", "metrics", "published", "rank_tests", "ranks", "scores"]
 
-ONE_DATASET_NOTE = "One dataset: a rank, with no standard error."
 PAPER_RANKS_NOTE = (
     "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "
     "methods on these datasets. The difference is in standard errors over datasets, bold beyond "
     "two."
 )
+RANKS_GROUP = "Mean ranks of each task"
 RANKING_NOTES: dict[Ranking, str] = {
     "shared": "Equal means share the average of their ranks. "
     "A method that failed with a reason is last.",
@@ -54,7 +55,10 @@ SEEDS_NOTE = "Metrics are averaged over seeds first. `seeds` is the standard dev
 
 
 def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Mean ranks of all methods by the metric of each task (paper Table 1)."""
+    """Mean ranks of all methods by the metric of each task (paper Table 1).
+
+    Tasks with fewer datasets than `FEWEST_RANKED` have no section.
+    """
     missing = unfinished(study)
     frames = []
     sections = []
@@ -67,10 +71,11 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
         means.insert(1, "metric", metric.name)
         frames.append(means)
         count = int(means["datasets"].max())
+        if count < FEWEST_RANKED:
+            continue
         over = counted(count, "dataset")
         title = f"{TASK_TITLES[task]}: mean rank by {metric.title} over {over}"
-        notes = (ONE_DATASET_NOTE,) if count == 1 else ()
-        sections.append(Section(title, _rank_columns(means), notes))
+        sections.append(Section(title, _rank_columns(means), group=RANKS_GROUP))
     tidy = pd.concat(frames, ignore_index=True)
     notes = [RANKING_NOTES[scoring.ranking]]
     if tidy["published"].notna().any():
@@ -92,8 +97,7 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
             notes = failure_notes(summary)
             if "seed_deviation" in summary:
                 notes = (SEEDS_NOTE, *notes)
-            group = "" if name == scoring.metrics[task] else "Other metrics"
-            sections.append(Section(title, _metric_columns(summary), notes, group))
+            sections.append(Section(title, _metric_columns(summary), notes, "All metrics"))
     return Table(pd.concat(frames, ignore_index=True), tuple(sections))
 
 

@@ -1,0 +1,148 @@
+"""The first table of a benchmark: all methods on all datasets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from npt.metrics import METRICS
+from workflow.config.scoring import Scoring
+from workflow.report.cells import Cell, counted, emphasised, number, seconds
+from workflow.report.cost import cost
+from workflow.report.fold_tests import FEWEST_FOLDS, SIZES, fold_comparison
+from workflow.report.notes import failure_notes, unranked_notes
+from workflow.report.rank_tests import rank_matrix, refusal
+from workflow.report.ranks import FEWEST_RANKED, rank_methods
+from workflow.report.sections import Section, Table
+from workflow.report.statistics import (
+    LEVEL,
+    fold_means,
+    has_seeds,
+    summarise,
+    tasks_of,
+    unfinished,
+    with_columns,
+)
+from workflow.report.titles import dataset_title, method_titles
+from workflow.studies.error_columns import texts, with_errors
+
+METHOD = ["method", "variant"]
+ERROR_NOTE = "± is the standard error over folds."
+BEST_NOTE = (
+    "Bold: the best mean. Italic, or shaded: not told apart from it by the corrected resampled "
+    f"t-test over folds (Nadeau and Bengio 2003) at the {100 * LEVEL:.0f} % level, without a "
+    "correction for the number of methods."
+)
+UNTESTED_NOTE = f"Bold: the best mean. With fewer than {FEWEST_FOLDS} folds there is no test."
+SEEDS_NOTE = "Metrics are averaged over seeds first."
+RANK_NOTE = "Mean rank: over the datasets, by these metrics."
+NO_TEST_NOTE = "Mean ranks are not tested: {}."
+SECONDS_NOTE = "Seconds: search and training on a fold, as the mean over the datasets."
+
+
+def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """The metric of each task on its datasets, mean ranks and seconds; the best methods first."""
+    tidy = _with_ties(_summaries(study, scoring), study)
+    methods = _in_order(study, scoring)
+    columns = {"Method": texts(method_titles(methods))}
+    for dataset, part in tidy.groupby("dataset", sort=False):
+        rows = methods[METHOD].merge(part, on=METHOD, how="left")
+        columns[_title(str(dataset), part)] = _cells(rows)
+    ranks = rank_matrix(study, scoring)
+    if len(ranks) >= FEWEST_RANKED:
+        columns["Mean rank"] = [number(rank, 2) for rank in methods["mean_rank"]]
+    columns["Seconds per fold"] = [seconds(value) for value in methods["seconds"]]
+    title = f"Test scores on {counted(tidy['dataset'].nunique(), 'dataset')}"
+    section = Section(title, columns, _notes(tidy, study, ranks))
+    return Table(tidy, (section,))
+
+
+def _summaries(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
+    """Mean, standard error and rank of every model by the metric of its task."""
+    frames = []
+    for task in tasks_of(study):
+        metric = METRICS[scoring.metrics[task]]
+        ranked = rank_methods(
+            summarise(study, task, metric.name),
+            higher_is_better=metric.higher_is_better,
+            ranking=scoring.ranking,
+            unranked=unfinished(study),
+        )
+        frames.append(ranked)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _with_ties(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
+    """Add `is_best`, and `p_value` and `is_told_apart` of the test against the best model.
+
+    `is_told_apart` is missing where there is no test.
+    """
+    folds = with_columns(fold_means(study), SIZES)
+    frames = []
+    for dataset, part in tidy.groupby("dataset", sort=False):
+        frames.append(_compared_with_best(part, folds[folds["dataset"] == dataset]))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _compared_with_best(part: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
+    """The models of a dataset, each compared with that of the best mean."""
+    metric = METRICS[part["metric"].iloc[0]]
+    is_best = part["mean"].notna() & (part["rank"] == part["rank"].min())
+    if not is_best.any():
+        return part.assign(is_best=False, p_value=np.nan, is_told_apart=None)
+    best = part[is_best].iloc[0]
+    reference = (best["method"], best["variant"])
+    p_values = []
+    told_apart = []
+    for model in part[METHOD].itertuples(index=False, name=None):
+        comparison = fold_comparison(folds, model, reference, f"test_{metric.name}")
+        p_value = comparison.get("p_value", np.nan)
+        p_values.append(p_value)
+        told_apart.append(None if np.isnan(p_value) else p_value < LEVEL)
+    return part.assign(is_best=is_best, p_value=p_values, is_told_apart=told_apart)
+
+
+def _in_order(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
+    """Methods with `mean_rank` and `seconds`, by mean rank, then in the order of the study."""
+    ranks = rank_matrix(study, scoring).mean()
+    costs = cost(study, scoring).tidy.groupby(METHOD)["search_seconds"].mean()
+    methods = study[METHOD].drop_duplicates()
+    names = list(methods.itertuples(index=False, name=None))
+    methods = methods.assign(
+        mean_rank=[ranks.get(name, np.nan) for name in names],
+        seconds=[costs.get(name, np.nan) for name in names],
+    )
+    return methods.sort_values("mean_rank", kind="stable", ignore_index=True)
+
+
+def _title(dataset: str, part: pd.DataFrame) -> str:
+    metric = METRICS[part["metric"].iloc[0]]
+    arrow = "↑" if metric.higher_is_better else "↓"
+    return f"{dataset_title(dataset)}, {metric.title} {arrow}"
+
+
+def _cells(rows: pd.DataFrame) -> list[Cell]:
+    """Scores on a dataset: the best in bold, those that are not told apart from it in italics."""
+    cells = []
+    for cell, row in zip(with_errors(rows, "mean"), rows.to_dict("records"), strict=True):
+        is_tied = row["is_told_apart"] is not None and not row["is_told_apart"]
+        cells.append(emphasised(cell, row["is_best"], italic=is_tied))
+    return cells
+
+
+def _notes(
+    tidy: pd.DataFrame,
+    study: pd.DataFrame,
+    ranks: pd.DataFrame,
+) -> tuple[str, ...]:
+    is_tested = tidy["p_value"].notna().any()
+    notes = [ERROR_NOTE, BEST_NOTE if is_tested else UNTESTED_NOTE]
+    if has_seeds(study):
+        notes.append(SEEDS_NOTE)
+    if len(ranks) >= FEWEST_RANKED:
+        notes.append(RANK_NOTE)
+        reason = refusal(ranks)
+        if reason:
+            notes.append(NO_TEST_NOTE.format(reason))
+    unranked = unranked_notes(unfinished(study))
+    return (*notes, SECONDS_NOTE, *unranked, *failure_notes(tidy))
