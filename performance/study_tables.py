@@ -59,8 +59,11 @@ def lost_skill(study: str) -> str:
     columns: dict[str, dict[str, str]] = {}
     for dataset in dict.fromkeys(datasets):
         for perturbed in ("shuffled", "deleted"):
-            lost = zip(datasets, *_pairs(section, f"Lost, {perturbed}"), strict=True)
-            column = {method: cell for name, method, cell in lost if name == dataset}
+            methods, texts = _pairs(section, f"Lost, {perturbed}")
+            column = {}
+            for name, method, text in zip(datasets, methods, texts, strict=True):
+                if name == dataset:
+                    column[method] = text
             columns[f"{dataset}, {perturbed}"] = column
     return _methods_table(columns)
 
@@ -73,8 +76,10 @@ def paper_ranks() -> str:
     for task, metric in PAPER_METRICS.items():
         title = f"{TASK_TITLES[task]} ({METRICS[metric].title})"
         columns[f"{title}, printed"] = _printed_ranks(metric)
-        columns[f"{title}, its conventions"] = rank_texts(by_paper[by_paper["task"] == task])
-        columns[f"{title}, shared ranks"] = rank_texts(shared[shared["task"] == task])
+        of_paper = by_paper[by_paper["task"] == task]
+        columns[f"{title}, its conventions"] = rank_texts(of_paper)
+        of_shared = shared[shared["task"] == task]
+        columns[f"{title}, shared ranks"] = rank_texts(of_shared)
     return _methods_table(columns)
 
 
@@ -117,7 +122,8 @@ PAPER: dict[str, Callable[[], str]] = {
 def _pairs(section: Section, title: str) -> tuple[list[str], list[str]]:
     """Methods and texts of a column."""
     methods = [cell.text for cell in section.columns["Method"]]
-    return methods, [_text(cell) for cell in section.columns[title]]
+    texts = [_text(cell) for cell in section.columns[title]]
+    return methods, texts
 
 
 def _text(cell: Cell) -> str:

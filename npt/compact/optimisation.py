@@ -35,7 +35,9 @@ class Optimiser:
         self.averaged = AveragedModel(model, multi_avg_fn=self._average)
         self.updates = 0
         self._decayed, self._others = by_decay(model)
-        self._moments = {parameter: Moments.of(parameter) for parameter in self.parameters}
+        self._moments: dict[Tensor, Moments] = {}
+        for parameter in self.parameters:
+            self._moments[parameter] = Moments.of(parameter)
         scales = by_member(settings.rate_scale, settings.members)
         self._scales = torch.tensor(scales, device=self.parameters[0].device)
         self._at_one_rate = set(scales) == {1.0}
@@ -72,13 +74,18 @@ class Optimiser:
             (self._others, 0.0),
         )
         for parameters, weight_decay in groups:
-            # A parameter such as the embedding of no categories has no gradient.
-            moved = [parameter for parameter in parameters if parameter.grad is not None]
+            moved: list[Tensor] = []
+            gradients: list[Tensor] = []
+            for parameter in parameters:
+                if parameter.grad is None:
+                    continue  # such as the embedding of no categories
+                moved.append(parameter)
+                gradients.append(parameter.grad)
             moments = [self._moments[parameter] for parameter in moved]
             # The class of this function would import PyTorch's compiler, which takes a second.
             adamw(
                 moved,
-                [parameter.grad for parameter in moved],
+                gradients,
                 [of_parameter.mean for of_parameter in moments],
                 [of_parameter.square for of_parameter in moments],
                 [],

@@ -101,7 +101,8 @@ def _tested(study: pd.DataFrame, scoring: Scoring) -> str:
     differences = counted(len(tested), "difference")
     if shown:
         return SHOWN.format(shown=shown, differences=differences, reference=reference, folds=folds)
-    clearest = tested.loc[tested["p_holm"].astype(float).idxmin()]
+    by_p_value = tested.astype({"p_holm": float}).sort_values("p_holm")
+    clearest = by_p_value.iloc[0]
     title = method_title(clearest["method"], clearest["variant"])
     difference = clearest["difference"]
     return NOT_SHOWN.format(
