@@ -28,6 +28,7 @@ from workflow.report.statistics import standard_error
 from workflow.studies.ablation.paper import paper_table
 from workflow.studies.ablation.tables import validation_ranks
 from workflow.studies.corruption import CorruptionOptions
+from workflow.studies.corruption.changes import increase
 from workflow.studies.corruption.selection import EVERYTHING
 from workflow.studies.corruption.tables import with_changes
 
@@ -175,10 +176,13 @@ class Change(Quantity):
         return None
 
     def measured(self, study: pd.DataFrame) -> list[Measured]:
-        """The change of every NPT of a corruption study."""
+        """The change of every NPT of a corruption study, with the paper's sign."""
         if "corrupted_nll" not in study and "corrupted_rmse" not in study:
             return []
         rows = with_changes(rows_of(study, self.dataset, NPT))
+        is_regression = (rows["task"] == "regression").to_numpy()
+        in_its_sign = increase(rows["change"].to_numpy(), is_regression)
+        rows = rows.assign(change=in_its_sign)
         changes = []
         for (dataset, variant), part in rows.groupby(["dataset", "variant"], sort=False):
             if (part["status"] == "ok").all():

@@ -121,6 +121,17 @@ def standard_error(values: pd.Series) -> float:
     return float(deviation / np.sqrt(len(values)))
 
 
+def t_quantile(folds: pd.Series) -> np.ndarray:
+    """Standard errors (n,) beyond which a mean over folds differs from 0 at the 5 % level.
+
+    Of Student's t, two-sided; 4.3 for three folds. NaN for a single fold.
+    """
+    from scipy.stats import t
+
+    degrees = folds.to_numpy(dtype=float) - 1
+    return t.ppf(1 - LEVEL / 2, np.where(degrees > 0, degrees, np.nan))
+
+
 def by_model(study: pd.DataFrame) -> list[ModelRows]:
     """Models of a study, in the order in which their datasets first occur."""
     groups = fold_means(study).groupby(MODEL, sort=False)

@@ -22,7 +22,7 @@ from tests.workflow.studies.models import small_npt
 from workflow.report.sections import Table as ReportTable
 from workflow.studies import kinds
 from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.changes import bootstrap
+from workflow.studies.corruption.changes import bootstrap, flipped, shift
 from workflow.studies.corruption.probe import probe
 from workflow.studies.query import ProbeQuery
 
@@ -115,6 +115,15 @@ def test_a_perfect_model_has_no_relative_change() -> None:
     assert np.isnan(samples(changes)).all()
 
 
+def test_predictions_shift_by_their_root_mean_square() -> None:
+    before = np.array([0.0, 0.0])
+    assert shift("regression", before, np.array([3.0, 4.0])) == pytest.approx(np.sqrt(12.5))
+    right = np.array([[0.9, 0.1], [0.6, 0.4]])
+    moved = np.array([[0.9, 0.1], [0.4, 0.6]])
+    assert shift("binary", right, moved) == pytest.approx(0.1)
+    assert flipped(right, moved) == 0.5
+
+
 def test_default_probe_is_the_papers() -> None:
     model, whole, split = small_npt("regression")
     facts, arrays = probe(query(model, whole, split))
@@ -124,7 +133,9 @@ def test_default_probe_is_the_papers() -> None:
     assert np.array_equal(arrays["corrupted"], corrupted)
     names = ["clean", "corrupted", "control_clean", "control"]
     expected = {f"{name}_{metric}" for name in names for metric in ("rmse", "mse")}
-    assert set(facts) == {*expected, "corrupted_bootstrap"}
+    assert set(facts) == {*expected, "corrupted_bootstrap", "corrupted_shift"}
+    clean = model.predict(split.test).values
+    assert facts["corrupted_shift"] == np.sqrt(np.mean((corrupted - clean) ** 2))
     assert set(arrays) == {"clean", "corrupted", "control_rows", "control"}
 
 
@@ -162,10 +173,21 @@ def test_default_table_has_no_columns_of_selections() -> None:
     assert "95 % interval" not in accuracy.columns
 
 
+def test_table_shows_how_far_predictions_move() -> None:
+    shifted = corruption_study().assign(corrupted_shift=0.5, corrupted_flipped=0.25)
+    accuracy, rmse = table(shifted).sections
+    moved = accuracy.columns["Predictions move, %"][0].text, rmse.columns["Predictions move, %"]
+    assert (moved[0], moved[1][0].text) == ("50.0", "50.0")  # of a clean RMSE of 1
+    assert accuracy.columns["Flipped, %"][0].text == "25.0"
+    assert "Flipped, %" not in rmse.columns
+    text = KIND.finding(shifted, SCORING)
+    assert "Yacht RMSE +100.0 % (predictions move by 50 % of their error)" in text
+
+
 def test_table_has_a_row_for_each_selection() -> None:
     (section,) = table(selections_study()).sections
     texts = [[cell.text for cell in row] for row in section.rows]
-    train = ["target", "train", "2.00", "3.50", "−75.0 ± 25.0", "−117.5 to −22.5", "10.0", "0.0"]
+    train = ["target", "train", "2.00", "3.50", "+75.0 ± 25.0", "22.5 to 117.5", "10.0", "0.0"]
     test = ["target", "test", "2.00", "2.00", "0.0 ± 0.0", "0.0 to 0.0", "0.0", "0.0"]
     assert texts == [["Yacht", "NPT", *train], ["Yacht", "NPT", *test]]
     assert any("2 permutations" in note for note in section.notes)
@@ -173,11 +195,11 @@ def test_table_has_a_row_for_each_selection() -> None:
 
 def test_interval_is_of_the_mean_over_folds() -> None:
     tidy = table(selections_study()).tidy
-    assert tidy["low"].tolist() == pytest.approx([-117.5, 0])
-    assert tidy["high"].tolist() == pytest.approx([-22.5, 0])
+    assert tidy["low"].tolist() == pytest.approx([22.5, 0])
+    assert tidy["high"].tolist() == pytest.approx([117.5, 0])
     single = table(selections_study(folds=1)).tidy
     assert single["standard_error"].isna().all()
-    assert single["low"].tolist() == pytest.approx([-97.5, 0])
+    assert single["high"].tolist() == pytest.approx([97.5, 0])
 
 
 def test_seeds_are_averaged_within_a_fold() -> None:
@@ -187,7 +209,7 @@ def test_seeds_are_averaged_within_a_fold() -> None:
     shifted = [change - 10 for change in json.loads(study[column].item())["changes"]]
     other[column] = json.dumps({"changes": shifted})
     tidy = table(pd.concat([study, other], ignore_index=True)).tidy
-    assert tidy["low"].tolist() == pytest.approx([-102.5, 0])
+    assert tidy["high"].tolist() == pytest.approx([102.5, 0])
     twice = table(with_second_seed(selections_study())).tidy
     pd.testing.assert_frame_equal(twice, table(selections_study()).tidy)
 
@@ -200,20 +222,25 @@ def test_an_undefined_sample_leaves_no_interval() -> None:
 
 def test_selections_in_sentences() -> None:
     text = KIND.finding(selections_study(), SCORING)
-    assert "Yacht (target of train rows) −75.0 ± 25.0 % of RMSE" in text
-    assert "Yacht (target of test rows) 0.0 ± 0.0 % of RMSE" in text
-    headline = KIND.headline(selections_study(), SCORING)
-    assert "more than two standard errors" in headline
-    assert "on 1 of 1 dataset (target of train rows)" in headline
+    assert "Yacht (target of train rows) RMSE +75.0 ± 25.0 %" in text
+    assert "Yacht (target of test rows) RMSE 0.0 ± 0.0 %" in text
+
+
+@pytest.mark.parametrize(("folds", "is_shown"), [(2, False), (9, True)])
+def test_a_loss_is_judged_by_the_folds_there_are(folds: int, is_shown: bool) -> None:
+    study = selections_study(folds)  # RMSE rises from 50 % on the first fold by 50 on each further
+    headline = KIND.headline(study, SCORING)
+    assert headline.startswith("Corrupting some cells of other rows measurably worsens scores")
+    assert ("on 1 of 1 dataset (target of train rows)" in headline) == is_shown
     assert "target of test rows" not in headline
 
 
 def test_one_fold_is_judged_by_its_interval() -> None:
     text = KIND.finding(selections_study(folds=1), SCORING)
-    assert "(target of train rows) −50.0 (95 % interval −97.5 to −2.5) % of RMSE" in text
+    assert "(target of train rows) RMSE +50.0 (95 % interval 2.5 to 97.5) %" in text
     headline = KIND.headline(selections_study(folds=1), SCORING)
     assert "standard errors" not in headline
-    assert "below zero: NPT on 1 of 1 dataset (target of train rows)" in headline
+    assert "worse than zero: NPT on 1 of 1 dataset (target of train rows)" in headline
 
 
 def test_figure_names_every_selection() -> None:

@@ -101,9 +101,9 @@ def test_a_model_with_a_failed_fold_has_no_result(name: str) -> None:
     assert nan(tidy[MEASURES[name]])
 
 
-def test_corruption_is_worse_where_negative() -> None:
+def test_corruption_lowers_accuracy_and_raises_rmse() -> None:
     tidy = table("corruption", corruption_study()).tidy.set_index(["dataset", "method"])
-    assert tidy.loc[("yacht", "npt"), "change"] == -100
+    assert tidy.loc[("yacht", "npt"), "change"] == 100
     assert tidy.loc[("breast_cancer", "npt"), "change"] == pytest.approx(-15)
     assert tidy.loc[("breast_cancer", "npt"), "standard_error"] == pytest.approx(5)
     assert (tidy["control"].dropna() == 0).all()
@@ -113,16 +113,16 @@ def test_corruption_is_worse_where_negative() -> None:
         "Breast Cancer",
         "NPT",
     )[:4] == ["90.0", "75.0", "−15.0 ± 5.0", "0.0"]
-    assert line(rmse, "Yacht", "NPT")[:4] == ["1.00", "2.00", "−100.0", "0.0"]
-    assert "Paper" in rmse.columns
+    assert line(rmse, "Yacht", "NPT")[:4] == ["1.00", "2.00", "+100.0", "0.0"]
+    assert "As in the paper's Table 2" in rmse.columns
 
 
 def test_corruption_in_sentences() -> None:
     text = finding("corruption", corruption_study())
-    assert "Yacht −100.0 % of RMSE" in text
-    assert "Breast Cancer −15.0 ± 5.0 points of accuracy" in text
+    assert "Yacht RMSE +100.0 %" in text
+    assert "Breast Cancer accuracy −15.0 ± 5.0 points" in text
     headline = kinds()["corruption"].headline(corruption_study(), SCORING)
-    assert "NPT on 1 of 1 dataset" in headline
+    assert "NPT on 0 of 1 dataset" in headline  # two folds: t is 3, its threshold 12.7
 
 
 def test_doses_are_means_over_folds() -> None:

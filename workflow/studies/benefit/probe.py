@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npt.table import Task
+from workflow.studies.corruption.changes import movements
 from workflow.studies.corruption.probe import Arrays, permuted_predictions
 from workflow.studies.corruption.probe import probe as corruption_probe
 from workflow.studies.query import ProbeQuery
@@ -26,23 +26,6 @@ def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
     is_control = np.isin(query.rows, arrays["control_rows"])
     facts |= _movement(query, "control", clean[is_control], [arrays["control"]])
     return {**facts, **_test_scores(query, clean)}, arrays
-
-
-def movements(
-    task: Task,
-    before: np.ndarray,
-    after: np.ndarray,
-    deviation: float,
-) -> np.ndarray:
-    """Absolute change (n,) of each prediction.
-
-    It is in units of the target's `deviation`, or the total variation distance of the class
-    probabilities, which is the largest change of the probability of any set of classes.
-    """
-    change = np.abs(after - before)
-    if task == "regression":
-        return change / deviation
-    return change.sum(1) / 2
 
 
 def _movement(

@@ -1,4 +1,6 @@
-"""The change of test performance (paper Table 2), and its bootstrap distribution over rows."""
+"""The change of test performance (paper Table 2), its bootstrap distribution over rows, and how far
+predictions move.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,50 @@ def change(
 ) -> np.ndarray:
     """Difference of accuracies in points, or minus the relative change of RMSE in percent.
 
-    Negative is worse. NaN where an RMSE is relative to zero.
+    Negative is worse, as in the paper's Table 2. NaN where an RMSE is relative to zero.
     """
     difference = np.subtract(after, before)
     nonzero = np.where(np.equal(before, 0), np.nan, before)
     return np.where(is_regression, -100 * difference / nonzero, difference)
+
+
+def increase(changes: np.ndarray, is_regression: np.ndarray | bool) -> np.ndarray:
+    """Changes of the paper's sign as the increase of accuracy, or of RMSE."""
+    return np.where(is_regression, np.negative(changes), changes)
+
+
+def movements(
+    task: Task,
+    before: np.ndarray,
+    after: np.ndarray,
+    deviation: float = 1.0,
+) -> np.ndarray:
+    """Absolute change (n,) of each prediction.
+
+    It is in units of the target's `deviation`, or the total variation distance of the class
+    probabilities, which is the largest change of the probability of any set of classes.
+    """
+    change = np.abs(after - before)
+    if task == "regression":
+        return change / deviation
+    return change.sum(1) / 2
+
+
+def shift(
+    task: Task,
+    before: np.ndarray,
+    after: np.ndarray,
+) -> float:
+    """Root mean square of the movements of values, or the mean of those of probabilities."""
+    moved = movements(task, before, after)
+    if task == "regression":
+        return float(np.sqrt(np.mean(moved**2)))
+    return float(moved.mean())
+
+
+def flipped(before: np.ndarray, after: np.ndarray) -> float:
+    """Share of the rows whose most probable class (n, C) changes."""
+    return float((before.argmax(1) != after.argmax(1)).mean())
 
 
 def bootstrap(

@@ -50,9 +50,9 @@ def _panel(axis: Axes, part: pd.DataFrame, study: pd.DataFrame) -> None:
     )
     zero_line(axis)
     if part["task"].iloc[0] == "regression":
-        axis.set(title="Regression", xlabel="relative change of RMSE, percent")
+        axis.set(title="Regression", xlabel="increase of RMSE, percent (right is worse)")
     else:
-        axis.set(title="Classification", xlabel="change of accuracy, points")
+        axis.set(title="Classification", xlabel="change of accuracy, points (left is worse)")
     axis.set_ylim(-0.6, len(labels) - 0.4)
 
 

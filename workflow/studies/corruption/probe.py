@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npt.perturbation import Perturbation
-from workflow.studies.corruption.changes import bootstrap
+from workflow.studies.corruption.changes import bootstrap, flipped, shift
 from workflow.studies.corruption.selection import Selection
 from workflow.studies.query import ProbeQuery, drawn, rounded
 from workflow.studies.study_kind import Facts
@@ -51,7 +51,9 @@ def _facts(
     clean: np.ndarray,
     corrupted: list[np.ndarray],
 ) -> Facts:
-    """Mean scores over the permutations, their standard deviations, and the bootstrap samples."""
+    """Mean scores and shifts over the permutations, standard deviations of the scores, and the
+    bootstrap samples.
+    """
     facts: Facts = {}
     scores = [query.score(predictions) for predictions in corrupted]
     for metric in scores[0]:
@@ -61,6 +63,12 @@ def _facts(
         if len(values) > 1:
             deviation = np.std(values, ddof=1)
             facts[f"{name}_deviation"] = float(deviation)
+    task = query.table.task
+    shifts = [shift(task, clean, predictions) for predictions in corrupted]
+    facts[f"{selection.name}_shift"] = float(np.mean(shifts))
+    if task != "regression":
+        shares = [flipped(clean, predictions) for predictions in corrupted]
+        facts[f"{selection.name}_flipped"] = float(np.mean(shares))
     changes = bootstrap(query, clean, corrupted)
     if changes is not None:
         samples = {"changes": rounded(changes, digits=4)}

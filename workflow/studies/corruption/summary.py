@@ -9,18 +9,18 @@ import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, formatted
-from workflow.report.published import FAR
+from workflow.report.statistics import t_quantile
 from workflow.report.titles import NPTS, dataset_title
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import INTERVAL, corruption
 from workflow.studies.sentences import MODEL, NOT_PROBED, by_model, listed, per_method
 
-MEANING = "Negative is worse. Zero means that permuting the other rows has no effect."
+MEANING = "At zero, scores do not depend on what is permuted, even where predictions move."
 SELECTION = ["permuted_columns", "permuted_rows"]
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """The changes of every NPT."""
+    """How far predictions of every NPT move, and the changes of its scores."""
     tidy = corruption(study, scoring).tidy
     is_npt = tidy["method"].isin(NPTS)
     of_npts = tidy[is_npt & tidy["change"].notna()]
@@ -30,38 +30,45 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     for title, rows in by_model(of_npts):
         changes = [_change(row) for row in rows.to_dict("records")]
         subject = _subject(rows)
-        sentences.append(
-            f"{subject} changes the test performance of {title}: {', '.join(changes)}."
-        )
+        sentences.append(f"{subject} changes the scores of {title}: {', '.join(changes)}.")
     sentences.append(MEANING)
     return " ".join(sentences)
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """On how many datasets each method loses more than two standard errors, or the interval."""
+    """On how many datasets each method is measurably worse: by its folds, or by the interval."""
     tidy = corruption(study, scoring).tidy
+    is_regression = tidy["task"] == "regression"
+    loss = tidy["change"].where(is_regression, -tidy["change"])
     has_error = tidy["standard_error"].notna()
-    is_worse = tidy["change"] < -FAR * tidy["standard_error"]
+    is_worse = loss > t_quantile(tidy["folds"]) * tidy["standard_error"]
     clauses = _clauses(tidy[has_error], is_worse[has_error])
     sentences = []
     if clauses:
-        sentence = f"{_subject(tidy)} costs more than two standard errors: {per_method(clauses)}."
-        sentences.append(sentence)
+        sentences.append(f"{_subject(tidy)} measurably worsens scores: {per_method(clauses)}.")
     has_interval = ~has_error & tidy["high"].notna()
-    clauses = _clauses(tidy[has_interval], tidy.loc[has_interval, "high"] < 0)
+    is_beyond_zero = (tidy["low"] > 0).where(is_regression, tidy["high"] < 0)
+    clauses = _clauses(tidy[has_interval], is_beyond_zero[has_interval])
     if clauses:
-        sentence = f"With one fold, the {INTERVAL} of the change is below zero"
+        sentence = f"With one fold, the whole {INTERVAL} of the change is worse than zero"
         sentences.append(f"{sentence}: {per_method(clauses)}.")
     return " ".join(sentences)
 
 
 def _change(row: Mapping[Any, Any]) -> str:
-    """Dataset, change and unit."""
+    """Dataset, change and unit, and how far predictions move."""
     name = dataset_title(row["dataset"])
     if _selection(row) != EVERYTHING:
         name += f" ({_selection(row).title})"
-    unit = "% of RMSE" if row["task"] == "regression" else "points of accuracy"
-    return f"{name} {_with_error(row)} {unit}"
+    if row["task"] == "regression":
+        clause = f"{name} RMSE {_with_error(row)} %"
+        moved = "of their error"
+    else:
+        clause = f"{name} accuracy {_with_error(row)} points"
+        moved = "of the probability"
+    if pd.isna(row["movement"]):
+        return clause
+    return f"{clause} (predictions move by {formatted(row['movement'], 0)} % {moved})"
 
 
 def _clauses(tidy: pd.DataFrame, is_worse: pd.Series) -> dict[Any, str]:

@@ -32,19 +32,31 @@ from workflow.report.statistics import (
     with_columns,
 )
 from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.changes import SAMPLES, change
+from workflow.studies.corruption.changes import SAMPLES, change, increase
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
 
 NOTE = (
     "Every column of all other rows is permuted, each by its own permutation. The control is the "
-    "same procedure with the identity permutation, for up to 20 rows of a fold. The paper's "
-    "numbers are of NPTs at full size."
+    "same procedure with the identity permutation, for up to 20 rows of a fold."
 )
 SELECTION_NOTE = (
     "The named columns of the named rows are permuted, each by its own permutation. All other "
     "cells are intact. The rows of a baseline are its train rows. The control is the same "
     "procedure with the identity permutation, for up to 20 rows of a fold."
+)
+MOVEMENT = "Predictions move, %"
+MOVEMENT_NOTES = {
+    True: "`Predictions move` is the root mean square of the differences, in percent of the RMSE "
+    "with the other rows intact.",
+    False: "`Predictions move` is the mean total variation distance of the class probabilities, "
+    "`flipped` the share of rows whose most probable class changes.",
+}
+FLIPPED = "Flipped, %"
+NLLS = ("Clean NLL", "Corrupted NLL")
+PAPER = "As in the paper's Table 2"
+PAPER_NOTE = (
+    "The paper's numbers are of NPTs at full size. In its Table 2, a rise of RMSE is negative."
 )
 INTERVAL = f"{100 * (1 - LEVEL):.0f} % interval"
 INTERVAL_NOTE = (
@@ -57,12 +69,26 @@ DEVIATION_NOTE = (
     "Corrupted scores are means over {} permutations for each row. `Over permutations` is the "
     "standard deviation of a fold's change over them, pooled over folds."
 )
-ACCURACY_TITLE = "Change of accuracy when {} other rows are corrupted, in points"
-RMSE_TITLE = "Relative change of RMSE when {} other rows are corrupted, in percent"
+ACCURACY_TITLE = "Change of accuracy when {} other rows are corrupted, in points (− is worse)"
+RMSE_TITLE = "Increase of RMSE when {} other rows are corrupted, in percent (+ is worse)"
+
+
+OPTIONAL = (
+    MOVEMENT,
+    FLIPPED,
+    *NLLS,
+    INTERVAL,
+    DEVIATION,
+    PAPER,
+    DIFFERENCE,
+)
 
 
 def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """The paper's Table 2: points of accuracy, percent of RMSE; a row for each selection."""
+    """How far predictions move, and the change of accuracy or RMSE (paper Table 2).
+
+    There is a row for each selection.
+    """
     options = options_of(study)
     tidy = _tidy(study, options)
     quantifier = "all" if options.selections == [EVERYTHING] else "the"
@@ -71,8 +97,9 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
     for title, part in ((ACCURACY_TITLE, tidy[~is_regression]), (RMSE_TITLE, tidy[is_regression])):
         if len(part):
             columns = _columns(part, options)
-            section = Section(title.format(quantifier), columns, _reasons(part))
-            sections.append(section.without_empty(INTERVAL, DEVIATION, "Paper", DIFFERENCE))
+            section = Section(title.format(quantifier), columns, _section_notes(part))
+            optional = [name for name in OPTIONAL if name in columns]
+            sections.append(section.without_empty(*optional))
     return Table(tidy, with_notes(sections, *_notes(tidy, options)))
 
 
@@ -84,12 +111,13 @@ def options_of(study: pd.DataFrame) -> CorruptionOptions:
 
 
 def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.DataFrame:
-    """A study with the columns clean, corrupted, change, control and deviation of a selection.
+    """A study with columns of the effect of a selection.
 
     `clean` and `corrupted` are accuracy in percent, or RMSE. `change` is the difference of the
-    accuracies, or minus the relative change of RMSE in percent, so that negative is worse.
-    `control` is the change with the identity permutation. `deviation` is the standard deviation
-    of `change` over permutations.
+    accuracies in points, or the increase of RMSE in percent. `control` is the change with the
+    identity permutation. `deviation` is the standard deviation of `change` over permutations.
+    `movement` is in percent of the clean RMSE, or of the largest total variation distance.
+    `flipped` is the percentage of rows whose class changes.
     """
     clean = _performance(study, "clean")
     corrupted = _performance(study, selection.name)
@@ -97,13 +125,24 @@ def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.D
     before = _performance(study, "control_clean")
     after = _performance(study, "control")
     is_regression = (study["task"] == "regression").to_numpy()
+    shifts = _fact(study, f"{selection.name}_shift")
     return study.assign(
         clean=clean,
         corrupted=corrupted,
-        change=change(clean, corrupted, is_regression),
-        control=change(before, after, is_regression),
+        change=increase(change(clean, corrupted, is_regression), is_regression),
+        control=increase(change(before, after, is_regression), is_regression),
         deviation=np.abs(change(clean, clean + deviation, is_regression)),
+        movement=100 * np.where(is_regression, shifts / clean, shifts),
+        flipped=100 * _fact(study, f"{selection.name}_flipped"),
+        clean_nll=_fact(study, "clean_nll"),
+        corrupted_nll=_fact(study, f"{selection.name}_nll"),
     )
+
+
+def _fact(study: pd.DataFrame, name: str) -> np.ndarray:
+    """A column of numbers; NaN where the rows lack it."""
+    column = with_columns(study, [name])[name]
+    return column.astype(float).to_numpy()
 
 
 def _performance(study: pd.DataFrame, state: str, suffix: str = "") -> np.ndarray:
@@ -133,15 +172,22 @@ def _row(model: ModelRows, selection: Selection, seeds: pd.DataFrame) -> dict[st
     is_regression = model.task == "regression"
     mean = rows["change"].mean()
     error = standard_error(rows["change"])
-    low, high = (np.nan, np.nan) if model.reason else _interval(seeds, selection)
+    low, high = (np.nan, np.nan)
+    if not model.reason:
+        low, high = _interval(seeds, selection, is_regression)
     paper = _published(model, selection)
+    expected = float(increase(np.array(paper), is_regression))
     return {
         **model.facts(),
-        "measure": "relative RMSE, percent" if is_regression else "accuracy, points",
+        "measure": "increase of RMSE, percent" if is_regression else "change of accuracy, points",
         "permuted_columns": selection.columns,
         "permuted_rows": selection.rows,
         "clean": rows["clean"].mean(),
         "corrupted": rows["corrupted"].mean(),
+        "clean_nll": rows["clean_nll"].mean(),
+        "corrupted_nll": rows["corrupted_nll"].mean(),
+        "movement": rows["movement"].mean(),
+        "flipped": rows["flipped"].mean(),
         "change": mean,
         "control": rows["control"].mean(),
         "standard_error": error,
@@ -152,13 +198,17 @@ def _row(model: ModelRows, selection: Selection, seeds: pd.DataFrame) -> dict[st
         "standard_errors": in_standard_errors(
             mean,
             error,
-            paper,
+            expected,
             np.nan,
         ),
     }
 
 
-def _interval(seeds: pd.DataFrame, selection: Selection) -> tuple[float, float]:
+def _interval(
+    seeds: pd.DataFrame,
+    selection: Selection,
+    is_regression: bool,
+) -> tuple[float, float]:
     """Bootstrap interval of the mean change; NaN where a fold has no bootstrap samples.
 
     Samples are averaged over the seeds of a fold, which have the same rows, and then over folds,
@@ -173,12 +223,13 @@ def _interval(seeds: pd.DataFrame, selection: Selection) -> tuple[float, float]:
     if by_row.isna().to_numpy().any():
         return np.nan, np.nan
     means = by_row.groupby(level=0).mean().mean()
-    low, high = means.quantile([LEVEL / 2, 1 - LEVEL / 2])
+    samples_of_mean = pd.Series(increase(means.to_numpy(), is_regression))
+    low, high = samples_of_mean.quantile([LEVEL / 2, 1 - LEVEL / 2])
     return low, high
 
 
 def _published(model: ModelRows, selection: Selection) -> float:
-    """The paper's change; NaN if it prints none."""
+    """The paper's change, with its sign; NaN if it prints none."""
     if model.method != "npt" or model.variant not in WHOLE_METHODS or selection != EVERYTHING:
         return np.nan
     tables = published()["table_2_corruption"]
@@ -192,7 +243,12 @@ def _published(model: ModelRows, selection: Selection) -> float:
 def _columns(part: pd.DataFrame, options: CorruptionOptions) -> dict[str, list[Cell]]:
     is_regression = part["task"].iloc[0] == "regression"
     quantity, digits, paper_digits = ("RMSE", 2, 0) if is_regression else ("accuracy, %", 1, 1)
-    selections = {}
+    selections: dict[str, list[Cell]] = {}
+    likelihoods: dict[str, list[Cell]] = {}
+    if not is_regression:
+        likelihoods[FLIPPED] = numbers(part["flipped"], 1)
+        for title, column in zip(NLLS, ("clean_nll", "corrupted_nll"), strict=True):
+            likelihoods[title] = numbers(part[column], 3)
     if options.selections != [EVERYTHING]:
         selections["Columns"] = texts(part["permuted_columns"])
         selections["Rows"] = texts(part["permuted_rows"])
@@ -200,20 +256,26 @@ def _columns(part: pd.DataFrame, options: CorruptionOptions) -> dict[str, list[C
     return {
         **model_columns(part),
         **selections,
+        MOVEMENT: numbers(part["movement"], 1),
+        **likelihoods,
         f"Clean {quantity}": numbers(part["clean"], digits),
         f"Corrupted {quantity}": numbers(part["corrupted"], digits),
         "Change": with_errors(part, "change", 1, sign=True),
         INTERVAL: [interval(low, high, 1) for low, high in ends],
         DEVIATION: numbers(part["deviation"], 1),
         "Control": numbers(part["control"], 1, sign=True),
-        "Paper": numbers(part["published"], paper_digits, sign=True),
+        PAPER: numbers(part["published"], paper_digits, sign=True),
         DIFFERENCE: [difference_cell(errors) for errors in part["standard_errors"]],
     }
 
 
-def _reasons(part: pd.DataFrame) -> tuple[str, ...]:
-    """Notes of the models, once for all selections."""
-    return failure_notes(part.drop_duplicates(MODEL))
+def _section_notes(part: pd.DataFrame) -> tuple[str, ...]:
+    """What moves, if it was measured, and notes of the models, once for all selections."""
+    reasons = failure_notes(part.drop_duplicates(MODEL))
+    if part["movement"].isna().all():
+        return reasons
+    is_regression = part["task"].iloc[0] == "regression"
+    return (MOVEMENT_NOTES[is_regression], *reasons)
 
 
 def _notes(tidy: pd.DataFrame, options: CorruptionOptions) -> list[str]:
@@ -223,5 +285,5 @@ def _notes(tidy: pd.DataFrame, options: CorruptionOptions) -> list[str]:
     if tidy["deviation"].notna().any():
         notes.append(DEVIATION_NOTE.format(options.permutations))
     if tidy["published"].notna().any():
-        notes.append(DIFFERENCE_NOTE)
+        notes += [PAPER_NOTE, DIFFERENCE_NOTE]
     return notes
