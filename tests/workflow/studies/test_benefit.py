@@ -21,8 +21,8 @@ from workflow.studies.benefit import BenefitOptions
 from workflow.studies.benefit.information import LABELS, OTHER_ROWS, sources_of
 from workflow.studies.benefit.losses import needed_errors, summarised
 from workflow.studies.benefit.probe import probe
-from workflow.studies.corruption.changes import movements
 from workflow.studies.benefit.tables import SELF_TWIN
+from workflow.studies.corruption.changes import movements
 from workflow.studies.corruption.probe import probe as corruption_probe
 from workflow.studies.query import ProbeQuery
 
