@@ -6,7 +6,7 @@ import base64
 import struct
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ import pandas as pd
 from npt.data.store import Prepared
 from workflow.config.scoring import Scoring
 from workflow.planning.paths import FIGURE_FORMATS, TABLE_FORMATS
+from workflow.planning.run import Run
+from workflow.report.caveats import caveats
+from workflow.report.cells import counted
 from workflow.report.failures import failures
 from workflow.report.html import rendered
 from workflow.report.provenance import datasets_section, settings_section, version_lines
@@ -22,9 +25,7 @@ from workflow.report.sections import Section
 from workflow.report.titles import dataset_title
 from workflow.results.row import UNFINISHED
 from workflow.studies import kinds
-from workflow.studies.study_kind import StudyKind
-
-NO_HEADLINE = "No study of this run contributes to the summary."
+from workflow.studies.study_kind import Card, StudyKind
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ def render(
     results: Path,
     prepared: Sequence[Prepared],
     remarks: Sequence[str] | None = None,
+    runs: Sequence[Run] = (),
 ) -> str:
     """HTML of the report from collected studies, drawn figures and prepared datasets.
 
@@ -81,6 +83,7 @@ def render(
         results: Folder with the folder `figures`.
         remarks: For an unfinished run, what is wrong beyond the missing rows. Such a report lies
             one folder deeper.
+        runs: Of the plan, for what is said about the sizes of models.
     """
     kind_of = {name: kinds()[kind] for name, kind in study_kinds.items()}
     begun = {name: study for name, study in studies.items() if _has_results(study)}
@@ -90,7 +93,9 @@ def render(
         preset=preset,
         missing=_missing(studies) if unfinished else None,
         raw="../.." if unfinished else "..",
-        headline=headline(begun, kind_of, scoring),
+        run_line=run_line(studies, preset),
+        caveats=caveats(begun.values(), prepared, runs),
+        cards=cards(begun, kind_of, scoring),
         studies=_shown_studies(begun, kind_of, scoring, results),
         formats={"figures": FIGURE_FORMATS, "tables": TABLE_FORMATS},
         datasets=datasets_section(prepared),
@@ -102,16 +107,30 @@ def render(
     )
 
 
-def headline(
-    studies: Mapping[str, pd.DataFrame], kind_of: Mapping[str, StudyKind], scoring: Scoring
-) -> str:
-    """The sentences that studies contribute to the summary, in the order of their kinds."""
-    sentences = []
+def run_line(studies: Mapping[str, pd.DataFrame], preset: str) -> str:
+    """What was run, in a line."""
+    counts = []
+    for noun in ("dataset", "fold", "method"):
+        columns = [study[noun] for study in studies.values()]
+        values = pd.concat(columns)
+        count = counted(values.nunique(), noun)
+        counts.append(count)
+    return f"Run {preset}: {' × '.join(counts)}"
+
+
+def cards(
+    studies: Mapping[str, pd.DataFrame],
+    kind_of: Mapping[str, StudyKind],
+    scoring: Scoring,
+) -> list[Card]:
+    """What studies contribute to the first screen, in the order of their kinds."""
+    made = []
     for name in sorted(studies, key=lambda name: kind_of[name].order):
-        sentence = kind_of[name].headline(studies[name], scoring)
-        if sentence:
-            sentences.append(sentence)
-    return " ".join(sentences).replace(" %", "\N{NO-BREAK SPACE}%") or NO_HEADLINE
+        kind = kind_of[name]
+        for card in kind.cards(studies[name], scoring):
+            of_study = replace(card, study=name)
+            made.append(of_study)
+    return made
 
 
 def _has_results(study: pd.DataFrame) -> bool:

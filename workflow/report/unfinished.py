@@ -47,6 +47,7 @@ def write_interim(
         folder,
         prepared,
         remarks(plan, collected),
+        list(plan.runs.values()),
     )
     report = folder / "report" / "index.html"
     report.parent.mkdir(parents=True)

@@ -27,7 +27,15 @@ def main() -> None:
         path = Path(paths.prepared(name))
         prepared.append(store.load(path, check=False))
     results = Path(paths.RESULTS)
-    page = render(studies, kind_names, plan.scoring, plan.preset, results, prepared)
+    page = render(
+        studies,
+        kind_names,
+        plan.scoring,
+        plan.preset,
+        results,
+        prepared,
+        runs=list(plan.runs.values()),
+    )
     with replacing(Path(paths.REPORT)) as partial:
         partial.write_text(page, encoding="utf-8")
 

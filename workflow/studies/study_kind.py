@@ -24,6 +24,23 @@ if TYPE_CHECKING:
 Facts = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Card:
+    """An answer on the first screen of the report.
+
+    Attributes:
+        question: What is asked of the models.
+        verdict: The answer in a few words; empty if it is in the evidence alone.
+        evidence: The answer in numbers.
+        study: Name of the study that answers it.
+    """
+
+    question: str
+    verdict: str
+    evidence: str
+    study: str = ""
+
+
 class Options(Strict):
     """Options of a study kind; a kind without options uses this class as it is."""
 
@@ -38,7 +55,7 @@ class StudyKind:
     * `figures.py`: a function for each name in `figures` that returns a matplotlib figure, whose
       caption is `captions/<figure>.rst`.
     * `summary.py`: `finding`, the sentence of the study's section in the report, and optionally
-      `headline`, a sentence of the report's summary.
+      `cards`, answers on the report's first screen.
     * `probe.py`, where `probes`: `probe(query)`.
 
     A kind with rules of its own is a subclass.
@@ -117,10 +134,10 @@ class StudyKind:
         """Result of a study in a sentence or two."""
         return self._module("summary").finding(study, scoring)
 
-    def headline(self, study: pd.DataFrame, scoring: Scoring) -> str:
-        """Contribution of a study to the report's summary; empty if it has none."""
-        headline = getattr(self._module("summary"), "headline", None)
-        return headline(study, scoring) if headline else ""
+    def cards(self, study: pd.DataFrame, scoring: Scoring) -> list[Card]:
+        """Answers of a study on the report's first screen."""
+        cards = getattr(self._module("summary"), "cards", None)
+        return cards(study, scoring) if cards else []
 
     def probe(self, query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         """Facts that enter the row of a fold, and arrays to save with it."""

@@ -17,7 +17,7 @@ from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_st
 from workflow import studies
 from workflow.report.failures import failures
 from workflow.report.files import write_figures, write_tables
-from workflow.report.page import NO_HEADLINE, headline, render
+from workflow.report.page import cards, render, run_line
 from workflow.report.provenance import most_frequent, version_lines
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
@@ -48,8 +48,9 @@ def sizes(study, scoring):
     "summary": """
 def finding(study, scoring):
     return f"The largest is {study['size'].max():.1f}."
-def headline(study, scoring):
-    return "Sizes are known."
+from workflow.studies.study_kind import Card
+def cards(study, scoring):
+    return [Card("How large?", "Very", "Sizes are known.")]
 """,
 }
 
@@ -105,7 +106,10 @@ def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
     html = page(frames, {"main": "benchmark", "big": "made_up"}, tmp_path / "results")
     assert '<h2 id="big">How large is it?</h2>' in html
     assert "<p>The largest is 7.0.</p>" in html
-    assert "<p>Sizes are known. Breast Cancer: k-NN has" in html  # in the order of the kinds
+    assert '<a href="#big">How large?</a>' in html
+    assert '<p class="verdict">Very</p>' in html
+    sizes, scores = html.index("Sizes are known."), html.index("Breast Cancer: k-NN has")
+    assert sizes < scores  # in the order of the kinds
     assert "One size per dataset." in html
     assert "<h3>Sizes of &lt;datasets&gt;</h3>" in html
     assert "A <code>size</code>." in html
@@ -138,15 +142,21 @@ def test_study_without_results_is_left_out(tmp_path: Path) -> None:
     assert "<li>later: npt (base) on yacht, folds 0-1: not begun</li>" in html
 
 
-def test_headline_takes_a_sentence_of_every_kind() -> None:
+def test_studies_have_cards_on_the_first_screen() -> None:
     benchmark = kinds()["benchmark"]
-    sentence = headline({"main": benchmark_study()}, {"main": benchmark}, SCORING)
-    assert sentence == (
+    (card,) = cards({"main": benchmark_study()}, {"main": benchmark}, SCORING)
+    assert (card.study, card.verdict) == ("main", "")
+    assert card.evidence == (
         "Breast Cancer: k-NN has the best AUROC (0.610); NPT has 0.510. "
         "Yacht: NPT has the best RMSE (0.510)."
     )
     ablation = {"parts": kinds()["ablation"]}
-    assert headline({"parts": benchmark_study()}, ablation, SCORING) == NO_HEADLINE
+    assert cards({"parts": benchmark_study()}, ablation, SCORING) == []
+
+
+def test_run_is_said_in_a_line() -> None:
+    line = run_line({"main": benchmark_study(), "other": benchmark_study()}, "toy")
+    assert line == "Run toy: 2 datasets × 2 folds × 2 methods"
 
 
 def test_folds_with_one_reason_share_a_line() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.workflow.report.toy import SCORING, benchmark_study
+from tests.workflow.report.toy import SCORING, benchmark_study, evidence
 from workflow.report.markdown import markdown
 from workflow.studies import kinds
 
@@ -70,7 +70,7 @@ def test_variants_are_not_ranked_before_all_folds() -> None:
 
 def test_sentences_leave_the_dataset_out() -> None:
     assert "Yacht: results are missing." in BENCHMARK.finding(partial_study(), SCORING)
-    assert "Yacht: results are missing." in BENCHMARK.headline(partial_study(), SCORING)
+    assert "Yacht: results are missing." in evidence(BENCHMARK, partial_study())
 
 
 @pytest.mark.parametrize(("kind", "table"), TABLES)
@@ -87,4 +87,4 @@ def test_figures_take_a_study_without_results(kind: str, figure: str) -> None:
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
 def test_sentences_take_a_study_without_results(kind: str) -> None:
     assert kinds()[kind].finding(empty_study(), SCORING)
-    kinds()[kind].headline(empty_study(), SCORING)
+    evidence(kinds()[kind], empty_study())

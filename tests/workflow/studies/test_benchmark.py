@@ -13,6 +13,7 @@ from tests.workflow.report.toy import (
     FAILED,
     SCORING,
     benchmark_study,
+    evidence,
     fold_study,
     random_study,
     texts,
@@ -313,12 +314,19 @@ def test_equal_methods_share_the_first_place() -> None:
 
 
 def test_headline_places_npt_and_the_best() -> None:
-    headline = BENCHMARK.headline(published_study(), SCORING)
+    headline = evidence(BENCHMARK, published_study())
     assert "NPT 2.75 (the best). Friedman's test separates methods" in headline
 
 
+def test_card_places_npt_among_enough_datasets() -> None:
+    (card,) = BENCHMARK.cards(published_study(), SCORING)
+    assert card.verdict == "NPT: place 1 of 9"
+    (card,) = BENCHMARK.cards(benchmark_study(), SCORING)
+    assert card.verdict == ""
+
+
 def test_headline_has_no_rank_of_two_datasets() -> None:
-    headline = BENCHMARK.headline(benchmark_study(), SCORING)
+    headline = evidence(BENCHMARK, benchmark_study())
     assert headline.startswith("Breast Cancer: k-NN has the best AUROC")
     assert "rank" not in headline
 
@@ -329,5 +337,5 @@ def test_headline_counts_missing_results() -> None:
     npt = study["method"] == "npt"
     study.loc[npt, ["test_rmse", "test_auroc"]] = np.nan
     study.loc[npt, list(FAILED)] = list(FAILED.values())
-    headline = BENCHMARK.headline(study, SCORING)
+    headline = evidence(BENCHMARK, study)
     assert "NPT 2.00, last for lack of a result on 3, k-NN 1.00 (the best)" in headline

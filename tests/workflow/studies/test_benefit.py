@@ -13,6 +13,7 @@ from scipy.stats import ttest_rel
 from npt.interface import ContextModel, Prediction
 from npt.perturbation import Perturbation
 from npt.table import Column, Split, Table
+from tests.workflow.report.toy import evidence
 from tests.workflow.studies.frames import SCORING, benefit_study, with_second_seed
 from tests.workflow.studies.models import small_npt
 from workflow.report.fold_tests import corrected_test
@@ -272,16 +273,18 @@ def test_sentence_separates_dependence_from_benefit() -> None:
     ) in text
     assert "NPT, other attributes: measurably worse on 1 of 1 dataset (Yacht) when" in text
     assert "k-NN" not in text
-    headline = KIND.headline(benefit_study(), SCORING)
+    headline = evidence(KIND, benefit_study())
     assert "worsens 1 of 2 cases of a model on a dataset" in headline
     assert "training without them measurably worsens 0 of these" in headline
+    (card,) = KIND.cards(benefit_study(), SCORING)
+    assert card.verdict == "In 0 of 2 cases"
 
 
 def test_two_folds_show_nothing() -> None:
     text = KIND.finding(benefit_study(folds=2), SCORING)
     assert "measurably" not in text
     assert "too few for a test" in text
-    assert KIND.headline(benefit_study(folds=2), SCORING) == ""
+    assert evidence(KIND, benefit_study(folds=2)) == ""
 
 
 def test_figure_pairs_both_losses_of_a_source() -> None:

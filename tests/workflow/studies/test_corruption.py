@@ -12,6 +12,7 @@ import pytest
 from npt.interface import ContextModel, Prediction
 from npt.perturbation import Perturbation
 from npt.table import Column, Split, Table
+from tests.workflow.report.toy import evidence
 from tests.workflow.studies.frames import (
     SCORING,
     corruption_study,
@@ -184,6 +185,18 @@ def test_table_shows_how_far_predictions_move() -> None:
     assert "Yacht RMSE +100.0 % (predictions move by 50 % of their error)" in text
 
 
+@pytest.mark.parametrize(
+    ("shift", "extent"),
+    [(0.005, "no"), (0.05, "a little"), (0.5, "yes")],
+)
+def test_cards_ask_what_is_read_and_what_scores_depend_on(shift: float, extent: str) -> None:
+    reads, depends = KIND.cards(corruption_study().assign(corrupted_shift=shift), SCORING)
+    assert reads.verdict == f"NPT: {extent}"
+    assert depends.verdict == "NPT: on 0 of 1 dataset"
+    clear = KIND.cards(selections_study(9), SCORING)[-1]
+    assert clear.verdict == "NPT: on 1 of 1 dataset"
+
+
 def test_table_has_a_row_for_each_selection() -> None:
     (section,) = table(selections_study()).sections
     texts = [[cell.text for cell in row] for row in section.rows]
@@ -229,7 +242,7 @@ def test_selections_in_sentences() -> None:
 @pytest.mark.parametrize(("folds", "is_shown"), [(2, False), (9, True)])
 def test_a_loss_is_judged_by_the_folds_there_are(folds: int, is_shown: bool) -> None:
     study = selections_study(folds)  # RMSE rises from 50 % on the first fold by 50 on each further
-    headline = KIND.headline(study, SCORING)
+    headline = evidence(KIND, study)
     assert headline.startswith("Corrupting some cells of other rows measurably worsens scores")
     assert ("on 1 of 1 dataset (target of train rows)" in headline) == is_shown
     assert "target of test rows" not in headline
@@ -238,7 +251,7 @@ def test_a_loss_is_judged_by_the_folds_there_are(folds: int, is_shown: bool) -> 
 def test_one_fold_is_judged_by_its_interval() -> None:
     text = KIND.finding(selections_study(folds=1), SCORING)
     assert "(target of train rows) RMSE +50.0 (95 % interval 2.5 to 97.5) %" in text
-    headline = KIND.headline(selections_study(folds=1), SCORING)
+    headline = evidence(KIND, selections_study(folds=1))
     assert "standard errors" not in headline
     assert "worse than zero: NPT on 1 of 1 dataset (target of train rows)" in headline
 

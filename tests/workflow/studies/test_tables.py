@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.workflow.report.toy import evidence
 from tests.workflow.studies.frames import (
     NO_MODEL,
     SCORING,
@@ -75,7 +76,7 @@ def test_a_study_without_results_is_shown(name: str) -> None:
     assert any(NO_MODEL in note for note in section.notes)
     kind.figure(kind.figures[0], study, SCORING)
     assert kind.finding(study, SCORING)
-    assert kind.headline(study, SCORING) == ""
+    assert evidence(kind, study) == ""
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -121,7 +122,7 @@ def test_corruption_in_sentences() -> None:
     text = finding("corruption", corruption_study())
     assert "Yacht RMSE +100.0 %" in text
     assert "Breast Cancer accuracy −15.0 ± 5.0 points" in text
-    headline = kinds()["corruption"].headline(corruption_study(), SCORING)
+    headline = evidence(kinds()["corruption"], corruption_study())
     assert "NPT on 0 of 1 dataset" in headline  # two folds: t is 3, its threshold 12.7
 
 
@@ -147,12 +148,12 @@ def test_the_dose_table_shows_the_largest_doses() -> None:
         section,
         "Yacht",
         "NPT",
-    ) == ["2.00", "11.00", "2.00", "0 %", "4.50", "28 %"]
-    worst = ["6.00", "11.00", "11.00", "100 %", "13.50", "150 %"]
+    ) == ["2.00", "11.00", "2.00", "1.00", "0 %", "4.50", "2.25", "28 %"]
+    worst = ["6.00", "11.00", "11.00", "1.83", "100 %", "13.50", "2.25", "150 %"]
     assert line(section, "Yacht", "k-NN") == worst
-    classes = ["10.0", "40.0", "10.0", "0 %", "30.0", "67 %"]
+    classes = ["10.0", "40.0", "10.0", "1.00", "0 %", "30.0", "3.00", "67 %"]
     assert line(section, "Breast Cancer", "NPT") == classes
-    assert line(section, "Breast Cancer", "k-NN") == ["–"] * 6
+    assert line(section, "Breast Cancer", "k-NN") == ["–"] * 8
 
 
 def test_dose_response_in_sentences() -> None:
@@ -160,12 +161,13 @@ def test_dose_response_in_sentences() -> None:
     assert "NPT loses 0 % of its skill when all other rows are shuffled, and 47 %" in text
     assert "(median over 2 datasets)" in text
     assert "k-NN loses 100 % of its skill when all other rows are shuffled, and 150 %" in text
-    headline = kinds()["dose_response"].headline(dose_study(), SCORING)
-    assert "NPT 0 % and 28 to 67 % (on 2 datasets)" in headline
 
 
-def test_a_model_without_skill_has_none_to_lose() -> None:
-    study = dose_study().iloc[:1].assign(constant_rmse=0.5)
+@pytest.mark.parametrize("constant", [0.5, 1.2])
+def test_a_model_of_little_skill_has_none_to_lose(constant: float) -> None:
+    study = dose_study().iloc[:1]
+    intact = doses(study)["error"].iloc[0]
+    study = study.assign(constant_rmse=constant * intact)
     (section,) = table("dose_response", study).sections
     assert section.columns["Lost, shuffled"][0].text == "–"
     assert finding("dose_response", study) == "No model has any skill to lose."
@@ -265,5 +267,5 @@ def test_reasons_of_baselines_stand_below_the_lookup_table() -> None:
 
 def test_lookup_in_sentences() -> None:
     assert "Protein (add one) 0.990, with an RMSE of 0.60" in finding("lookup", lookup_study())
-    headline = kinds()["lookup"].headline(lookup_study(), SCORING)
+    headline = evidence(kinds()["lookup"], lookup_study())
     assert "by 0.990 (1 task)" in headline

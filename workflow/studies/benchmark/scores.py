@@ -80,7 +80,8 @@ def _with_ties(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
     folds = with_columns(fold_means(study), SIZES)
     frames = []
     for dataset, part in tidy.groupby("dataset", sort=False):
-        frames.append(_compared_with_best(part, folds[folds["dataset"] == dataset]))
+        of_dataset = folds[folds["dataset"] == dataset]
+        frames.append(_compared_with_best(part, of_dataset))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -98,7 +99,8 @@ def _compared_with_best(part: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame
         comparison = fold_comparison(folds, model, reference, f"test_{metric.name}")
         p_value = comparison.get("p_value", np.nan)
         p_values.append(p_value)
-        told_apart.append(None if np.isnan(p_value) else p_value < LEVEL)
+        is_tested = not np.isnan(p_value)
+        told_apart.append(p_value < LEVEL if is_tested else None)
     return part.assign(is_best=is_best, p_value=p_values, is_told_apart=told_apart)
 
 
@@ -124,9 +126,12 @@ def _title(dataset: str, part: pd.DataFrame) -> str:
 def _cells(rows: pd.DataFrame) -> list[Cell]:
     """Scores on a dataset: the best in bold, those that are not told apart from it in italics."""
     cells = []
-    for cell, row in zip(with_errors(rows, "mean"), rows.to_dict("records"), strict=True):
-        is_tied = row["is_told_apart"] is not None and not row["is_told_apart"]
-        cells.append(emphasised(cell, row["is_best"], italic=is_tied))
+    means = with_errors(rows, "mean")
+    for mean, row in zip(means, rows.to_dict("records"), strict=True):
+        told_apart = row["is_told_apart"]
+        is_tied = told_apart is not None and not told_apart
+        cell = emphasised(mean, row["is_best"], italic=is_tied)
+        cells.append(cell)
     return cells
 
 

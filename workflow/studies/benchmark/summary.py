@@ -17,7 +17,9 @@ from workflow.report.statistics import LEVEL, tasks_of
 from workflow.report.titles import NPTS, TASK_TITLES, dataset_title, method_title, method_titles
 from workflow.studies.benchmark.tables import fold_tests, ranks, scores
 from workflow.studies.sentences import listed, per_method
+from workflow.studies.study_kind import Card
 
+QUESTION = "Are they good predictors?"
 UNTESTED = "The differences are not tested: {reason}."
 SHOWN = (
     "The corrected test over {folds} shows {shown} of {differences} from {reference} on single "
@@ -43,6 +45,21 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
         sentences += _best_of_each(best[best["task"] == task])
     sentences.append(_tested(study, scoring))
     return " ".join(sentences)
+
+
+def cards(study: pd.DataFrame, scoring: Scoring) -> list[Card]:
+    """The place of the first NPT."""
+    tests = rank_tests(study, scoring)
+    verdict = ""
+    npts = [name for name in tests.order if name[0] in NPTS]
+    if npts and len(tests.ranks) >= FEWEST_RANKED:
+        means = tests.ranks.mean()
+        first = npts[0]
+        is_better = means < means[first]
+        place = int(is_better.sum()) + 1
+        methods = tests.ranks.shape[1]
+        verdict = f"{method_title(*first)}: place {place} of {methods}"
+    return [Card(QUESTION, verdict, headline(study, scoring))]
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
@@ -85,7 +102,8 @@ def _scores(dataset: str, part: pd.DataFrame) -> str:
     others = others.sort_values("rank")
     clauses = []
     for name, mean in zip(method_titles(others), others["mean"], strict=True):
-        clauses.append(f"; {name} has {formatted(mean, decimals(mean))}")
+        shown = formatted(mean, decimals(mean))
+        clauses.append(f"; {name} has {shown}")
     return f"{sentence}{''.join(clauses)}."
 
 

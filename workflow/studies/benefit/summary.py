@@ -11,7 +11,9 @@ from workflow.report.statistics import LEVEL
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.benefit.tables import effects, power
 from workflow.studies.sentences import NOT_PROBED
+from workflow.studies.study_kind import Card
 
+QUESTION = "Do they benefit from other rows?"
 CASE = ["method", "variant", "source"]
 UNTESTED = "What is lost without a source of information is in the table."
 
@@ -34,10 +36,22 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     return " ".join([*(sentences or [UNTESTED]), *power(compared)])
 
 
+def cards(study: pd.DataFrame, scoring: Scoring) -> list[Card]:
+    """Whether dependence comes with a benefit."""
+    evidence = headline(study, scoring)
+    if not evidence:
+        return []
+    tested = _dependences(study, scoring)
+    dependent = tested[_is_worse(tested, "depends")]
+    is_worse = _is_worse(dependent, "benefits")
+    cases = counted(len(tested), "case")
+    verdict = f"In {is_worse.sum()} of {cases}"
+    return [Card(QUESTION, verdict, evidence)]
+
+
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """How often a measurable dependence comes with a measurable benefit."""
-    tested = _tested(effects(study, scoring))
-    tested = tested[tested["depends"].notna()]
+    """How often a measurable dependence comes with a measurable benefit, in a sentence."""
+    tested = _dependences(study, scoring)
     if tested.empty:
         return ""
     dependent = tested[_is_worse(tested, "depends")]
@@ -50,6 +64,12 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
         return f"{sentence}."
     benefiting = int(_is_worse(dependent, "benefits").sum())
     return f"{sentence}; training without them measurably worsens {benefiting} of these."
+
+
+def _dependences(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
+    """Tested cases whose source can be permuted."""
+    tested = _tested(effects(study, scoring))
+    return tested[tested["depends"].notna()]
 
 
 def _tested(tidy: pd.DataFrame) -> pd.DataFrame:

@@ -13,9 +13,13 @@ from workflow.report.statistics import t_quantile
 from workflow.report.titles import NPTS, dataset_title
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import INTERVAL, corruption
-from workflow.studies.sentences import MODEL, NOT_PROBED, by_model, listed, per_method
+from workflow.studies.sentences import MODEL, NOT_PROBED, by_model, listed, per_method, value_range
+from workflow.studies.study_kind import Card
 
 MEANING = "At zero, scores do not depend on what is permuted, even where predictions move."
+READS = "Do predictions read other rows?"
+DEPENDS = "Do scores depend on them?"
+LITTLE, CLEAR = 1.0, 10.0  # percent of a model's RMSE by which its predictions move
 SELECTION = ["permuted_columns", "permuted_rows"]
 
 
@@ -35,24 +39,85 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     return " ".join(sentences)
 
 
+def cards(study: pd.DataFrame, scoring: Scoring) -> list[Card]:
+    """Whether predictions read other rows, and whether scores depend on them."""
+    made = []
+    moved = _movements(study, scoring)
+    if moved:
+        made.append(Card(READS, *moved))
+    evidence = headline(study, scoring)
+    if evidence:
+        made.append(Card(DEPENDS, _verdict(study, scoring), evidence))
+    return made
+
+
+def _movements(study: pd.DataFrame, scoring: Scoring) -> tuple[str, str] | None:
+    """How far predictions move: of the NPTs in a few words, and of each model in numbers."""
+    tidy = corruption(study, scoring).tidy
+    tidy = tidy[tidy["movement"].notna() & (tidy["task"] == "regression")]
+    if tidy.empty:
+        return None
+    clauses = {}
+    verdicts = []
+    for title, rows in by_model(tidy):
+        names = (rows["method"].iloc[0], rows["variant"].iloc[0])
+        movement = rows["movement"]
+        clauses[names] = f"{value_range(movement)} %"
+        if names[0] in NPTS:
+            extent = _extent(movement.max())
+            verdicts.append(f"{title}: {extent}")
+    evidence = (
+        f"{_subject(tidy)} moves predictions, in percent of a model's own RMSE, by: "
+        f"{per_method(clauses)}."
+    )
+    return "; ".join(verdicts), evidence
+
+
+def _extent(percent: float) -> str:
+    """A movement in a word."""
+    if percent < LITTLE:
+        return "no"
+    return "yes" if percent > CLEAR else "a little"
+
+
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
     """On how many datasets each method is measurably worse: by its folds, or by the interval."""
     tidy = corruption(study, scoring).tidy
-    is_regression = tidy["task"] == "regression"
-    loss = tidy["change"].where(is_regression, -tidy["change"])
     has_error = tidy["standard_error"].notna()
-    is_worse = loss > t_quantile(tidy["folds"]) * tidy["standard_error"]
-    clauses = _clauses(tidy[has_error], is_worse[has_error])
+    clauses = _clauses(tidy[has_error], _is_worse(tidy)[has_error])
     sentences = []
     if clauses:
         sentences.append(f"{_subject(tidy)} measurably worsens scores: {per_method(clauses)}.")
     has_interval = ~has_error & tidy["high"].notna()
-    is_beyond_zero = (tidy["low"] > 0).where(is_regression, tidy["high"] < 0)
-    clauses = _clauses(tidy[has_interval], is_beyond_zero[has_interval])
+    clauses = _clauses(tidy[has_interval], _is_worse(tidy)[has_interval])
     if clauses:
         sentence = f"With one fold, the whole {INTERVAL} of the change is worse than zero"
         sentences.append(f"{sentence}: {per_method(clauses)}.")
     return " ".join(sentences)
+
+
+def _is_worse(tidy: pd.DataFrame) -> pd.Series:
+    """Where a score is measurably worse: by its folds, or with one fold by the interval."""
+    is_regression = tidy["task"] == "regression"
+    loss = tidy["change"].where(is_regression, -tidy["change"])
+    by_folds = loss > t_quantile(tidy["folds"]) * tidy["standard_error"]
+    by_interval = (tidy["low"] > 0).where(is_regression, tidy["high"] < 0)
+    return by_folds.where(tidy["standard_error"].notna(), by_interval)
+
+
+def _verdict(study: pd.DataFrame, scoring: Scoring) -> str:
+    """On how many datasets each NPT is measurably worse."""
+    tidy = corruption(study, scoring).tidy
+    is_known = tidy["standard_error"].notna() | tidy["high"].notna()
+    is_npt = tidy["method"].isin(NPTS)
+    tidy = tidy.assign(is_worse=_is_worse(tidy))
+    tidy = tidy[is_known & is_npt]
+    verdicts = []
+    for title, rows in by_model(tidy):
+        of_datasets = rows.groupby("dataset")["is_worse"].any()
+        count = f"{of_datasets.sum()} of {counted(len(of_datasets), 'dataset')}"
+        verdicts.append(f"{title}: on {count}")
+    return "; ".join(verdicts)
 
 
 def _change(row: Mapping[Any, Any]) -> str:

@@ -97,7 +97,11 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
     for title, part in ((ACCURACY_TITLE, tidy[~is_regression]), (RMSE_TITLE, tidy[is_regression])):
         if len(part):
             columns = _columns(part, options)
-            section = Section(title.format(quantifier), columns, _section_notes(part))
+            section = Section(
+                title.format(quantifier),
+                columns,
+                _section_notes(part),
+            )
             optional = [name for name in OPTIONAL if name in columns]
             sections.append(section.without_empty(*optional))
     return Table(tidy, with_notes(sections, *_notes(tidy, options)))

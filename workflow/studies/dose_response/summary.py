@@ -7,10 +7,9 @@ from typing import Any
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import counted, formatted
+from workflow.report.cells import formatted
 from workflow.report.titles import method_title
 from workflow.studies.dose_response.tables import lost_skill
-from workflow.studies.sentences import per_method, value_range
 
 Shares = dict[Any, pd.Series]  # lost shares of the skill on each dataset, by method and variant
 
@@ -29,23 +28,6 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     if not clauses:
         return "No model has any skill to lose."
     return f"{' '.join(clauses)} A constant prediction corresponds to a loss of 100 %."
-
-
-def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """The range over datasets of the share of skill that each method loses."""
-    shuffled = _lost(study, "shuffle")
-    deleted = _lost(study, "delete")
-    differ = len({len(shares) for shares in shuffled.values()}) > 1
-    clauses = {}
-    for names, shares in shuffled.items():
-        lost = f"{value_range(100 * shares)} % and {value_range(100 * deleted[names])} %"
-        clauses[names] = f"{lost} (on {counted(len(shares), 'dataset')})" if differ else lost
-    if not clauses:
-        return ""
-    return (
-        "Skill that is lost when all other rows are shuffled, and when most are deleted: "
-        f"{per_method(clauses)}."
-    )
 
 
 def _lost(study: pd.DataFrame, kind: str) -> Shares:

@@ -24,12 +24,15 @@ from workflow.report.statistics import (
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.error_columns import columns_of
 
+LEAST_SKILL = 0.2  # of the constant's error: a share of less is a ratio of noise
 NOTE = (
     "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Lost` is the "
     "share of a model's skill that is lost when other rows are perturbed. Its skill is its gain "
     "over a constant prediction with the other rows intact. A model with 0 % is not affected, and "
-    "one with 100 % or more is no better than the constant. The other rows are the train rows for "
-    "k-NN, and all rows of the batch for NPT."
+    "one with 100 % or more is no better than the constant. It is not shown where the skill is "
+    f"less than {100 * LEAST_SKILL:.0f} % of the constant's error. `Ratio` is that of the errors, "
+    "perturbed to intact. The other rows are the train rows for k-NN, and all rows of the batch "
+    "for NPT."
 )
 PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
 DOSE = [*MODEL, "task", "kind", "share"]
@@ -101,7 +104,7 @@ def _error(scores: Mapping[Any, Any], task: str, prefix: str = "") -> float:
 
 
 def lost_skill(study: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Share of the skill that each model loses at the largest dose; NaN without skill."""
+    """Share of the skill that each model loses at the largest dose; NaN with little skill."""
     rows = []
     for names, part in doses(study).groupby(MODEL, sort=False):
         row: dict[str, Any] = dict(zip(MODEL, names, strict=True))
@@ -113,8 +116,9 @@ def lost_skill(study: pd.DataFrame, kind: str) -> pd.DataFrame:
 def _lost(part: pd.DataFrame, kind: str) -> float:
     """Lost share of the skill of a model, from its `doses`."""
     intact = part["error"].iloc[0]
-    skill = part["constant"].iloc[0] - intact
-    if not skill > 0:
+    constant = part["constant"].iloc[0]
+    skill = constant - intact
+    if not skill >= LEAST_SKILL * constant:
         return np.nan
     worst = part.loc[part["kind"] == kind, "error"].iloc[-1]
     return float((worst - intact) / skill)
@@ -135,5 +139,7 @@ def _cells(row: Mapping[Any, Any], part: pd.DataFrame) -> dict[str, Cell]:
         worst = part[part["kind"] == kind].iloc[-1]
         percentage = f"{100 * worst['share']:.0f} %"
         cells[f"{percentage} {perturbed}"] = number(worst["error"], digits)
+        ratio = worst["error"] / cells["Error"].value if cells["Error"].value else np.nan
+        cells[f"Ratio, {perturbed}"] = number(ratio, 2)
         cells[f"Lost, {perturbed}"] = percent(_lost(part, kind))
     return cells

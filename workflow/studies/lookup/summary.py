@@ -9,8 +9,10 @@ from workflow.report.cells import counted
 from workflow.report.statistics import without_failures
 from workflow.report.titles import dataset_title
 from workflow.studies.sentences import NOT_PROBED, by_model, value_range
+from workflow.studies.study_kind import Card
 
 TASK = ["dataset", "lookup"]
+QUESTION = "Can they copy a target from another row?"
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
@@ -38,8 +40,14 @@ def _task(rows: pd.DataFrame) -> str:
     )
 
 
-def headline(study: pd.DataFrame, scoring: Scoring) -> str:
+def cards(study: pd.DataFrame, scoring: Scoring) -> list[Card]:
     """How well each model reads targets off duplicates."""
+    evidence = headline(study, scoring)
+    return [Card(QUESTION, "", evidence)] if evidence else []
+
+
+def headline(study: pd.DataFrame, scoring: Scoring) -> str:
+    """How well each model reads targets off duplicates, in a sentence."""
     study = without_failures(study)
     sentences: list[str] = []
     for title, of_model in by_model(study):
