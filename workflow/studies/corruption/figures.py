@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+LINEAR = 10  # percent up to which the axis of the RMSE is linear
+
+
 def corruption(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Change of every dataset and selection, in panels for classification and regression."""
     tidy = corruption_table(study, scoring).tidy
@@ -50,9 +53,12 @@ def _panel(axis: Axes, part: pd.DataFrame, study: pd.DataFrame) -> None:
     )
     zero_line(axis)
     if part["task"].iloc[0] == "regression":
-        axis.set(title="Regression", xlabel="increase of RMSE, percent (right is worse)")
+        # Changes span decades: near zero the axis is linear.
+        axis.set_xscale("symlog", linthresh=LINEAR)
+        axis.xaxis.set_major_formatter("{x:,.0f}")
+        axis.set(title="Regression", xlabel="increase of RMSE, % (→ worse)")
     else:
-        axis.set(title="Classification", xlabel="change of accuracy, points (left is worse)")
+        axis.set(title="Classification", xlabel="change of accuracy, points (← worse)")
     axis.set_ylim(-0.6, len(labels) - 0.4)
 
 
