@@ -27,6 +27,7 @@ DOCUMENTS = {
         "mechanisms/ablation ablation",
         "compact/main scores",
         "compact/main fold_tests",
+        "compact_ablation/ablation ablation",
     ],
     "docs/performance.md": [
         "npt_step.cpu",

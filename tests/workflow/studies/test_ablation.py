@@ -37,6 +37,13 @@ def test_change_is_over_the_same_folds() -> None:
     assert column(ablation_study(), "Change") == ["–", "**+0.650 ± 0.050**", "0.000 ± 0.000"]
 
 
+def test_two_folds_show_only_changes_of_thirteen_errors() -> None:
+    study = ablation_study()
+    is_second = (study["variant"] == "layers_4") & (study["fold"] == 1)
+    study.loc[is_second, "test_rmse"] = 4.0
+    assert column(study, "Change")[1] == "+0.700 ± 0.100"
+
+
 def test_change_is_of_all_folds_or_none() -> None:
     study = ablation_study()
     study.loc[3, ["test_rmse", *FAILED]] = [np.nan, *FAILED.values()]
