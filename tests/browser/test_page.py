@@ -95,7 +95,7 @@ def page(
 
 
 def column(page: Any, number: int) -> list[str]:
-    return page.locator(f"{TABLE} tbody tr td:nth-child({number})").all_inner_texts()
+    return page.locator(f"{TABLE} tbody tr > :nth-child({number})").all_inner_texts()
 
 
 def colors(page: Any, style: str) -> list[float]:

@@ -68,12 +68,18 @@ def _head(title: str, numeric: bool, sortable: bool) -> Markup:
 
 def _row(cells: tuple[Cell, ...], numeric: list[bool]) -> Markup:
     row = Markup("")
-    for cell, is_numeric in zip(cells, numeric, strict=True):
-        row += _cell(cell, is_numeric)
+    for place, (cell, is_numeric) in enumerate(zip(cells, numeric, strict=True)):
+        is_head = place == 0 and not is_numeric
+        row += _cell(cell, is_numeric, is_head)
     return Markup("<tr>{}</tr>").format(row)
 
 
-def _cell(cell: Cell, numeric: bool) -> Markup:
+def _cell(
+    cell: Cell,
+    numeric: bool,
+    is_head: bool,
+) -> Markup:
+    """A cell of the body; `is_head` makes it the head of its row."""
     attributes = Markup("")
     if numeric:
         css_class = "number tied" if cell.italic else "number"
@@ -82,6 +88,8 @@ def _cell(cell: Cell, numeric: bool) -> Markup:
     text = escape(cell.text)
     if cell.bold:
         text = Markup("<strong>{}</strong>").format(text)
+    if is_head:
+        return Markup("<th scope='row'>{}</th>").format(text)
     return Markup("<td{}>{}</td>").format(attributes, text)
 
 

@@ -111,7 +111,7 @@ def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
     sizes, scores = html.index("Sizes are known."), html.index("Breast Cancer: k-NN has")
     assert sizes < scores  # in the order of the kinds
     assert "One size per dataset." in html
-    assert "<h3>Sizes of &lt;datasets&gt;</h3>" in html
+    assert "Sizes of &lt;datasets&gt; <a" in html
     assert "A <code>size</code>." in html
     assert "../tables/big.sizes.tex" in html
 

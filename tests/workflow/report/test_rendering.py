@@ -82,8 +82,8 @@ def test_html_escapes_cells_and_titles() -> None:
     columns = {"<b>": [text("<script>"), emphasised(text("<i>"))]}
     table = html_table(Section("<t>", columns))
     assert "<th scope='col'>&lt;b&gt;</th>" in table
-    assert "<td>&lt;script&gt;</td>" in table
-    assert "<td><strong>&lt;i&gt;</strong></td>" in table
+    assert "<th scope='row'>&lt;script&gt;</th>" in table
+    assert "<th scope='row'><strong>&lt;i&gt;</strong></th>" in table
     assert "aria-label='&lt;t&gt;'" in table
 
 

@@ -31,13 +31,14 @@ from workflow.report.titles import (
     npt_of_title,
 )
 from workflow.studies.benchmark.tables import metrics as metrics_table
-from workflow.studies.benchmark.tables import primary
+from workflow.studies.benchmark.tables import primary, scores
 from workflow.studies.benchmark.tables import ranks as ranks_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+WIDE = 5.0  # ratio of means beyond which their axis is logarithmic
 Styles = dict[str, tuple[str, str]]  # color and marker by title
 
 
@@ -58,18 +59,28 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 
 def metrics(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """The primary metric of every method: each fold, the mean, and its standard error."""
+    """The primary metric of every method: each fold, the mean, and its standard error.
+
+    All panels have the methods in the order of the table of scores. The axis of errors that
+    spread widely is logarithmic.
+    """
     tidy = primary(metrics_table(study, scoring).tidy, scoring)
+    (table,) = scores(study, scoring).sections
+    order = [cell.text for cell in table.columns["Method"]]
     rows = fold_means(study)
     rows = rows[rows["status"] == "ok"]
     datasets = list(tidy["dataset"].unique())
     figure, axes = panels(len(datasets), tidy.groupby("dataset").size().max())
     for dataset, axis in zip(datasets, axes, strict=True):
-        part = tidy[tidy["dataset"] == dataset].sort_values("rank", kind="stable")
+        part = tidy[tidy["dataset"] == dataset]
+        part = part.assign(title=method_titles(part)).set_index("title").loc[order]
         metric = METRICS[part["metric"].iloc[0]]
-        labels = method_titles(part)
-        _draw_folds(axis, rows[rows["dataset"] == dataset], metric, labels)
-        points(axis, labels, part["mean"], part["standard_error"])
+        _draw_folds(axis, rows[rows["dataset"] == dataset], metric, order)
+        points(axis, order, part["mean"], part["standard_error"])
+        means = part["mean"]
+        if not metric.higher_is_better and means.max() > WIDE * means.min() > 0:
+            axis.set_xscale("log")
+            axis.xaxis.set_major_formatter("{x:g}")
         axis.set(title=dataset_title(dataset), xlabel=f"test {metric.title} ({_better(metric)})")
     return figure
 
@@ -80,7 +91,7 @@ def _draw_folds(
     metric: Metric,
     labels: list[str],
 ) -> None:
-    """A grey mark per fold at the height of its method's label."""
+    """A grey circle per fold at the height of its method's label."""
     height_of = dict(zip(labels, heights(labels), strict=True))
     column = f"test_{metric.name}"
     values = with_columns(folds, [column])[column]
@@ -88,10 +99,11 @@ def _draw_folds(
     axis.plot(
         values,
         positions,
-        "|",
-        color="0.6",
-        markersize=5,
-        zorder=1,
+        "o",
+        color="0.55",
+        markerfacecolor="none",
+        markersize=4,
+        zorder=3,
     )
 
 
@@ -169,6 +181,7 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
         _draw_costs(axis, part, styles)
         metric = METRICS[part["metric"].iloc[0]]
         axis.set(title=dataset_title(dataset), xlabel="seconds per fold", xscale="log")
+        axis.xaxis.set_major_formatter("{x:g}")
         axis.set_ylabel(f"test {metric.title}\n({_better(metric)})")
     if styles:
         _add_legend(figure, styles, 5 if len(datasets) > 1 else 3)
