@@ -61,11 +61,14 @@ def short_config(folder: Path) -> Path:
     return smoke_config(folder, studies={name: studies[name] for name in ("main", "corruption")})
 
 
+WITH_SECONDS = (".cost.", ".scores.")
+
+
 def shown(folder: Path) -> dict[str, bytes]:
-    """Tables and figures by file name, without those of seconds, which always differ."""
+    """Tables and figures by file name, without those that show seconds, which always differ."""
     contents = {}
     for name in ("tables", "figures"):
         for path in sorted((folder / "results" / name).iterdir()):
-            if ".cost." not in path.name:
+            if not any(table in path.name for table in WITH_SECONDS):
                 contents[path.name] = path.read_bytes()
     return contents
