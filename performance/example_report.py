@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -22,9 +23,12 @@ from workflow.report.files import write_figures
 from workflow.report.page import render
 from workflow.studies import kinds
 
-PICTURES = {"light": ROOT / "docs" / "report.png", "dark": ROOT / "docs" / "report_dark.png"}
+PICTURES: dict[Any, Path] = {  # by color scheme
+    "light": ROOT / "docs" / "report.png",
+    "dark": ROOT / "docs" / "report_dark.png",
+}
 EXAMPLE = ROOT / "build" / "example" / "results"
-SCREEN = {"width": 1240, "height": 1420}  # down to the first table
+SCREEN: Any = {"width": 1240, "height": 1420}  # down to the first table
 
 
 def main() -> None:
