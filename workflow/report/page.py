@@ -62,6 +62,7 @@ class ShownStudy:
     title: str
     shares_title: bool
     finding: str
+    extent: str
     figures: Sequence[ShownFigure]
     tables: Sequence[ShownTable]
 
@@ -118,6 +119,21 @@ def run_line(studies: Mapping[str, pd.DataFrame], preset: str) -> str:
     return f"Run {preset}: {' × '.join(counts)}"
 
 
+def extent(study: pd.DataFrame) -> str:
+    """How much a study rests on."""
+    folds = study["fold"].nunique()
+    datasets = counted(study["dataset"].nunique(), "dataset")
+    parts = [f"{datasets}, {counted(folds, 'fold')}"]
+    if "rows" in study and study["rows"].notna().any():
+        fewest = study["rows"].min()
+        most = study["rows"].max()
+        rows = f"{most:.0f}" if fewest == most else f"{fewest:.0f} to {most:.0f}"
+        parts.append(f"{rows} test rows of each are probed")
+    if folds == 1:
+        parts.append("nothing is known of how much another training would differ")
+    return f"Rests on {'; '.join(parts)}."
+
+
 def cards(
     studies: Mapping[str, pd.DataFrame],
     kind_of: Mapping[str, StudyKind],
@@ -169,6 +185,7 @@ def _shown_studies(
             title=kind.title,
             shares_title=counts[kind.name] > 1,
             finding=kind.finding(study, scoring),
+            extent=extent(study),
             figures=[
                 _shown_figure(f"{name}.{figure}", kind.caption(figure), results)
                 for figure in kind.shown_figures(study, scoring)

@@ -17,7 +17,7 @@ from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_st
 from workflow import studies
 from workflow.report.failures import failures
 from workflow.report.files import write_figures, write_tables
-from workflow.report.page import cards, render, run_line
+from workflow.report.page import cards, extent, render, run_line
 from workflow.report.provenance import most_frequent, version_lines
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
@@ -152,6 +152,15 @@ def test_studies_have_cards_on_the_first_screen() -> None:
     )
     ablation = {"parts": kinds()["ablation"]}
     assert cards({"parts": benchmark_study()}, ablation, SCORING) == []
+
+
+def test_a_study_says_what_it_rests_on() -> None:
+    assert extent(benchmark_study()) == "Rests on 2 datasets, 2 folds."
+    probed = benchmark_study().query("fold == 0").assign(rows=[8, 8, 12, 12])
+    assert extent(probed) == (
+        "Rests on 2 datasets, 1 fold; 8 to 12 test rows of each are probed; nothing is known of "
+        "how much another training would differ."
+    )
 
 
 def test_run_is_said_in_a_line() -> None:
