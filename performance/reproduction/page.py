@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from string import ascii_lowercase
 
+import pandas as pd
+
 from npt.metrics import METRICS
 from performance.reproduction.cells import TITLES, PublishedCell
 from performance.reproduction.curves import curves
@@ -18,12 +20,14 @@ from performance.study_tables import rank_texts, recomputed_ranks
 from performance.table_columns import markdown_of_cells
 from workflow.planning.forecast import Cost, estimate, hours, petaflop
 from workflow.report.cells import formatted, number
-from workflow.report.published import FAR, SCALES, in_standard_errors
+from workflow.report.published import SCALES, in_standard_errors
+from workflow.report.statistics import t_quantile
 from workflow.report.titles import dataset_title, method_title
 
 RELEASED_FOLDS = "_legacy"
 CPU_SECONDS = 3600.0  # from which a study is said to need CPU cores
 BREAK = "<br>"
+FAR = 2.0  # standard errors
 
 
 def counts() -> str:
@@ -174,7 +178,8 @@ def _result_text(cell: PublishedCell, result: Result) -> str:
     errors = difference(cell, measured)
     if not math.isnan(errors):
         shown = formatted(errors, 1, sign=True)
-        text += f" (**{shown}**)" if abs(errors) > FAR else f" ({shown})"
+        bound = t_quantile(pd.Series([measured.folds])).item()
+        text += f" (**{shown}**)" if abs(errors) > bound else f" ({shown})"
     return text
 
 

@@ -88,14 +88,14 @@ class Ablated(Quantity):
         base = variants.get(BASE)
         if base and not runs[base].settings["feature_mask"]:
             variants.setdefault("no_feature_masking", base)
-        if paper_table(set(variants)) != self.table:
+        if paper_table(self.dataset, set(variants)) != self.table:
             return None
         return variants.get(self.variant)
 
     def measured(self, study: pd.DataFrame) -> list[Measured]:
         """The variant in rows with the variants of the paper's table."""
         rows = rows_of(study, self.dataset, NPT)
-        if paper_table(set(rows["variant"])) != self.table:
+        if paper_table(self.dataset, set(rows["variant"])) != self.table:
             return []
         return scores(rows[rows["variant"] == self.variant], self.metric)
 

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from workflow.report.cells import Cell
+from workflow.report.cells import MISSING, Cell
 from workflow.report.published import (
-    difference_cell,
+    difference_cells,
     in_standard_errors,
     is_part_of,
     paper_name,
@@ -27,19 +28,30 @@ def test_no_difference_without_an_error_here(error: float, published_error: floa
     assert np.isnan(in_standard_errors(5.0, error, 4.0, published_error))
 
 
-@pytest.mark.parametrize(
-    ("errors", "text", "bold"),
-    [(2.04, "+2.0", True), (1.96, "+2.0", False), (-2.5, "−2.5", True)],
-)
-def test_large_differences_are_bold(errors: float, text: str, bold: bool) -> None:
-    assert difference_cell(errors) == Cell(text, errors, bold)
+def test_differences_beyond_the_t_quantile_are_bold() -> None:
+    """It is 4.30 for three folds and 2.26 for ten."""
+    frame = pd.DataFrame(
+        {
+            "standard_errors": [4.2, -4.4, 2.2, 2.4, np.nan],
+            "folds": [3, 3, 10, 10, 1],
+        }
+    )
+    assert difference_cells(frame) == [
+        Cell("+4.2", 4.2),
+        Cell("−4.4", -4.4, bold=True),
+        Cell("+2.2", 2.2),
+        Cell("+2.4", 2.4, bold=True),
+        MISSING,
+    ]
 
 
 def test_results_are_in_our_units() -> None:
     mean, error = published_result("breast_cancer_legacy", "npt", "accuracy") or (0, 0)
     assert (mean, error) == (pytest.approx(0.9473), pytest.approx(0.0069))
     assert published_result("yacht", "knn", "rmse") is not None
-    assert published_result("yacht", "knn", "mse") is None
+    mean, error = published_result("yacht", "npt", "mse") or (0, 0)
+    assert (mean, error) == (pytest.approx(1.8), pytest.approx(1.49 / 10**0.5))
+    assert published_result("yacht", "knn", "nll") is None
 
 
 def test_other_datasets_have_no_published_results() -> None:

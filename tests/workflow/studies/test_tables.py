@@ -115,7 +115,14 @@ def test_corruption_lowers_accuracy_and_raises_rmse() -> None:
         "NPT",
     )[:4] == ["90.0", "75.0", "−15.0 ± 5.0", "0.0"]
     assert line(rmse, "Yacht", "NPT")[:4] == ["1.00", "2.00", "+100.0", "0.0"]
-    assert "As in the paper's Table 2" in rmse.columns
+    assert "As in the paper's Table 2" not in rmse.columns
+
+
+def test_changes_of_the_paper_stand_beside_its_variants() -> None:
+    study = corruption_study().replace({"variant": {"base": "target_mask_0.1"}})
+    _, rmse = table("corruption", study).sections
+    cells = rmse.columns["As in the paper's Table 2"]
+    assert [cell.text for cell in cells] == ["−52"]
 
 
 def test_corruption_in_sentences() -> None:

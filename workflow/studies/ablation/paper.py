@@ -14,11 +14,17 @@ TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
 PRINTED_METRICS = {"accuracy_percent": "accuracy"}
 
 
-def paper_table(variants: set[str]) -> str:
-    """The table of the paper that has these variants; empty if there is none."""
+def paper_table(dataset: str, variants: set[str]) -> str:
+    """The table of the paper that has these variants; empty if there is none.
+
+    A dataset whose base masks no features needs no variant without.
+    """
     table_4_variants = published()["table_4_ablation"]["cells"]["protein"]
     if variants >= set(table_4_variants):
         return "table_4_ablation"
+    unmasked = published()["table_5_ablation"]["without_feature_masking_by_default"]
+    if paper_name(dataset) in unmasked:
+        variants = {*variants, "no_feature_masking"}
     if variants >= TABLE_5_VARIANTS:
         return "table_5_ablation"
     return ""

@@ -17,7 +17,7 @@ from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
     WHOLE_METHODS,
-    difference_cell,
+    difference_cells,
     differences_from_paper,
     in_standard_errors,
     published_ranks,
@@ -42,7 +42,7 @@ __all__ = ["cost", "fold_tests", "metrics", "published", "rank_tests", "ranks", 
 PAPER_RANKS_NOTE = (
     "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "
     "methods on these datasets. The difference is in standard errors over datasets, bold beyond "
-    "two."
+    "the 5 % level of Student's t over them."
 )
 RANKS_GROUP = "Mean ranks of each task"
 RANKING_NOTES: dict[Ranking, str] = {
@@ -160,7 +160,7 @@ def _rank_columns(means: pd.DataFrame) -> dict[str, list[Cell]]:
         "Method": texts(method_titles(means)),
         "Mean rank": with_errors(means, "mean_rank", 2),
         "Paper": with_errors(means, "published", 2, error="published_error"),
-        DIFFERENCE: [difference_cell(errors) for errors in means["standard_errors"]],
+        DIFFERENCE: difference_cells(means, "datasets"),
     }
     return Section("", columns).without_empty("Paper", DIFFERENCE).columns
 
@@ -209,5 +209,5 @@ def _published_columns(part: pd.DataFrame) -> dict[str, list[Cell]]:
         "Method": texts(method_titles(part)),
         "Here": with_errors(part, "mean"),
         "Paper": with_errors(part, "published", error="published_error"),
-        DIFFERENCE: [difference_cell(errors) for errors in part["standard_errors"]],
+        DIFFERENCE: difference_cells(part),
     }

@@ -9,11 +9,11 @@ import pandas as pd
 
 from baselines import methods
 from workflow.config.scoring import Scoring
-from workflow.report.cells import MISSING, Cell, text
+from workflow.report.cells import Cell, text
 from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
-    difference_cell,
+    difference_cells,
     in_standard_errors,
     is_part_of,
     published,
@@ -151,20 +151,20 @@ def _compared_with_paper(tidy: pd.DataFrame) -> Section:
     }
     for title, name in PAPER_COLUMNS.items():
         columns[f"{title}, paper"] = numbers(shown[f"published_{name}"], 2)
-    columns[DIFFERENCE] = [_difference(row) for row in shown.to_dict("records")]
+    errors = [_difference(row) for row in shown.to_dict("records")]
+    columns[DIFFERENCE] = difference_cells(shown.assign(standard_errors=errors))
     title = "Compared with the paper's Table 3, test RMSE on the whole of Protein"
     return Section(title, columns).without_empty(DIFFERENCE)
 
 
-def _difference(row: dict[Any, Any]) -> Cell:
+def _difference(row: dict[Any, Any]) -> float:
+    """From the paper's NPT, in standard errors."""
     if row["method"] != "npt":
-        return MISSING
+        return np.nan
     rmse, error = row["rmse"], row["standard_error"]
-    return difference_cell(
-        in_standard_errors(
-            rmse,
-            error,
-            row["published_npt"],
-            np.nan,
-        )
+    return in_standard_errors(
+        rmse,
+        error,
+        row["published_npt"],
+        np.nan,
     )
