@@ -19,15 +19,12 @@ export PYTHONDONTWRITEBYTECODE :=
 
 run: $(VENV)/.installed
 	@$(SNAKEMAKE)
-	@echo "report: $(CURDIR)/results/report/index.html"
 
 smoke: $(VENV)/.installed
 	@$(SNAKEMAKE) --directory build/smoke --configfile workflow/configs/smoke.yaml
-	@echo "report: $(CURDIR)/build/smoke/results/report/index.html"
 
 paper: $(VENV)/.installed
 	@$(SNAKEMAKE) --configfile workflow/configs/paper.yaml
-	@echo "report: $(CURDIR)/results/report/index.html"
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
@@ -62,10 +59,12 @@ clean-env:
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another with make PYTHON=python3.11")'
-	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) -e '.[$(HARDWARE),data]'
+	@echo "setting up $(CURDIR)/$(VENV): a minute or two, 2 GB of packages"
+	@$(PYTHON) -m venv $(VENV)
+	@$(INSTALL) -e '.[$(HARDWARE),data]'
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(INSTALL) -e '.[$(HARDWARE),data,test]'
+	@echo "adding the packages of the tests"
+	@$(INSTALL) -e '.[$(HARDWARE),data,test]'
 	@touch $@

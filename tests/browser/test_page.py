@@ -5,7 +5,9 @@ Needs Chromium (Debian's `chromium`, or the path in `NPT_CHROMIUM`).
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,9 +112,24 @@ def test_page_loads_nothing_else(page: Any, report: Path) -> None:
 
 
 def test_figures_are_shown(page: Any) -> None:
-    widths = page.eval_on_selector_all("img", "images => images.map(image => image.naturalWidth)")
-    assert len(widths) == len(FIGURES)
-    assert min(widths) > 300
+    drawings = page.locator("figure svg[role=img]")
+    assert drawings.count() == len(FIGURES)
+    for drawing in drawings.all():
+        assert drawing.bounding_box()["width"] > 250
+        assert drawing.locator("text").count() > 5
+        assert len(drawing.get_attribute("aria-label") or "") > 40
+
+
+def test_no_two_parts_of_the_page_share_an_identifier(page: Any) -> None:
+    names = page.eval_on_selector_all("[id]", "parts => parts.map(part => part.id)")
+    assert len(set(names)) == len(names)
+
+
+def test_first_screen_has_a_figure_and_a_table(page: Any) -> None:
+    first = page.locator(".first")
+    assert first.locator("figcaption").inner_text().startswith("Figure 1.")
+    assert first.locator("h3").inner_text().startswith("Table 1. Test scores on 2 datasets")
+    assert page.locator(TABLE).count() == 1  # and no second time further below
 
 
 def test_summary_is_shown(page: Any) -> None:
@@ -197,4 +214,75 @@ def test_tables_of_their_own_sort(browser: Any, report: Path) -> None:
     button.click()
     button.click()
     assert column(page, 1) == ["MLP", "k-NN", "NPT", "TabNet"]
+    page.close()
+
+
+def test_text_of_figures_follows_the_color_scheme(browser: Any, report: Path) -> None:
+    page = browser.new_page(color_scheme="dark")
+    page.goto(report.as_uri())
+    fills = page.eval_on_selector_all(
+        ".drawing text", "texts => texts.map(text => getComputedStyle(text).fill)"
+    )
+    dark = [fill for fill in fills if sum(map(int, re.findall(r"\d+", fill)[:3])) < 200]
+    assert len(fills) > 50
+    assert dark == []
+    page.close()
+
+
+@pytest.fixture
+def copied(browser: Any, report: Path) -> Iterator[Any]:
+    """The page, whose clipboard is kept in a variable."""
+    page = browser.new_page()
+    page.goto(report.as_uri())
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', "
+        "{value: {writeText: async (text) => { window.copied = text; }}})"
+    )
+    yield page
+    page.close()
+
+
+def test_tables_are_copied_without_their_files(copied: Any) -> None:
+    bar = copied.locator(f"{TABLE} + .copy")
+    bar.get_by_text("copy csv").click()
+    frame = pd.read_csv(io.StringIO(copied.evaluate("copied")))
+    assert list(frame["Method"]) == ["NPT", "k-NN", "MLP", "TabNet"]
+    assert frame["Yacht, RMSE ↓"].iloc[0] == "0.510 ± 0.010"
+    bar.get_by_text("copy tex").click()
+    lines = copied.evaluate("copied").splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrr}"
+    assert lines[4].startswith(r"NPT & 0.510 $\pm$ 0.010 & \textbf{0.510 $\pm$ 0.010} &")
+
+
+def test_filters_hide_rows_and_columns_and_stay_in_the_address(browser: Any, report: Path) -> None:
+    page = browser.new_page()
+    page.goto(report.as_uri())
+    page.locator("#filter summary").click()
+    page.get_by_label("MLP", exact=True).uncheck()
+    page.get_by_label("Breast Cancer", exact=True).uncheck()
+    again = browser.new_page()
+    again.goto(page.url)
+    for one in (page, again):
+        shown = one.locator(f"{TABLE} tbody tr:not([hidden]) > :first-child").all_inner_texts()
+        assert shown == ["NPT", "k-NN", "TabNet"]
+        heads = one.locator(f"{TABLE} thead th:not([hidden])").all_inner_texts()
+        assert not any("Breast Cancer" in head for head in heads)
+    again.locator("#filter summary").click()
+    again.get_by_label("MLP", exact=True).check()
+    again.get_by_label("Breast Cancer", exact=True).check()
+    assert "#hide" not in again.url
+    assert again.locator(f"{TABLE} tbody tr:not([hidden])").count() == 4
+    page.close()
+    again.close()
+
+
+def test_print_opens_all_folds(browser: Any, report: Path) -> None:
+    page = browser.new_page()
+    page.goto(report.as_uri())
+    closed = page.locator("main details:not([open])").count()
+    assert closed > 1
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("main details:not([open])").count() == 1  # the filter, which is not printed
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("main details:not([open])").count() == closed
     page.close()

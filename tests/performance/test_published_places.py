@@ -1,4 +1,4 @@
-"""Every number that the paper prints stands in a table of the configurations that train its models."""
+"""Every number that the paper prints stands beside the model that it is of."""
 
 from __future__ import annotations
 

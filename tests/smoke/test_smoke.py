@@ -162,7 +162,17 @@ def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path
     weights.unlink()
     (folder / "results/tables/main.ranks.md").unlink()
     (folder / "results/runs/synthetic/knn/base/seed_0/folds_0-1.jsonl").unlink()
-    assert run(folder, config=config).returncode == 0
+    mended = run(folder, config=config)
+    assert mended.returncode == 0
+    lines = mended.stdout.splitlines()
+    assert re.search(
+        r"^\[ *\d+/\d+ .*\] k-NN on Synthetic\*, folds 0-1: fold 0 AUROC 0\.\d+",
+        mended.stdout,
+        re.M,
+    )
+    assert re.match(r"Do scores depend on them\? NPT", lines[-5])
+    assert lines[-1] == f"report: {(folder / 'results/report/index.html').as_uri()}"
+    assert "Select jobs to execute" not in mended.stdout + mended.stderr
     assert shown(folder) == shown(finished)
     assert not interim.exists()
 

@@ -92,6 +92,9 @@ class Config(Strict):
     preset: str = "custom"
     """Name of the configuration, shown with its results."""
 
+    note: str = ""
+    """What a reader must know of this configuration; the report shows it first, as it is."""
+
     folds: FoldNumbers
     """Folds of every dataset: `all`, `3`, `0-2` or `[0, 1]`."""
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from baselines import baselines
+from baselines import baselines, methods
 from npt.validation import validated
 from workflow.config.method_settings import typed_settings
 from workflow.planning import measurements, resources
+from workflow.planning.patterns import rule_of
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
@@ -95,6 +97,22 @@ def table(costs: Sequence[Cost], gpu_teraflops: float | None) -> str:
     if unmeasured:
         lines.append(f"Left out, as never measured: {', '.join(sorted(unmeasured))}.")
     return "\n".join(lines)
+
+
+def job_seconds(plan: Plan) -> dict[str, float]:
+    """Mean seconds of one core of a job, by rule; of rules without a forecast, under ""."""
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for run in plan.runs.values():
+        cost = Cost(run.stem)
+        _add_run(cost, plan, run)
+        seconds[rule_of(methods()[run.method])].append(cost.cpu_seconds)
+    for study in plan.studies.values():
+        for run in plan.probed_runs_of(study):
+            cost = Cost(study.name)
+            _add_probe(cost, plan, study, run)
+            seconds["probe"].append(cost.cpu_seconds)
+    means = {rule: float(np.mean(of_rule)) for rule, of_rule in seconds.items()}
+    return {"": JOB_SECONDS, **means}
 
 
 def _add_run(cost: Cost, plan: Plan, run: Run) -> None:

@@ -20,7 +20,7 @@ def methods_of_rule(rule: str) -> str:
     """Pattern of the methods that a rule runs."""
     names: list[str] = []
     for name, method in methods().items():
-        if _rule_of(method) == rule:
+        if rule_of(method) == rule:
             names.append(name)
     return any_of(names)
 
@@ -35,7 +35,8 @@ def studies_of_kind(plan: Plan, kind: str) -> str:
     return any_of(study.name for study in plan.studies.values() if study.kind == kind)
 
 
-def _rule_of(method: Method) -> str:
+def rule_of(method: Method) -> str:
+    """The rule that runs a method."""
     if method.saves_weights:
         return "train"
     if method.accelerated:

@@ -41,6 +41,7 @@ class Plan(Strict):
     """
 
     preset: str
+    note: str = ""
     scoring: Scoring
     custom_datasets: dict[str, CustomDataset]
     dataset_fingerprints: dict[str, str]
@@ -75,6 +76,7 @@ class Plan(Strict):
         }
         return cls(
             preset=config.preset,
+            note=config.note,
             scoring=config.scoring,
             custom_datasets=used_custom,
             dataset_fingerprints=fingerprints,

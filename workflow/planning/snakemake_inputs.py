@@ -206,6 +206,7 @@ class Jobs:
         studies = self.plan.studies.values()
         facts = [
             self.plan.preset,
+            self.plan.note,
             [study.name for study in studies],
             [study.kind for study in studies],
             self.scoring,
@@ -223,7 +224,7 @@ class Jobs:
         files: list[str] = []
         for study in self.plan.studies.values():
             for name in kinds()[study.kind].figures:
-                files.append(paths.figure(study.name, name, "png"))
+                files.append(paths.figure(study.name, name, "svg"))
         return files
 
     @property

@@ -17,12 +17,14 @@ class Cell:
         value: None for text; NaN for a missing number, which is shown as a dash.
         bold: Whether it stands out.
         italic: Whether it belongs to the bold one. On a page it is shaded.
+        link: Path below the results of what it was made from; empty if there is none.
     """
 
     text: str
     value: float | None = None
     bold: bool = False
     italic: bool = False
+    link: str = ""
 
     @property
     def is_number(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ matplotlib.use("Agg")
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 STYLE = Path(__file__).with_name("figure.mplstyle")
@@ -43,21 +44,49 @@ def pyplot() -> Any:
     return plt
 
 
-def panels(count: int, rows: int) -> tuple[Figure, list[Axes]]:
+def panels(
+    count: int,
+    rows: int,
+    *,
+    columns: int = 2,
+    same_rows: bool = False,
+) -> tuple[Figure, list[Axes]]:
     """A figure of `count` panels, each as high as `rows` lines of text.
 
-    One panel fills a column of a paper; several fill a page, in pairs.
+    One panel fills a column of a paper; several fill a page, `columns` in a line.
+
+    Args:
+        same_rows: Whether the panels of a line share their labels, at the left.
     """
-    columns = min(2, count)
+    columns = min(columns, count)
     lines = -(-count // columns)
     width = COLUMN if columns == 1 else PAGE
     height = (ROW_HEIGHT * rows + MARGIN) * lines
     figure, axes = pyplot().subplots(
-        lines, columns, figsize=(width, height), squeeze=False, layout="constrained"
+        lines,
+        columns,
+        figsize=(width, height),
+        squeeze=False,
+        sharey="row" if same_rows else "none",
+        layout="constrained",
     )
     for unused in axes.flat[count:]:
         unused.set_visible(False)
     return figure, list(axes.flat[:count])
+
+
+def stacked(rows: Sequence[int]) -> tuple[Figure, list[Axes]]:
+    """A figure as wide as a column of a paper: panels below each other, of these lines of text."""
+    height = sum(ROW_HEIGHT * lines + MARGIN for lines in rows)
+    figure, axes = pyplot().subplots(
+        len(rows),
+        1,
+        figsize=(COLUMN, height),
+        squeeze=False,
+        layout="constrained",
+        height_ratios=[ROW_HEIGHT * lines + MARGIN / 2 for lines in rows],
+    )
+    return figure, list(axes.flat)
 
 
 def points(
@@ -65,11 +94,15 @@ def points(
     labels: list[str],
     means: pd.Series,
     errors: pd.Series,
-    highlight: list[str] | None = None,
+    npts: Mapping[str, str] | None = None,
 ) -> None:
-    """Means with error bars, the first label on top; NPTs, or `highlight`, in their own color."""
-    if highlight is None:
-        highlight = [label for label in labels if npt_of_title(label)]
+    """Means with error bars, the first label on top; NPTs in colors of their own.
+
+    Args:
+        npts: Name of the NPT by label; by default a label is the title of a method.
+    """
+    if npts is None:
+        npts = {label: npt for label in labels if (npt := npt_of_title(label))}
     for label, height, mean, error in zip(labels, heights(labels), means, errors, strict=True):
         if pd.isna(mean):
             axis.annotate(
@@ -80,7 +113,7 @@ def points(
                 color="0.4",
             )
             continue
-        color, marker = (NPT_COLOR, "D") if label in highlight else (OTHER_COLOR, "o")
+        color, marker = NPT_STYLES[npts[label]] if label in npts else (OTHER_COLOR, "s")
         width = None if pd.isna(error) or error == 0 else error
         axis.errorbar(
             mean,
@@ -94,6 +127,16 @@ def points(
         axis.set_ylim(-0.6, len(labels) - 0.4)
     axis.set_yticks(range(len(labels)), reversed(labels))
     axis.grid(axis="y", visible=False)
+
+
+def logarithmic(axis: Axis) -> None:
+    """A logarithmic axis with plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=6))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def heights(labels: Sequence[str]) -> range:

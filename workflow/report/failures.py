@@ -10,6 +10,7 @@ import pandas as pd
 
 from workflow.config.folds import format_folds
 from workflow.config.scoring import Scoring
+from workflow.report.cells import counted
 from workflow.report.statistics import missing_reason
 
 
@@ -27,6 +28,14 @@ def failures(studies: Mapping[str, pd.DataFrame], scoring: Scoring) -> list[str]
         shown = format_folds(numbers).replace("_", ", ")
         lines.append(f"{run}, {noun} {shown}: {reason}")
     return lines
+
+
+def results_line(studies: Mapping[str, pd.DataFrame]) -> str:
+    """How many results there are, and how many failed."""
+    statuses = pd.concat([study["status"] for study in studies.values()])
+    failed = int((statuses != "ok").sum())
+    finished = f"{len(statuses) - failed} of {counted(len(statuses), 'result')}"
+    return f"{finished}; {failed} failed or skipped, see the report" if failed else finished
 
 
 def _run(study: str, row: Mapping[Any, Any]) -> str:

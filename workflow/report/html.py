@@ -32,8 +32,12 @@ def html(table: Table, title: str, preset: str) -> str:
     return rendered("table.html.j2", title=title, preset=preset, sections=table.sections)
 
 
-def html_table(section: Section) -> Markup:
-    """The cells of a section; the columns of tables with more than two rows sort at a click."""
+def html_table(section: Section, results: str = "..") -> Markup:
+    """The cells of a section; the columns of tables with more than two rows sort at a click.
+
+    Args:
+        results: Path from the page to the results, for the links of cells.
+    """
     columns = section.columns.values()
     numeric = [all(cell.is_number for cell in cells) for cells in columns]
     sortable = len(section.rows) > 2
@@ -42,11 +46,11 @@ def html_table(section: Section) -> Markup:
         head += _head(title, is_numeric, sortable)
     body = Markup("")
     for row in section.rows:
-        body += _row(row, numeric)
+        body += _row(row, numeric, results)
     return Markup(
         "<div class='wide' role='region' tabindex='0' aria-label='{}'>"
-        "<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
-    ).format(section.title, head, body)
+        "<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
+    ).format(section.title, section.title, head, body)
 
 
 def html_note(text: str) -> Markup:
@@ -66,11 +70,15 @@ def _head(title: str, numeric: bool, sortable: bool) -> Markup:
     return Markup("<th scope='col'{}>{}</th>").format(css_class, label)
 
 
-def _row(cells: tuple[Cell, ...], numeric: list[bool]) -> Markup:
+def _row(
+    cells: tuple[Cell, ...],
+    numeric: list[bool],
+    results: str,
+) -> Markup:
     row = Markup("")
     for place, (cell, is_numeric) in enumerate(zip(cells, numeric, strict=True)):
         is_head = place == 0 and not is_numeric
-        row += _cell(cell, is_numeric, is_head)
+        row += _cell(cell, is_numeric, is_head, results)
     return Markup("<tr>{}</tr>").format(row)
 
 
@@ -78,6 +86,7 @@ def _cell(
     cell: Cell,
     numeric: bool,
     is_head: bool,
+    results: str,
 ) -> Markup:
     """A cell of the body; `is_head` makes it the head of its row."""
     attributes = Markup("")
@@ -88,6 +97,9 @@ def _cell(
     text = escape(cell.text)
     if cell.bold:
         text = Markup("<strong>{}</strong>").format(text)
+    if cell.link:
+        link = f"{results}/{cell.link}"
+        text = Markup("<a class='raw' href='{}'>{}</a>").format(link, text)
     if is_head:
         return Markup("<th scope='row'>{}</th>").format(text)
     return Markup("<td{}>{}</td>").format(attributes, text)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import struct
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from npt.data.store import Prepared
+from workflow.config.fields import TUNED
 from workflow.config.scoring import Scoring
 from workflow.planning.paths import FIGURE_FORMATS, TABLE_FORMATS
 from workflow.planning.run import Run
@@ -20,9 +20,16 @@ from workflow.report.caveats import caveats
 from workflow.report.cells import counted
 from workflow.report.failures import failures
 from workflow.report.html import rendered
-from workflow.report.provenance import datasets_section, settings_section, version_lines
+from workflow.report.provenance import (
+    all_settings,
+    datasets_section,
+    run_facts,
+    settings_section,
+    version_lines,
+)
 from workflow.report.sections import Section
-from workflow.report.titles import dataset_title
+from workflow.report.svg import inline_svg
+from workflow.report.titles import dataset_title, method_titles
 from workflow.results.row import UNFINISHED
 from workflow.studies import kinds
 from workflow.studies.study_kind import Card, StudyKind
@@ -34,16 +41,12 @@ class ShownFigure:
 
     Attributes:
         name: Stem of its files.
-        image: The PNG as a data address.
-        width: Width in CSS pixels.
-        height: Height in CSS pixels.
+        drawing: The SVG.
     """
 
     name: str
     caption: str
-    image: str
-    width: int
-    height: int
+    drawing: Markup
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,14 @@ class ShownTable:
 
     name: str
     groups: Sequence[tuple[str, Sequence[Section]]]
+
+
+@dataclass
+class FirstScreen:
+    """What stands below the answers: what leads the first study of each kind."""
+
+    figures: list[ShownFigure] = field(default_factory=list)
+    tables: list[ShownTable] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,7 @@ def render(
     prepared: Sequence[Prepared],
     remarks: Sequence[str] | None = None,
     runs: Sequence[Run] = (),
+    note: str = "",
 ) -> str:
     """HTML of the report from collected studies, drawn figures and prepared datasets.
 
@@ -85,27 +97,43 @@ def render(
         remarks: For an unfinished run, what is wrong beyond the missing rows. Such a report lies
             one folder deeper.
         runs: Of the plan, for what is said about the sizes of models.
+        note: That of the configuration, which is shown as it is.
     """
     kind_of = {name: kinds()[kind] for name, kind in study_kinds.items()}
     begun = {name: study for name, study in studies.items() if _has_results(study)}
     unfinished = remarks is not None
+    shown = _shown_studies(begun, kind_of, scoring, results)
+    first, shown = _first_screen(shown, kind_of)
     return rendered(
         "page.html.j2",
         preset=preset,
         missing=_missing(studies) if unfinished else None,
         raw="../.." if unfinished else "..",
-        run_line=run_line(studies, preset),
+        run_line=" · ".join([run_line(studies, preset), *run_facts(begun.values())]),
+        note=note,
         caveats=caveats(begun.values(), prepared, runs),
         cards=cards(begun, kind_of, scoring),
-        studies=_shown_studies(begun, kind_of, scoring, results),
+        first=first,
+        studies=shown,
+        methods=_titles(begun, "method"),
+        dataset_titles=_titles(begun, "dataset"),
         formats={"figures": FIGURE_FORMATS, "tables": TABLE_FORMATS},
         datasets=datasets_section(prepared),
         custom_datasets=_descriptions(prepared),
         settings=settings_section(begun.values()),
+        all_settings=all_settings(runs),
         versions=version_lines(begun.values()),
         failures=[*(remarks or ()), *failures(studies, scoring)],
         has_stars=_has_stars(studies),
     )
+
+
+def _titles(studies: Mapping[str, pd.DataFrame], what: str) -> list[str]:
+    """Titles of the methods or datasets, by which a reader may filter."""
+    titles: list[str] = []
+    for study in studies.values():
+        titles += method_titles(study) if what == "method" else map(dataset_title, study[what])
+    return list(dict.fromkeys(titles))
 
 
 def run_line(studies: Mapping[str, pd.DataFrame], preset: str) -> str:
@@ -144,9 +172,19 @@ def cards(
     for name in sorted(studies, key=lambda name: kind_of[name].order):
         kind = kind_of[name]
         for card in kind.cards(studies[name], scoring):
-            of_study = replace(card, study=name)
-            made.append(of_study)
+            made.append(_shortened(card, name))
     return made
+
+
+def _shortened(card: Card, study: str) -> Card:
+    """A card of a study; on the first screen a method has one variant, which needs no name."""
+    of_best = f" ({TUNED})"
+    return replace(
+        card,
+        study=study,
+        verdict=card.verdict.replace(of_best, ""),
+        evidence=card.evidence.replace(of_best, ""),
+    )
 
 
 def _has_results(study: pd.DataFrame) -> bool:
@@ -196,6 +234,33 @@ def _shown_studies(
     return shown
 
 
+def _first_screen(
+    studies: Sequence[ShownStudy], kind_of: Mapping[str, StudyKind]
+) -> tuple[FirstScreen, list[ShownStudy]]:
+    """What leads the first study of each kind, and the studies without it."""
+    first = FirstScreen()
+    led: set[str] = set()
+    others = []
+    for study in studies:
+        kind = kind_of[study.name]
+        if kind.name in led:
+            others.append(study)
+            continue
+        led.add(kind.name)
+        stem = f"{study.name}.{kind.first_figure}"
+        first.figures += [figure for figure in study.figures if figure.name == stem]
+        first.tables += [table for table in study.tables if table.name == kind.first_table]
+        figures = [figure for figure in study.figures if figure.name != stem]
+        tables = [_without_sections(table, kind.first_table) for table in study.tables]
+        others.append(replace(study, figures=figures, tables=tables))
+    return first, others
+
+
+def _without_sections(table: ShownTable, name: str) -> ShownTable:
+    """The table with its files alone, if it has this name."""
+    return ShownTable(table.name, ()) if table.name == name else table
+
+
 def _shown_tables(
     study: pd.DataFrame,
     kind: StudyKind,
@@ -222,13 +287,6 @@ def _groups(sections: Sequence[Section]) -> list[tuple[str, Sequence[Section]]]:
 
 
 def _shown_figure(stem: str, caption: str, results: Path) -> ShownFigure:
-    content = (results / "figures" / f"{stem}.png").read_bytes()
-    width, height = struct.unpack(">II", content[16:24])
-    image = f"data:image/png;base64,{base64.b64encode(content).decode()}"
-    return ShownFigure(
-        stem,
-        caption,
-        image,
-        width // 2,
-        height // 2,
-    )
+    path = results / "figures" / f"{stem}.svg"
+    prefix = stem.replace(".", "-")
+    return ShownFigure(stem, caption, inline_svg(path, prefix, caption))

@@ -118,8 +118,8 @@ def published_ranks(
 ) -> pd.DataFrame | None:
     """Mean ranks of the paper's values for the same methods on the same datasets.
 
-    None if the paper lacks one of them, or if there is nothing to rank. For the datasets and methods of its Table 1, and with its
-    ranking, these are the ranks of that table.
+    None if the paper lacks one of them, or if there is nothing to rank. For the datasets and
+    methods of its Table 1, and with its ranking, these are the ranks of that table.
     """
     if len(methods) < 2 or len(set(methods)) < len(methods):
         return None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from baselines import methods
 from npt.data.datasets import datasets
 from npt.table import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The models that the benchmark is about: named in sentences, and drawn in colors of their own. The
 # first of them in a study is the one that other methods are compared with.

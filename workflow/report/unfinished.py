@@ -48,6 +48,7 @@ def write_interim(
         prepared,
         remarks(plan, collected),
         list(plan.runs.values()),
+        plan.note,
     )
     report = folder / "report" / "index.html"
     report.parent.mkdir(parents=True)

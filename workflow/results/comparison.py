@@ -14,7 +14,8 @@ from typing import Any
 from npt.interface import UserError
 
 IDENTITY = ("dataset", "method", "variant", "seed", "fold")
-VOLATILE = ("versions", "revision", "fingerprint", "device")  # differ between machines and code
+# Differ between machines, days and code.
+VOLATILE = ("versions", "revision", "fingerprint", "device", "machine", "date")
 MEASURED = ("seconds", "memory")  # parts of the names of columns that are measurements
 
 Cells = dict[str, str]

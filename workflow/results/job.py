@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.revision import revision
 from workflow.planning.run import Run
+from workflow.report.cells import counted
 
 COMMON_LIBRARIES = ("numpy", "pandas", "scikit-learn")  # splits, encoding and metrics use them
 HASH_LENGTH = 16  # digits of a hash in a row
@@ -89,6 +93,8 @@ class Job:
             **data_hashes(self.prepared),
             "revision": revision(self.method, sources),
             "versions": versions(self.method.libraries),
+            "machine": machine(),
+            "date": datetime.now(UTC).date().isoformat(),
         }
         if not self.settings.transductive:
             columns["transductive"] = False
@@ -101,6 +107,27 @@ def data_hashes(prepared: store.Prepared) -> dict[str, str]:
         "data": prepared.facts["content"][:HASH_LENGTH],
         "splits": prepared.facts["splits"][:HASH_LENGTH],
     }
+
+
+@cache
+def machine() -> str:
+    """The processor and the cores that this process may use."""
+    processor = platform.processor() or platform.machine()
+    described = Path("/proc/cpuinfo")
+    if described.exists():
+        for line in described.read_text(errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                processor = " ".join(value.split())
+                break
+    return f"{processor}, {counted(available_cores(), 'core')}"
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def versions(libraries: Iterable[str]) -> dict[str, str]:

@@ -39,6 +39,8 @@ class Row(BaseModel):
     transductive: bool = True  # the setting; only rows with false have the column
     revision: str = ""
     versions: dict[str, str] | None = None
+    machine: str = ""  # its processor, and how many of its cores a job may use
+    date: str = ""  # on which the fold was begun, in UTC
     train_rows: Count | None = None
     validation_rows: Count | None = None
     test_rows: Count | None = None

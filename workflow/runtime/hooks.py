@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from workflow.planning.outdated import has_old_layout, outdated_folders
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 from workflow.runtime.folder_lock import claim
+from workflow.runtime.terminal import clock_time, install, outcomes_in
 
+BEGUN = time.monotonic()
 LARGE = 5e15  # floating-point operations, a day of a CPU core
 INTERRUPTED = re.compile(
     r"Terminating processes on user request"
@@ -36,6 +39,7 @@ def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
         plan = Plan.of(read(config))
         if snakemake.is_main_process:
             _begin(plan, dry_run=snakemake.output_settings.dryrun)
+            install(plan, snakemake)
     except UserError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
@@ -53,8 +57,10 @@ def started(jobs: Jobs, config: Mapping[str, Any]) -> None:
 
 
 def finished() -> None:
-    """Remove the interim report that a newer complete one replaces."""
+    """Tell the results, and remove the interim report that the complete one replaces."""
     report = Path(paths.REPORT)
+    if report.exists():
+        _tell_results(report)
     interim = Path(paths.INTERIM, "report", "index.html")
     if not (report.exists() and interim.exists()):
         return
@@ -62,12 +68,24 @@ def finished() -> None:
         shutil.rmtree(paths.INTERIM, ignore_errors=True)
 
 
+def _tell_results(report: Path) -> None:
+    """What the report says first, the time, and the address of the page."""
+    print()
+    for line in outcomes_in(Path(paths.log("report", "report"))):
+        print(line)
+    print(f"time:   {clock_time(time.monotonic() - BEGUN)}")
+    print(f"report: {report.resolve().as_uri()}", flush=True)
+
+
 def failed(logs: Iterable[str]) -> None:
     """Write an interim report after failed jobs, but not after Ctrl-C."""
+    logs = list(logs)
     for log in logs:
         if INTERRUPTED.search(Path(log).read_text(errors="replace")):
             return
     subprocess.run([sys.executable, "-m", "workflow.steps.interim"], check=False)
+    for log in logs:
+        print(f"Snakemake's log: {log}", flush=True)
 
 
 def _set_up_environment() -> None:

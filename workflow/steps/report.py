@@ -8,9 +8,11 @@ from npt.atomic import replacing
 from npt.data import store
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.report.page import render
+from workflow.report.failures import results_line
+from workflow.report.page import cards, render
 from workflow.results.study_file import read_study
-from workflow.runtime.command import execute, parser
+from workflow.runtime.command import OUTCOME, execute, parser
+from workflow.studies import kinds
 
 
 def main() -> None:
@@ -35,9 +37,14 @@ def main() -> None:
         results,
         prepared,
         runs=list(plan.runs.values()),
+        note=plan.note,
     )
     with replacing(Path(paths.REPORT)) as partial:
         partial.write_text(page, encoding="utf-8")
+    kind_of = {name: kinds()[kind] for name, kind in kind_names.items()}
+    for card in cards(studies, kind_of, plan.scoring):
+        print(f"{OUTCOME}{card.question} {card.verdict or card.evidence}")
+    print(f"{OUTCOME}{results_line(studies)}")
 
 
 if __name__ == "__main__":

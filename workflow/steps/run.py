@@ -11,17 +11,20 @@ import numpy as np
 
 from npt.atomic import partial_of, replacing
 from npt.interface import Resources, Savable, Trial
+from npt.metrics import METRICS, PAPER_METRICS
 from workflow.planning import paths
 from workflow.planning.kept import load
+from workflow.report.cells import decimals, formatted
 from workflow.results.fitting import FittedFold, fit_fold
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import write_rows
+from workflow.results.scores import fold_scores
 from workflow.results.search import SearchedFold, forget_search, search_fold
 from workflow.results.trials import write_trials
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import execute, limit_threads, parser
+from workflow.runtime.command import OUTCOME, execute, limit_threads, parser
 
 MINUTES = 10.0
 
@@ -60,6 +63,7 @@ def fit(job: Job, resources: Resources) -> None:
         if job.method.saves_weights:
             _save_weights(job.run.stem, fitted)
         print(_summary(fitted.row), flush=True)
+        print(f"{OUTCOME}{_outcome(job, fitted)}", flush=True)
     stem = job.run.stem
     write_predictions(Path(paths.run_predictions(stem)), arrays)
     if job.method.searches or job.run.trials:
@@ -98,6 +102,17 @@ def _save_weights(stem: str, fitted: FittedFold | SearchedFold) -> None:
                 shutil.copyfile(fitted.weights, partial)
         elif fitted.learner is not None:
             cast(Savable, fitted.learner).save(partial)
+
+
+def _outcome(job: Job, fitted: FittedFold | SearchedFold) -> str:
+    """The test metric of a fold, for the terminal."""
+    row = fitted.row
+    fold = f"fold {row.fold} " if len(job.run.folds) > 1 else ""
+    if row.status != "ok":
+        return f"{fold}{row.status}, {row.reason}"
+    metric = METRICS[PAPER_METRICS[row.task]]
+    score = fold_scores(job.prepared, row.fold, fitted.arrays)[f"test_{metric.name}"]
+    return f"{fold}{metric.title} {formatted(score, decimals(score))}"
 
 
 def _summary(row: Row) -> str:

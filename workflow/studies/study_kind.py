@@ -67,6 +67,8 @@ class StudyKind:
             base alone is probed, and compared with them.
         needs: What the probed models must be able to do besides predicting perturbed rows.
         only_task: The task of all datasets, if it is restricted.
+        first_table: The table that the report's first screen shows; empty for none.
+        first_figure: The figure that it shows; empty for none.
     """
 
     name: str
@@ -79,6 +81,8 @@ class StudyKind:
     trains_twins: bool = False
     needs: Ability | None = None
     only_task: Task | None = None
+    first_table: str = ""
+    first_figure: str = ""
 
     def accepts(self, method: Method) -> bool:
         """Whether a method can be part of such a study."""

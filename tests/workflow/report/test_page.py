@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.rows import prepared
+from tests.rows import plan, prepared
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_study
 from workflow import studies
+from workflow.report.cells import text
 from workflow.report.failures import failures
 from workflow.report.files import write_figures, write_tables
 from workflow.report.page import cards, extent, render, run_line
-from workflow.report.provenance import most_frequent, version_lines
+from workflow.report.provenance import all_settings, most_frequent, run_facts, version_lines
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
 
@@ -161,6 +162,50 @@ def test_a_study_says_what_it_rests_on() -> None:
         "Rests on 2 datasets, 1 fold; 8 to 12 test rows of each are probed; nothing is known of "
         "how much another training would differ."
     )
+
+
+def test_note_of_the_configuration_comes_first(tmp_path: Path) -> None:
+    frames = {"main": benchmark_study()}
+    (tmp_path / "figures").mkdir()
+    write_figures("main", kinds()["benchmark"], frames["main"], SCORING, tmp_path / "figures")
+    note = "Settings were chosen with these folds in view <by hand>."
+    html = render(frames, {"main": "benchmark"}, SCORING, "toy", tmp_path, [], note=note)
+    assert (
+        "<strong>Read first.</strong> Settings were chosen with these folds in view &lt;by" in html
+    )
+
+
+def test_scores_lead_to_their_files(tmp_path: Path) -> None:
+    study = benchmark_study()
+    study["source"] = study["method"].map({"npt": None, "knn": "elsewhere.csv"})
+    html = page({"main": study}, {"main": "benchmark"}, tmp_path)
+    assert "href='../runs/yacht/npt/base/'" in html
+    assert "runs/yacht/knn" not in html
+
+
+def test_run_has_its_days_machine_and_computing_time() -> None:
+    study = benchmark_study().assign(
+        fit_seconds=60.0,
+        predict_seconds=1.0,
+        machine="Processor, 2 cores",
+        date=["2026-11-30", "2026-12-01"] * 4,
+    )
+    days, computing, machine, *_ = run_facts([study, study])
+    assert days == "30 November 2026 to 1 December 2026"
+    assert computing == "8 min 8 s of training"
+    assert machine == "Processor, 2 cores"
+    several = study.assign(machine=["a", "b"] * 4, date="2026-12-01")
+    assert [run_facts([several])[place] for place in (0, 2)] == ["1 December 2026", "2 machines"]
+
+
+def test_all_settings_are_shown_beside_the_defaults() -> None:
+    planned = plan(settings={"npt": {"width": 24, "heads": 4}}, methods=["npt"])
+    (section,) = all_settings(list(planned.runs.values()))
+    of_width = [
+        cells[section.columns["Setting"].index(text("width"))] for cells in section.columns.values()
+    ]
+    assert [cell.text for cell in of_width] == ["width", "24", "24", "64"]
+    assert [cell.bold for cell in of_width] == [False, True, True, False]
 
 
 def test_run_is_said_in_a_line() -> None:

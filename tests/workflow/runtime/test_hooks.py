@@ -23,7 +23,8 @@ CONFIG = {"folds": 0, "datasets": ["yacht"], "methods": ["knn"], "studies": {"ma
 
 
 def snakemake(*, dry_run: bool) -> Any:
-    settings = SimpleNamespace(dryrun=dry_run)
+    names = ("verbose", "printshellcmds", "debug_dag")
+    settings = SimpleNamespace(dryrun=dry_run, quiet=None, **dict.fromkeys(names, False))
     return SimpleNamespace(configfiles=[], is_main_process=True, output_settings=settings)
 
 

@@ -17,7 +17,7 @@ from workflow.planning.plan import Plan
 from workflow.results import search
 from workflow.results.fitting import FittedFold
 from workflow.results.job import Job
-from workflow.results.predictions import fold_arrays, read_predictions
+from workflow.results.predictions import PARTS, fold_arrays, read_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows
 from workflow.steps import run
@@ -57,7 +57,9 @@ class Fits:
         facts = {"validation_loss": outcome, "fits": 1, "fit_seconds": 2.0}
         fitted = Row(**identity, status="ok", **facts)
         split = job.split(fold)
-        values: dict[Part, Prediction] = {"test": predicted(job.prepared, split.test, name)}
+        values: dict[Part, Prediction] = {
+            part: predicted(job.prepared, split.rows(part), name) for part in PARTS
+        }
         learner: Learner = Weights(name)  # type: ignore[assignment]
         return FittedFold(fitted, fold_arrays(fold, split, values), (), learner)
 

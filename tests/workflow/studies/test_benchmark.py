@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
+from npt.metrics import METRICS
 from tests.workflow.report.toy import (
     FAILED,
     SCORING,
@@ -23,6 +26,8 @@ from workflow.report.markdown import markdown
 from workflow.report.published import published_study
 from workflow.report.sections import Section, Table
 from workflow.studies import kinds
+from workflow.studies.benchmark.curves import curve_file, has_curves
+from workflow.studies.benchmark.figures import on_front
 
 BENCHMARK = kinds()["benchmark"]
 
@@ -258,7 +263,7 @@ def test_tables_show_the_reason_if_every_method_failed(name: str) -> None:
     assert markdown(table(name, study.drop(columns=numbers)), "toy")
 
 
-@pytest.mark.parametrize("name", BENCHMARK.figures)
+@pytest.mark.parametrize("name", [name for name in BENCHMARK.figures if name != "curves"])
 def test_figures_label_every_method(name: str) -> None:
     figure = BENCHMARK.figure(name, benchmark_study(), SCORING)
     labels = {text.get_text() for axis in figure.axes for text in axis.get_yticklabels()}
@@ -285,7 +290,42 @@ def test_figures_of_ranks_are_shown_where_there_are_enough_datasets() -> None:
     few = BENCHMARK.shown_figures(benchmark_study(), SCORING)
     assert few == ("metrics", "cost")
     assert BENCHMARK.shown_figures(random_study(3, 4), SCORING) == ("metrics", "ranks", "cost")
-    assert BENCHMARK.shown_figures(random_study(5, 4), SCORING) == BENCHMARK.figures
+    shown = BENCHMARK.shown_figures(random_study(5, 4), SCORING)
+    assert shown == ("metrics", "ranks", "critical_difference", "cost")
+
+
+def test_curves_are_those_of_the_files_beside_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = benchmark_study()
+    searched = json.dumps({"configuration": "trial_02"})
+    study = study.assign(chosen=study["fold"].map({0: None, 1: searched}))
+    npt = study[(study["method"] == "npt") & (study["dataset"] == "yacht")]
+    for row, name in zip(npt.to_dict("records"), ("", ".trial_02"), strict=True):
+        path = (
+            tmp_path / f"results/runs/yacht/npt/base/seed_0/folds_{row['fold']}{name}.metrics.csv"
+        )
+        assert curve_file(row) == path.relative_to(tmp_path)
+        assert not has_curves(study[study["fold"] == row["fold"]])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("update,train_loss,validation_loss\n10,1,0.5\n20,0.5,0.25\n")
+    assert "curves" in BENCHMARK.shown_figures(study, SCORING)
+    (axis,) = BENCHMARK.figure("curves", study, SCORING).axes
+    assert axis.get_title() == "NPT\nYacht"
+    assert [list(line.get_ydata()) for line in axis.lines] == [[1, 0.5], [0.5, 0.25]] * 2
+
+
+def test_front_has_the_methods_that_no_other_beats_in_both() -> None:
+    part = pd.DataFrame(
+        {
+            "title": ["slow and best", "slow and bad", "fast", "middle", "as fast and worse"],
+            "search_seconds": [9.0, 9.0, 1.0, 3.0, 1.0],
+            "mean": [0.1, 0.6, 0.5, 0.3, 0.7],
+        }
+    )
+    assert on_front(part, METRICS["rmse"]) == ["fast", "middle", "slow and best"]
+    assert on_front(part, METRICS["accuracy"]) == ["as fast and worse"]
 
 
 def test_finding_names_the_best_and_npt() -> None:

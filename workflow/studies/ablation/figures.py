@@ -30,7 +30,7 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
             titles,
             part["change"],
             part["error"],
-            highlight=titles,
+            npts=dict(zip(titles, part["method"], strict=True)),
         )
         zero_line(axis)
         metric = METRICS[part["metric"].iloc[0]]

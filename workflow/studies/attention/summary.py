@@ -15,7 +15,7 @@ from workflow.studies.sentences import NOT_PROBED
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """The share of local heads, and the attention to duplicates."""
+    """How many heads are local, and the attention to duplicates."""
     tidy = attention(study, scoring).tidy
     clauses = [_clause(row) for row in tidy[tidy["reason"] == ""].to_dict("records")]
     if not clauses:
@@ -30,11 +30,11 @@ def _clause(row: Mapping[Any, Any]) -> str:
         f"mean rank correlation {formatted(row['nearness'], 2)}, with other rows "
         f"{formatted(row['typical'], 2)}, before training {formatted(row['untrained'], 2)}"
     )
-    if pd.isna(row["share_near"]):
+    if not row["tested"] > 0:
         clause = f"too few rows to test the heads of {model} ({correlations})"
     else:
-        share = f"{100 * row['share_near']:.0f} % of the heads of {model}"
-        clause = f"{share} attend to rows near the query ({correlations})"
+        heads = f"{row['local']:.0f} of {row['tested']:.0f} heads of {model}"
+        clause = f"{heads} attend more to rows near the query ({correlations})"
     if pd.isna(row["partner"]):
         return clause
     return f"{clause}, and a row's own duplicate gets {100 * row['partner']:.0f} % of the attention"

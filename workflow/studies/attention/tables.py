@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, followed_by, number
+from workflow.report.cells import MISSING, Cell, followed_by, number
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
@@ -20,6 +20,7 @@ from workflow.report.statistics import (
     framed,
     of_model,
     signed_rank_p,
+    with_columns,
     without_failures,
 )
 from workflow.studies.error_columns import model_columns, numbers, percents
@@ -47,7 +48,7 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
     """How local the heads of every model are."""
     heads = attention_heads(study)
     rows = [_row(model, heads, study) for model in by_model(study)]
-    tidy = framed(rows, ("heads", "share_near", *CORRELATIONS, "best", "best_place"))
+    tidy = framed(rows, ("heads", "tested", "local", *CORRELATIONS, "best", "best_place"))
     title = "Attention between datapoints, all heads"
     section = Section(title, _columns(tidy), (NOTE, *failure_notes(tidy)))
     return Table(tidy, (section.without_empty(ON_DUPLICATE),))
@@ -100,15 +101,24 @@ def _row(
     of_this = of_model(heads, facts)
     if of_this.empty:
         return {**facts, "reason": NO_HEADS}
+    seeds = with_columns(of_model(study, facts), ["seed"])["seed"].nunique() or 1
     nearest = of_this.sort_values("nearness", kind="stable").iloc[-1]
     return {
         **facts,
         "heads": len(of_this) / len(of_model(study, facts)),
-        "share_near": of_this["looks_near"].mean(),
+        "tested": of_this["looks_near"].notna().sum() / seeds,
+        "local": of_this["looks_near"].sum() / seeds,
         **{name: of_this[name].mean() for name in CORRELATIONS},
         "best": nearest["nearness"],
         "best_place": f"layer {nearest['layer']}, head {nearest['head']}, fold {nearest['fold']}",
     }
+
+
+def _of_all(row: Mapping[str, Any]) -> Cell:
+    """How many heads of all folds are local; a dash where none could be tested."""
+    if not row["tested"] > 0:
+        return MISSING
+    return Cell(f"{row['local']:.0f} of {row['tested']:.0f}", row["local"] / row["tested"])
 
 
 def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
@@ -116,7 +126,7 @@ def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
     return {
         **model_columns(tidy),
         "Heads": numbers(tidy["heads"], 0),
-        "Local": percents(tidy["share_near"]),
+        "Local": [_of_all(row) for row in tidy.to_dict("records")],
         "Nearness": numbers(tidy["nearness"], 2),
         "Other rows": numbers(tidy["typical"], 2),
         "Before training": numbers(tidy["untrained"], 2),

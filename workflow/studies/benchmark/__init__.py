@@ -17,9 +17,13 @@ class Benchmark(StudyKind):
 
     def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> tuple[str, ...]:
         """Ranks where a task has datasets enough for a mean, the diagram where there is a test."""
+        from workflow.studies.benchmark.curves import has_curves
+
         shown = []
         tables_of_ranks = {"ranks": "ranks", "critical_difference": "rank_tests"}
         for figure in self.figures:
+            if figure == "curves" and not has_curves(study):
+                continue
             table = tables_of_ranks.get(figure)
             if table is None or self.table(table, study, scoring).sections:
                 shown.append(figure)
@@ -31,5 +35,6 @@ KIND = Benchmark(
     title="How good are the methods?",
     order=4,
     tables=("scores", "metrics", "ranks", "rank_tests", "fold_tests", "published", "cost"),
-    figures=("metrics", "ranks", "critical_difference", "cost"),
+    first_table="scores",
+    figures=("metrics", "ranks", "critical_difference", "cost", "curves"),
 )

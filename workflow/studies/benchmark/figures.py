@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from workflow.report.drawing import (
     OTHER_COLOR,
     PAGE,
     heights,
-    method_styles,
+    logarithmic,
     panels,
     points,
     pyplot,
@@ -24,12 +24,14 @@ from workflow.report.drawing import (
 from workflow.report.rank_tests import RankTests, rank_tests
 from workflow.report.statistics import MODEL, fold_means, tasks_of, with_columns
 from workflow.report.titles import (
+    NPTS,
     TASK_TITLES,
     dataset_title,
     method_title,
     method_titles,
     npt_of_title,
 )
+from workflow.studies.benchmark.curves import curves
 from workflow.studies.benchmark.tables import metrics as metrics_table
 from workflow.studies.benchmark.tables import primary, scores
 from workflow.studies.benchmark.tables import ranks as ranks_table
@@ -38,8 +40,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = ["cost", "critical_difference", "curves", "metrics", "ranks"]
+
+PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.3}
 WIDE = 5.0  # ratio of means beyond which their axis is logarithmic
-Styles = dict[str, tuple[str, str]]  # color and marker by title
 
 
 def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -70,7 +74,8 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Figure:
     rows = fold_means(study)
     rows = rows[rows["status"] == "ok"]
     datasets = list(tidy["dataset"].unique())
-    figure, axes = panels(len(datasets), tidy.groupby("dataset").size().max())
+    most = tidy.groupby("dataset").size().max()
+    figure, axes = panels(len(datasets), most, columns=3, same_rows=True)
     for dataset, axis in zip(datasets, axes, strict=True):
         part = tidy[tidy["dataset"] == dataset]
         part = part.assign(title=method_titles(part)).set_index("title").loc[order]
@@ -79,9 +84,8 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Figure:
         points(axis, order, part["mean"], part["standard_error"])
         means = part["mean"]
         if not metric.higher_is_better and means.max() > WIDE * means.min() > 0:
-            axis.set_xscale("log")
-            axis.xaxis.set_major_formatter("{x:g}")
-        axis.set(title=dataset_title(dataset), xlabel=f"test {metric.title} ({_better(metric)})")
+            logarithmic(axis.xaxis)
+        axis.set(title=dataset_title(dataset), xlabel=f"test {metric.title}\n({_better(metric)})")
     return figure
 
 
@@ -164,77 +168,94 @@ def _verdict(tests: RankTests) -> str:
 
 
 def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """The primary metric against the seconds of search and training of a fold."""
+    """The primary metric against the seconds of search and training of a fold.
+
+    A line joins the methods that no other beats in both. These and the NPTs are named.
+    """
     scores = primary(metrics_table(study, scoring).tidy, scoring)
     costs = cost_table(study, scoring).tidy
     merged = scores.merge(costs, on=MODEL)
     merged = merged.assign(title=method_titles(merged))
+    merged = merged.dropna(subset=["mean", "search_seconds"])
     datasets = list(scores["dataset"].unique())
-    styles = method_styles(list(merged["title"]))
-    figure, axes = panels(max(1, len(datasets)), 9)
+    figure, axes = panels(max(1, len(datasets)), 11, columns=3)
     for dataset, axis in zip(datasets, axes, strict=False):
         part = merged[merged["dataset"] == dataset]
         if part.empty:
             axis.set_title(f"{dataset_title(dataset)}: no result")
             axis.set_axis_off()
             continue
-        _draw_costs(axis, part, styles)
         metric = METRICS[part["metric"].iloc[0]]
-        axis.set(title=dataset_title(dataset), xlabel="seconds per fold", xscale="log")
-        axis.xaxis.set_major_formatter("{x:g}")
+        _draw_costs(axis, part, metric)
+        axis.set(title=dataset_title(dataset), xlabel="seconds per fold")
+        logarithmic(axis.xaxis)
         axis.set_ylabel(f"test {metric.title}\n({_better(metric)})")
-    if styles:
-        _add_legend(figure, styles, 5 if len(datasets) > 1 else 3)
     return figure
 
 
-def _draw_costs(axis: Axes, part: pd.DataFrame, styles: Styles) -> None:
-    from seaborn import scatterplot
-
-    for row in part.dropna(subset="standard_error").to_dict("records"):
+def _draw_costs(axis: Axes, part: pd.DataFrame, metric: Metric) -> None:
+    """Marks with standard errors, the front, and names beside the marks."""
+    front = on_front(part, metric)
+    for row in part.to_dict("records"):
+        npt = npt_of_title(row["title"])
+        color, marker = NPT_STYLES[npt] if npt else (OTHER_COLOR, "s")
+        is_named = npt is not None or row["title"] in front
         axis.errorbar(
             row["search_seconds"],
             row["mean"],
-            yerr=row["standard_error"],
-            color=styles[row["title"]][0],
+            yerr=None if pd.isna(row["standard_error"]) else row["standard_error"],
+            fmt=marker,
+            color=color if is_named else "0.6",
+            markersize=4,
             capsize=2,
+            zorder=3,
         )
-    appearance: dict[str, Any] = {
-        "hue_order": list(styles),
-        "palette": [color for color, _ in styles.values()],
-        "style_order": list(styles),
-        "markers": [marker for _, marker in styles.values()],
-    }
-    scatterplot(
-        part,
-        x="search_seconds",
-        y="mean",
-        hue="title",
-        style="title",
-        ax=axis,
-        s=26,
-        zorder=3,
-        legend=False,
-        **appearance,
+    spread = part["mean"].max() / part["mean"].min() if part["mean"].min() > 0 else 1
+    if not metric.higher_is_better and spread > WIDE:
+        logarithmic(axis.yaxis)
+    axis.margins(x=0.25, y=0.12)
+    steps = part[part["title"].isin(front)].sort_values("search_seconds")
+    axis.step(
+        steps["search_seconds"],
+        steps["mean"],
+        where="post",
+        color="0.6",
+        linewidth=0.8,
+        zorder=1,
     )
+    _name_marks(axis, part, front)
 
 
-def _add_legend(figure: Figure, styles: Styles, columns: int) -> None:
-    from matplotlib.lines import Line2D
+def on_front(part: pd.DataFrame, metric: Metric) -> list[str]:
+    """Titles of the methods that no other method of the dataset beats in score and in seconds."""
+    sign = -1 if metric.higher_is_better else 1
+    front = []
+    best = np.inf
+    by_seconds = part.assign(error=sign * part["mean"]).sort_values(["search_seconds", "error"])
+    for row in by_seconds.to_dict("records"):
+        if row["error"] < best:
+            best = row["error"]
+            front.append(row["title"])
+    return front
 
-    marks = []
-    for title, (color, marker) in styles.items():
-        marks.append(
-            Line2D(
-                [],
-                [],
-                color=color,
-                marker=marker,
-                linestyle="",
-                label=title,
-            )
+
+def _name_marks(axis: Axes, part: pd.DataFrame, front: list[str]) -> None:
+    """Names above and below the marks in turn, from left to right."""
+    named = part[part["title"].isin(front) | part["method"].isin(NPTS)]
+    for place, row in enumerate(named.sort_values("search_seconds").to_dict("records")):
+        above = place % 2 == 0
+        axis.annotate(
+            row["title"].replace(" (tuned)", ""),
+            (row["search_seconds"], row["mean"]),
+            xytext=(0, 7 if above else -7),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if above else "top",
+            color=_color(row["title"]),
+            fontsize=6.5,
+            bbox=PAPER,
+            zorder=4,
         )
-    figure.legend(handles=marks, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def _better(metric: Metric) -> str:

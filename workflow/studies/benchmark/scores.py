@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
+from workflow.planning.paths import run_key
 from workflow.report.cells import Cell, counted, emphasised, number, seconds
 from workflow.report.cost import cost
 from workflow.report.fold_tests import FEWEST_FOLDS, SIZES, fold_comparison
@@ -16,6 +19,7 @@ from workflow.report.ranks import FEWEST_RANKED, rank_methods
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
     LEVEL,
+    MODEL,
     fold_means,
     has_seeds,
     summarise,
@@ -24,9 +28,11 @@ from workflow.report.statistics import (
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_titles
+from workflow.results.row import UNFINISHED
 from workflow.studies.error_columns import texts, with_errors
 
 METHOD = ["method", "variant"]
+RUNS = "runs"  # folder of the results
 ERROR_NOTE = "± is the standard error over folds."
 BEST_NOTE = (
     "Bold: the best mean. Italic, or shaded: not told apart from it by the corrected resampled "
@@ -45,9 +51,10 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
     tidy = _with_ties(_summaries(study, scoring), study)
     methods = _in_order(study, scoring)
     columns = {"Method": texts(method_titles(methods))}
+    computed_here = _computed_here(study)
     for dataset, part in tidy.groupby("dataset", sort=False):
         rows = methods[METHOD].merge(part, on=METHOD, how="left")
-        columns[_title(str(dataset), part)] = _cells(rows)
+        columns[_title(str(dataset), part)] = _cells(rows, computed_here)
     ranks = rank_matrix(study, scoring)
     if len(ranks) >= FEWEST_RANKED:
         columns["Mean rank"] = [number(rank, 2) for rank in methods["mean_rank"]]
@@ -123,14 +130,28 @@ def _title(dataset: str, part: pd.DataFrame) -> str:
     return f"{dataset_title(dataset)}, {metric.title} {arrow}"
 
 
-def _cells(rows: pd.DataFrame) -> list[Cell]:
-    """Scores on a dataset: the best in bold, those that are not told apart from it in italics."""
+def _computed_here(study: pd.DataFrame) -> set[str]:
+    """Keys of the runs whose files lie beside the report."""
+    sources = with_columns(study, ["source"])["source"].fillna("")
+    has_files = (study["status"] != UNFINISHED) & (sources == "")
+    models = study.loc[has_files, MODEL].drop_duplicates()
+    return {run_key(*names) for names in models.itertuples(index=False, name=None)}
+
+
+def _cells(rows: pd.DataFrame, computed_here: set[str]) -> list[Cell]:
+    """Scores on a dataset: the best in bold, those that are not told apart from it in italics.
+
+    They lead to the rows and predictions that they are of.
+    """
     cells = []
     means = with_errors(rows, "mean")
     for mean, row in zip(means, rows.to_dict("records"), strict=True):
         told_apart = row["is_told_apart"]
         is_tied = told_apart is not None and not told_apart
         cell = emphasised(mean, row["is_best"], italic=is_tied)
+        key = run_key(row["dataset"], row["method"], row["variant"])
+        if key in computed_here and not cell.is_missing:
+            cell = replace(cell, link=f"{RUNS}/{key}/")
         cells.append(cell)
     return cells
 

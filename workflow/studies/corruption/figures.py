@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import heights, panels, points, zero_line
+from workflow.report.drawing import heights, points, stacked, zero_line
 from workflow.report.statistics import fold_means, of_model
 from workflow.report.titles import NPTS, dataset_title, method_titles
 from workflow.studies.corruption.selection import EVERYTHING, Selection
@@ -24,11 +24,14 @@ LINEAR = 10  # percent up to which the axis of the RMSE is linear
 
 
 def corruption(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Change of every dataset and selection, in panels for classification and regression."""
+    """Change of every dataset and selection, in panels for classification and regression.
+
+    They stand below each other, so that they fit a phone and a column beside a table.
+    """
     tidy = corruption_table(study, scoring).tidy
     is_regression = tidy["task"] == "regression"
     parts = [part for part in (tidy[~is_regression], tidy[is_regression]) if len(part)]
-    figure, axes = panels(len(parts), 3 + max(map(len, parts)))
+    figure, axes = stacked([len(part) for part in parts])
     for part, axis in zip(parts, axes, strict=True):
         _panel(axis, part, study)
     return figure
@@ -42,23 +45,23 @@ def _panel(axis: Axes, part: pd.DataFrame, study: pd.DataFrame) -> None:
         strict=True,
     ):
         _folds(axis, row, height, study)
-    is_npt = list(part["method"].isin(NPTS))
-    highlight = [label for label, on in zip(labels, is_npt, strict=True) if on]
+    methods = zip(labels, part["method"], strict=True)
+    npts = {label: method for label, method in methods if method in NPTS}
     points(
         axis,
         labels,
         part["change"],
         part["standard_error"],
-        highlight=highlight,
+        npts=npts,
     )
     zero_line(axis)
     if part["task"].iloc[0] == "regression":
         # Changes span decades: near zero the axis is linear.
         axis.set_xscale("symlog", linthresh=LINEAR)
         axis.xaxis.set_major_formatter("{x:,.0f}")
-        axis.set(title="Regression", xlabel="increase of RMSE, % (→ worse)")
+        axis.set(title="Increase of RMSE", xlabel="percent (→ worse)")
     else:
-        axis.set(title="Classification", xlabel="change of accuracy, points (← worse)")
+        axis.set(title="Change of accuracy", xlabel="points (← worse)")
     axis.set_ylim(-0.6, len(labels) - 0.4)
 
 

@@ -42,7 +42,7 @@ class DoseResponse(StudyKind):
 
 KIND = DoseResponse(
     name="dose_response",
-    title="How much of the skill comes from other datapoints?",
+    title="What happens when other datapoints are shuffled or deleted?",
     order=2,
     tables=("dose_response",),
     figures=("dose_response",),

@@ -28,8 +28,10 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
         part = means[(means["dataset"] == dataset) & (means["kind"] == kind)]
         _panel(axis, part, styles)
         axis.set_title(f"{dataset_title(dataset)}: others {PERTURBED[kind]}")
+        axis.set_xlabel(f"share of the other rows that is {PERTURBED[kind]}, %")
     if pairs:
-        axes[0].legend()
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     return figure
 
 
@@ -68,6 +70,5 @@ def _panel(
         label="a constant",
     )
     is_regression = part["task"].iloc[0] == "regression"
-    axis.set_xlabel("share of the other rows, %")
     axis.set_ylabel("test RMSE" if is_regression else "test errors, %")
     axis.set_ylim(bottom=0)

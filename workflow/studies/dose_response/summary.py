@@ -1,40 +1,38 @@
-"""Results of a dose-response study in sentences."""
+"""Result of a dose response in sentences."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import formatted
-from workflow.report.titles import method_title
-from workflow.studies.dose_response.tables import lost_skill
+from workflow.report.titles import dataset_title, method_title
+from workflow.studies.dose_response.tables import doses, ratio_of_errors
+from workflow.studies.sentences import NOT_PROBED, listed
 
-Shares = dict[Any, pd.Series]  # lost shares of the skill on each dataset, by method and variant
+METHOD = ["method", "variant"]
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """The median share of skill that each method loses."""
-    shuffled = _lost(study, "shuffle")
-    deleted = _lost(study, "delete")
-    clauses = []
-    for names, shares in shuffled.items():
-        datasets = "one dataset" if len(shares) == 1 else f"median over {len(shares)} datasets"
-        clauses.append(
-            f"{method_title(*names)} loses {_percent(shares)} of its skill when all other rows are "
-            f"shuffled, and {_percent(deleted[names])} when most are deleted ({datasets})."
+    """By what each model's error is multiplied at the largest doses."""
+    sentences = []
+    for names, of_method in doses(study).groupby(METHOD, sort=False):
+        groups = list(of_method.groupby("dataset", sort=False))
+        datasets = listed([dataset_title(str(name)) for name, _ in groups])
+        shuffled = _ratios([part for _, part in groups], "shuffle")
+        deleted = _ratios([part for _, part in groups], "delete")
+        largest = _largest_share(of_method, "delete")
+        sentences.append(
+            f"{method_title(*names)}: shuffling all other rows multiplies the error by {shuffled}, "
+            f"deleting {largest} of them by {deleted} ({datasets})."
         )
-    if not clauses:
-        return "No model has any skill to lose."
-    return f"{' '.join(clauses)} A constant prediction corresponds to a loss of 100 %."
+    return " ".join(sentences) or NOT_PROBED
 
 
-def _lost(study: pd.DataFrame, kind: str) -> Shares:
-    shares = lost_skill(study, kind).dropna(subset="share")
-    groups = shares.groupby(["method", "variant"], sort=False)["share"]
-    return dict(iter(groups))
+def _ratios(parts: list[pd.DataFrame], kind: str) -> str:
+    ratios = [formatted(ratio_of_errors(part, kind), 2) for part in parts]
+    return listed(ratios)
 
 
-def _percent(shares: pd.Series) -> str:
-    return f"{formatted(100 * shares.median(), 0)} %"
+def _largest_share(part: pd.DataFrame, kind: str) -> str:
+    return f"{100 * part.loc[part['kind'] == kind, 'share'].max():.0f} %"

@@ -26,10 +26,10 @@ from workflow.studies.error_columns import columns_of
 
 LEAST_SKILL = 0.2  # of the constant's error: a share of less is a ratio of noise
 NOTE = (
-    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Lost` is the "
-    "share of a model's skill that is lost when other rows are perturbed. Its skill is its gain "
-    "over a constant prediction with the other rows intact. A model with 0 % is not affected, and "
-    "one with 100 % or more is no better than the constant. It is not shown where the skill is "
+    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Skill lost` is "
+    "the share of a model's skill that is lost when other rows are perturbed. Its skill is its "
+    "gain over a constant prediction with the other rows intact. A model with 0 % is not affected, "
+    "and one with 100 % or more is no better than the constant. It is not shown where the skill is "
     f"less than {100 * LEAST_SKILL:.0f} % of the constant's error. `Ratio` is that of the errors, "
     "perturbed to intact. The other rows are the train rows for k-NN, and all rows of the batch "
     "for NPT."
@@ -113,6 +113,13 @@ def lost_skill(study: pd.DataFrame, kind: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*MODEL, "share"])
 
 
+def ratio_of_errors(part: pd.DataFrame, kind: str) -> float:
+    """Error of a model at the largest dose over that without, from its `doses`; NaN over 0."""
+    intact = part["error"].iloc[0]
+    worst = part.loc[part["kind"] == kind, "error"].iloc[-1]
+    return float(worst / intact) if intact else np.nan
+
+
 def _lost(part: pd.DataFrame, kind: str) -> float:
     """Lost share of the skill of a model, from its `doses`."""
     intact = part["error"].iloc[0]
@@ -139,7 +146,6 @@ def _cells(row: Mapping[Any, Any], part: pd.DataFrame) -> dict[str, Cell]:
         worst = part[part["kind"] == kind].iloc[-1]
         percentage = f"{100 * worst['share']:.0f} %"
         cells[f"{percentage} {perturbed}"] = number(worst["error"], digits)
-        ratio = worst["error"] / cells["Error"].value if cells["Error"].value else np.nan
-        cells[f"Ratio, {perturbed}"] = number(ratio, 2)
-        cells[f"Lost, {perturbed}"] = percent(_lost(part, kind))
+        cells[f"Ratio, {perturbed}"] = number(ratio_of_errors(part, kind), 2)
+        cells[f"Skill lost, {perturbed}"] = percent(_lost(part, kind))
     return cells
