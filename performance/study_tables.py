@@ -59,7 +59,7 @@ def lost_skill(study: str) -> str:
     columns: dict[str, dict[str, str]] = {}
     for dataset in dict.fromkeys(datasets):
         for perturbed in ("shuffled", "deleted"):
-            methods, texts = _pairs(section, f"Lost, {perturbed}")
+            methods, texts = _pairs(section, f"Skill lost, {perturbed}")
             column = {}
             for name, method, text in zip(datasets, methods, texts, strict=True):
                 if name == dataset:

@@ -133,7 +133,7 @@ def logarithmic(axis: Axis) -> None:
     """A logarithmic axis with plain numbers at 1, 2 and 5."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})  # type: ignore[attr-defined]
     axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=6))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())

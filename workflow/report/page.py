@@ -20,14 +20,10 @@ from workflow.report.caveats import caveats
 from workflow.report.cells import counted
 from workflow.report.failures import failures
 from workflow.report.html import rendered
-from workflow.report.provenance import (
-    all_settings,
-    datasets_section,
-    run_facts,
-    settings_section,
-    version_lines,
-)
+from workflow.report.provenance import datasets_section, version_lines
+from workflow.report.run_facts import run_facts
 from workflow.report.sections import Section
+from workflow.report.settings import all_settings, settings_section
 from workflow.report.svg import inline_svg
 from workflow.report.titles import dataset_title, method_titles
 from workflow.results.row import UNFINISHED
@@ -132,7 +128,10 @@ def _titles(studies: Mapping[str, pd.DataFrame], what: str) -> list[str]:
     """Titles of the methods or datasets, by which a reader may filter."""
     titles: list[str] = []
     for study in studies.values():
-        titles += method_titles(study) if what == "method" else map(dataset_title, study[what])
+        if what == "method":
+            titles += method_titles(study)
+        else:
+            titles += [dataset_title(name) for name in study[what]]
     return list(dict.fromkeys(titles))
 
 

@@ -33,7 +33,8 @@ def inline_svg(path: Path, prefix: str, description: str) -> Markup:
     root = ROOT.search(content)
     assert root is not None, path
     width, height = (float(size) for size in root.groups())
-    drawing = PREAMBLE.sub("", content[root.end() :])
+    drawing = content[root.end() :]
+    drawing = PREAMBLE.sub("", drawing)
     drawing = re.sub(r'\bid="', f'id="{prefix}-', drawing)
     drawing = re.sub(r'href="#', f'href="#{prefix}-', drawing)
     drawing = drawing.replace("url(#", f"url(#{prefix}-")

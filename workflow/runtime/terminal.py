@@ -97,10 +97,15 @@ class Terminal(logging.Handler):
                 continue
             self._left[job.rule_name] -= 1
             self._work_done += self._seconds(job.rule_name)
-            number = f"{record.done:{len(str(record.total))}}/{record.total}"
+            width = len(str(record.total))
+            number = f"{record.done:{width}}/{record.total}"
             line = f"[{number}  {self._times()}] {described(job.rule_name, job.wildcards)}"
-            outcomes = outcomes_in(Path(job.log[0])) if "folds" in job.wildcards else []
-            print(": ".join([line, "; ".join(outcomes)] if outcomes else [line]), flush=True)
+            outcomes = []
+            if "folds" in job.wildcards:
+                outcomes = outcomes_in(Path(job.log[0]))
+            if outcomes:
+                line = f"{line}: {'; '.join(outcomes)}"
+            print(line, flush=True)
         self._just_finished = []
 
     def _times(self) -> str:

@@ -19,7 +19,9 @@ from workflow.report.cells import text
 from workflow.report.failures import failures
 from workflow.report.files import write_figures, write_tables
 from workflow.report.page import cards, extent, render, run_line
-from workflow.report.provenance import all_settings, most_frequent, run_facts, version_lines
+from workflow.report.provenance import version_lines
+from workflow.report.run_facts import run_facts
+from workflow.report.settings import all_settings, most_frequent
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
 

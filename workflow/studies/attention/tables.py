@@ -101,7 +101,8 @@ def _row(
     of_this = of_model(heads, facts)
     if of_this.empty:
         return {**facts, "reason": NO_HEADS}
-    seeds = with_columns(of_model(study, facts), ["seed"])["seed"].nunique() or 1
+    rows = with_columns(of_model(study, facts), ["seed"])
+    seeds = rows["seed"].nunique() or 1
     nearest = of_this.sort_values("nearness", kind="stable").iloc[-1]
     return {
         **facts,
@@ -114,7 +115,7 @@ def _row(
     }
 
 
-def _of_all(row: Mapping[str, Any]) -> Cell:
+def _of_all(row: Mapping[Any, Any]) -> Cell:
     """How many heads of all folds are local; a dash where none could be tested."""
     if not row["tested"] > 0:
         return MISSING

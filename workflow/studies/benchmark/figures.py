@@ -210,8 +210,8 @@ def _draw_costs(axis: Axes, part: pd.DataFrame, metric: Metric) -> None:
             capsize=2,
             zorder=3,
         )
-    spread = part["mean"].max() / part["mean"].min() if part["mean"].min() > 0 else 1
-    if not metric.higher_is_better and spread > WIDE:
+    means = part["mean"]
+    if not metric.higher_is_better and means.max() > WIDE * means.min() > 0:
         logarithmic(axis.yaxis)
     axis.margins(x=0.25, y=0.12)
     steps = part[part["title"].isin(front)].sort_values("search_seconds")
@@ -231,7 +231,8 @@ def on_front(part: pd.DataFrame, metric: Metric) -> list[str]:
     sign = -1 if metric.higher_is_better else 1
     front = []
     best = np.inf
-    by_seconds = part.assign(error=sign * part["mean"]).sort_values(["search_seconds", "error"])
+    errors = part.assign(error=sign * part["mean"])
+    by_seconds = errors.sort_values(["search_seconds", "error"])
     for row in by_seconds.to_dict("records"):
         if row["error"] < best:
             best = row["error"]
@@ -241,8 +242,9 @@ def on_front(part: pd.DataFrame, metric: Metric) -> list[str]:
 
 def _name_marks(axis: Axes, part: pd.DataFrame, front: list[str]) -> None:
     """Names above and below the marks in turn, from left to right."""
-    named = part[part["title"].isin(front) | part["method"].isin(NPTS)]
-    for place, row in enumerate(named.sort_values("search_seconds").to_dict("records")):
+    is_named = part["title"].isin(front) | part["method"].isin(NPTS)
+    named = part[is_named].sort_values("search_seconds")
+    for place, row in enumerate(named.to_dict("records")):
         above = place % 2 == 0
         axis.annotate(
             row["title"].replace(" (tuned)", ""),

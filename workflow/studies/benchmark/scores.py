@@ -132,10 +132,14 @@ def _title(dataset: str, part: pd.DataFrame) -> str:
 
 def _computed_here(study: pd.DataFrame) -> set[str]:
     """Keys of the runs whose files lie beside the report."""
-    sources = with_columns(study, ["source"])["source"].fillna("")
-    has_files = (study["status"] != UNFINISHED) & (sources == "")
-    models = study.loc[has_files, MODEL].drop_duplicates()
-    return {run_key(*names) for names in models.itertuples(index=False, name=None)}
+    sources = with_columns(study, ["source"])["source"]
+    is_finished = study["status"] != UNFINISHED
+    is_own = sources.fillna("") == ""
+    models = study.loc[is_finished & is_own, MODEL]
+    keys = set()
+    for names in models.drop_duplicates().itertuples(index=False):
+        keys.add(run_key(*names))
+    return keys
 
 
 def _cells(rows: pd.DataFrame, computed_here: set[str]) -> list[Cell]:
@@ -149,7 +153,11 @@ def _cells(rows: pd.DataFrame, computed_here: set[str]) -> list[Cell]:
         told_apart = row["is_told_apart"]
         is_tied = told_apart is not None and not told_apart
         cell = emphasised(mean, row["is_best"], italic=is_tied)
-        key = run_key(row["dataset"], row["method"], row["variant"])
+        key = run_key(
+            row["dataset"],
+            row["method"],
+            row["variant"],
+        )
         if key in computed_here and not cell.is_missing:
             cell = replace(cell, link=f"{RUNS}/{key}/")
         cells.append(cell)

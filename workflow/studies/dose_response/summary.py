@@ -16,15 +16,20 @@ METHOD = ["method", "variant"]
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     """By what each model's error is multiplied at the largest doses."""
     sentences = []
-    for names, of_method in doses(study).groupby(METHOD, sort=False):
-        groups = list(of_method.groupby("dataset", sort=False))
-        datasets = listed([dataset_title(str(name)) for name, _ in groups])
-        shuffled = _ratios([part for _, part in groups], "shuffle")
-        deleted = _ratios([part for _, part in groups], "delete")
+    for (method, variant), of_method in doses(study).groupby(METHOD, sort=False):
+        titles = []
+        parts = []
+        for dataset, part in of_method.groupby("dataset", sort=False):
+            titles.append(dataset_title(str(dataset)))
+            parts.append(part)
+        datasets = listed(titles)
+        shuffled = _ratios(parts, "shuffle")
+        deleted = _ratios(parts, "delete")
         largest = _largest_share(of_method, "delete")
+        title = method_title(str(method), str(variant))
         sentences.append(
-            f"{method_title(*names)}: shuffling all other rows multiplies the error by {shuffled}, "
-            f"deleting {largest} of them by {deleted} ({datasets})."
+            f"{title}: shuffling all other rows multiplies the error by {shuffled}, deleting "
+            f"{largest} of them by {deleted} ({datasets})."
         )
     return " ".join(sentences) or NOT_PROBED
 
