@@ -28,6 +28,7 @@ from workflow.report.sections import Section, Table
 from workflow.studies import kinds
 from workflow.studies.benchmark.curves import curve_file, has_curves
 from workflow.studies.benchmark.figures import on_front
+from workflow.studies.benchmark.win_rates import win_rate
 
 BENCHMARK = kinds()["benchmark"]
 
@@ -314,6 +315,21 @@ def test_curves_are_those_of_the_files_beside_the_rows(
     (axis,) = BENCHMARK.figure("curves", study, SCORING).axes
     assert axis.get_title() == "NPT\nYacht"
     assert [list(line.get_ydata()) for line in axis.lines] == [[1, 0.5], [0.5, 0.25]] * 2
+
+
+def test_win_rates_count_datasets_from_five_on() -> None:
+    assert table("win_rates", random_study(4, 3)).sections == ()
+    result = table("win_rates", random_study(5, 3))
+    (section,) = result.sections
+    assert len(section.rows) == 3
+    rates = result.tidy.set_index(["method", "against_method"])["win_rate"]
+    for (method, against), rate in rates.items():
+        assert rate + rates[against, method] == pytest.approx(1)
+        assert round(5 * rate, 6) in (0, 1, 2, 3, 4, 5)
+
+
+def test_a_tie_is_half_a_win() -> None:
+    assert win_rate(pd.Series([1.0, 1.5, 2.0, 1.0]), pd.Series([2.0, 1.5, 1.0, 2.0])) == 0.625
 
 
 def test_front_has_the_methods_that_no_other_beats_in_both() -> None:

@@ -25,7 +25,7 @@ from tests.workflow.studies.frames import (
 )
 from workflow.report.sections import Section, Table
 from workflow.studies import kinds
-from workflow.studies.attention.figures import layer_maps
+from workflow.studies.attention.figures import attention_maps
 from workflow.studies.attention.tables import attention_heads
 from workflow.studies.dose_response.tables import doses, lost_skill
 
@@ -234,15 +234,39 @@ def test_half_of_the_heads_are_local() -> None:
     assert "On own duplicate" not in texts
 
 
-def test_at_most_eight_heads_of_a_layer_are_drawn() -> None:
+def test_the_most_local_head_is_drawn_large() -> None:
     study = attention_study()
-    heads = [{"layer": 1, "head": head} for head in range(12)]
+    heads = [{"layer": 1, "head": head, "nearness": [0.1, head % 3]} for head in range(6)]
     study["heads"] = json.dumps({"heads": heads})
-    study["maps"] = json.dumps({"rows": [[[float(head)]] for head in range(12)]})
-    layer, *_ = layer_maps(study)
-    assert {head: of_head.item() for head, of_head in layer.maps.items()} == {
-        head: float(head) for head in range(8)
-    }
+    study["maps"] = json.dumps({"rows": [[[1.0, float(head)]] for head in range(6)]})
+    model, *_ = attention_maps(study)
+    assert model.nearest == (1, 2)
+    left, right, *_ = kinds()["attention"].figure("attention", study, SCORING).axes
+    assert "most local head: layer 1, head 2" in left.get_title()
+    profiles = [line.get_ydata()[1] for line in right.lines[:-1]]
+    assert profiles == [pytest.approx(max(head, 2**-8)) for head in range(6)]
+
+
+def test_what_is_left_is_on_a_logarithmic_axis() -> None:
+    shuffled, deleted, *_ = (
+        kinds()["dose_response"].figure("dose_response", dose_study(), SCORING).axes
+    )
+    assert shuffled.get_xscale() == "linear"
+    assert deleted.get_xscale() == "log"
+    assert [text.get_text() for text in deleted.get_xticklabels()] == ["10", "100"]
+    left, right = deleted.get_xlim()
+    assert left > 100 > 10 > right
+
+
+def test_lookup_predictions_are_shown_where_rows_have_them() -> None:
+    study = lookup_study()
+    kind = kinds()["lookup"]
+    assert kind.shown_figures(study, SCORING) == ("intervention",)
+    pairs = json.dumps({"truth": [1.0, 2.0], "predicted": [1.5, 2.0]})
+    study["looked_up"] = pairs
+    assert kind.shown_figures(study, SCORING) == ("predictions", "intervention")
+    (axis,) = kind.figure("predictions", study, SCORING).axes
+    assert list(axis.lines[0].get_ydata()) == [1.5, 2.0]
 
 
 def test_attention_in_sentences() -> None:

@@ -1,4 +1,4 @@
-"""Heat maps of attention to other rows."""
+"""Attention to other rows, from the nearest to the farthest (in the manner of paper Figure 4)."""
 
 from __future__ import annotations
 
@@ -18,92 +18,96 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINE_HEIGHT, MARGIN = 1.1, 0.6  # inches
+LINE_HEIGHT, MARGIN = 1.5, 0.5  # inches
 SMALLEST = 2.0**-8
-MOST_HEADS = 8  # of a layer that fit on the page
+END = 4.0  # times the mean, at which the colors end
+TICKS = (0.25, 0.5, 1, 2, 4)
 
 
 @dataclass(frozen=True)
-class LayerMaps:
-    """Relative attention (rows, bins) of the heads of a layer, by head."""
+class Maps:
+    """Relative attention of all heads of a model.
+
+    Attributes:
+        relative: By layer and head: (rows, bins), over the mean attention; near rows come first.
+        nearest: Layer and head of the largest mean rank correlation with nearness.
+    """
 
     title: str
-    layer: int
-    maps: dict[int, np.ndarray]
+    relative: dict[tuple[int, int], np.ndarray]
+    nearest: tuple[int, int]
 
 
 def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Attention of the heads to other rows, from near to far, with a line for each probed row.
-
-    Of every layer the first eight heads are drawn; in an ensemble, those of the first members.
-    """
-    layers = layer_maps(study)
-    heads = max((1 + max(layer.maps) for layer in layers), default=1)
-    lines = max(1, len(layers))
-    size = (PAGE, LINE_HEIGHT * lines + MARGIN)
+    """For each model the map of its most local head, and the profile of every head."""
+    models = attention_maps(study)
+    lines = max(1, len(models))
     figure, axes = pyplot().subplots(
-        lines, heads, figsize=size, squeeze=False, layout="constrained"
+        lines,
+        2,
+        figsize=(PAGE, LINE_HEIGHT * lines + MARGIN),
+        squeeze=False,
+        layout="constrained",
     )
-    for axis in axes.flat:
-        axis.set(xticks=[], yticks=[])
-        axis.grid(visible=False)
     image = None
-    title = ""
-    for line, layer in zip(axes, layers, strict=False):
-        image = _draw(line, layer)
-        if layer.title != title:
-            title = layer.title
-            line[0].set_title("")
-            line[0].set_title(f"{title}\nlayer {layer.layer}, head 0", loc="left", fontsize=7)
-        line[0].set_ylabel("probed rows")
-    for axis in axes[-1]:
-        axis.set_xlabel("others, near to far")
-    if image is not None:
-        figure.colorbar(
-            image,
-            ax=axes,
-            label="log2 of attention / mean",
-            extend="both",
-            shrink=0.8,
-        )
+    for (left, right), model in zip(axes, models, strict=False):
+        layer, head = model.nearest
+        image = _heat_map(left, model.relative[model.nearest])
+        left.set_title(f"{model.title}\nmost local head: layer {layer}, head {head}")
+        _profiles(right, list(model.relative.values()))
+        right.set_title(f"all {len(model.relative)} heads, means over the probed rows")
+    if image is None:
+        for axis in axes.flat:
+            axis.set_axis_off()
+        return figure
+    bar = figure.colorbar(image, ax=axes[:, 0], location="left", extend="both", shrink=0.8)
+    bar.set_ticks(np.log2(TICKS), labels=[f"{tick:g} ×" for tick in TICKS])
     return figure
 
 
-def _draw(line: np.ndarray, layer: LayerMaps) -> Any:
-    """Draw the heads of a layer; returns the last image, for the color bar."""
-    image = None
-    for head, axis in enumerate(line):
-        if head in layer.maps:
-            image = _heat_map(axis, layer.maps[head])
-            axis.set_title(f"layer {layer.layer}, head {head}", fontsize=7)
-        else:
-            axis.set_visible(False)
-    return image
-
-
 def _heat_map(axis: Axes, relative: np.ndarray) -> Any:
+    """A line for each probed row, those with most attention to near rows on top."""
+    order = np.argsort(-relative[:, 0], kind="stable")
+    axis.set(xticks=[], yticks=[], xlabel="other rows, near to far", ylabel="probed rows")
+    axis.grid(visible=False)
     return axis.imshow(
-        np.log2(np.maximum(relative, SMALLEST)),
+        np.log2(np.maximum(relative[order], SMALLEST)),
         cmap="PuOr_r",
-        vmin=-2,
-        vmax=2,
+        vmin=-np.log2(END),
+        vmax=np.log2(END),
         aspect="auto",
         interpolation="nearest",
     )
 
 
-def layer_maps(study: pd.DataFrame) -> list[LayerMaps]:
-    """Maps of every layer, of the first fold of every model."""
-    layers = []
-    for (dataset, method, variant), rows in without_failures(study).groupby(MODEL, sort=False):
-        title = f"{dataset_title(str(dataset))}, {method_title(str(method), str(variant))}"
+def _profiles(axis: Axes, heads: list[np.ndarray]) -> None:
+    """Mean attention of each head to the other rows by their rank of distance."""
+    for relative in heads:
+        profile = relative.mean(axis=0)
+        places = 100 * (np.arange(len(profile)) + 0.5) / len(profile)
+        axis.plot(places, np.maximum(profile, SMALLEST), color="0.5", linewidth=0.6)
+    axis.axhline(1, color="0.3", linestyle=":", linewidth=0.8)
+    axis.set_yscale("log", base=2)
+    axis.yaxis.set_major_formatter(lambda value, _: f"{value:g} ×")
+    axis.set(xlabel="other rows from the nearest to the farthest, %", ylabel="attention / mean")
+
+
+def attention_maps(study: pd.DataFrame) -> list[Maps]:
+    """Maps of the first fold of every model that has heads."""
+    models = []
+    for names, rows in without_failures(study).groupby(MODEL, sort=False):
+        dataset, method, variant = map(str, names)
         heads = json.loads(rows["heads"].iloc[0])["heads"]
         maps = json.loads(rows["maps"].iloc[0])["rows"]
-        by_layer: dict[int, dict[int, np.ndarray]] = {}
-        for head, relative in zip(heads, maps, strict=True):
-            if head["head"] >= MOST_HEADS:
-                continue
-            of_layer = by_layer.setdefault(head["layer"], {})
-            of_layer[head["head"]] = np.array(relative, float)
-        layers += [LayerMaps(title, layer, by_layer[layer]) for layer in sorted(by_layer)]
-    return layers
+        if not heads:
+            continue
+        relative = {}
+        nearness = {}
+        for head, values in zip(heads, maps, strict=True):
+            place = (head["layer"], head["head"])
+            relative[place] = np.array(values, float)
+            nearness[place] = np.nanmean(np.array(head["nearness"], float))
+        nearest = max(nearness, key=lambda place: nearness[place])
+        title = f"{dataset_title(dataset)}, {method_title(method, variant)}"
+        models.append(Maps(title, relative, nearest))
+    return models

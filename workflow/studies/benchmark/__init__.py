@@ -34,7 +34,16 @@ KIND = Benchmark(
     name="benchmark",
     title="How good are the methods?",
     order=4,
-    tables=("scores", "metrics", "ranks", "rank_tests", "fold_tests", "published", "cost"),
+    tables=(
+        "scores",
+        "metrics",
+        "ranks",
+        "rank_tests",
+        "win_rates",
+        "fold_tests",
+        "published",
+        "cost",
+    ),
     first_table="scores",
     figures=("metrics", "ranks", "critical_difference", "cost", "curves"),
 )

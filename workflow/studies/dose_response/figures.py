@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import method_styles, panels
+from workflow.report.drawing import logarithmic, method_styles, panels
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.dose_response.tables import PERTURBED, doses
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+WIDE = 5.0  # ratio of errors beyond which their axis is logarithmic
 
 
 def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -26,23 +28,38 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
     figure, axes = panels(max(1, len(pairs)), 8)
     for axis, (dataset, kind) in zip(axes, pairs, strict=False):
         part = means[(means["dataset"] == dataset) & (means["kind"] == kind)]
-        _panel(axis, part, styles)
+        _panel(axis, part, kind, styles)
         axis.set_title(f"{dataset_title(dataset)}: others {PERTURBED[kind]}")
-        axis.set_xlabel(f"share of the other rows that is {PERTURBED[kind]}, %")
     if pairs:
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     return figure
 
 
+def _axis_of_doses(axis: Axes, percent: pd.Series, kind: str) -> None:
+    """Shares that are shuffled; or what is left, from all rows to few on a logarithmic axis."""
+    if kind == "shuffle":
+        axis.set_xlabel("share of the other rows that is shuffled, %")
+        return
+    shares = sorted(set(percent))
+    axis.set_xscale("log")
+    axis.set_xticks(shares, [f"{share:.3g}" for share in shares])
+    axis.xaxis.set_minor_formatter("")
+    axis.invert_xaxis()
+    axis.set_xlabel("share of the other rows that is left, %")
+
+
 def _panel(
     axis: Axes,
     part: pd.DataFrame,
+    kind: str,
     styles: dict[str, tuple[str, str]],
 ) -> None:
+    shares = part["share"]
+    part = part.assign(percent=100 * (shares if kind == "shuffle" else 1 - shares))
     for title, (color, marker) in styles.items():
         line = part[part["title"] == title]
-        percent = 100 * line["share"]
+        percent = line["percent"]
         mean = line["error"]
         error = line["standard_error"].fillna(0)
         axis.plot(
@@ -71,4 +88,8 @@ def _panel(
     )
     is_regression = part["task"].iloc[0] == "regression"
     axis.set_ylabel("test RMSE" if is_regression else "test errors, %")
-    axis.set_ylim(bottom=0)
+    if constant > WIDE * part["error"].min() > 0:
+        logarithmic(axis.yaxis)
+    else:
+        axis.set_ylim(bottom=0)
+    _axis_of_doses(axis, part["percent"], kind)

@@ -6,13 +6,18 @@ Paper section 4.2, Table 3, Figure 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
 from baselines.grids import BaselineSettings
 from npt.interface import UserError, unknown
 from workflow.studies.study_kind import Options, StudyKind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workflow.config.scoring import Scoring
 
 Compared = dict[str, BaselineSettings]  # by baseline
 ENCODING = ("native_categories", "native_missing", "transductive")  # here as in the probed NPT
@@ -69,6 +74,12 @@ class Lookup(StudyKind):
         """One pass with the duplicates and one without."""
         return 2.0
 
+    def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> tuple[str, ...]:
+        """Older rows have no predictions to show."""
+        if "looked_up" in study and study["looked_up"].notna().any():
+            return self.figures
+        return tuple(name for name in self.figures if name != "predictions")
+
     def sources(self, options: LookupOptions) -> tuple[str, ...]:
         """Those of the compared baselines."""
         from baselines import methods
@@ -86,7 +97,7 @@ KIND = Lookup(
     title="Can NPT look up the target of another datapoint?",
     order=3,
     tables=("lookup",),
-    figures=("intervention",),
+    figures=("predictions", "intervention"),
     options=LookupOptions,
     probes=True,
     needs="lookup",

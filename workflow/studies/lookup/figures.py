@@ -1,4 +1,4 @@
-"""Figure of the intervention (paper Figure 3)."""
+"""Figures of lookups and of the intervention (paper Figure 3)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import NPT_COLOR, panels
-from workflow.report.statistics import MODEL, without_failures
+from workflow.report.statistics import MODEL, with_columns, without_failures
 from workflow.report.titles import dataset_title, method_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+PAIRS = "looked_up"  # column of targets and predictions, which older rows lack
 
 
 def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -29,6 +31,28 @@ def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     for axis, row in zip(axes, models, strict=False):
         _panel(axis, row)
     return figure
+
+
+def predictions(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Prediction against target of probed rows, a panel for the first fold of each model."""
+    models = with_columns(without_failures(study), [PAIRS]).dropna(subset=PAIRS)
+    firsts = [rows.iloc[0] for _, rows in models.groupby(MODEL, sort=False)]
+    figure, axes = panels(max(1, len(firsts)), 12)
+    for axis, row in zip(axes, firsts, strict=False):
+        pairs = json.loads(row[PAIRS])
+        truth = np.array(pairs["truth"])
+        axis.plot(truth, pairs["predicted"], ".", color=NPT_COLOR, markersize=2.5)
+        ends = [truth.min(), truth.max()]
+        axis.plot(ends, ends, color="0.3", linestyle=":", linewidth=1.2)
+        axis.set_title(_title(row))
+        axis.set(xlabel="target, shown on the duplicate", ylabel="prediction")
+    return figure
+
+
+def _title(row: pd.Series) -> str:
+    task = str(row["lookup"]).replace("_", " ")
+    method = method_title(row["method"], row["variant"])
+    return f"{dataset_title(row['dataset'])}, {task}\n{method}"
 
 
 def _panel(axis: Axes, row: pd.Series) -> None:
@@ -49,7 +73,5 @@ def _panel(axis: Axes, row: pd.Series) -> None:
         linestyle=":",
         linewidth=1.2,
     )
-    task = str(row["lookup"]).replace("_", " ")
-    method = method_title(row["method"], row["variant"])
-    axis.set_title(f"{dataset_title(row['dataset'])}, {task}\n{method}")
+    axis.set_title(_title(row))
     axis.set(xlabel="target of the duplicate, set", ylabel="prediction")

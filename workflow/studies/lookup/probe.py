@@ -18,6 +18,7 @@ from workflow.studies.study_kind import Facts
 
 NEIGHBOURS = range(1, 11)
 SWEPT_ROWS = 20
+SHOWN_ROWS = 500
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
@@ -38,6 +39,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         **_neighbours(query),
         **_baselines(query),
         "constant_rmse": _rmse(constant, truth),
+        "looked_up": _pairs(truth, predictions, query.seed),
         **_intervention_facts(sweep, _shift(model)),
     }
     arrays = {
@@ -47,6 +49,15 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         "sweep": sweep.predictions,
     }
     return facts, arrays
+
+
+def _pairs(truth: np.ndarray, predictions: np.ndarray, seed: int) -> Facts:
+    """Targets and predictions of some of the rows (paper Figure 3c)."""
+    shown = drawn(np.arange(len(truth)), SHOWN_ROWS, seed)
+    return {
+        "truth": rounded(truth[shown]),
+        "predicted": rounded(predictions[shown]),
+    }
 
 
 def _neighbours(query: ProbeQuery) -> Facts:
