@@ -112,12 +112,26 @@ def test_page_loads_nothing_else(page: Any, report: Path) -> None:
 
 
 def test_figures_are_shown(page: Any) -> None:
-    drawings = page.locator("figure svg[role=img]")
-    assert drawings.count() == len(FIGURES)
-    for drawing in drawings.all():
-        assert drawing.bounding_box()["width"] > 250
-        assert drawing.locator("text").count() > 5
-        assert len(drawing.get_attribute("aria-label") or "") > 40
+    figures = page.locator("figure")
+    assert figures.count() == len(FIGURES)
+    for figure in figures.all():
+        whole = figure.locator("svg[role=img]")
+        assert whole.locator("text").count() > 5
+        assert len(whole.get_attribute("aria-label") or "") > 40
+        boxes = [drawing.bounding_box() for drawing in figure.locator("svg").all()]
+        assert max(box["width"] for box in boxes if box) > 250
+
+
+def test_panels_stand_below_each_other_on_a_phone(page: Any) -> None:
+    panels = page.locator("figure", has_text="Quality against cost").locator(".panels svg")
+    assert panels.count() == 2
+    is_phone = page.viewport_size == PHONE
+    assert panels.first.is_visible() == is_phone
+    if is_phone:
+        first, second = (panel.bounding_box() for panel in panels.all())
+        assert first["x"] == second["x"]
+        assert first["y"] + first["height"] <= second["y"]
+        assert first["x"] + first["width"] <= PHONE["width"]
 
 
 def test_no_two_parts_of_the_page_share_an_identifier(page: Any) -> None:

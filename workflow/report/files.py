@@ -13,6 +13,7 @@ from workflow.planning.paths import FIGURE_FORMATS, TABLE_FORMATS
 from workflow.report.html import html
 from workflow.report.latex import latex
 from workflow.report.markdown import markdown
+from workflow.report.svg import panel_boxes
 from workflow.studies.study_kind import StudyKind
 
 # Metadata without dates and versions, so that figures of the same rows have the same bytes.
@@ -59,5 +60,8 @@ def write_figures(
         figure.set_layout_engine("none")  # laid out once for all formats
         for ending in FIGURE_FORMATS:
             with replacing(folder / f"{name}.{figure_name}.{ending}") as partial:
-                figure.savefig(partial, format=ending, metadata=METADATA[ending])
+                metadata = {**METADATA[ending]}
+                if ending == "svg":
+                    metadata["Description"] = panel_boxes(figure)
+                figure.savefig(partial, format=ending, metadata=metadata)
         close(figure)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LINE_HEIGHT, MARGIN = 1.5, 0.5  # inches
 SMALLEST = 2.0**-8
 END = 4.0  # times the mean, at which the colors end
+NARROWEST = 2.0  # times the mean and its inverse, which an axis of profiles shows at least
 TICKS = (0.25, 0.5, 1, 2, 4)
 
 
@@ -89,6 +90,8 @@ def _profiles(axis: Axes, heads: list[np.ndarray]) -> None:
     axis.axhline(1, color="0.3", linestyle=":", linewidth=0.8)
     axis.set_yscale("log", base=2)
     axis.yaxis.set_major_formatter(lambda value, _: f"{value:g} ×")
+    low, high = axis.get_ylim()
+    axis.set_ylim(min(low, 1 / NARROWEST), max(high, NARROWEST))
     axis.set(xlabel="other rows from the nearest to the farthest, %", ylabel="attention / mean")
 
 
