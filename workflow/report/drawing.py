@@ -144,6 +144,18 @@ def heights(labels: Sequence[str]) -> range:
     return range(len(labels) - 1, -1, -1)
 
 
+def legend_below(figure: Figure, axis: Axes, columns: int) -> None:
+    """A legend of an axis's lines below all panels."""
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+    )
+
+
 def zero_line(axis: Axes) -> None:
     """A dotted line at no change."""
     axis.axvline(0, color="0.3", linewidth=0.8, linestyle=":")

@@ -105,7 +105,12 @@ def render(
         preset=preset,
         missing=_missing(studies) if unfinished else None,
         raw="../.." if unfinished else "..",
-        run_line=" · ".join([run_line(studies, preset), *run_facts(begun.values())]),
+        run_line=" · ".join(
+            [
+                run_line(studies, preset),
+                *run_facts(begun.values()),
+            ]
+        ),
         note=note,
         caveats=caveats(begun.values(), prepared, runs),
         cards=cards(begun, kind_of, scoring),

@@ -56,8 +56,12 @@ def panel_boxes(figure: Figure) -> str | None:
             continue
         left = scale * box.x0 - PAD
         top = height - scale * box.y1 - PAD
-        size = (scale * box.width + 2 * PAD, scale * box.height + 2 * PAD)
-        numbers = (left, top, *size)
+        numbers = (
+            left,
+            top,
+            scale * box.width + 2 * PAD,
+            scale * box.height + 2 * PAD,
+        )
         boxes.append(" ".join(f"{number:.1f}" for number in numbers))
     return f"panels {', '.join(boxes)}"
 
@@ -75,7 +79,8 @@ def inline_svg(path: Path, prefix: str, description: str) -> Markup:
     width, height = (float(size) for size in root.groups())
     label = f'role="img" aria-label="{escape(description)}"'
     whole = _window(f"0 0 {width:g} {height:g}", f'class="whole" {label}')
-    drawing = Markup(whole + _of_page(content[root.end() :], prefix))
+    drawn = _of_page(content[root.end() :], prefix)
+    drawing = Markup(whole + drawn)
     boxes = BOXES.search(content)
     if boxes is None:
         return drawing

@@ -61,15 +61,27 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
         for axis in axes.flat:
             axis.set_axis_off()
         return figure
-    bar = figure.colorbar(image, ax=axes[:, 0], location="left", extend="both", shrink=0.8)
-    bar.set_ticks(np.log2(TICKS), labels=[f"{tick:g} ×" for tick in TICKS])
+    bar = figure.colorbar(
+        image,
+        ax=axes[:, 0],
+        location="left",
+        extend="both",
+        shrink=0.8,
+    )
+    labels = [f"{tick:g} ×" for tick in TICKS]
+    bar.set_ticks(np.log2(TICKS), labels=labels)
     return figure
 
 
 def _heat_map(axis: Axes, relative: np.ndarray) -> Any:
     """A line for each probed row, those with most attention to near rows on top."""
     order = np.argsort(-relative[:, 0], kind="stable")
-    axis.set(xticks=[], yticks=[], xlabel="other rows, near to far", ylabel="probed rows")
+    axis.set(
+        xticks=[],
+        yticks=[],
+        xlabel="other rows, near to far",
+        ylabel="probed rows",
+    )
     axis.grid(visible=False)
     return axis.imshow(
         np.log2(np.maximum(relative[order], SMALLEST)),
@@ -86,7 +98,12 @@ def _profiles(axis: Axes, heads: list[np.ndarray]) -> None:
     for relative in heads:
         profile = relative.mean(axis=0)
         places = 100 * (np.arange(len(profile)) + 0.5) / len(profile)
-        axis.plot(places, np.maximum(profile, SMALLEST), color="0.5", linewidth=0.6)
+        axis.plot(
+            places,
+            np.maximum(profile, SMALLEST),
+            color="0.5",
+            linewidth=0.6,
+        )
     axis.axhline(1, color="0.3", linestyle=":", linewidth=0.8)
     axis.set_yscale("log", base=2)
     axis.yaxis.set_major_formatter(lambda value, _: f"{value:g} ×")

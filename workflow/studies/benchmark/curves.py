@@ -11,7 +11,7 @@ import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.planning.paths import run_key, run_metrics
-from workflow.report.drawing import COLUMN, NPT_STYLES, logarithmic, panels, pyplot
+from workflow.report.drawing import COLUMN, NPT_STYLES, legend_below, logarithmic, panels, pyplot
 from workflow.report.statistics import MODEL
 from workflow.report.titles import NPTS, dataset_title, method_title
 
@@ -50,14 +50,7 @@ def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
         dataset, method, variant = model
         _panel(axis, folds, method)
         axis.set_title(f"{method_title(method, variant)}\n{dataset_title(dataset)}")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=2,
-        frameon=False,
-    )
+    legend_below(figure, axes[0], columns=2)
     return figure
 
 

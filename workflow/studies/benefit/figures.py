@@ -8,7 +8,14 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import NPT_COLOR, OTHER_COLOR, heights, panels, zero_line
+from workflow.report.drawing import (
+    NPT_COLOR,
+    OTHER_COLOR,
+    heights,
+    legend_below,
+    panels,
+    zero_line,
+)
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.benefit.tables import effects
 
@@ -36,8 +43,7 @@ def benefit(study: pd.DataFrame, scoring: Scoring) -> Figure:
         variant = part["variant"].iloc[0]
         axis.set_title(method_title(name, variant))
     if names:
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=2)
+        legend_below(figure, axes[0], columns=2)
     return figure
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import logarithmic, method_styles, panels
+from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.dose_response.tables import PERTURBED, doses
 
@@ -31,8 +31,7 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
         _panel(axis, part, kind, styles)
         axis.set_title(f"{dataset_title(dataset)}: others {PERTURBED[kind]}")
     if pairs:
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+        legend_below(figure, axes[0], columns=5)
     return figure
 
 
@@ -56,7 +55,9 @@ def _panel(
     styles: dict[str, tuple[str, str]],
 ) -> None:
     shares = part["share"]
-    part = part.assign(percent=100 * (shares if kind == "shuffle" else 1 - shares))
+    if kind == "delete":
+        shares = 1 - shares
+    part = part.assign(percent=100 * shares)
     for title, (color, marker) in styles.items():
         line = part[part["title"] == title]
         percent = line["percent"]
