@@ -148,7 +148,7 @@ def test_first_screen_has_a_figure_and_a_table(page: Any) -> None:
 
 def test_summary_is_shown(page: Any) -> None:
     summary = page.locator("#summary").inner_text()
-    assert "Are they good predictors?" in summary
+    assert "How accurate are the models?" in summary
     assert "NPT has the best RMSE" in summary
 
 

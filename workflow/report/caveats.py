@@ -9,16 +9,20 @@ import pandas as pd
 
 from baselines import methods
 from npt.data.store import Prepared
-from npt.nn.settings import NPTSettings
 from workflow.planning.run import Run
 from workflow.report.cells import counted
+from workflow.report.published import WHOLE_METHODS
 from workflow.studies.sentences import listed
 
 NPT = "npt"
-SIZES = ("width", "layers", "updates")
+TITLES = {"npt": "The exact NPT", "npt_compact": "Compact NPT"}
+SIZES = {  # settings that make the NPTs as large as they are
+    "npt": ("width", "layers", "updates"),
+    "npt_compact": ("width", "layers", "members", "updates"),
+}
 VISIBLE_LABELS = (
-    "The exact NPT sees the labels of validation rows when it predicts test rows. No other method "
-    "does."
+    "Where targets are only partly masked, the exact NPT sees validation labels when it predicts "
+    "test rows. No other method does."
 )
 FEW_FOLDS = 5  # below these a test over folds shows only large differences
 
@@ -36,7 +40,7 @@ def caveats(
     studies = list(studies)
     npts = [run for run in runs if run.method == NPT]
     sentences = [
-        _size_of_npt(npts),
+        *(_size(method, names, runs) for method, names in SIZES.items()),
         _searches(studies),
         _folds(studies, prepared),
         _visible_labels(npts),
@@ -44,25 +48,26 @@ def caveats(
     return [sentence for sentence in sentences if sentence]
 
 
-def _size_of_npt(runs: Sequence[Run]) -> str:
-    """Where the exact NPT is smaller than by default, the size of the paper's."""
-    if not runs:
+def _size(method: str, names: Sequence[str], runs: Sequence[Run]) -> str:
+    """Where an NPT is smaller than by default, its size and the default's."""
+    of_method = [run for run in runs if run.method == method and run.variant in WHOLE_METHODS]
+    if not of_method:
         return ""
-    default = NPTSettings().model_dump()
+    default = methods()[method].settings().model_dump()
     smaller = {}
-    for name in SIZES:
-        values = set()
-        for run in runs:
-            values |= {settings[name] for settings in _all_settings(run)}
+    tried = []
+    for run in of_method:
+        tried += _all_settings(run)
+    for name in names:
+        values = {settings[name] for settings in tried}
         if min(values) < default[name]:
             smaller[name] = _range(values)
     if not smaller:
         return ""
     sizes = [f"{name} {values}" for name, values in smaller.items()]
-    here = listed(sizes)
     defaults = [f"{default[name]:,}" for name in smaller]
-    there = listed(defaults)
-    return f"The exact NPT is small: {here} (by default {there})."
+    title = TITLES[method]
+    return f"{title} is small: {listed(sizes)} (by default {listed(defaults)})."
 
 
 def _all_settings(run: Run) -> list[Mapping[str, Any]]:
@@ -100,7 +105,7 @@ def _folds(studies: Iterable[pd.DataFrame], prepared: Sequence[Prepared]) -> str
     few, all_folds = min(shares)
     sentence = f"{counted(few, 'fold')} of {all_folds}"
     if few < FEW_FOLDS:
-        return f"{sentence} are used, which shows only large differences between methods."
+        return f"Only {sentence} are used, so only large differences are detectable."
     return f"{sentence} are used."
 
 

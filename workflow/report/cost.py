@@ -34,7 +34,7 @@ NOTE = (
     "Means over the folds that have a result. Prediction is of the validation and test rows. "
     "Memory is the largest peak of the whole process, GPU memory what PyTorch held. The first "
     "fold of a job also loads its libraries. Configurations that one model serves share its fit. "
-    "The winner keeps the model that was scored, so that no refit is needed."
+    "The selected model is not refitted."
 )
 PAPER_NOTE = (
     "The paper's time is that of the whole search for the baselines and of one training for NPT, "

@@ -160,10 +160,10 @@ def extent(study: pd.DataFrame) -> str:
         fewest = study["rows"].min()
         most = study["rows"].max()
         rows = f"{most:.0f}" if fewest == most else f"{fewest:.0f} to {most:.0f}"
-        parts.append(f"{rows} test rows of each are probed")
+        parts.append(f"{rows} probed test rows per fold and dataset")
     if folds == 1:
-        parts.append("nothing is known of how much another training would differ")
-    return f"Rests on {'; '.join(parts)}."
+        parts.append("the variation between trainings is unknown")
+    return f"Based on {'; '.join(parts)}."
 
 
 def cards(

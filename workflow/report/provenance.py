@@ -81,7 +81,7 @@ def _dataset_row(prepared: Prepared) -> dict[str, Any]:
         "Train / validation / test": text(" / ".join(sizes)),
         "Source": text(", ".join(origins) or "generated"),
         "Licence": text(facts["licence"]),
-        "Content": text(facts["content"][:16]),
+        "Hash of the content": text(facts["content"][:16]),
     }
 
 

@@ -34,7 +34,7 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     """Train on a fold, blind to its test targets, and predict its validation and test rows."""
     table = job.prepared.table
     split = job.split(fold)
-    identity = {**job.identity(fold), **_sizes(split)}
+    identity = {**job.identity(fold), **sizes(split)}
     refusal = job.method.supports(table.task)
     if refusal:
         row = Row(**identity, status="skipped", reason=refusal)
@@ -55,7 +55,8 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     )
 
 
-def _sizes(split: Split) -> dict[str, int]:
+def sizes(split: Split) -> dict[str, int]:
+    """Columns with the numbers of rows of a fold's parts."""
     return {
         "train_rows": len(split.train),
         "validation_rows": len(split.validation),

@@ -15,6 +15,7 @@ from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.revision import probe_sources
 from workflow.results.best_trials import CONFIGURATION
+from workflow.results.fitting import sizes
 from workflow.results.job import Job
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows, remedy
@@ -78,6 +79,7 @@ class Probe:
             **identity,
             "status": "ok",
             "reason": "",
+            **sizes(self.job.split(fold)),
             "rows": len(query.rows),
             "probe_seconds": round(seconds, 3),
             "seconds_per_row": round(seconds / len(query.rows), 5),

@@ -43,9 +43,9 @@ def test_sizes_are_of_all_configurations_of_a_search() -> None:
 
 
 def test_validation_labels_are_visible_unless_they_are_hidden() -> None:
-    assert "labels of validation rows" in said(run(target_mask=0.5))
+    assert "sees validation labels" in said(run(target_mask=0.5))
     hidden = run(target_mask=0.5, validation_labels_at_test=False)
-    assert "labels of validation rows" not in said(hidden)
+    assert "sees validation labels" not in said(hidden)
 
 
 def test_searches_are_counted() -> None:

@@ -158,11 +158,11 @@ def test_studies_have_cards_on_the_first_screen() -> None:
 
 
 def test_a_study_says_what_it_rests_on() -> None:
-    assert extent(benchmark_study()) == "Rests on 2 datasets, 2 folds."
+    assert extent(benchmark_study()) == "Based on 2 datasets, 2 folds."
     probed = benchmark_study().query("fold == 0").assign(rows=[8, 8, 12, 12])
     assert extent(probed) == (
-        "Rests on 2 datasets, 1 fold; 8 to 12 test rows of each are probed; nothing is known of "
-        "how much another training would differ."
+        "Based on 2 datasets, 1 fold; 8 to 12 probed test rows per fold and dataset; the "
+        "variation between trainings is unknown."
     )
 
 

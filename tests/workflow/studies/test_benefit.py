@@ -16,11 +16,11 @@ from npt.table import Column, Split, Table
 from tests.workflow.report.toy import evidence
 from tests.workflow.studies.frames import SCORING, benefit_study, with_second_seed
 from tests.workflow.studies.models import small_npt
-from workflow.report.fold_tests import corrected_test
+from workflow.report.fold_tests import corrected_test, needed_errors
 from workflow.studies import kinds
 from workflow.studies.benefit import BenefitOptions
 from workflow.studies.benefit.information import LABELS, OTHER_ROWS, sources_of
-from workflow.studies.benefit.losses import needed_errors, summarised
+from workflow.studies.benefit.losses import summarised
 from workflow.studies.benefit.probe import probe
 from workflow.studies.benefit.tables import SELF_TWIN
 from workflow.studies.corruption.changes import movements
@@ -112,7 +112,6 @@ def test_probe_has_the_facts_of_the_corruption() -> None:
     corrupted, _ = corruption_probe(asked)
     assert corrupted.items() <= facts.items()
     assert facts["test_rmse"] == facts["clean_rmse"]
-    assert facts["train_rows"] == len(split.train)
     assert {"clean", "corrupted", "corrupted_1", "corrupted_target_all_1"} <= set(arrays)
 
 
@@ -122,7 +121,7 @@ def test_test_metrics_are_of_all_test_rows() -> None:
     limited = replace(asked, rows=split.test[:3])
     facts, arrays = probe(limited)
     assert len(arrays["clean"]) == 3
-    assert facts["test_rows"] == len(split.test) > 3
+    assert len(split.test) > 3
     assert facts["test_nll"] == pytest.approx(probe(asked)[0]["test_nll"])
 
 
@@ -236,9 +235,11 @@ def test_certain_losses_are_bold() -> None:
     assert bold == [True, False, True, False, False]
 
 
-@pytest.mark.parametrize(("folds", "words"), [(3, "at least 5.1 standard errors"), (2, "too few")])
+@pytest.mark.parametrize(
+    ("folds", "words"), [(3, "only beyond 5.1 standard errors"), (2, "too few")]
+)
 def test_notes_say_what_the_folds_can_show(folds: int, words: str) -> None:
-    assert f"{folds} folds: " in notes(benefit_study(folds))
+    assert f"{folds} folds" in notes(benefit_study(folds))
     assert words in notes(benefit_study(folds))
 
 
@@ -268,21 +269,21 @@ def test_failed_base_has_its_reason_once() -> None:
 def test_sentence_separates_dependence_from_benefit() -> None:
     text = KIND.finding(benefit_study(), SCORING)
     assert (
-        "NPT, labels of other rows: measurably worse on 1 of 1 dataset (Yacht) when permuted, "
-        "on none of 1 dataset when trained without."
+        "NPT, labels of other rows: significantly worse on 1 of 1 dataset (Yacht) when permuted, "
+        "on none of 1 dataset when retrained without."
     ) in text
-    assert "NPT, other attributes: measurably worse on 1 of 1 dataset (Yacht) when" in text
+    assert "NPT, other attributes: significantly worse on 1 of 1 dataset (Yacht) when" in text
     assert "k-NN" not in text
     headline = evidence(KIND, benefit_study())
-    assert "worsens 1 of 2 cases of a model on a dataset" in headline
-    assert "training without them measurably worsens 0 of these" in headline
+    assert "significantly worse in 1 of 2 cases (dataset and source)" in headline
+    assert "retrained without them, in 0" in headline
     (card,) = KIND.cards(benefit_study(), SCORING)
     assert card.verdict == "In 0 of 2 cases"
 
 
 def test_two_folds_show_nothing() -> None:
     text = KIND.finding(benefit_study(folds=2), SCORING)
-    assert "measurably" not in text
+    assert "significantly" not in text
     assert "too few for a test" in text
     assert evidence(KIND, benefit_study(folds=2)) == ""
 

@@ -13,6 +13,8 @@ from workflow.report.titles import dataset_title, method_title
 from workflow.studies.attention.tables import attention
 from workflow.studies.sentences import NOT_PROBED
 
+LEARNED = "A correlation that is as large before training is not learned."
+
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     """How many heads are local, and the attention to duplicates."""
@@ -20,14 +22,14 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     clauses = [_clause(row) for row in tidy[tidy["reason"] == ""].to_dict("records")]
     if not clauses:
         return NOT_PROBED
-    return f"Attention between datapoints: {'; '.join(clauses)}."
+    return f"Attention between datapoints: {'; '.join(clauses)}. {LEARNED}"
 
 
 def _clause(row: Mapping[Any, Any]) -> str:
     title = method_title(row["method"], row["variant"])
     model = f"{title} on {dataset_title(row['dataset'])}"
     correlations = (
-        f"mean rank correlation {formatted(row['nearness'], 2)}, with other rows "
+        f"mean rank correlation {formatted(row['nearness'], 2)}, for unrelated queries "
         f"{formatted(row['typical'], 2)}, before training {formatted(row['untrained'], 2)}"
     )
     if not row["tested"] > 0:

@@ -30,13 +30,15 @@ FEWEST = 7  # rows; with fewer no outcome of the test is below the level
 NOTE = (
     "Nearness is Spearman's correlation of a head's attention to the other rows with minus the "
     "distance of their features to the query row, averaged over the probed rows. Central rows are "
-    "near to every query, so a head that ignores the query has a positive nearness too. `Other "
-    "rows` is the correlation of the same attention with the nearness to further rows. A head is "
+    "near to every query, so a head that ignores the query has a positive nearness too. "
+    "`Unrelated queries` is the correlation of the same attention with nearness to other probed "
+    "rows. A head is "
     "local if its nearness is above that by Wilcoxon's signed-rank test "
     f"(p < {LEVEL}, one-sided) over the probed rows. `Before training` is the nearness of the "
     "initial network. Reach is the mean squared distance weighted by attention, over the plain "
     "mean. `On own duplicate` is the attention to a row's duplicate in the lookup task. The "
-    "heads of an ensemble's members are counted one member after another."
+    "heads of an ensemble's members are counted one member after another. Layers count from 0, "
+    "those between attributes included."
 )
 NO_HEADS = "it has no attention between datapoints"
 CORRELATIONS = ("nearness", "typical", "untrained", "reach", "partner")
@@ -129,7 +131,7 @@ def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
         "Heads": numbers(tidy["heads"], 0),
         "Local": [_of_all(row) for row in tidy.to_dict("records")],
         "Nearness": numbers(tidy["nearness"], 2),
-        "Other rows": numbers(tidy["typical"], 2),
+        "Unrelated queries": numbers(tidy["typical"], 2),
         "Before training": numbers(tidy["untrained"], 2),
         "Nearest head": [followed_by(number(value, 2), f" ({head})") for value, head in best],
         "Reach": numbers(tidy["reach"], 2),

@@ -50,6 +50,8 @@ def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
         dataset, method, variant = model
         _panel(axis, folds, method)
         axis.set_title(f"{method_title(method, variant)}\n{dataset_title(dataset)}")
+    for column, style in STYLES.items():
+        axes[0].plot([], [], style, color="0.3", label=TITLES[column])
     legend_below(figure, axes[0], columns=2)
     return figure
 
@@ -75,16 +77,14 @@ def curve_file(row: Mapping[Any, Any]) -> Path:
 def _panel(axis: Axes, folds: list[pd.DataFrame], method: str) -> None:
     color, _ = NPT_STYLES[method]
     colors = {"train_loss": "0.5", "validation_loss": color}
-    for number, fold in enumerate(folds):
+    for fold in folds:
         for column, style in STYLES.items():
-            title = TITLES[column]
             axis.plot(
                 fold["update"],
                 fold[column],
                 style,
                 color=colors[column],
                 linewidth=0.9,
-                label=None if number else title,
             )
     axis.set(xlabel="updates", ylabel="loss")
     logarithmic(axis.yaxis)

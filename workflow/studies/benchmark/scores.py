@@ -10,7 +10,7 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
 from workflow.planning.paths import run_key
-from workflow.report.cells import Cell, counted, emphasised, number, seconds
+from workflow.report.cells import DASH, Cell, counted, emphasised, number, seconds
 from workflow.report.cost import cost
 from workflow.report.fold_tests import FEWEST_FOLDS, SIZES, fold_comparison
 from workflow.report.notes import failure_notes, unranked_notes
@@ -32,12 +32,13 @@ from workflow.results.row import UNFINISHED
 from workflow.studies.error_columns import texts, with_errors
 
 METHOD = ["method", "variant"]
+MOST_DIGITS = 5  # of a score
 RUNS = "runs"  # folder of the results
 ERROR_NOTE = "± is the standard error over folds."
 BEST_NOTE = (
-    "Bold: the best mean. Italic, or shaded: not told apart from it by the corrected resampled "
-    f"t-test over folds (Nadeau and Bengio 2003) at the {100 * LEVEL:.0f} % level, without a "
-    "correction for the number of methods."
+    "Bold: the best mean. Shaded, in plain text italic: not significantly different from it by "
+    f"the corrected resampled t-test over folds (Nadeau and Bengio 2003) at the {100 * LEVEL:.0f} "
+    "% level, without a correction for the number of methods."
 )
 UNTESTED_NOTE = f"Bold: the best mean. With fewer than {FEWEST_FOLDS} folds there is no test."
 SEEDS_NOTE = "Metrics are averaged over seeds first."
@@ -148,7 +149,7 @@ def _cells(rows: pd.DataFrame, computed_here: set[str]) -> list[Cell]:
     They lead to the rows and predictions that they are of.
     """
     cells = []
-    means = with_errors(rows, "mean")
+    means = _told_apart_by_digits(rows)
     for mean, row in zip(means, rows.to_dict("records"), strict=True):
         told_apart = row["is_told_apart"]
         is_tied = told_apart is not None and not told_apart
@@ -162,6 +163,22 @@ def _cells(rows: pd.DataFrame, computed_here: set[str]) -> list[Cell]:
             cell = replace(cell, link=f"{RUNS}/{key}/")
         cells.append(cell)
     return cells
+
+
+def _told_apart_by_digits(rows: pd.DataFrame) -> list[Cell]:
+    """Means with as many digits as the best one needs to differ from the others, at most five."""
+    shown = with_errors(rows, "mean")
+    for digits in range(3, MOST_DIGITS):
+        best = set()
+        others = set()
+        for cell, is_best in zip(shown, rows["is_best"], strict=True):
+            group = best if is_best else others
+            group.add(cell.text)
+        others.discard(DASH)
+        if best.isdisjoint(others):
+            break
+        shown = with_errors(rows, "mean", digits + 1)
+    return shown
 
 
 def _notes(

@@ -19,15 +19,16 @@ from workflow.studies.benchmark.tables import fold_tests, ranks, scores
 from workflow.studies.sentences import listed, per_method
 from workflow.studies.study_kind import Card
 
-QUESTION = "Are they good predictors?"
+QUESTION = "How accurate are the models?"
 UNTESTED = "The differences are not tested: {reason}."
 SHOWN = (
     "The corrected test over {folds} shows {shown} of {differences} from {reference} on single "
-    "datasets, after Holm's correction."
+    "datasets, after Holm's correction on each."
 )
 NOT_SHOWN = (
     "The corrected test over {folds} shows none of {differences} from {reference} on single "
-    "datasets, after Holm's correction. The clearest, {clearest} ({difference}), has p = {p_value}."
+    "datasets, after Holm's correction on each. The clearest, {clearest} ({difference}), has "
+    "p = {p_value}."
 )
 
 
@@ -58,7 +59,8 @@ def cards(study: pd.DataFrame, scoring: Scoring) -> list[Card]:
         is_better = means < means[first]
         place = int(is_better.sum()) + 1
         methods = tests.ranks.shape[1]
-        verdict = f"{method_title(*first)}: place {place} of {methods}"
+        shared = ", shared" if (means == means[first]).sum() > 1 else ""
+        verdict = f"{method_title(*first)}: place {place} of {methods}{shared}"
     return [Card(QUESTION, verdict, headline(study, scoring))]
 
 
@@ -74,7 +76,7 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
     datasets = counted(len(tests.ranks), "dataset")
     sentence = f"Mean rank among {methods} over {datasets}: {_placings(study, tests)}"
     if tests.refusal:
-        return f"{sentence}; too few for a test."
+        return f"{sentence}; too few datasets for a test."
     verdict = "separates methods" if tests.rejects else "does not separate methods"
     return f"{sentence}. Friedman's test {verdict} (p = {probability(tests.p_value)})."
 

@@ -11,7 +11,7 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.report.fold_tests import FEWEST_FOLDS, corrected_test
-from workflow.report.statistics import LEVEL, nearly_equal, of_model, standard_error
+from workflow.report.statistics import nearly_equal, of_model, standard_error
 from workflow.studies.benefit.information import Information
 
 ROUNDING = 1e-5  # relative difference of metrics that single precision may cause
@@ -75,17 +75,6 @@ def summarised(name: str, losses: pd.Series, test_fraction: float) -> dict[str, 
         f"{name}_high": tested["high"],
         f"{name}_p_value": tested["p_value"],
     }
-
-
-def needed_errors(folds: int, test_fraction: float) -> float:
-    """Standard errors that a mean must be away from zero to differ from it; NaN if untested."""
-    from scipy.stats import t
-
-    if folds < FEWEST_FOLDS:
-        return float("nan")
-    correction = np.sqrt(1 + folds * test_fraction)
-    quantile = t.isf(LEVEL / 2, folds - 1)
-    return float(correction * quantile)
 
 
 def _losses(metric: str, intact: pd.Series, destroyed: pd.Series) -> pd.Series:

@@ -55,12 +55,12 @@ def _target_deviation(query: ProbeQuery) -> float:
 
 
 def _test_scores(query: ProbeQuery, clean: np.ndarray) -> Facts:
-    """Sizes of the fold, and metrics over all of its test rows."""
+    """Metrics over all test rows of the fold."""
     test = query.split.test
     predictions = clean
     if len(query.rows) < len(test):
         predictions = query.model.predict(test).values
-    facts: Facts = {"train_rows": len(query.split.train), "test_rows": len(test)}
+    facts: Facts = {}
     for metric, value in query.with_rows(test).score(predictions).items():
         facts[f"test_{metric}"] = value
     return facts

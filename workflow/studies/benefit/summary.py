@@ -10,10 +10,10 @@ from workflow.report.fold_tests import FEWEST_FOLDS
 from workflow.report.statistics import LEVEL
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.benefit.tables import effects, power
-from workflow.studies.sentences import NOT_PROBED
+from workflow.studies.sentences import NOT_PROBED, listed
 from workflow.studies.study_kind import Card
 
-QUESTION = "Do they benefit from other rows?"
+QUESTION = "Does training with other rows help?"
 CASE = ["method", "variant", "source"]
 UNTESTED = "What is lost without a source of information is in the table."
 
@@ -27,12 +27,12 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     tested = _tested(tidy)
     sentences = []
     for _, part in tested.groupby(CASE, sort=False):
-        clauses = [f"{_where(part, 'benefits')} when trained without"]
+        clauses = [f"{_where(part, 'benefits')} when retrained without"]
         if part["depends"].notna().any():
             clauses.insert(0, f"{_where(part, 'depends')} when permuted")
         case = part.iloc[0]
         name = f"{method_title(case['method'], case['variant'])}, {case['source']}"
-        sentences.append(f"{name}: measurably worse {', '.join(clauses)}.")
+        sentences.append(f"{name}: significantly worse {', '.join(clauses)}.")
     return " ".join([*(sentences or [UNTESTED]), *power(compared)])
 
 
@@ -50,20 +50,22 @@ def cards(study: pd.DataFrame, scoring: Scoring) -> list[Card]:
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """How often a measurable dependence comes with a measurable benefit, in a sentence."""
+    """How often a significant dependence comes with a significant benefit, in a sentence."""
     tested = _dependences(study, scoring)
     if tested.empty:
         return ""
     dependent = tested[_is_worse(tested, "depends")]
     total = counted(len(tested), "case")
+    models = tested[["method", "variant"]].drop_duplicates().itertuples(index=False)
+    titles = listed([method_title(*names) for names in models])
     sentence = (
-        f"Permuting other rows or their labels measurably worsens {len(dependent)} of {total} "
-        "of a model on a dataset"
+        f"{titles} with other rows, or their labels, permuted: significantly worse in "
+        f"{len(dependent)} of {total} (dataset and source)"
     )
     if dependent.empty:
         return f"{sentence}."
     benefiting = int(_is_worse(dependent, "benefits").sum())
-    return f"{sentence}; training without them measurably worsens {benefiting} of these."
+    return f"{sentence}; retrained without them, in {benefiting}."
 
 
 def _dependences(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
@@ -83,7 +85,7 @@ def _is_worse(part: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _where(part: pd.DataFrame, name: str) -> str:
-    """Number and names of the datasets with a measurable loss."""
+    """Number and names of the datasets with a significant loss."""
     total = counted(len(part), "dataset")
     names = [dataset_title(dataset) for dataset in part.loc[_is_worse(part, name), "dataset"]]
     if not names:

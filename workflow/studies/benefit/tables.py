@@ -15,7 +15,7 @@ from npt.validation import validated
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import DASH, Cell, counted, decimals, emphasised, number
-from workflow.report.fold_tests import FEWEST_FOLDS
+from workflow.report.fold_tests import FEWEST_FOLDS, needed_errors
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
@@ -31,12 +31,7 @@ from workflow.report.statistics import (
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.benefit import BenefitOptions
 from workflow.studies.benefit.information import Information, sources_of
-from workflow.studies.benefit.losses import (
-    needed_errors,
-    permuted_losses,
-    summarised,
-    twin_losses,
-)
+from workflow.studies.benefit.losses import permuted_losses, summarised, twin_losses
 from workflow.studies.error_columns import model_columns, numbers, percents, texts
 from workflow.studies.sentences import value_range
 
@@ -166,7 +161,6 @@ def _missing_twin(model: ModelRows, folds: pd.DataFrame, source: Information) ->
 
 def _section(metric: str, part: pd.DataFrame) -> Section:
     known = METRICS[metric]
-    better = "higher" if known.higher_is_better else "lower"
     columns = {
         **model_columns(part),
         "Source": texts(part["source"]),
@@ -177,7 +171,8 @@ def _section(metric: str, part: pd.DataFrame) -> Section:
         "Depends": _losses(part, "depends"),
         "Benefits": _losses(part, "benefits"),
     }
-    title = f"Test {known.title} ({better} is better) that is lost without a source of information"
+    change = "Loss" if known.higher_is_better else "Increase"
+    title = f"{change} of test {known.title} without each source of information (+ is worse)"
     return Section(title, columns, _reasons(part))
 
 
@@ -219,7 +214,7 @@ def power(tidy: pd.DataFrame) -> list[str]:
             sentences.append(f"{shown}: too few for a test, at least {FEWEST_FOLDS} are needed.")
             continue
         sentences.append(
-            f"{shown}: differs only if it is at least {value_range(needed, 1)} standard errors "
-            "from zero. A smaller effect is neither shown nor excluded."
+            f"With {shown}, an effect is significant only beyond {value_range(needed, 1)} standard "
+            "errors. A smaller one is neither shown nor excluded."
         )
     return sentences

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, formatted
-from workflow.report.statistics import t_quantile
+from workflow.report.fold_tests import FEWEST_FOLDS, needed_errors
 from workflow.report.titles import NPTS, dataset_title
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import INTERVAL, corruption
 from workflow.studies.sentences import MODEL, NOT_PROBED, by_model, listed, per_method, value_range
 from workflow.studies.study_kind import Card
 
-MEANING = "At zero, scores do not depend on what is permuted, even where predictions move."
+MEANING = "A change near zero means no detected effect on the score, even where predictions change."
 READS = "Do predictions read other rows?"
-DEPENDS = "Do scores depend on them?"
+DEPENDS = "Do scores depend on other rows?"
 LITTLE, CLEAR = 1.0, 10.0  # percent of a model's RMSE by which its predictions move
 SELECTION = ["permuted_columns", "permuted_rows"]
 
@@ -34,7 +35,7 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     for title, rows in by_model(of_npts):
         changes = [_change(row) for row in rows.to_dict("records")]
         subject = _subject(rows)
-        sentences.append(f"{subject} changes the scores of {title}: {', '.join(changes)}.")
+        sentences.append(f"{subject}, change of the scores of {title}: {', '.join(changes)}.")
     sentences.append(MEANING)
     return " ".join(sentences)
 
@@ -67,8 +68,8 @@ def _movements(study: pd.DataFrame, scoring: Scoring) -> tuple[str, str] | None:
             extent = _extent(movement.max())
             verdicts.append(f"{title}: {extent}")
     evidence = (
-        f"{_subject(tidy)} moves predictions, in percent of a model's own RMSE, by: "
-        f"{per_method(clauses)}."
+        f"{_subject(tidy)}, root mean square change of predictions in percent of the model's own "
+        f"RMSE: {per_method(clauses)}."
     )
     return "; ".join(verdicts), evidence
 
@@ -76,42 +77,55 @@ def _movements(study: pd.DataFrame, scoring: Scoring) -> tuple[str, str] | None:
 def _extent(percent: float) -> str:
     """A movement in a word."""
     if percent < LITTLE:
-        return "no"
-    return "yes" if percent > CLEAR else "a little"
+        return "hardly"
+    return "strongly" if percent > CLEAR else "slightly"
 
 
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """On how many datasets each method is measurably worse: by its folds, or by the interval."""
+    """On how many datasets each method is worse: over its folds, and over its test rows."""
     tidy = corruption(study, scoring).tidy
-    has_error = tidy["standard_error"].notna()
-    clauses = _clauses(tidy[has_error], _is_worse(tidy)[has_error])
+    is_tested = tidy["change"].notna() & (tidy["folds"] >= FEWEST_FOLDS)
+    clauses = _clauses(tidy[is_tested], _is_worse_over_folds(tidy)[is_tested])
     sentences = []
     if clauses:
-        sentences.append(f"{_subject(tidy)} measurably worsens scores: {per_method(clauses)}.")
-    has_interval = ~has_error & tidy["high"].notna()
-    clauses = _clauses(tidy[has_interval], _is_worse(tidy)[has_interval])
+        sentence = f"{_subject(tidy)}, significantly worse by the corrected t-test over folds"
+        sentences.append(f"{sentence}: {per_method(clauses)}.")
+    has_interval = tidy["high"].notna()
+    clauses = _clauses(tidy[has_interval], _is_worse_over_rows(tidy)[has_interval])
     if clauses:
-        sentence = f"With one fold, the whole {INTERVAL} of the change is worse than zero"
+        sentence = f"Of these trained models alone, the whole {INTERVAL} over test rows is worse"
         sentences.append(f"{sentence}: {per_method(clauses)}.")
     return " ".join(sentences)
 
 
-def _is_worse(tidy: pd.DataFrame) -> pd.Series:
-    """Where a score is measurably worse: by its folds, or with one fold by the interval."""
+def _is_worse_over_folds(tidy: pd.DataFrame) -> pd.Series:
+    """Where a mean loss differs from zero by the corrected resampled t-test."""
     is_regression = tidy["task"] == "regression"
     loss = tidy["change"].where(is_regression, -tidy["change"])
-    by_folds = loss > t_quantile(tidy["folds"]) * tidy["standard_error"]
-    by_interval = (tidy["low"] > 0).where(is_regression, tidy["high"] < 0)
-    return by_folds.where(tidy["standard_error"].notna(), by_interval)
+    needed = []
+    for folds, fraction in zip(
+        tidy["folds"],
+        tidy["test_fraction"],
+        strict=True,
+    ):
+        needed.append(needed_errors(folds, fraction))
+    return loss > np.array(needed, dtype=float) * tidy["standard_error"]
+
+
+def _is_worse_over_rows(tidy: pd.DataFrame) -> pd.Series:
+    """Where the whole interval over test rows is worse than zero."""
+    is_regression = tidy["task"] == "regression"
+    return (tidy["low"] > 0).where(is_regression, tidy["high"] < 0)
 
 
 def _verdict(study: pd.DataFrame, scoring: Scoring) -> str:
-    """On how many datasets each NPT is measurably worse."""
+    """On how many datasets each NPT is significantly worse; with few folds, by the interval."""
     tidy = corruption(study, scoring).tidy
-    is_known = tidy["standard_error"].notna() | tidy["high"].notna()
+    is_tested = tidy["folds"] >= FEWEST_FOLDS
+    is_known = tidy["change"].notna() & (is_tested | tidy["high"].notna())
     is_npt = tidy["method"].isin(NPTS)
-    tidy = tidy.assign(is_worse=_is_worse(tidy))
-    tidy = tidy[is_known & is_npt]
+    is_worse = _is_worse_over_folds(tidy).where(is_tested, _is_worse_over_rows(tidy))
+    tidy = tidy.assign(is_worse=is_worse)[is_known & is_npt]
     verdicts = []
     for title, rows in by_model(tidy):
         of_datasets = rows.groupby("dataset")["is_worse"].any()
@@ -127,13 +141,14 @@ def _change(row: Mapping[Any, Any]) -> str:
         name += f" ({_selection(row).title})"
     if row["task"] == "regression":
         clause = f"{name} RMSE {_with_error(row)} %"
-        moved = "of their error"
+        moved = "root mean square change of predictions {} % of the RMSE"
     else:
         clause = f"{name} accuracy {_with_error(row)} points"
-        moved = "of the probability"
+        moved = "mean total variation distance of predictions {} %"
     if pd.isna(row["movement"]):
         return clause
-    return f"{clause} (predictions move by {formatted(row['movement'], 0)} % {moved})"
+    movement = moved.format(formatted(row["movement"], 0))
+    return f"{clause} ({movement})"
 
 
 def _clauses(tidy: pd.DataFrame, is_worse: pd.Series) -> dict[Any, str]:

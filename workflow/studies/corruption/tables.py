@@ -198,6 +198,7 @@ def _row(model: ModelRows, selection: Selection, seeds: pd.DataFrame) -> dict[st
         "high": high,
         "deviation": np.sqrt((rows["deviation"] ** 2).mean()),
         "published": paper,
+        "test_fraction": _test_fraction(rows),
         "standard_errors": in_standard_errors(
             mean,
             error,
@@ -205,6 +206,16 @@ def _row(model: ModelRows, selection: Selection, seeds: pd.DataFrame) -> dict[st
             np.nan,
         ),
     }
+
+
+def _test_fraction(rows: pd.DataFrame) -> float:
+    """Test rows over train rows of a fold; 0 where older rows do not say."""
+    names = ["test_rows", "train_rows"]
+    sizes = with_columns(rows, names)[names].astype(float)
+    fractions = sizes["test_rows"] / sizes["train_rows"]
+    if fractions.isna().all():
+        return 0.0
+    return float(fractions.mean())
 
 
 def _interval(

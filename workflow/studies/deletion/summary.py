@@ -27,10 +27,11 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
 def _clause(row: Mapping[Any, Any]) -> str:
     method = method_title(row["method"], row["variant"])
     rows = counted(round(row["probed"]), "test row")
-    spared = f"{100 * (1 - row['left']):.0f} %"
+    deleted = f"{100 * (1 - row['left']):.0f} %"
     sentence = (
-        f"On {dataset_title(row['dataset'])}, {method} can spare {spared} of the other rows before "
-        f"a prediction changes ({rows}, greedy search); {_comparison(row['p_random'])}"
+        f"On {dataset_title(row['dataset'])}, {deleted} of the other rows can be deleted with "
+        f"predictions of {method} within the tolerance ({rows}, greedy search); "
+        f"{_comparison(row['p_random'])}"
     )
     if pd.isna(row["partner_kept"]):
         return f"{sentence}."
@@ -40,6 +41,6 @@ def _clause(row: Mapping[Any, Any]) -> str:
 
 def _comparison(p_value: float) -> str:
     if pd.isna(p_value):
-        return "too few rows are left for a test of their distances"
+        return "too few pairs of distances differ for a test against random rows"
     nearer = "nearer" if p_value < LEVEL else "not measurably nearer"
     return f"the rows that remain are {nearer} than random ones (p = {probability(p_value)})"

@@ -27,8 +27,8 @@ from workflow.studies.error_columns import model_columns, numbers, percents
 
 NOTE = (
     "Rows are deleted one at a time while the prediction stays close to that with all rows (paper "
-    "Algorithm 2). Distance is the mean squared distance between encoded features. `Random` are "
-    "as many rows as were kept. p is of Wilcoxon's one-sided signed-rank test over the probed "
+    "Algorithm 2). Distance is the mean squared distance between encoded features. Random rows are "
+    "as many as were kept. p is of Wilcoxon's one-sided signed-rank test over the probed "
     "rows of all folds that have both sets."
 )
 PAPER = (
@@ -118,10 +118,10 @@ def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
         **model_columns(tidy),
         "Rows": numbers(tidy["probed"], 0),
         "Context left": percents(tidy["left"], 1),
-        "Reduced to 10 %": numbers(tidy["reduced"], 0),
-        "Kept": numbers(tidy["kept"], 2),
-        "Deleted": numbers(tidy["deleted"], 2),
-        "Random": numbers(tidy["random"], 2),
+        "With ≤ 10 % left": numbers(tidy["reduced"], 0),
+        "Distance, kept": numbers(tidy["kept"], 2),
+        "Distance, deleted": numbers(tidy["deleted"], 2),
+        "Distance, random": numbers(tidy["random"], 2),
         "p, kept < deleted": [p_value(p) for p in tidy["p_deleted"]],
         "p, kept < random": [p_value(p) for p in tidy["p_random"]],
         OWN_DUPLICATE: percents(tidy["partner_kept"]),
