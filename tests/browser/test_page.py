@@ -237,6 +237,8 @@ def test_text_of_figures_follows_the_color_scheme(browser: Any, report: Path) ->
     fills = page.eval_on_selector_all(
         ".drawing text", "texts => texts.map(text => getComputedStyle(text).fill)"
     )
+    panels = page.locator(".panels svg").first
+    assert panels.evaluate("svg => getComputedStyle(svg).fill") == fills[0]
     dark = [fill for fill in fills if sum(map(int, re.findall(r"\d+", fill)[:3])) < 200]
     assert len(fills) > 50
     assert dark == []
@@ -261,6 +263,7 @@ def test_tables_are_copied_without_their_files(copied: Any) -> None:
     bar.get_by_text("copy csv").click()
     frame = pd.read_csv(io.StringIO(copied.evaluate("copied")))
     assert list(frame["Method"]) == ["NPT", "k-NN", "MLP", "TabNet"]
+    frame.columns = frame.columns.str.replace("\N{NO-BREAK SPACE}", " ")
     assert frame["Yacht, RMSE ↓"].iloc[0] == "0.510 ± 0.010"
     bar.get_by_text("copy tex").click()
     lines = copied.evaluate("copied").splitlines()
@@ -279,12 +282,15 @@ def test_filters_hide_rows_and_columns_and_stay_in_the_address(browser: Any, rep
     for one in (page, again):
         shown = one.locator(f"{TABLE} tbody tr:not([hidden]) > :first-child").all_inner_texts()
         assert shown == ["NPT", "k-NN", "TabNet"]
+        assert "hidden: MLP, Breast Cancer" in one.locator("#filter summary").inner_text()
         heads = one.locator(f"{TABLE} thead th:not([hidden])").all_inner_texts()
         assert not any("Breast Cancer" in head for head in heads)
+    again.locator("a[href='#limits']").click()
+    assert "hide=MLP" in again.url
     again.locator("#filter summary").click()
     again.get_by_label("MLP", exact=True).check()
     again.get_by_label("Breast Cancer", exact=True).check()
-    assert "#hide" not in again.url
+    assert "hide" not in again.url
     assert again.locator(f"{TABLE} tbody tr:not([hidden])").count() == 4
     page.close()
     again.close()

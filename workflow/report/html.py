@@ -64,6 +64,8 @@ def _head(title: str, numeric: bool, sortable: bool) -> Markup:
     css_class = Markup("")
     if numeric:
         css_class = Markup(" class='number'")
+    for unit in ("↑", "↓", "%"):
+        title = title.replace(f" {unit}", f"\N{NO-BREAK SPACE}{unit}")
     label = escape(title)
     if sortable:
         label = Markup("<button type='button'>{}</button>").format(title)

@@ -153,6 +153,7 @@ def run_line(studies: Mapping[str, pd.DataFrame], preset: str) -> str:
 
 def extent(study: pd.DataFrame) -> str:
     """How much a study rests on."""
+    study = study[study["status"] != UNFINISHED]
     folds = study["fold"].nunique()
     datasets = counted(study["dataset"].nunique(), "dataset")
     parts = [f"{datasets}, {counted(folds, 'fold')}"]

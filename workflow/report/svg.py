@@ -23,6 +23,8 @@ PAGE_COLORS = {
     "#000000": "currentColor",
     "#333333": "currentColor",
     "#4c4c4c": "currentColor",
+    "#666666": "currentColor",
+    "#0072b2": "var(--mark)",
     "#ffffff": "var(--paper)",
     "#e0e0e0": "var(--line)",
     "#d9d9d9": "var(--line)",

@@ -2,13 +2,15 @@
 const cells = (row) => [...row.cells].filter((cell) => !cell.hidden).map((cell) => cell.textContent.trim());
 const visible = (table) => [...table.rows].filter((row) => !row.hidden);
 const asCsv = (table) =>
-  visible(table).map((row) => cells(row).map((text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(",")).join("\n") + "\n";
-const escaped = (text) => text.replaceAll("\\", "\\textbackslash{}").replace(/[&%$#_{}]/g, "\\$&").replaceAll("±", "$\\pm$").replaceAll("−", "$-$").replaceAll("↑", "$\\uparrow$").replaceAll("↓", "$\\downarrow$");
+  visible(table).map((row) => cells(row).map((text) => text.replaceAll("−", "-")).map((text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(",")).join("\n") + "\n";
+const symbols = { "\\": "\\textbackslash{}", "±": "$\\pm$", "−": "$-$", "↑": "$\\uparrow$", "↓": "$\\downarrow$" };
+const escaped = (text) => text.replace(/[&%$#_{}\\±−↑↓]/g, (one) => symbols[one] ?? `\\${one}`);
 const asTex = (table) => {
   const [head, ...body] = visible(table);
   const line = (row) => [...row.cells].filter((cell) => !cell.hidden).map((cell) => {
     const text = escaped(cell.textContent.trim());
-    return cell.querySelector("strong") ? `\\textbf{${text}}` : text;
+    if (cell.querySelector("strong")) return `\\textbf{${text}}`;
+    return cell.classList.contains("tied") ? `\\textit{${text}}` : text;
   }).join(" & ") + " \\\\";
   const columns = [...head.cells].filter((cell) => !cell.hidden).map((cell) => (cell.classList.contains("number") ? "r" : "l")).join("");
   return [`\\begin{tabular}{${columns}}`, "\\toprule", line(head), "\\midrule", ...body.map(line), "\\bottomrule", "\\end{tabular}", ""].join("\n");
@@ -40,3 +42,17 @@ for (const wide of document.querySelectorAll(".wide")) {
   }
   wide.after(bar);
 }
+// Only what scrolls takes the focus. Where two columns name a row, both stay in view on a phone.
+const settle = () => {
+  for (const part of document.querySelectorAll(".wide, .drawing")) {
+    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+    else part.removeAttribute("tabindex");
+    const second = part.querySelector("tbody tr:first-child > :nth-child(2):not(.number)");
+    const first = part.querySelector("tr > :first-child");
+    part.classList.toggle("two-heads", Boolean(second) && part.querySelector("thead tr").cells.length > 4);
+    if (second) part.style.setProperty("--first", `${first.offsetWidth}px`);
+  }
+};
+settle();
+addEventListener("resize", settle);
+document.addEventListener("toggle", settle, true);

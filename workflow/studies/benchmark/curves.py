@@ -45,8 +45,10 @@ def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
         axis.set_axis_off()
         axis.set_title("The trainings have left no curves")
         return figure
-    figure, axes = panels(len(groups), 7, columns=3)
-    for (model, folds), axis in zip(groups.items(), axes, strict=True):
+    datasets = {model[0] for model in groups}
+    figure, axes = panels(len(groups), 7, columns=min(3, len(datasets)))
+    by_method = sorted(groups.items(), key=lambda group: group[0][1:])
+    for (model, folds), axis in zip(by_method, axes, strict=True):
         dataset, method, variant = model
         _panel(axis, folds, method)
         axis.set_title(f"{method_title(method, variant)}\n{dataset_title(dataset)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,10 @@ if TYPE_CHECKING:
 
 __all__ = ["cost", "critical_difference", "curves", "metrics", "ranks"]
 
-PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.3}
+MARK = 7.0  # points that a mark takes
+NAME_SIZE = 6.5
+LEADER = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
+LETTER = 0.6 * NAME_SIZE  # width of a letter in points
 WIDE = 5.0  # ratio of means beyond which their axis is logarithmic
 
 
@@ -190,6 +194,12 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
         axis.set(title=dataset_title(dataset), xlabel="seconds per fold")
         logarithmic(axis.xaxis)
         axis.set_ylabel(f"test {metric.title}\n({_better(metric)})")
+    figure.draw_without_rendering()
+    for dataset, axis in zip(datasets, axes, strict=False):
+        part = merged[merged["dataset"] == dataset]
+        if len(part):
+            metric = METRICS[part["metric"].iloc[0]]
+            _name_marks(axis, part, on_front(part, metric))
     return figure
 
 
@@ -223,7 +233,6 @@ def _draw_costs(axis: Axes, part: pd.DataFrame, metric: Metric) -> None:
         linewidth=0.8,
         zorder=1,
     )
-    _name_marks(axis, part, front)
 
 
 def on_front(part: pd.DataFrame, metric: Metric) -> list[str]:
@@ -241,23 +250,74 @@ def on_front(part: pd.DataFrame, metric: Metric) -> list[str]:
 
 
 def _name_marks(axis: Axes, part: pd.DataFrame, front: list[str]) -> None:
-    """Names above and below the marks in turn, from left to right."""
-    is_named = part["title"].isin(front) | part["method"].isin(NPTS)
-    named = part[is_named].sort_values("search_seconds")
-    for place, row in enumerate(named.to_dict("records")):
-        above = place % 2 == 0
+    """Names beside the marks of the front and of the NPTs, where they cover neither.
+
+    The places depend on the layout, which must have been computed.
+    """
+    of_npts = part.loc[part["method"].isin(NPTS), "title"]
+    named = {*front, *of_npts}
+    points_per_pixel = 72 / axis.figure.dpi
+    marks = axis.transData.transform(part[["search_seconds", "mean"]]) * points_per_pixel
+    corners = axis.get_window_extent().get_points() * points_per_pixel
+    taken = [Box.around(mark, MARK, MARK) for mark in marks]
+    for row, mark in zip(part.to_dict("records"), marks, strict=True):
+        if row["title"] not in named:
+            continue
+        name = row["title"].replace(" (tuned)", "")
+        size = (LETTER * len(name), LETTER * 2)
+        offset = _free_offset(mark, size, taken, corners)
+        taken.append(Box.around(mark + offset, *size))
         axis.annotate(
-            row["title"].replace(" (tuned)", ""),
+            name,
             (row["search_seconds"], row["mean"]),
-            xytext=(0, 7 if above else -7),
+            xytext=tuple(offset),
             textcoords="offset points",
             ha="center",
-            va="bottom" if above else "top",
+            va="center",
             color=_color(row["title"]),
-            fontsize=6.5,
-            bbox=PAPER,
-            zorder=4,
+            fontsize=NAME_SIZE,
+            zorder=2,
+            arrowprops=LEADER,
         )
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle in points."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def around(cls, centre: np.ndarray, width: float, height: float) -> Box:
+        """The rectangle of a size around a point."""
+        half = np.array([width, height]) / 2
+        return cls(centre - half, centre + half)
+
+    def overlaps(self, other: Box) -> bool:
+        """Whether two rectangles have a point in common."""
+        return bool((self.low < other.high).all() and (other.low < self.high).all())
+
+
+def _free_offset(
+    mark: np.ndarray,
+    size: tuple[float, float],
+    taken: list[Box],
+    corners: np.ndarray,
+) -> np.ndarray:
+    """The nearest place for a name, above, below or beside its mark; the first if none is free."""
+    beside = size[0] / 2 + MARK
+    places = []
+    for distance in (8, 14, 20, 26):
+        places += [(0, distance), (0, -distance)]
+        places += [(beside, distance - 8), (-beside, distance - 8)]
+        places += [(beside, 8 - distance), (-beside, 8 - distance)]
+    for place in places:
+        box = Box.around(mark + place, *size)
+        inside = (box.low > corners[0]).all() and (box.high < corners[1]).all()
+        if inside and not any(box.overlaps(other) for other in taken):
+            return np.array(place)
+    return np.array(places[0])
 
 
 def _better(metric: Metric) -> str:

@@ -31,7 +31,7 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
         _panel(axis, part, kind, styles)
         axis.set_title(f"{dataset_title(dataset)}: others {PERTURBED[kind]}")
     if pairs:
-        legend_below(figure, axes[0], columns=5)
+        legend_below(figure, axes[0], columns=3)
     return figure
 
 
