@@ -309,13 +309,21 @@ def _free_offset(
     beside = size[0] / 2 + MARK
     places = []
     for distance in (8, 14, 20, 26):
-        places += [(0, distance), (0, -distance)]
-        places += [(beside, distance - 8), (-beside, distance - 8)]
-        places += [(beside, 8 - distance), (-beside, 8 - distance)]
+        further = distance - 8
+        places += [
+            (0, distance),
+            (0, -distance),
+            (beside, further),
+            (-beside, further),
+            (beside, -further),
+            (-beside, -further),
+        ]
     for place in places:
         box = Box.around(mark + place, *size)
-        inside = (box.low > corners[0]).all() and (box.high < corners[1]).all()
-        if inside and not any(box.overlaps(other) for other in taken):
+        frame = Box(*corners)
+        is_inside = (box.low > frame.low).all() and (box.high < frame.high).all()
+        is_free = not any(box.overlaps(other) for other in taken)
+        if is_inside and is_free:
             return np.array(place)
     return np.array(places[0])
 
