@@ -223,14 +223,15 @@ def _shown_studies(
     shown = []
     for name, study in studies.items():
         kind = kind_of[name]
+        finding = kind.finding(study, scoring)
         study_as_shown = ShownStudy(
             name=name,
             title=kind.title,
             shares_title=counts[kind.name] > 1,
-            finding=kind.finding(study, scoring),
+            finding=finding,
             extent=extent(study),
             figures=[
-                _shown_figure(f"{name}.{figure}", kind.caption(figure), results)
+                _shown_figure(f"{name}.{figure}", kind.caption(figure), finding, results)
                 for figure in kind.shown_figures(study, scoring)
             ],
             tables=_shown_tables(study, kind, scoring),
@@ -291,7 +292,14 @@ def _groups(sections: Sequence[Section]) -> list[tuple[str, Sequence[Section]]]:
     return titled
 
 
-def _shown_figure(stem: str, caption: str, results: Path) -> ShownFigure:
+def _shown_figure(
+    stem: str,
+    caption: str,
+    finding: str,
+    results: Path,
+) -> ShownFigure:
+    """A figure whose description for those who do not see it has the numbers of the finding."""
     path = results / "figures" / f"{stem}.svg"
     prefix = stem.replace(".", "-")
-    return ShownFigure(stem, caption, inline_svg(path, prefix, caption))
+    drawing = inline_svg(path, prefix, f"{caption} {finding}")
+    return ShownFigure(stem, caption, drawing)
