@@ -170,7 +170,7 @@ def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path
         mended.stdout,
         re.M,
     )
-    assert re.match(r"Do scores depend on them\? NPT", lines[-5])
+    assert re.match(r"Do scores depend on other rows\? NPT", lines[-5])
     assert lines[-1] == f"report: {(folder / 'results/report/index.html').as_uri()}"
     assert "Select jobs to execute" not in mended.stdout + mended.stderr
     assert shown(folder) == shown(finished)

@@ -120,3 +120,9 @@ def test_finding_without_variants() -> None:
     base = ablation_study().query("variant == 'base'")
     assert ABLATION.finding(base, SCORING).startswith("No variant")
     ABLATION.figure("ablation", base, SCORING)
+
+
+def test_figure_names_every_variant() -> None:
+    (axis,) = ABLATION.figure("ablation", ablation_study(), SCORING).axes
+    labels = [text.get_text() for text in axis.get_yticklabels()]
+    assert sorted(labels) == ["NPT (layers_4)", "NPT (without_attributes)"]

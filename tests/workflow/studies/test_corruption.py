@@ -242,10 +242,10 @@ def test_selections_in_sentences() -> None:
 def test_a_loss_is_judged_by_the_folds_there_are(folds: int, is_shown: bool) -> None:
     study = selections_study(folds)  # RMSE rises from 50 % on the first fold by 50 on each further
     headline = evidence(KIND, study)
-    by_folds, _, by_rows = headline.partition("Of these trained models alone")
-    assert ("significantly worse by the corrected t-test over folds" in by_folds) == is_shown
-    assert ("on 1 of 1 dataset (target of train rows)" in by_folds) == is_shown
-    assert "on 1 of 1 dataset (target of train rows)" in by_rows
+    by_folds, _, by_rows = headline.partition("By the whole 95 % interval over test rows")
+    assert ("worse scores by the corrected t-test over folds" in by_folds) == is_shown
+    assert ("1 of 1 (target of train rows)" in by_folds) == is_shown
+    assert "1 of 1 (target of train rows)" in by_rows
     assert "target of test rows" not in headline
 
 
@@ -254,7 +254,7 @@ def test_one_fold_is_judged_by_its_interval() -> None:
     assert "(target of train rows) RMSE +50.0 (95 % interval 2.5 to 97.5) %" in text
     headline = evidence(KIND, selections_study(folds=1))
     assert "standard errors" not in headline
-    assert "test rows is worse: NPT on 1 of 1 dataset (target of train rows)" in headline
+    assert "of these models alone: NPT 1 of 1 (target of train rows)" in headline
 
 
 def test_figure_names_every_selection() -> None:

@@ -45,8 +45,11 @@ for (const wide of document.querySelectorAll(".wide")) {
 // Only what scrolls takes the focus. Where two columns name a row, both stay in view on a phone.
 const settle = () => {
   for (const part of document.querySelectorAll(".wide, .drawing")) {
-    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+    const scrolls = part.scrollWidth > part.clientWidth;
+    if (scrolls) part.tabIndex = 0;
     else part.removeAttribute("tabindex");
+    part.classList.toggle("scrolls", scrolls);
+    part.onscroll = () => part.classList.toggle("ended", part.scrollLeft + part.clientWidth >= part.scrollWidth - 2);
     const second = part.querySelector("tbody tr:first-child > :nth-child(2):not(.number)");
     const first = part.querySelector("tr > :first-child");
     part.classList.toggle("two-heads", Boolean(second) && part.querySelector("thead tr").cells.length > 4);

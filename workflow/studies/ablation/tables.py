@@ -97,7 +97,7 @@ def validation_ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     """Change of every variant from its base, and its standard error, in percent of the base."""
-    columns = ["dataset", "metric", "title", "change", "error"]
+    columns = ["dataset", "metric", "method", "title", "change", "error"]
     frames = [pd.DataFrame(columns=columns)]
     for _, part in ablation(study, scoring).tidy.groupby("dataset", sort=False):
         bases = part[part["variant"] == BASE].set_index("method")["mean"]

@@ -88,12 +88,14 @@ def headline(study: pd.DataFrame, scoring: Scoring) -> str:
     clauses = _clauses(tidy[is_tested], _is_worse_over_folds(tidy)[is_tested])
     sentences = []
     if clauses:
-        sentence = f"{_subject(tidy)}, significantly worse by the corrected t-test over folds"
+        sentence = (
+            f"{_subject(tidy)}, datasets with worse scores by the corrected t-test over folds"
+        )
         sentences.append(f"{sentence}: {per_method(clauses)}.")
     has_interval = tidy["high"].notna()
     clauses = _clauses(tidy[has_interval], _is_worse_over_rows(tidy)[has_interval])
     if clauses:
-        sentence = f"Of these trained models alone, the whole {INTERVAL} over test rows is worse"
+        sentence = f"By the whole {INTERVAL} over test rows, of these models alone"
         sentences.append(f"{sentence}: {per_method(clauses)}.")
     return " ".join(sentences)
 
@@ -161,7 +163,7 @@ def _clauses(tidy: pd.DataFrame, is_worse: pd.Series) -> dict[Any, str]:
         selections: dict[str, list[str]] = {}
         for columns_and_rows, part in models.groupby(SELECTION, sort=False):
             worse = int(is_worse[part.index].sum())
-            count = f"on {worse} of {counted(len(part), 'dataset')}"
+            count = f"{worse} of {len(part)}"
             selection = Selection(*columns_and_rows)  # type: ignore[misc]
             if worse or selection == EVERYTHING:
                 selections.setdefault(count, []).append(selection.title)
