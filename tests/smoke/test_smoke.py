@@ -120,6 +120,7 @@ def test_second_run_has_nothing_to_do(finished: Path) -> None:
     done = run(finished)
     assert done.returncode == 0
     assert "Nothing to be done" in done.stdout + done.stderr
+    assert done.stdout.strip() == f"report: {(finished / 'results/report/index.html').as_uri()}"
 
 
 def test_changed_setting_reruns_only_its_method(finished: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from workflow.planning.outdated import has_old_layout, outdated_folders
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 from workflow.runtime.folder_lock import claim
-from workflow.runtime.terminal import clock_time, install, outcomes_in
+from workflow.runtime.terminal import clock_time, install, outcomes_in, tell_address
 
 BEGUN = time.monotonic()
 LARGE = 5e15  # floating-point operations, a day of a CPU core
@@ -60,7 +60,7 @@ def finished() -> None:
     """Tell the results, and remove the interim report that the complete one replaces."""
     report = Path(paths.REPORT)
     if report.exists():
-        _tell_results(report)
+        _tell_results()
     interim = Path(paths.INTERIM, "report", "index.html")
     if not (report.exists() and interim.exists()):
         return
@@ -68,13 +68,13 @@ def finished() -> None:
         shutil.rmtree(paths.INTERIM, ignore_errors=True)
 
 
-def _tell_results(report: Path) -> None:
+def _tell_results() -> None:
     """What the report says first, the time, and the address of the page."""
     print()
     for line in outcomes_in(Path(paths.log("report", "report"))):
         print(line)
     print(f"time:   {clock_time(time.monotonic() - BEGUN)}")
-    print(f"report: {report.resolve().as_uri()}", flush=True)
+    tell_address()
 
 
 def failed(logs: Iterable[str]) -> None:

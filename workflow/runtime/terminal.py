@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.report.titles import dataset_title, method_title
 from workflow.runtime.command import OUTCOME
@@ -37,6 +38,7 @@ SILENT_MESSAGES = (
     "Singularity containers: ignored",
     "Using shell",
 )
+NOTHING_TO_DO = "Nothing to be done"
 LEAST_SHARE = 0.05  # of the work, before which the time left is not told
 
 
@@ -77,6 +79,8 @@ class Terminal(logging.Handler):
             of_event[event](record)
         elif event not in SILENT_EVENTS and not _is_chatter(record, event):
             self._inner.handle(record)
+            if record.getMessage().startswith(NOTHING_TO_DO):
+                tell_address()
 
     def _plan(self, record: Any) -> None:
         counts = {rule: int(count) for rule, count in record.stats.items()}
@@ -156,6 +160,13 @@ def described(rule: str, wildcards: Mapping[str, str]) -> str:
     if "study" in wildcards:
         return f"tables and figures of {wildcards['study']}"
     return rule
+
+
+def tell_address() -> None:
+    """Print where the report is, if there is one."""
+    report = Path(paths.REPORT)
+    if report.exists():
+        print(f"report: {report.resolve().as_uri()}", flush=True)
 
 
 def outcomes_in(log: Path) -> list[str]:
