@@ -31,7 +31,7 @@ test: $(VENV)/.installed-test
 
 # The workflow on a Slurm of one node, installed on this machine from Debian's packages (as root).
 test-cluster: $(VENV)/.installed-test
-	$(INSTALL) -e '.[$(HARDWARE),data,test,slurm,generic]'
+	$(INSTALL) -e '.[$(HARDWARE),data,test,modern,xrfm,slurm,generic]'
 	command -v slurmctld munged >/dev/null || (apt-get update && apt-get install -y --no-install-recommends munge slurmctld slurmd slurm-client)
 	NPT_TEST_CLUSTER=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest tests/cluster
 
@@ -66,5 +66,5 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	@echo "adding the packages of the tests"
-	@$(INSTALL) -e '.[$(HARDWARE),data,test]'
+	@$(INSTALL) -e '.[$(HARDWARE),data,test,modern,xrfm]'
 	@touch $@

@@ -19,6 +19,7 @@ from baselines.grids import (
     require_tunable,
     size_of,
 )
+from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Duplicates, Resources, UserError
 from npt.table import TASKS, Task
@@ -45,8 +46,12 @@ class Baseline(ABC):
         takes_missing: Can receive missing numbers as NaN.
         slow: Whether each fold is a separate job.
         accelerated: Whether it can use a GPU.
-        keeps_train_rows: Predicts from train rows in memory, which `with_train_rows` replaces.
+        keeps_train_rows: Predicts from stored train rows; `fit` returns a `RowPredictor`.
+        untrained: Parameters under which `fit` returns the initial model, before it learns; None
+            for a model that learns nothing, or that keeps no train rows.
         recalls: Answers the lookup task by `recall`, instead of being fitted to the duplicates.
+        twins: Blind twins, as of `Method`.
+        extra: Extra of the installation that brings its libraries; empty if all users have them.
     """
 
     name: ClassVar[str]
@@ -61,7 +66,10 @@ class Baseline(ABC):
     slow: ClassVar[bool] = False
     accelerated: ClassVar[bool] = False
     keeps_train_rows: ClassVar[bool] = False
+    untrained: ClassVar[Parameters | None] = None
     recalls: ClassVar[bool] = False
+    twins: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    extra: ClassVar[str] = ""
 
     @abstractmethod
     def quick_grid(self, task: Task) -> Grid:
@@ -98,15 +106,16 @@ class Baseline(ABC):
         """The reason for refusing a task, or None."""
         return None
 
-    def with_train_rows(
-        self, data: TrainingData, parameters: Parameters, resources: Resources
-    ) -> Predictor:
-        """The trained model with the train rows of `data` in memory, without further learning."""
-        raise NotImplementedError
+    def recall(
+        self, predictor: Predictor, duplicates: Duplicates, parameters: Parameters
+    ) -> np.ndarray:
+        """Standardised values (n,) of the lookup task's originals, by what `fit` returned.
 
-    def recall(self, predictor: Predictor, duplicates: Duplicates) -> np.ndarray:
-        """Standardised values (n,) of the lookup task's originals, by what `fit` returned."""
-        raise NotImplementedError
+        A model of stored rows predicts them from the duplicates alone.
+        """
+        assert isinstance(predictor, RowPredictor)
+        stored = StoredRows(duplicates.duplicates, duplicates.shown)
+        return predictor.predict_from(stored, duplicates.originals, parameters)
 
     def configurations(
         self, settings: BaselineSettings, task: Task, train_rows: int

@@ -13,7 +13,7 @@ import numpy as np
 
 from baselines.baseline import Predictor
 from baselines.boosting import Boosting, longest
-from baselines.estimators import build, prediction_function, prior
+from baselines.estimators import build, features_vary, prediction_function, prior
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -44,7 +44,7 @@ class CatBoost(Boosting):
         resources: Resources,
     ) -> Predictor:
         """Fit the longest ensemble, without files; shorter ones are its first rounds."""
-        if not _vary(data.train_features.astype(np.float32)):
+        if not features_vary(data.train_features.astype(np.float32)):
             return prior(data)
         from catboost import CatBoostClassifier, CatBoostRegressor, Pool
 
@@ -83,14 +83,6 @@ class CatBoost(Boosting):
             return parameters
         rounds = parameters.get("n_estimators", DEFAULT_ROUNDS)
         return {**parameters, "many rounds": rounds >= MANY_ROUNDS}
-
-
-def _vary(features: np.ndarray) -> bool:
-    """Whether some column has two different values in float32, where NaN is one value."""
-    first = features[:1]
-    both_missing = np.isnan(features) & np.isnan(first)
-    same = (features == first) | both_missing
-    return not bool(same.all())
 
 
 def _typed(features: np.ndarray, categorical: list[int]) -> Any:

@@ -84,7 +84,9 @@ class DeepKernelLearning(Baseline):
         (parameters,) = configurations
         return DeepKernelPredictor(self._trained(data, parameters, seed, resources))
 
-    def recall(self, predictor: Predictor, duplicates: Duplicates) -> np.ndarray:
+    def recall(
+        self, predictor: Predictor, duplicates: Duplicates, parameters: Parameters
+    ) -> np.ndarray:
         """An exact process on the embedded duplicates with the trained kernel (section B.1).
 
         The targets that duplicates show are observed without noise, but for JITTER.

@@ -65,6 +65,14 @@ def of_one_model(predict: PredictFunction) -> Predictor:
     return predict_each
 
 
+def features_vary(features: np.ndarray) -> bool:
+    """Whether some column has two different values, where NaN is one value."""
+    first = features[:1]
+    both_missing = np.isnan(features) & np.isnan(first)
+    same = (features == first) | both_missing
+    return not bool(same.all())
+
+
 def prior(data: TrainingData) -> Predictor:
     """Predict the mean, or the shares of the classes, of the train rows."""
     labels = data.train_labels

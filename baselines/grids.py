@@ -83,10 +83,11 @@ def require_tunable(grid: Grid, tunable: Mapping[str, Sequence[Any]], where: str
         where: Key of the grid, for the error.
 
     Raises:
-        UserError: The grid is empty, tunes another parameter, or has text where a number belongs.
+        UserError: The grid is empty (unless there is nothing to tune), tunes another parameter, or
+            has text where a number belongs.
     """
     allowed = ", ".join(tunable)
-    if not grid:
+    if not grid and tunable:
         raise UserError(f"{where}: is empty; allowed: paper, quick, or lists for {allowed}")
     for name, values in grid.items():
         key = f"{where}.{name}"

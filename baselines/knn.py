@@ -16,6 +16,7 @@ import numpy as np
 from baselines.baseline import Baseline, Predictor
 from baselines.estimators import require_known
 from baselines.grids import Grid, Parameters, Size
+from baselines.stored_rows import RowPredictor, StoredRows, one_hot
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources, UserError
 from npt.table import Task
@@ -95,21 +96,9 @@ class KNN(Baseline):
         available = len(data.train)
         if largest > available:
             raise Infeasible(f"n_neighbors {largest} is more than the {available} train rows")
+        classes = None if data.is_regression else data.outputs
         p = _value(configurations[0], "p")
-        search = NeighbourSearch(data.train_features, p, resources.threads)
-        votes = _votes(data)
-
-        def predict(features: np.ndarray, configurations: Sequence[Parameters]) -> list[np.ndarray]:
-            k = _largest_k(configurations)
-            predictions = [np.empty((len(features), votes.shape[1])) for _ in configurations]
-            for start in range(0, len(features), QUERY_ROWS):
-                rows = slice(start, start + QUERY_ROWS)
-                distances, neighbours = search.nearest(features[rows], k)
-                for parameters, predicted in zip(configurations, predictions, strict=True):
-                    predicted[rows] = _mean_vote(votes, neighbours, distances, parameters)
-            return predictions
-
-        return predict
+        return Neighbours(data.stored_rows, classes, p, resources.threads)
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
         """Neighbours serve every k and weighting."""
@@ -119,25 +108,78 @@ class KNN(Baseline):
         """Without the ways of finding neighbours, and with defaults."""
         return {name: _value(parameters, name) for name in EFFECTIVE}
 
-    def with_train_rows(
-        self, data: TrainingData, parameters: Parameters, resources: Resources
-    ) -> Predictor:
-        """The same neighbourhood among other train rows; all of them if fewer than k."""
-        k = min(_value(parameters, "n_neighbors"), len(data.train))
-        possible = {**parameters, "n_neighbors": k}
-        predict = self.fit(data, [possible], 0, resources)
-        return lambda features, configurations: predict(features, [possible])
+
+class Neighbours(RowPredictor):
+    """The mean vote of the nearest stored rows; all of them if there are fewer than k.
+
+    Attributes:
+        classes: Number of classes; None for a regression.
+        p: Order of the norm.
+    """
+
+    def __init__(self, stored: StoredRows, classes: int | None, p: float, threads: int) -> None:
+        self.stored = stored
+        self.classes = classes
+        self.p = p
+        self.threads = threads
+        self._search = NeighbourSearch(stored.features, p, threads)
+
+    def __call__(
+        self, features: np.ndarray, configurations: Sequence[Parameters]
+    ) -> list[np.ndarray]:
+        """Predictions for each configuration, by one search for the largest k."""
+        return self._predicted(self._search, self.stored, features, configurations)
+
+    def predict_from(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """Mean votes (n,) or (n, K) of the nearest among some rows."""
+        search = NeighbourSearch(stored.features, self.p, self.threads)
+        (predicted,) = self._predicted(search, stored, features, [parameters])
+        return predicted if self.classes else predicted[:, 0]
+
+    def weights(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """Shares (n, m) of the vote."""
+        k = min(_value(parameters, "n_neighbors"), len(stored.labels))
+        search = NeighbourSearch(stored.features, self.p, self.threads)
+        distances, neighbours = search.nearest(features, k)
+        shares = np.zeros((len(features), len(stored.labels)))
+        votes = _votes_of_neighbours(distances, parameters)
+        np.put_along_axis(shares, neighbours, votes / votes.sum(1, keepdims=True), axis=1)
+        return shares
+
+    def _predicted(
+        self,
+        search: NeighbourSearch,
+        stored: StoredRows,
+        features: np.ndarray,
+        configurations: Sequence[Parameters],
+    ) -> list[np.ndarray]:
+        labels = stored.labels[:, None]
+        if self.classes:
+            labels = one_hot(stored.labels, self.classes)
+        k = min(_largest_k(configurations), len(labels))
+        predictions = [np.empty((len(features), labels.shape[1])) for _ in configurations]
+        for start in range(0, len(features), QUERY_ROWS):
+            rows = slice(start, start + QUERY_ROWS)
+            distances, neighbours = search.nearest(features[rows], k)
+            for parameters, predicted in zip(configurations, predictions, strict=True):
+                predicted[rows] = _mean_vote(labels, neighbours, distances, parameters)
+        return predictions
 
 
 class NeighbourSearch:
     """The nearest rows (n, F) by the p-norm, nearest first, ties by row number."""
 
-    def __init__(self, rows: np.ndarray, p: int, threads: int) -> None:
+    def __init__(self, rows: np.ndarray, p: float, threads: int) -> None:
         from sklearn.neighbors import NearestNeighbors
 
         self.rows = rows
         self.p = p
-        self.index = NearestNeighbors(algorithm="brute", p=p, n_jobs=threads).fit(rows)
+        order: Any = p  # scikit-learn takes any positive number
+        self.index = NearestNeighbors(algorithm="brute", p=order, n_jobs=threads).fit(rows)
 
     def nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances and row numbers (m, k) of the k nearest rows to each query (m, F)."""
@@ -181,30 +223,26 @@ class NeighbourSearch:
         return (differences**self.p).sum(-1) ** (1 / self.p)
 
 
-def _votes(data: TrainingData) -> np.ndarray:
-    """What each train row votes for (n, V): its value, or its class as one-hot."""
-    labels = data.train_labels
-    if data.is_regression:
-        return labels[:, None]
-    return np.eye(int(labels.max()) + 1)[labels]
-
-
 def _mean_vote(
-    votes: np.ndarray, neighbours: np.ndarray, distances: np.ndarray, parameters: Parameters
+    labels: np.ndarray, neighbours: np.ndarray, distances: np.ndarray, parameters: Parameters
 ) -> np.ndarray:
-    """Mean vote (m, V) of the first k neighbours, uniform or weighted by inverse distance.
-
-    Neighbours at distance zero have all weight.
-    """
+    """Mean label (n, V) of the first k neighbours, uniform or weighted by inverse distance."""
     k = _value(parameters, "n_neighbors")
-    nearest = votes[neighbours[:, :k]]
+    nearest = labels[neighbours[:, :k]]
     if _value(parameters, "weights") == "uniform":
         return nearest.mean(1)
+    votes = _votes_of_neighbours(distances[:, :k], parameters)
+    return (nearest * votes[..., None]).sum(1) / votes.sum(1, keepdims=True)
+
+
+def _votes_of_neighbours(distances: np.ndarray, parameters: Parameters) -> np.ndarray:
+    """Votes (n, k) of neighbours at these distances; those at distance zero have all weight."""
+    if _value(parameters, "weights") == "uniform":
+        return np.ones_like(distances)
     with np.errstate(divide="ignore"):
-        weights = 1 / distances[:, :k]
-    same = np.isinf(weights)
-    weights = np.where(same.any(1, keepdims=True), same, weights)
-    return (nearest * weights[..., None]).sum(1) / weights.sum(1, keepdims=True)
+        votes = 1 / distances
+    same = np.isinf(votes)
+    return np.where(same.any(1, keepdims=True), same, votes)
 
 
 def _largest_k(configurations: Sequence[Parameters]) -> int:

@@ -51,7 +51,7 @@ def predict_originals(
             return _fitted(baseline, settings, duplicates, SEED + seed, on_cpu)
         data = training_data(table, split, codes=False, transductive=settings.transductive)
         winner = _winner(baseline, settings, data, SEED + seed, resources)
-        return baseline.recall(winner.predictor, duplicates)
+        return baseline.recall(winner.predictor, duplicates, winner.parameters)
 
 
 def _fitted(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from baselines.stored_rows import StoredRows
 from npt.data.encoding import CodedFeatures, coded_features, one_hot_features, statistics
 from npt.likelihood import negative_log_likelihood
 from npt.table import Split, Table, Task
@@ -60,6 +61,16 @@ class TrainingData:
         if self.is_regression:
             return target
         return np.searchsorted(self.seen_classes, target)
+
+    @property
+    def stored_rows(self) -> StoredRows:
+        """The train rows, for models that predict from them."""
+        return StoredRows(self.train_features, self.train_labels)
+
+    @property
+    def outputs(self) -> int:
+        """Numbers that a model predicts for a row: 1, or the number of seen classes."""
+        return 1 if self.is_regression else len(self.seen_classes)
 
     def over_all_classes(self, predicted: np.ndarray) -> np.ndarray:
         """Predictions of a library in float64.

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from baselines.baseline import Baseline, Predictor
+from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, Parameters, single_point
 from baselines.search import Search, SearchResult, Winner
+from baselines.trained import TrainedBaseline, TrainedRowModel
 from baselines.training_data import TrainingData, training_data
-from npt.data.encoding import Statistics, statistics
+from npt.data.encoding import statistics
 from npt.interface import (
     DATA_SOURCES,
+    Ability,
     Fit,
     Infeasible,
     Method,
@@ -24,8 +26,7 @@ from npt.interface import (
     UserError,
     all_folds,
 )
-from npt.perturbation import InputLayout, Perturbation
-from npt.table import PARTS, Split, Table
+from npt.table import Split, Table
 
 SHARED_SOURCES = (
     *DATA_SOURCES,
@@ -33,9 +34,12 @@ SHARED_SOURCES = (
     "baselines/estimators.py",
     "baselines/grids.py",
     "baselines/search.py",
+    "baselines/stored_rows.py",
+    "baselines/trained.py",
     "baselines/training_data.py",
     "baselines/tuned.py",
 )
+ABILITIES: tuple[Ability, ...] = ("reduce", "attention", "lookup")  # of stored train rows
 SEED = 42  # of the first fold, as in the paper's code
 
 
@@ -43,6 +47,7 @@ def method(baseline: Baseline) -> Method:
     """A baseline as a method of the benchmark."""
 
     def build(settings: BaselineSettings, resources: Resources) -> TunedBaseline:
+        declared.require_libraries()
         return TunedBaseline(baseline, settings, resources)
 
     def refit(
@@ -60,7 +65,7 @@ def method(baseline: Baseline) -> Method:
         assert learner.trained is not None
         return learner.trained
 
-    return Method(
+    declared = Method(
         name=baseline.name,
         title=baseline.title,
         settings=BaselineSettings,
@@ -72,67 +77,17 @@ def method(baseline: Baseline) -> Method:
         searches=True,
         libraries=baseline.libraries,
         test_settings=baseline.test_settings,
+        twins=baseline.twins,
+        abilities=ABILITIES if baseline.keeps_train_rows else (),
+        extra=baseline.extra,
         sources=(*SHARED_SOURCES, *baseline.sources, f"baselines/{baseline.name}.py"),
     )
+    return declared
 
 
 def one_fold_unless_quick(settings: Mapping[str, Any]) -> int | None:
     """The `folds_per_job` of slow baselines."""
     return None if settings["grid"] == "quick" else 1
-
-
-@dataclass(frozen=True)
-class TrainedBaseline:
-    """The winner of a search, with the data that it was fitted to."""
-
-    baseline: Baseline
-    data: TrainingData
-    statistics: Statistics
-    target: int
-    winner: Winner
-    resources: Resources
-
-    @property
-    def device(self) -> str:
-        """Device on which the model was fitted."""
-        return self.resources.device
-
-    def predict(self, rows: np.ndarray) -> Prediction:
-        """Probabilities of all classes (n, C), or values (n,) in original units."""
-        with threadpool_limits(self.resources.threads):
-            predicted = self._predicted(self.winner.predictor, rows)
-        return self._decoded(self.data.over_all_classes(predicted))
-
-    def predict_perturbed(
-        self, rows: np.ndarray, perturbation: Perturbation, seed: int
-    ) -> Prediction:
-        """Predict rows, none of them a train row, each with the train rows perturbed for it.
-
-        The prediction changes only where the baseline predicts from train rows in memory, and the
-        perturbation reaches them.
-        """
-        if not self.baseline.keeps_train_rows or perturbation.rows not in ("all", "train"):
-            return self.predict(rows)
-        values = []
-        with threadpool_limits(self.resources.threads):
-            for row in rows:
-                perturbed = _perturbed(self.data, perturbation, seed, int(row))
-                predictor = self.baseline.with_train_rows(
-                    perturbed, self.winner.parameters, self.resources
-                )
-                predicted = self._predicted(predictor, row[None])
-                values.append(perturbed.over_all_classes(predicted))
-        return self._decoded(np.concatenate(values))
-
-    def _predicted(self, predictor: Predictor, rows: np.ndarray) -> np.ndarray:
-        features = self.data.features[rows]
-        (predicted,) = predictor(features, [self.winner.parameters])
-        return predicted
-
-    def _decoded(self, values: np.ndarray) -> Prediction:
-        if self.data.is_regression:
-            values = self.statistics.original(values, self.target)
-        return Prediction(values)
 
 
 class TunedBaseline:
@@ -168,8 +123,16 @@ class TunedBaseline:
             result = search.run(grid)
         winner = _winner(result)
         known = statistics(table, split, transductive=self.settings.transductive)
-        self.trained = TrainedBaseline(
-            self.baseline, data, known, table.target, winner, self.resources
+        trained = TrainedRowModel if self.baseline.keeps_train_rows else TrainedBaseline
+        self.trained = trained(
+            baseline=self.baseline,
+            data=data,
+            statistics=known,
+            target=table.target,
+            winner=winner,
+            resources=self.resources,
+            transductive=self.settings.transductive,
+            seed=SEED + seed,
         )
         return Fit(
             grid[winner.index],
@@ -228,23 +191,4 @@ def _winner(result: SearchResult) -> Winner:
     raise Infeasible(
         f"none of the {count} configurations could be fitted and scored: {result.failure}",
         result.trials,
-    )
-
-
-def _perturbed(data: TrainingData, perturbation: Perturbation, seed: int, row: int) -> TrainingData:
-    """The train rows, and no others, as they are perturbed for a row that is predicted."""
-    target_column = max(data.columns) + 1
-    columns = np.array([*data.columns, target_column])
-    parts = np.full(len(data.train) + 1, PARTS.index("train"))
-    parts[0] = PARTS.index("test")  # the predicted row comes first
-    layout = InputLayout(parts, target_column + 1, target_column)
-    positions = perturbation.sources(seed, row, 0, layout)
-    sources = data.train[positions[1:] - 1]  # (m, d), numbers of rows
-    rows = np.arange(len(sources))
-    return replace(
-        data,
-        features=np.take_along_axis(data.features, sources[:, columns[:-1]], 0),
-        target=data.target[sources[:, -1]],
-        train=rows,
-        validation=rows[:0],
     )

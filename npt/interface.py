@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.metadata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -230,8 +231,8 @@ class AttentionModel(RowModel, Protocol):
         """Attention of each of the test rows, in any order."""
         ...
 
-    def before_training(self) -> AttentionModel:
-        """The same network with its initial weights."""
+    def before_training(self) -> AttentionModel | None:
+        """The same network with its initial weights; None for a model that learns nothing."""
         ...
 
 
@@ -273,6 +274,14 @@ class LookupModel(RowModel, Protocol):
 
     def intervention(self, rows: np.ndarray, sweep: int = 10) -> Intervention:
         """Set the target of one duplicate at a time to `sweep` values over the range of targets."""
+        ...
+
+
+class RecallingModel(RowModel, Protocol):
+    """A model that can predict rows from their duplicates, without training for it (`lookup`)."""
+
+    def with_duplicates(self, lookup: str, rows: np.ndarray, shown: Duplicates) -> LookupModel:
+        """The model among duplicates of some rows (n,), as a variant of the task shows them."""
         ...
 
 
@@ -363,7 +372,9 @@ class Method:
             (`chosen` of its row); for methods without weights.
         abilities: What this model can do for probes besides perturbation: `reduce` for a
             `ReducibleModel`, `attention` for an `AttentionModel`, `lookup` for a
-            `LookupModel`.
+            `LookupModel` or a `RecallingModel`.
+        extra: Extra of this project's installation that brings its `libraries`; empty if they are
+            installed for all.
     """
 
     name: str
@@ -384,8 +395,26 @@ class Method:
     workload: ForecastWork | None = None
     refit: RefitModel | None = None
     abilities: tuple[Ability, ...] = ()
+    extra: str = ""
 
     def __post_init__(self) -> None:
         assert not self.saves_weights or self.folds_per_job is one_fold, (
             "a file of weights holds those of one fold"
         )
+
+    def require_libraries(self) -> None:
+        """Check that the libraries of the method's extra are installed.
+
+        Raises:
+            UserError: Names the first that is missing, and how to install it.
+        """
+        if not self.extra:
+            return
+        for library in self.libraries:
+            try:
+                importlib.metadata.version(library)
+            except importlib.metadata.PackageNotFoundError:
+                raise UserError(
+                    f"{self.name}: needs the package {library}, which is not installed; "
+                    f"pip install -c constraints.txt -e '.[{self.extra}]'"
+                ) from None

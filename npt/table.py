@@ -135,6 +135,10 @@ class Table:
         cells = tuple(np.concatenate(pair) for pair in pairs)
         return replace(self, cells=cells)
 
+    def take(self, rows: np.ndarray) -> Table:
+        """A table of some rows."""
+        return replace(self, cells=tuple(cells[rows] for cells in self.cells))
+
     def blind(self, rows: np.ndarray) -> Table:
         """A table with the targets of `rows` removed."""
         return self.hide(rows, self.target)
@@ -166,6 +170,14 @@ class Split:
         """Row numbers of a part."""
         return {"train": self.train, "validation": self.validation, "test": self.test}[part]
 
+    def drawn_train_rows(self, share: float) -> np.ndarray:
+        """A random share of the train rows, at least one, in ascending order.
+
+        A larger share has the rows of a smaller one, and more. The fold determines the order.
+        """
+        order = np.random.default_rng(self.fold).permutation(self.train)
+        return np.sort(order[: max(1, round(share * len(order)))])
+
     def part(self) -> np.ndarray:
         """Part of every row (N,) int64: 0 train, 1 validation, 2 test."""
         count = len(self.train) + len(self.validation) + len(self.test)
@@ -173,3 +185,12 @@ class Split:
         for code, name in enumerate(PARTS):
             codes[self.rows(name)] = code
         return codes
+
+
+def with_train_share(table: Table, split: Split, share: float) -> tuple[Table, Split]:
+    """A table without some of its train rows, and its fold; see `Split.drawn_train_rows`."""
+    left = np.concatenate([split.drawn_train_rows(share), split.validation, split.test])
+    kept = np.sort(left)
+    parts = [np.searchsorted(kept, split.rows(part)) for part in ("validation", "test")]
+    train = np.searchsorted(kept, split.drawn_train_rows(share))
+    return table.take(kept), Split(split.fold, train, *parts)

@@ -90,7 +90,7 @@ def test_an_unknown_fixed_parameter_is_raised(name: str) -> None:
         tuned(baselines()[name], settings)
 
 
-@pytest.mark.parametrize("name", baselines())
+@pytest.mark.parametrize("name", sorted({*baselines()} - {"constant"}))
 def test_a_tuned_parameter_cannot_be_fixed(name: str) -> None:
     parameter = next(iter(baselines()[name].quick_grid("regression")))
     settings = BaselineSettings(grid="quick", fixed={parameter: 3})

@@ -88,7 +88,8 @@ def test_test_targets_change_scores_but_no_prediction(method: Method, task: Task
     second = evaluated(method, other).predictions
     for part in ("validation", "test"):
         assert np.array_equal(first[part].values, second[part].values)
-    assert scores(first, table, split) != scores(second, other, split)
+    if method.name != "constant":  # balanced classes may be exchanged
+        assert scores(first, table, split) != scores(second, other, split)
 
 
 @pytest.mark.parametrize(("method", "task"), CASES)
@@ -124,8 +125,9 @@ def test_refit_repeats_the_winner(method: Method, task: Task) -> None:
     assert method.refit is not None
     model = method.refit(settings, fit.chosen, Resources(), blind, split, 1)
     assert np.array_equal(model.predict(split.test).values, predicted)
-    control = model.predict_perturbed(split.test, Perturbation("shuffle", 0.0), 0)
-    assert np.array_equal(control.values, predicted)
+    control = model.predict_perturbed(split.test, Perturbation("shuffle", 0.0), 0).values
+    # Rounding may depend on the queries that share a matrix product.
+    assert control == pytest.approx(predicted, rel=1e-5, abs=1e-5)
 
 
 def test_the_papers_methods_and_a_linear_one_are_registered() -> None:

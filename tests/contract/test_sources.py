@@ -35,7 +35,7 @@ def _files_of(node: ast.AST) -> list[str]:
     package, _, module = node.module.partition(".")
     if package != "baselines":
         return []
-    names = [module] if module else [alias.name for alias in node.names]
+    names = [module.replace(".", "/")] if module else [alias.name for alias in node.names]
     files = [f"baselines/{name}.py" for name in names]
     return [file for file in files if (ROOT / file).exists()]
 

@@ -88,7 +88,7 @@ def _check_study(study: Study, config: Config) -> None:
         _check_method(study, config, method)
     if study.tuned and not study.include_base:
         raise UserError(f"{study.key}.tuned: not allowed with include_base: false")
-    if study.tuned and study.kind.trains_twins:
+    if study.tuned and study.kind.trains_variants:
         raise UserError(f"{study.key}.tuned: not allowed with {study.kind.name}")
     if study.tuned and study.kind.probes and not config.trials_share_a_job:
         raise UserError(f"{study.key}.tuned: a probe needs trials_share_a_job: true")
@@ -97,8 +97,8 @@ def _check_study(study: Study, config: Config) -> None:
 
 
 def _check_variants(study: Study, config: Config) -> None:
-    if study.kind.trains_twins:
-        _check_twins(study, config)
+    if study.kind.trains_variants:
+        _check_own_variants(study, config)
         return
     for method in study.variants:
         if method not in study.methods:
@@ -110,11 +110,11 @@ def _check_variants(study: Study, config: Config) -> None:
             raise UserError(f"{study.key}.include_base: false leaves nothing of {method}")
 
 
-def _check_twins(study: Study, config: Config) -> None:
-    """The variants of such a study are the declared twins, which are compared with the base."""
+def _check_own_variants(study: Study, config: Config) -> None:
+    """The kind of such a study names its variants, which are compared with the base."""
     kind = study.kind.name
     if config.studies[study.name].variants:
-        raise UserError(f"{study.key}.variants: not allowed with {kind}, which trains the twins")
+        raise UserError(f"{study.key}.variants: not allowed with {kind}, which names them")
     if not study.include_base:
         raise UserError(f"{study.key}.include_base: false is not allowed with {kind}")
     if not study.variants:
@@ -137,6 +137,10 @@ def _check_method(study: Study, config: Config, name: str) -> None:
     """A method must support some dataset of the study, and its probe."""
     key = f"{study.key}.methods"
     method = methods()[name]
+    try:
+        method.require_libraries()
+    except UserError as error:
+        raise UserError(f"{key}: {error}") from None
     reasons: list[str] = []
     for dataset in study.datasets:
         task = config.all_datasets[dataset].expected_task

@@ -24,7 +24,7 @@ class Study:
 
     Attributes:
         folds: By dataset.
-        variants: By method and name; the declared twins where the kind trains these.
+        variants: By method and name; those of the kind where it names them.
     """
 
     name: str
@@ -61,6 +61,10 @@ def resolve_study(name: str, config: Config) -> Study:
     kind = kinds()[block.kind]
     datasets = config.datasets if block.datasets is None else block.datasets
     methods_of_study = config.methods if block.methods is None else block.methods
+    options = validated(kind.options, block.options, f"studies.{name}.options")
+    variants: Mapping[str, Variants] = block.variants
+    if kind.trains_variants:
+        variants = _variants_of(kind, methods_of_study, options)
     return Study(
         name=name,
         kind=kind,
@@ -68,22 +72,23 @@ def resolve_study(name: str, config: Config) -> Study:
         methods=methods_of_study,
         folds={dataset: _folds_of(name, config, dataset) for dataset in datasets},
         seeds=config.seeds if block.seeds is None else block.seeds,
-        variants=_twins(methods_of_study) if kind.trains_twins else block.variants,
+        variants=variants,
         include_base=block.include_base,
         max_test_rows=block.max_test_rows,
         tuned=block.tuned,
-        options=validated(kind.options, block.options, f"studies.{name}.options"),
+        options=options,
         external_results=block.external_results,
     )
 
 
-def _twins(names: Iterable[str]) -> dict[str, Variants]:
-    """Declared twins of the methods that have any."""
-    twins: dict[str, Variants] = {}
+def _variants_of(kind: StudyKind, names: Iterable[str], options: Options) -> dict[str, Variants]:
+    """Variants that a kind names, of the methods that have any."""
+    variants: dict[str, Variants] = {}
     for name in names:
-        if methods()[name].twins:
-            twins[name] = methods()[name].twins
-    return twins
+        of_method = kind.variants_of(methods()[name], options)
+        if of_method:
+            variants[name] = of_method
+    return variants
 
 
 def _folds_of(name: str, config: Config, dataset: str) -> Folds:

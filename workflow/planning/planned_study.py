@@ -47,7 +47,7 @@ class PlannedStudy(Strict):
 
     Attributes:
         probes: Whether its rows are those of a probe of the runs.
-        trains_twins: Whether it probes the base runs alone, and has the rows of their twins' runs.
+        trains_variants: Whether it probes the base runs alone, and has the rows of other variants.
         options: Those of the study kind, as plain values.
         max_test_rows: Limit of the probed test rows of a fold; None probes all.
         runs: Stems of its runs, external ones left out, with those folds that the study uses.
@@ -58,7 +58,7 @@ class PlannedStudy(Strict):
     name: str
     kind: str
     probes: bool = False
-    trains_twins: bool = False
+    trains_variants: bool = False
     options: dict[str, Any]
     max_test_rows: int | None
     runs: dict[str, tuple[int, ...]]
@@ -72,7 +72,7 @@ class PlannedStudy(Strict):
 
     def is_probed(self, variant: str) -> bool:
         """Whether the rows of a variant are those of a probe."""
-        return self.probes and (variant == BASE or not self.trains_twins)
+        return self.probes and (variant == BASE or not self.trains_variants)
 
 
 def planned_study(
@@ -91,7 +91,7 @@ def planned_study(
         name=study.name,
         kind=study.kind.name,
         probes=study.kind.probes,
-        trains_twins=study.kind.trains_twins,
+        trains_variants=study.kind.trains_variants,
         options=study.options.model_dump(),
         max_test_rows=study.max_test_rows,
         runs=_runs_of(study, selected, external, runs),
@@ -161,4 +161,5 @@ def run_of(
         settings=selected.settings,
         data=fingerprints[selected.dataset],
         trials=dict(selected.trials),
+        train_share=selected.train_share,
     )

@@ -24,6 +24,7 @@ class Run(Strict):
         settings: Resolved settings of the method; of a search, those of its base.
         trials: Resolved settings of the configurations of a search by name; else empty.
         data: Fingerprint of the dataset's declaration.
+        train_share: Share of the train rows that it is trained on.
     """
 
     dataset: str
@@ -34,6 +35,7 @@ class Run(Strict):
     settings: dict[str, Any]
     data: str
     trials: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    train_share: float = 1.0
 
     @property
     def key(self) -> str:
@@ -51,6 +53,8 @@ class Run(Strict):
         facts: list[Any] = [self.dataset, self.data, self.method, self.seed, self.settings]
         if self.trials:
             facts.append(self.trials)
+        if self.train_share != 1.0:
+            facts.append(self.train_share)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
     @property

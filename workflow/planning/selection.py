@@ -28,6 +28,7 @@ class Selected:
         is_trial: Whether it is a configuration of a tuned study with a job of its own.
         where: Key of the variant in the configuration.
         trials: Resolved settings of all configurations by name, if they share a job.
+        train_share: Share of the train rows that it is trained on.
     """
 
     dataset: str
@@ -38,6 +39,7 @@ class Selected:
     is_trial: bool
     where: str
     trials: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    train_share: float = 1.0
 
     @property
     def key(self) -> str:
@@ -81,15 +83,26 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterat
         settings = as_json(resolve(config, dataset, method, changes, where))
         if variant == BASE:
             base = settings
-        elif study.kind.trains_twins and settings == base:
+        share = study.kind.train_share(variant, study.options)
+        is_base = settings == base and share == 1.0
+        if study.kind.trains_variants and is_base and variant != BASE:
             continue  # the base is without this source of information
         _refuse(study, method, variant, settings)
-        yield Selected(dataset, method, variant, settings, changes, variant in tried, where)
+        yield Selected(
+            dataset=dataset,
+            method=method,
+            variant=variant,
+            settings=settings,
+            changes=changes,
+            is_trial=variant in tried,
+            where=where,
+            train_share=share,
+        )
 
 
 def _where(study: Study, method: str, variant: str) -> str:
-    """Key of a named variant; twins have none in the configuration."""
-    if study.kind.trains_twins:
+    """Key of a named variant; those that a kind names have none in the configuration."""
+    if study.kind.trains_variants:
         return f"{study.key}: {variant} of {method}"
     return f"{study.key}.variants.{method}.{variant}"
 
@@ -132,7 +145,12 @@ def require_agreement(selections: Mapping[str, Iterable[Selected]]) -> None:
     for study, selected in selections.items():
         for variant in selected:
             owner, earlier = first.setdefault(variant.key, (study, variant))
-            if (earlier.settings, earlier.trials) != (variant.settings, variant.trials):
+            if _training(earlier) != _training(variant):
                 raise UserError(
                     f"{variant.where}: differs from studies.{owner}; rename one of the variants"
                 )
+
+
+def _training(variant: Selected) -> tuple[object, ...]:
+    """What determines the training of a variant."""
+    return (variant.settings, variant.trials, variant.train_share)

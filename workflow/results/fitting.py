@@ -9,7 +9,7 @@ import numpy as np
 
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Learner, Resources, Trial
-from npt.table import Split
+from npt.table import Split, with_train_share
 from workflow.results.job import Job
 from workflow.results.predictions import fold_arrays
 from workflow.results.row import Row
@@ -35,12 +35,17 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     table = job.prepared.table
     split = job.split(fold)
     identity = {**job.identity(fold), **sizes(split)}
+    if job.run.train_share < 1:
+        identity["train_rows"] = len(split.drawn_train_rows(job.run.train_share))
     refusal = job.method.supports(table.task)
     if refusal:
         row = Row(**identity, status="skipped", reason=refusal)
         return FittedFold(row, arrays={}, trials=(), learner=None)
     learner = job.method.build(job.settings, resources)
-    evaluation = evaluate(learner, table, split, job.run.training_seed(fold))
+    shown, its_split = table, split
+    if job.run.train_share < 1:
+        shown, its_split = with_train_share(table, split, job.run.train_share)
+    evaluation = evaluate(learner, shown, its_split, job.run.training_seed(fold))
     row = Row(
         **identity,
         **_outcome(evaluation),

@@ -63,8 +63,8 @@ class StudyKind:
     Attributes:
         order: Position of the kind in lists and in the report's summary.
         probes: Whether the study probes trained models.
-        trains_twins: Whether the variants of its runs are the declared twins of the methods. The
-            base alone is probed, and compared with them.
+        trains_variants: Whether the kind names the variants of its runs itself (`variants_of`).
+            The base alone is probed, and compared with them.
         needs: What the probed models must be able to do besides predicting perturbed rows.
         only_task: The task of all datasets, if it is restricted.
         first_table: The table that the report's first screen shows; empty for none.
@@ -78,7 +78,7 @@ class StudyKind:
     figures: tuple[str, ...]
     options: type[Options] = Options
     probes: bool = False
-    trains_twins: bool = False
+    trains_variants: bool = False
     needs: Ability | None = None
     only_task: Task | None = None
     first_table: str = ""
@@ -95,6 +95,14 @@ class StudyKind:
     def refuse(self, settings: Mapping[str, Any]) -> str | None:
         """Reason why a run with these resolved settings cannot be part of such a study, or None."""
         return None
+
+    def variants_of(self, method: Method, options: Any) -> Mapping[str, Mapping[str, Any]]:
+        """Variants that the kind trains of a method: changes of settings by name."""
+        return {}
+
+    def train_share(self, variant: str, options: Any) -> float:
+        """Share of the train rows of a fold that a variant is trained on."""
+        return 1.0
 
     def forward_passes(self, options: Any) -> float | None:
         """Forward passes over a batch for each probed row; None if only measurements know."""

@@ -17,7 +17,10 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     model = cast(AttentionModel, query.model)
     bins = query.options.bins
     after = heads(model, query.table, query.rows, bins)
-    before = heads(model.before_training(), query.table, query.rows, bins)
+    untrained = model.before_training()
+    before: list[Head | None] = [None] * len(after)
+    if untrained is not None:
+        before = [*heads(untrained, query.table, query.rows, bins)]
     facts = []
     maps = []
     arrays = {}
@@ -28,7 +31,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     return {"heads": {"heads": facts}, "maps": {"rows": maps}}, arrays
 
 
-def _facts(head: Head, untrained: Head) -> Facts:
+def _facts(head: Head, untrained: Head | None) -> Facts:
     partner = None
     if not np.isnan(head.partner).all():
         partner = rounded(head.partner)
@@ -37,7 +40,7 @@ def _facts(head: Head, untrained: Head) -> Facts:
         "head": head.head,
         "nearness": rounded(head.nearness),
         "typical": rounded(head.typical),
-        "untrained": rounded(untrained.nearness),
+        "untrained": None if untrained is None else rounded(untrained.nearness),
         "reach": rounded(head.reach),
         "partner": partner,
     }

@@ -30,8 +30,10 @@ def _clause(row: Mapping[Any, Any]) -> str:
     model = f"{title} on {dataset_title(row['dataset'])}"
     correlations = (
         f"mean rank correlation {formatted(row['nearness'], 2)}, for unrelated queries "
-        f"{formatted(row['typical'], 2)}, before training {formatted(row['untrained'], 2)}"
+        f"{formatted(row['typical'], 2)}"
     )
+    if pd.notna(row["untrained"]):
+        correlations += f", before training {formatted(row['untrained'], 2)}"
     if not row["tested"] > 0:
         clause = f"too few rows to test the heads of {model} ({correlations})"
     else:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from workflow.studies.benefit.information import PERMUTED
 from workflow.studies.corruption.selection import Selection
 from workflow.studies.study_kind import Options, StudyKind
+
+if TYPE_CHECKING:
+    from npt.interface import Method
 
 CORRUPTION = ("probe.py", "changes.py", "selection.py")  # modules that the probe uses
 
@@ -41,6 +44,12 @@ class Benefit(StudyKind):
             return "trained on the lookup task, whose answer is in other rows alone"
         return None
 
+    def variants_of(
+        self, method: Method, options: BenefitOptions
+    ) -> Mapping[str, Mapping[str, Any]]:
+        """The declared twins."""
+        return method.twins
+
     def forward_passes(self, options: BenefitOptions) -> float:
         """One pass for each selection and permutation."""
         return float(len(options.selections) * options.permutations)
@@ -58,5 +67,5 @@ KIND = Benefit(
     figures=("benefit",),
     options=BenefitOptions,
     probes=True,
-    trains_twins=True,
+    trains_variants=True,
 )

@@ -1,4 +1,4 @@
-"""Lookup and intervention: does NPT read targets off other rows?
+"""Lookup and intervention: does a model read targets off other rows?
 
 Paper section 4.2, Table 3, Figure 3.
 """
@@ -6,7 +6,7 @@ Paper section 4.2, Table 3, Figure 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -29,9 +29,12 @@ class LookupOptions(Options):
     Attributes:
         compare_with: Baselines that know the duplicates and predict the originals, with their
             settings; those of a list have their quick grids.
+        posed: Variant of the task for probed methods that were not trained on it: their stored
+            rows become the duplicates.
     """
 
     compare_with: dict[str, BaselineSettings] = Field(default={})
+    posed: Literal["original", "add_one"] = "original"
 
     @field_validator("compare_with", mode="before")
     @classmethod
@@ -62,11 +65,11 @@ class LookupOptions(Options):
 
 
 class Lookup(StudyKind):
-    """A kind for models that were trained on the lookup task."""
+    """A kind for models that were trained on the lookup task, or predict from stored rows."""
 
     def refuse(self, settings: Mapping[str, Any]) -> str | None:
-        """Refuses settings without the lookup task."""
-        if settings.get("lookup", "off") == "off":
+        """Refuses an NPT that was trained without the lookup task."""
+        if settings.get("lookup") == "off":
             return "not trained on the lookup task; add a variant that sets `lookup`"
         return None
 
@@ -94,7 +97,7 @@ class Lookup(StudyKind):
 
 KIND = Lookup(
     name="lookup",
-    title="Can NPT look up the target of another datapoint?",
+    title="Can a model look up the target of another datapoint?",
     order=3,
     tables=("lookup",),
     figures=("predictions", "intervention"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -11,22 +12,43 @@ from baselines import baselines
 from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
 from npt.data.encoding import one_hot_features
-from npt.interface import Duplicates, Infeasible, LookupModel, Resources
+from npt.interface import (
+    Duplicates,
+    Infeasible,
+    LookupModel,
+    RecallingModel,
+    Resources,
+    RowModel,
+)
 from npt.nn.duplicates import Rule, noisy_from
 from npt.table import Table
 from workflow.studies.query import ProbeQuery
 
 
-def duplicates_of(query: ProbeQuery) -> Duplicates:
-    """Features of the probed rows and of their duplicates, which show their targets.
+def among_duplicates(query: ProbeQuery) -> ProbeQuery:
+    """The query, whose model predicts the probed rows among their duplicates.
 
-    The variant of the model's lookup task determines noise and shift; the noise is drawn by the
-    seed of the probe.
+    A model that was not trained on the lookup task has them as its stored rows.
     """
+    if hasattr(query.model, "lookup"):
+        return query
+    model = cast(RecallingModel, query.model)
+    posed = query.options.posed
+    reader = model.with_duplicates(posed, query.rows, _duplicates(query, model, posed))
+    return replace(query, model=reader)
+
+
+def duplicates_of(query: ProbeQuery) -> Duplicates:
+    """Features of the probed rows and of their duplicates, which show their targets."""
     model = cast(LookupModel, query.model)
+    return _duplicates(query, model, model.lookup)
+
+
+def _duplicates(query: ProbeQuery, model: RowModel, lookup: str) -> Duplicates:
+    """What a variant of the task shows; its noise is drawn by the seed of the probe."""
     table = query.table
     seed = query.seed
-    rule = Rule.of(model.lookup)
+    rule = Rule.of(lookup)
     originals = one_hot_features(table, model.statistics)[query.rows]
     duplicates = originals.copy()
     centre = model.statistics.centre[model.target]

@@ -1,7 +1,8 @@
 """Lookup and intervention (paper section 4.2, Table 3, Figure 3).
 
-The model was trained with `lookup` on a table with hidden test targets. The probe uses the whole
-table: the originals have hidden targets, and the duplicates of test rows show theirs.
+The model was trained with `lookup` on a table with hidden test targets, or it predicts from stored
+rows, which the duplicates replace. The probe uses the whole table: the originals have hidden
+targets, and the duplicates of test rows show theirs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ import numpy as np
 
 from npt.interface import Intervention, LookupModel
 from npt.metrics import score
-from workflow.studies.lookup.alternatives import baseline_predictions, neighbour_predictions
+from workflow.studies.lookup.alternatives import (
+    among_duplicates,
+    baseline_predictions,
+    neighbour_predictions,
+)
 from workflow.studies.query import ProbeQuery, drawn, rounded
 from workflow.studies.study_kind import Facts
 
@@ -24,6 +29,7 @@ SHOWN_ROWS = 500
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Errors with and without duplicates, of other methods, and the intervention."""
     query = query.with_rows(query.rows[~np.isnan(query.truth)])
+    query = among_duplicates(query)
     model = cast(LookupModel, query.model)
     truth = query.truth
     predictions = model.predict(query.rows).values

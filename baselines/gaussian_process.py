@@ -1,0 +1,189 @@
+"""Exact Gaussian process regression (Rasmussen and Williams 2006, chapter 2); not in the paper.
+
+The kernel's hyper-parameters and the noise maximise the marginal likelihood (scikit-learn). Classes
+are regressed on as one-hot targets with one kernel for all (least-squares classification, section
+6.5 there). The probability of a class is that of its target being above 1/2, normalised.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.optimize import minimize
+from scipy.special import ndtr
+
+from baselines.baseline import Baseline
+from baselines.estimators import require_known
+from baselines.grids import Grid, Parameters, Size
+from baselines.stored_rows import RowPredictor, StoredRows, one_hot
+from baselines.training_data import TrainingData
+from npt.interface import Infeasible, Resources, UserError, unknown
+from npt.table import Task
+
+if TYPE_CHECKING:
+    from sklearn.gaussian_process.kernels import Kernel
+
+SMOOTHNESS = {"rbf": math.inf, "matern_5/2": 2.5, "matern_3/2": 1.5}  # of the Matérn kernels
+DEFAULTS = {"kernel": "rbf", "relevance": True, "learn": True}
+MOST_ROWS = 5000  # a covariance matrix of 200 MB, and some seconds for each factorisation
+LEARNING_ROWS = 1000  # from which hyper-parameters are learned
+LEARNING_CELLS = 32_000_000  # rows squared times features: gradients of 256 MB
+ITERATIONS = 40  # of L-BFGS
+NOISE = (1e-4, 2.0)  # bounds of its variance, in that of the targets
+SIGNAL = (1e-2, 1e3)  # bounds of the kernel's variance
+LENGTHS = (5e-2, 1e4)  # bounds of the length scales, in standard deviations of a feature
+LEAST_PROBABILITY = 1e-6
+
+
+class GaussianProcess(Baseline):
+    """Exact Gaussian process."""
+
+    name = "gaussian_process"
+    title = "GP"
+    libraries = ("scikit-learn", "scipy")
+    keeps_train_rows = True
+    untrained: ClassVar[Parameters] = {"learn": False}
+    recalls = True
+    test_settings: ClassVar[Parameters] = {"grid": {"kernel": ["rbf"], "relevance": [False]}}
+
+    def quick_grid(self, task: Task) -> Grid:
+        """One kernel, with a length scale for each feature."""
+        return {"kernel": ["matern_3/2"], "relevance": [True]}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """Six configurations; the paper has no exact Gaussian process."""
+        return [{"kernel": list(SMOOTHNESS), "relevance": [True, False]}]
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Posterior:
+        """Learn hyper-parameters from at most 1,000 train rows, and store all of them.
+
+        Raises:
+            Infeasible: There are more than 5,000 train rows.
+            UserError: A parameter is unknown or has a value that is not allowed.
+        """
+        (stated,) = configurations
+        require_known(stated, list(DEFAULTS), "Gaussian process")
+        parameters = {**DEFAULTS, **stated}
+        if parameters["kernel"] not in SMOOTHNESS:
+            raise UserError(f"{self.name}.kernel: {unknown(parameters['kernel'], SMOOTHNESS)}")
+        rows = len(data.train)
+        if rows > MOST_ROWS:
+            raise Infeasible(
+                f"{rows} train rows; an exact Gaussian process takes at most {MOST_ROWS}"
+            )
+        return Posterior(data, _learned(data, parameters, seed))
+
+
+class Posterior(RowPredictor):
+    """A Gaussian process with the kernel that was learned, given stored rows.
+
+    Its mean without any row is that of the train targets, or the shares of the classes.
+    """
+
+    def __init__(self, data: TrainingData, kernel: Kernel) -> None:
+        self.stored = data.stored_rows
+        self.classes = None if data.is_regression else data.outputs
+        self.prior = _targets(self.stored, self.classes).mean(0)
+        hyper_parameters: Any = kernel.get_params()
+        self.kernel: Any = hyper_parameters["k1"]
+        self.noise: float = hyper_parameters["k2"].noise_level
+
+    def predict_from(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """Posterior means (n,), or probabilities (n, K)."""
+        factor, across = self._covariances(stored, features)
+        residuals = _targets(stored, self.classes) - self.prior
+        means = self.prior + across @ cho_solve((factor, True), residuals)
+        if self.classes is None:
+            return means[:, 0]
+        explained = solve_triangular(factor, across.T, lower=True)
+        variances = self.kernel.diag(features) - (explained**2).sum(0) + self.noise
+        above = ndtr((means - 0.5) / np.sqrt(np.maximum(variances, self.noise))[:, None])
+        above = np.maximum(above, LEAST_PROBABILITY)
+        return above / above.sum(1, keepdims=True)
+
+    def weights(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """k(x, X) (K + s I)^-1 (n, m): the mean is the prior plus these times the residuals."""
+        factor, across = self._covariances(stored, features)
+        return cho_solve((factor, True), across.T).T
+
+    def _covariances(
+        self, stored: StoredRows, features: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Cholesky factor (m, m) of the stored rows with noise; covariances (n, m) with them."""
+        covariance = self.kernel(stored.features)
+        covariance[np.diag_indices_from(covariance)] += self.noise
+        return cholesky(covariance, lower=True), self.kernel(features, stored.features)
+
+
+def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:
+    """A kernel plus noise that maximise the marginal likelihood of some train rows."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.gaussian_process import GaussianProcessRegressor
+
+    stored = data.stored_rows
+    features = stored.features.shape[1]
+    most = min(LEARNING_ROWS, math.isqrt(LEARNING_CELLS // max(1, features)))
+    if len(stored.labels) > most:
+        drawn = np.random.default_rng(seed).choice(len(stored.labels), most, replace=False)
+        stored = stored.take(np.sort(drawn))
+    targets = _targets(stored, None if data.is_regression else data.outputs)
+    optimiser: Any = _most_likely if parameters["learn"] else None
+    process = GaussianProcessRegressor(
+        _initial_kernel(features, parameters),
+        alpha=0.0,
+        optimizer=optimiser,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a bound that is reached
+        process.fit(stored.features, targets - targets.mean(0))
+    learned: Any = process.kernel_
+    return learned
+
+
+def _most_likely(
+    objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    initial: np.ndarray,
+    bounds: np.ndarray,
+) -> tuple[np.ndarray, float]:
+    """Hyper-parameters where the objective is lowest, and its value there."""
+    options = {"maxiter": ITERATIONS}
+    found = minimize(objective, initial, jac=True, bounds=bounds, options=options)
+    return found.x, found.fun
+
+
+def _initial_kernel(features: int, parameters: Parameters) -> Kernel:
+    """Signal times a Matérn kernel, plus noise, before learning."""
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+
+    lengths: Any = np.full(features, math.sqrt(features)) if parameters["relevance"] else 1.0
+    smoothness = SMOOTHNESS[parameters["kernel"]]
+    if smoothness == math.inf:
+        shape: Any = RBF(lengths, LENGTHS)
+    else:
+        shape = Matern(lengths, LENGTHS, nu=smoothness)
+    return ConstantKernel(1.0, SIGNAL) * shape + WhiteKernel(0.1, NOISE)
+
+
+def _targets(stored: StoredRows, classes: int | None) -> np.ndarray:
+    """What is regressed on (m, K): one-hot classes, or the target itself."""
+    if classes is None:
+        return stored.labels[:, None]
+    return one_hot(stored.labels, classes)
+
+
+BASELINE = GaussianProcess()

@@ -1,0 +1,64 @@
+"""ModernNCA (Ye et al., ICLR 2025): a nearest-neighbour rule in a learned space.
+
+A prediction is the mean label of the stored rows, weighted by the softmax of minus the Euclidean
+distances of their embeddings. Differences from the paper: numbers have no periodic embedding, and a
+batch is predicted from all train rows up to `candidates` instead of a drawn share of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from baselines.grids import Grid, Parameters, Size
+from baselines.retrieval_baseline import RetrievalBaseline
+from npt.table import Task
+
+if TYPE_CHECKING:
+    from baselines.networks.modern_nca import ModernNCANetwork
+
+
+class ModernNCA(RetrievalBaseline):
+    """ModernNCA."""
+
+    name = "modern_nca"
+    title = "ModernNCA"
+    sources = (*RetrievalBaseline.sources, "baselines/networks/modern_nca.py")
+    defaults: ClassVar[Parameters] = {
+        "width": 64,
+        "blocks": 0,
+        "block_width": 128,
+        "dropout": 0.1,
+        "temperature": 1.0,
+        "candidates": 4096,
+        "learning_rate": 0.01,
+        "weight_decay": 1e-4,
+        "batch_size": 256,
+        "max_epochs": 500,
+        "patience": 40,
+    }
+    test_settings: ClassVar[Parameters] = {"grid": {"width": [8]}, "fixed": {"max_epochs": 3}}
+
+    def quick_grid(self, task: Task) -> Grid:
+        """Two learning rates of an embedding with one block."""
+        return {"blocks": [1], "learning_rate": [0.003, 0.01]}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """Sixteen configurations; the NPT paper is older."""
+        grid = {
+            "width": [64, 128],
+            "blocks": [0, 1],
+            "dropout": [0.0, 0.2],
+            "learning_rate": [0.001, 0.01],
+        }
+        return [grid]
+
+    def network(
+        self, features: int, classes: int | None, parameters: Parameters
+    ) -> ModernNCANetwork:
+        """A network with initial weights."""
+        from baselines.networks.modern_nca import ModernNCANetwork
+
+        return ModernNCANetwork(features, classes, parameters)
+
+
+BASELINE = ModernNCA()

@@ -1,0 +1,1 @@
+"""PyTorch networks of baselines, apart from their declarations, which planning imports."""

@@ -1,0 +1,65 @@
+"""The network of ModernNCA (Ye et al. 2025, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from baselines.networks.retrieval import RetrievalNetwork, squared_distances, without_own
+
+LEAST_PROBABILITY = 1e-6  # of a class that no retrieved row has
+LEAST_SQUARE = 1e-10  # of a distance, whose root has no gradient at 0
+
+
+class ModernNCANetwork(RetrievalNetwork):
+    """Embeds rows; the softmax of minus their distances weighs the stored labels.
+
+    Args:
+        features: Number of features.
+        parameters: `width`, `blocks`, `block_width`, `dropout` and `temperature`.
+    """
+
+    def __init__(self, features: int, classes: int | None, parameters: Mapping[str, Any]) -> None:
+        super().__init__(classes)
+        width = parameters["width"]
+        self.temperature = parameters["temperature"]
+        self.embedding = nn.Linear(features, width)
+        self.blocks = nn.ModuleList()
+        for _ in range(parameters["blocks"]):
+            self.blocks.append(_block(width, parameters["block_width"], parameters["dropout"]))
+
+    def embedded(self, features: Tensor) -> Tensor:
+        """Embeddings (n, width)."""
+        x = self.embedding(features)
+        for block in self.blocks:
+            x = x + block(x)
+        return x
+
+    def retrieved(self, features: Tensor, stored: Tensor, own: Tensor | None) -> Tensor:
+        """Softmax (n, m) of minus the distances."""
+        queries = self.embedded(features)
+        squared = squared_distances(queries, self.embedded(stored), exact=not self.training)
+        distances = squared.clamp_min(LEAST_SQUARE).sqrt()
+        return without_own(-distances / self.temperature, own).softmax(1)
+
+    def forward(
+        self, features: Tensor, stored: Tensor, labels: Tensor, own: Tensor | None = None
+    ) -> Tensor:
+        """Log-probabilities (n, K), or values (n, 1)."""
+        votes = self.retrieved(features, stored, own) @ self.label_values(labels)
+        if self.classes is None:
+            return votes
+        votes = votes + LEAST_PROBABILITY
+        return (votes / votes.sum(1, keepdim=True)).log()
+
+
+def _block(width: int, hidden: int, dropout: float) -> nn.Sequential:
+    return nn.Sequential(
+        nn.BatchNorm1d(width),
+        nn.Linear(width, hidden),
+        nn.ReLU(),
+        nn.Dropout(dropout),
+        nn.Linear(hidden, width),
+    )

@@ -1,0 +1,190 @@
+"""Networks that retrieve stored rows: their training, and the trained model.
+
+A train row is predicted from the other train rows, never from itself, so that its own target
+cannot reach its prediction.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from baselines.grids import Parameters
+from baselines.networks.training import train_network
+from baselines.stored_rows import RowPredictor, StoredRows
+from baselines.training_data import TrainingData
+from npt.interface import Infeasible, Resources
+
+QUERY_ROWS = 1024  # predicted together
+FEWEST_ROWS = 2  # a train row is predicted from another one
+
+
+class RetrievalNetwork(nn.Module, ABC):
+    """A network that predicts rows from stored rows (m, F).
+
+    Attributes:
+        classes: Number of classes; None for a regression.
+    """
+
+    def __init__(self, classes: int | None) -> None:
+        super().__init__()
+        self.classes = classes
+
+    @abstractmethod
+    def retrieved(self, features: Tensor, stored: Tensor, own: Tensor | None) -> Tensor:
+        """Weights (n, m) of the stored rows (m, F) for queries (n, F), which sum to one.
+
+        Args:
+            own: Index (n,) of each query among the stored rows, which it may not retrieve; None
+                if the queries are others.
+        """
+
+    @abstractmethod
+    def forward(
+        self, features: Tensor, stored: Tensor, labels: Tensor, own: Tensor | None = None
+    ) -> Tensor:
+        """Log-probabilities (n, K), or standardised values (n, 1); see `retrieved`."""
+
+    def label_values(self, labels: Tensor) -> Tensor:
+        """Stored labels (m,) as one-hot (m, K), or as values (m, 1)."""
+        if self.classes is None:
+            return labels[:, None]
+        return functional.one_hot(labels.long(), self.classes).float()
+
+    def loss(self, outputs: Tensor, labels: Tensor) -> Tensor:
+        """Log loss in nats, or mean squared error, of what `forward` returns."""
+        if self.classes is None:
+            return functional.mse_loss(outputs[:, 0], labels)
+        return functional.nll_loss(outputs, labels.long())
+
+
+def squared_distances(queries: Tensor, stored: Tensor, exact: bool) -> Tensor:
+    """Squared Euclidean distances (n, m).
+
+    Args:
+        exact: To single precision. Otherwise by a matrix product, which training uses: it is
+            faster, but its rounding depends on which rows are compared together.
+    """
+    if exact:
+        mode = "donot_use_mm_for_euclid_dist"
+        return torch.cdist(queries, stored, compute_mode=mode).square()
+    lengths = queries.square().sum(1)[:, None] + stored.square().sum(1)
+    return (lengths - 2 * queries @ stored.T).clamp_min(0)
+
+
+def without_own(scores: Tensor, own: Tensor | None) -> Tensor:
+    """Scores (n, m) in which the query's own row is ruled out."""
+    if own is None:
+        return scores
+    return scores.scatter(1, own[:, None], -torch.inf)
+
+
+def fit_network(
+    network: RetrievalNetwork,
+    data: TrainingData,
+    parameters: Mapping[str, Any],
+    device: torch.device,
+) -> RetrievalPredictor:
+    """Train on the train rows, each predicted from the others, and stop on the validation rows.
+
+    Args:
+        parameters: Those of `training.TRAINING`, and `candidates`, the largest number of
+            train rows from which a batch is predicted.
+
+    Raises:
+        Infeasible: There is a single train row.
+    """
+    rows = len(data.train)
+    if rows < FEWEST_ROWS:
+        raise Infeasible(f"{rows} train row; {FEWEST_ROWS} are needed")
+    features = _tensor(data.train_features, device)
+    labels = _tensor(data.train_labels, device)
+    queries = data.features[data.validation]
+    predictor = RetrievalPredictor(network.to(device), data.stored_rows, device)
+
+    def loss_of(batch: Tensor) -> Tensor:
+        candidates, own = _candidates(batch, rows, parameters["candidates"])
+        outputs = network(
+            features[batch],
+            features[candidates],
+            labels[candidates],
+            own.to(device),
+        )
+        return network.loss(outputs, labels[batch])
+
+    def validation_loss() -> float:
+        predicted = predictor.predict_from(predictor.stored, queries, parameters)
+        return data.validation_loss(data.over_all_classes(predicted))
+
+    train_network(network, rows, loss_of, validation_loss, parameters)
+    return predictor
+
+
+def _candidates(batch: Tensor, rows: int, most: int) -> tuple[Tensor, Tensor]:
+    """Train rows from which a batch is predicted, and the indices of its rows among them."""
+    if rows <= most:
+        return torch.arange(rows), batch
+    chosen = torch.zeros(rows, dtype=torch.bool)
+    chosen[torch.randperm(rows)[:most]] = True
+    chosen[batch] = True
+    indices = chosen.cumsum(0) - 1
+    return chosen.nonzero()[:, 0], indices[batch]
+
+
+class RetrievalPredictor(RowPredictor):
+    """A trained network with its stored rows."""
+
+    def __init__(self, network: RetrievalNetwork, stored: StoredRows, device: torch.device) -> None:
+        self.network = network
+        self.stored = stored
+        self.device = device
+
+    def predict_from(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """Values (n, 1), or probabilities (n, K)."""
+        rows = _tensor(stored.features, self.device)
+        labels = _tensor(stored.labels, self.device)
+        predictions = []
+        with torch.no_grad():
+            for queries in _tensor(features, self.device).split(QUERY_ROWS):
+                predictions.append(self.network(queries, rows, labels))
+        outputs = torch.cat(predictions).double()
+        if self.network.classes is not None:
+            outputs = outputs.exp()
+        return outputs.cpu().numpy()
+
+    def weights(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """Attention (n, m) to the stored rows."""
+        rows = _tensor(stored.features, self.device)
+        weights = []
+        with torch.no_grad():
+            for queries in _tensor(features, self.device).split(QUERY_ROWS):
+                weights.append(self.network.retrieved(queries, rows, None))
+        return torch.cat(weights).double().cpu().numpy()
+
+    def training_outputs(self, features: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """What training compares with the labels (m,) of rows (m, F): each from the others."""
+        rows = _tensor(features, self.device)
+        with torch.no_grad():
+            own = torch.arange(len(rows), device=self.device)
+            outputs = self.network(rows, rows, _tensor(labels, self.device), own)
+        return outputs.double().cpu().numpy()
+
+
+def device_and_threads(resources: Resources) -> torch.device:
+    """The device of the resources, after their threads are set."""
+    torch.set_num_threads(resources.threads)
+    return torch.device(resources.device)
+
+
+def _tensor(values: np.ndarray, device: torch.device) -> Tensor:
+    return torch.as_tensor(np.asarray(values), dtype=torch.float32, device=device)

@@ -1,0 +1,144 @@
+"""RealMLP-TD (Holzmüller et al., NeurIPS 2024) of the package `pytabkit`: a perceptron whose
+defaults were tuned on many tables. Each row is predicted alone.
+
+Classifications stop by log loss and have no label smoothing, for the metrics of the tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import random
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import (
+    features_vary,
+    of_one_model,
+    prediction_function,
+    prior,
+    require_known,
+)
+from baselines.grids import Grid, Parameters, Size
+from baselines.training_data import TrainingData
+from npt.interface import Resources
+from npt.table import Task
+
+TUNABLE = ("lr", "p_drop", "hidden_sizes", "n_epochs", "n_ens", "wd", "batch_size")
+
+
+class RealMLP(Baseline):
+    """RealMLP with tuned defaults."""
+
+    name = "realmlp"
+    title = "RealMLP"
+    libraries = ("pytabkit", "pytorch-lightning", "torch")
+    extra = "modern"
+    embeds_categories = True
+    takes_categories = True
+    slow = True
+    accelerated = True
+    test_settings: ClassVar[Parameters] = {
+        "grid": {"lr": [0.1]},
+        "fixed": {"n_epochs": 1, "hidden_sizes": [8]},
+    }
+
+    def quick_grid(self, task: Task) -> Grid:
+        """The package's learning rate for the task, and half of it."""
+        rate = 0.2 if task == "regression" else 0.04
+        return {"lr": [rate / 2, rate], "p_drop": [0.15]}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """Eight configurations; the NPT paper is older."""
+        return [{"lr": [0.02, 0.04, 0.1, 0.2], "p_drop": [0.0, 0.15]}]
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Train one network; its weights are those of the best epoch on the validation rows.
+
+        Raises:
+            UserError: A parameter is unknown.
+        """
+        from pytabkit import RealMLP_TD_Classifier, RealMLP_TD_Regressor
+
+        (parameters,) = configurations
+        require_known(parameters, TUNABLE, self.title)
+        if not features_vary(data.train_features):
+            return prior(data)
+        shared = {
+            "device": resources.device,
+            "n_threads": resources.threads,
+            "random_state": seed,
+            "verbosity": 0,
+            **parameters,
+        }
+        if not data.is_regression:
+            shared |= {"val_metric_name": "cross_entropy", "use_ls": False}
+        kind = RealMLP_TD_Regressor if data.is_regression else RealMLP_TD_Classifier
+        is_category = np.zeros(data.features.shape[1], np.bool_)
+        is_category[list(data.categorical)] = True
+        rows, labels = _labelled_validation(data)
+        with _fenced(), tempfile.TemporaryDirectory() as folder:
+            model = kind(tmp_folder=folder, **shared)
+            model.fit(
+                data.train_features,
+                data.train_labels,
+                data.features[rows],
+                labels,
+                cat_indicator=is_category,
+            )
+        predict = prediction_function(model, data)
+
+        def predict_quietly(features: np.ndarray) -> np.ndarray:
+            with _fenced():
+                return predict(features)
+
+        return of_one_model(predict_quietly)
+
+
+def _labelled_validation(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Validation rows (v,) and their labels, without classes that no train row has."""
+    rows = data.validation
+    if data.is_regression:
+        return rows, data.target[rows]
+    rows = rows[np.isin(data.target[rows], data.seen_classes)]
+    return rows, np.searchsorted(data.seen_classes, data.target[rows])
+
+
+@contextlib.contextmanager
+def _fenced() -> Iterator[None]:
+    """Keep the package's global seeds and messages to itself."""
+    import torch
+
+    of_python = random.getstate()
+    of_numpy = np.random.get_state()
+    lightning = logging.getLogger("pytorch_lightning")
+    level = lightning.level
+    lightning.setLevel(logging.ERROR)
+    try:
+        with (
+            torch.random.fork_rng(),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        lightning.setLevel(level)
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)
+
+
+BASELINE = RealMLP()

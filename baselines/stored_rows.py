@@ -1,0 +1,66 @@
+"""Models that predict from stored train rows, and what probes need of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from baselines.grids import Parameters
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """Rows that a trained model predicts from.
+
+    Attributes:
+        features: Features (m, F).
+        labels: Standardised targets (m,), or classes 0 .. K-1 of those that were trained on.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+
+    def take(self, indices: np.ndarray) -> StoredRows:
+        """Some of the rows."""
+        return StoredRows(self.features[indices], self.labels[indices])
+
+
+class RowPredictor(ABC):
+    """A trained model that predicts from stored rows, which others can replace.
+
+    Neither method learns: what training has learned stays as it is.
+    """
+
+    stored: StoredRows
+
+    def __call__(
+        self, features: np.ndarray, configurations: Sequence[Parameters]
+    ) -> list[np.ndarray]:
+        """Predictions from the train rows for each configuration, as of a `Predictor`."""
+        predictions = []
+        for parameters in configurations:
+            predictions.append(self.predict_from(self.stored, features, parameters))
+        return predictions
+
+    @abstractmethod
+    def predict_from(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """Standardised values (n,) or probabilities (n, K) of features (n, F), from some rows.
+
+        Neither the order of the stored rows nor the other queries change a prediction.
+        """
+
+    @abstractmethod
+    def weights(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """How much each of m stored rows counts for features (n, F): (n, m), may be negative."""
+
+
+def one_hot(labels: np.ndarray, classes: int) -> np.ndarray:
+    """Votes (m, K) of stored classes (m,)."""
+    return np.eye(classes)[labels]

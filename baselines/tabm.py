@@ -1,0 +1,90 @@
+"""TabM (Gorishniy et al., ICLR 2025) of the package `tabm`: an ensemble of networks that share most
+weights, on piecewise-linear embeddings of the numbers. Each row is predicted alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import features_vary, of_one_model, prior, require_known
+from baselines.grids import Grid, Parameters, Size
+from baselines.training_data import TrainingData
+from npt.interface import Resources
+from npt.table import Task
+
+
+class TabM(Baseline):
+    """TabM."""
+
+    name = "tabm"
+    title = "TabM"
+    libraries = ("tabm", "rtdl_num_embeddings", "torch")
+    extra = "modern"
+    sources = ("baselines/networks/tabm.py", "baselines/networks/training.py")
+    defaults: ClassVar[Parameters] = {
+        "members": 32,
+        "width": 512,
+        "layers": 2,
+        "dropout": 0.1,
+        "bins": 48,
+        "embedding": 16,
+        "learning_rate": 0.002,
+        "weight_decay": 3e-4,
+        "batch_size": 256,
+        "max_epochs": 500,
+        "patience": 16,
+    }
+    embeds_categories = True
+    takes_categories = True
+    slow = True
+    accelerated = True
+    test_settings: ClassVar[Parameters] = {
+        "grid": {"width": [8]},
+        "fixed": {"members": 2, "bins": 4, "max_epochs": 2},
+    }
+
+    def quick_grid(self, task: Task) -> Grid:
+        """Two learning rates of a small network."""
+        return {"width": [128], "learning_rate": [0.001, 0.003]}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """Sixteen configurations; the NPT paper is older."""
+        grid = {
+            "width": [256, 512],
+            "layers": [2, 3],
+            "dropout": [0.0, 0.2],
+            "learning_rate": [0.0005, 0.002],
+        }
+        return [grid]
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Train one ensemble; its weights are those of the best epoch on the validation rows.
+
+        Raises:
+            UserError: A parameter is unknown.
+        """
+        import torch
+
+        from baselines.networks.tabm import fit_tabm
+
+        (stated,) = configurations
+        require_known(stated, list(self.defaults), self.title)
+        if not features_vary(data.train_features):
+            return prior(data)
+        torch.set_num_threads(resources.threads)
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return of_one_model(
+                fit_tabm(data, {**self.defaults, **stated}, torch.device(resources.device))
+            )
+
+
+BASELINE = TabM()

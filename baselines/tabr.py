@@ -1,0 +1,73 @@
+"""TabR-S (Gorishniy et al., ICLR 2024): a network that corrects a row's encoding by retrieved rows.
+
+The encoding of a row goes on alone, and the `context_size` nearest stored rows add to it: their
+embedded label and a correction for the difference of keys, weighted by the softmax of minus squared
+distances. So a prediction has two paths, and the blind twins have one or a part of the other.
+Differences from the paper: all keys are differentiated through, not only those retrieved, and a
+batch is predicted from at most `candidates` train rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from baselines.grids import Grid, Parameters, Size
+from baselines.retrieval_baseline import RetrievalBaseline
+from npt.table import Task
+
+if TYPE_CHECKING:
+    from baselines.networks.tabr import TabRNetwork
+
+
+class TabR(RetrievalBaseline):
+    """TabR-S."""
+
+    name = "tabr"
+    title = "TabR-S"
+    sources = (*RetrievalBaseline.sources, "baselines/networks/tabr.py")
+    defaults: ClassVar[Parameters] = {
+        "width": 96,
+        "context_size": 96,
+        "retrieves": True,
+        "context_labels": True,
+        "context_dropout": 0.2,
+        "dropout": 0.2,
+        "candidates": 4096,
+        "learning_rate": 0.001,
+        "weight_decay": 1e-4,
+        "batch_size": 128,
+        "max_epochs": 300,
+        "patience": 30,
+    }
+    test_settings: ClassVar[Parameters] = {
+        "grid": {"width": [8]},
+        "fixed": {"max_epochs": 3, "candidates": 32},
+    }
+    twins: ClassVar[dict[str, dict[str, Any]]] = {
+        "without_datapoints": {"fixed": {"retrieves": False}},
+        "without_labels": {"fixed": {"context_labels": False}},
+    }
+
+    def quick_grid(self, task: Task) -> Grid:
+        """Two learning rates of a small network with a small context."""
+        return {"width": [64], "context_size": [32], "learning_rate": [0.001, 0.003]}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """Sixteen configurations; the NPT paper is older."""
+        grid = {
+            "width": [96, 192],
+            "context_size": [96],
+            "context_dropout": [0.0, 0.4],
+            "dropout": [0.0, 0.4],
+            "learning_rate": [0.0003, 0.001],
+        }
+        return [grid]
+
+    def network(self, features: int, classes: int | None, parameters: Parameters) -> TabRNetwork:
+        """A network with initial weights."""
+        from baselines.networks.tabr import TabRNetwork
+
+        return TabRNetwork(features, classes, parameters)
+
+
+BASELINE = TabR()

@@ -1,0 +1,177 @@
+"""xRFM (Beaglehole et al. 2025): kernel regression with a learned metric, of the package `xrfm`.
+
+Kernel ridge regression on the train rows alternates with the metric, the average outer product of
+its gradients (recursive feature machine, Radhakrishnan et al. 2024). xRFM splits larger tables by a
+tree into parts of at most 60,000 rows. Tables here are one part. With other stored rows the
+regression is solved again in the learned metric.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import require_known
+from baselines.grids import Grid, Parameters, Size
+from baselines.stored_rows import RowPredictor, StoredRows, one_hot
+from baselines.training_data import TrainingData
+from npt.interface import Infeasible, Resources
+from npt.table import Task
+
+if TYPE_CHECKING:
+    import torch
+
+DEFAULTS = {
+    "kernel": "l2",
+    "bandwidth": 10.0,
+    "exponent": 1.0,
+    "diagonal": True,
+    "regularisation": 1e-3,
+    "iterations": 5,
+}
+MOST_ROWS = 20_000  # a kernel of 1.6 GB in single precision
+LEAST_PROBABILITY = 1e-3  # the package's own
+
+
+class XRFM(Baseline):
+    """xRFM."""
+
+    name = "xrfm"
+    title = "xRFM"
+    libraries = ("xrfm", "torch")
+    extra = "xrfm"
+    keeps_train_rows = True
+    untrained: ClassVar[Parameters] = {"iterations": 0}
+    recalls = True
+    test_settings: ClassVar[Parameters] = {"grid": {"bandwidth": [5.0]}, "fixed": {"iterations": 1}}
+
+    def quick_grid(self, task: Task) -> Grid:
+        """Six configurations."""
+        return {"kernel": ["l2"], "bandwidth": [3.0, 10.0], "regularisation": [1e-4, 1e-3, 1e-2]}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """24 configurations; the NPT paper is older."""
+        grid = {
+            "kernel": ["l2", "l1"],
+            "bandwidth": [1.0, 3.0, 10.0],
+            "regularisation": [1e-4, 1e-3, 1e-2, 1e-1],
+        }
+        return [grid]
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Learn the metric; the iteration with the lowest validation error counts.
+
+        Raises:
+            Infeasible: There are more than 20,000 train rows.
+            UserError: A parameter is unknown.
+        """
+        import torch
+
+        (stated,) = configurations
+        require_known(stated, list(DEFAULTS), self.title)
+        rows = len(data.train)
+        if rows > MOST_ROWS:
+            raise Infeasible(f"{rows} train rows; the kernel of xRFM takes at most {MOST_ROWS}")
+        torch.set_num_threads(resources.threads)
+        state = np.random.get_state()
+        try:
+            with torch.random.fork_rng(), contextlib.redirect_stdout(io.StringIO()):
+                torch.manual_seed(seed)
+                return KernelMachine(data, {**DEFAULTS, **stated})
+        finally:
+            np.random.set_state(state)
+
+
+class KernelMachine(RowPredictor):
+    """Kernel ridge regression on stored rows, in the metric that was learned."""
+
+    def __init__(self, data: TrainingData, parameters: Mapping[str, Any]) -> None:
+        from xrfm.rfm_src import RFM
+
+        self.stored = data.stored_rows
+        self.classes = None if data.is_regression else data.outputs
+        self.prior = self._targets(self.stored).mean(0)
+        self.regularisation = parameters["regularisation"]
+        iterations = parameters["iterations"]
+        self.machine: Any = RFM(
+            parameters["kernel"],
+            iters=iterations,
+            bandwidth=parameters["bandwidth"],
+            exponent=parameters["exponent"],
+            diag=parameters["diagonal"],
+            device="cpu",
+            tuning_metric="mse",
+            verbose=False,
+        )
+        if iterations:
+            self.machine.fit(
+                self._labelled(data, data.train),
+                self._labelled(data, data.validation),
+                iters=iterations,
+                reg=self.regularisation,
+                verbose=False,
+            )
+            self._in_double_precision()
+
+    def predict_from(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """Values (n,), or probabilities (n, K): regressed one-hot classes, made positive."""
+        residuals = self._targets(stored) - self.prior
+        values = self.prior + self.weights(stored, features, parameters) @ residuals
+        if self.classes is None:
+            return values[:, 0]
+        values = values.clip(LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+        return values / values.sum(1, keepdims=True)
+
+    def weights(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """k(x, X) (K + r I)^-1 (n, m): values are the prior plus these times the residuals."""
+        kernel = self._kernel(stored.features, stored.features)
+        kernel[np.diag_indices_from(kernel)] += self.regularisation
+        across = self._kernel(stored.features, features)
+        return np.linalg.solve(kernel, across).T
+
+    def _kernel(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+        import torch
+
+        with torch.no_grad():
+            kernel = self.machine.kernel(torch.as_tensor(rows), torch.as_tensor(others))
+        return kernel.numpy()
+
+    def _in_double_precision(self) -> None:
+        """Compute distances so that they hardly depend on which rows are compared together."""
+        for name in ("M", "sqrtM"):
+            metric = getattr(self.machine, name)
+            if metric is not None:
+                setattr(self.machine, name, metric.double())
+
+    def _targets(self, stored: StoredRows) -> np.ndarray:
+        if self.classes is None:
+            return stored.labels[:, None]
+        return one_hot(stored.labels, self.classes)
+
+    def _labelled(self, data: TrainingData, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Features and residual targets of some rows; of a class without train rows, none."""
+        import torch
+
+        targets = data.target[rows][:, None]
+        if self.classes is not None:
+            targets = (targets == data.seen_classes).astype(float)
+        features = torch.as_tensor(data.features[rows], dtype=torch.float32)
+        return features, torch.as_tensor(targets - self.prior, dtype=torch.float32)
+
+
+BASELINE = XRFM()

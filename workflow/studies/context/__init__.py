@@ -1,0 +1,82 @@
+"""Context: the test error with fewer and fewer train rows, at prediction and in training.
+
+The NPT paper predicts with all rows (section 2.2); how many a trained model needs it leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, field_validator
+
+from workflow.studies.study_kind import Options, StudyKind
+
+if TYPE_CHECKING:
+    from npt.interface import Method
+
+PREFIX = "train_"
+
+
+class ContextOptions(Options):
+    """Shares of the train rows, descending from 1, which is the model as trained.
+
+    Attributes:
+        shares: Shares that a trained model has at prediction.
+        retrained: Shares of them on which models are trained anew; all by default.
+    """
+
+    shares: list[Annotated[float, Field(gt=0, le=1)]] = Field(
+        default=[1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01]
+    )
+    retrained: list[Annotated[float, Field(gt=0, le=1)]] | None = None
+
+    @field_validator("shares")
+    @classmethod
+    def _descending_from_one(cls, shares: list[float]) -> list[float]:
+        if shares[:1] != [1.0] or shares != sorted(set(shares), reverse=True):
+            raise ValueError(f"{shares} are not descending shares that begin with 1")
+        return shares
+
+    @property
+    def trained_shares(self) -> dict[str, float]:
+        """Shares on which models are trained anew, by the name of the variant."""
+        shares = self.shares if self.retrained is None else self.retrained
+        return {f"{PREFIX}{100 * share:g}_percent": share for share in shares if share < 1}
+
+
+class Context(StudyKind):
+    """A kind that probes base runs with fewer train rows, and trains them on fewer."""
+
+    def refuse(self, settings: Mapping[str, Any]) -> str | None:
+        """Refuses the lookup task, whose context are duplicates."""
+        if settings.get("lookup", "off") != "off":
+            return "trained on the lookup task, whose context are duplicates"
+        return None
+
+    def variants_of(
+        self, method: Method, options: ContextOptions
+    ) -> Mapping[str, Mapping[str, Any]]:
+        """One for each share that models are trained on, without a change of settings."""
+        return {name: {} for name in options.trained_shares}
+
+    def train_share(self, variant: str, options: ContextOptions) -> float:
+        """The share in the variant's name."""
+        return options.trained_shares.get(variant, 1.0)
+
+    def forward_passes(self, options: ContextOptions) -> float:
+        """One pass for each share."""
+        return float(len(options.shares))
+
+
+KIND = Context(
+    name="context",
+    title="How many other rows does a model need?",
+    order=8,
+    tables=("context",),
+    figures=("context",),
+    options=ContextOptions,
+    probes=True,
+    trains_variants=True,
+    needs="reduce",
+)

@@ -1,0 +1,57 @@
+"""Result of a context study in sentences."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from workflow.config.fields import BASE
+from workflow.config.scoring import Scoring
+from workflow.report.cells import formatted
+from workflow.report.titles import dataset_title, method_title
+from workflow.studies.context.tables import AT_PREDICTION, IN_TRAINING, errors
+from workflow.studies.sentences import NOT_PROBED, listed
+
+SHOWN = 0.1  # share that the sentence is about
+
+
+def finding(study: pd.DataFrame, scoring: Scoring) -> str:
+    """By what the error of each model is multiplied with a tenth of the train rows."""
+    means = errors(study)
+    if means.empty:
+        return NOT_PROBED
+    sentences = []
+    share = _shown(means)
+    for method, of_method in means.groupby("method", sort=False):
+        datasets = []
+        at_prediction = []
+        in_training = []
+        for dataset, part in of_method.groupby("dataset", sort=False):
+            datasets.append(dataset_title(str(dataset)))
+            at_prediction.append(_ratio(part, AT_PREDICTION, share))
+            in_training.append(_ratio(part, IN_TRAINING, share))
+        sentence = (
+            f"{method_title(str(method), BASE)} with {100 * share:g} % of the train rows at "
+            f"prediction has {listed(at_prediction)} times its error"
+        )
+        if any(in_training):
+            known = [ratio or "–" for ratio in in_training]
+            sentence += f", trained on them alone {listed(known)} times"
+        sentences.append(f"{sentence} ({listed(datasets)}).")
+    return " ".join(sentences)
+
+
+def _shown(means: pd.DataFrame) -> float:
+    """The share of the study that is nearest to a tenth, but for all rows."""
+    shares = means.loc[means["share"] < 1, "share"].drop_duplicates()
+    if shares.empty:
+        return 1.0
+    return float(shares.loc[(shares - SHOWN).abs().idxmin()])
+
+
+def _ratio(part: pd.DataFrame, where: str, share: float) -> str:
+    """Error at a share over that with all rows; empty if there is none."""
+    intact = part.loc[(part["where"] == AT_PREDICTION) & (part["share"] == 1), "error"]
+    reduced = part.loc[(part["where"] == where) & (part["share"] == share), "error"]
+    if reduced.empty or not intact.iloc[0]:
+        return ""
+    return formatted(float(reduced.iloc[0] / intact.iloc[0]), 2)

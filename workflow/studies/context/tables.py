@@ -1,0 +1,140 @@
+"""The test error with a share of the train rows, at prediction and in training."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from npt.table import Task
+from npt.validation import validated
+from workflow.config.fields import BASE
+from workflow.config.scoring import Scoring
+from workflow.report.cells import Cell, decimals, number, text
+from workflow.report.notes import failure_notes
+from workflow.report.sections import Section, Table
+from workflow.report.statistics import by_model, fold_means, of_model, standard_error
+from workflow.report.titles import dataset_title, method_title
+from workflow.studies.context import ContextOptions
+from workflow.studies.error_columns import columns_of
+
+AT_PREDICTION = "at prediction"
+IN_TRAINING = "in training"
+NOTE = (
+    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `At prediction`: a "
+    "model that was trained on all train rows has a share of them left. `In training`: the same "
+    "settings trained on this share alone, with all validation rows. The rows are the same in "
+    "both, and those of a smaller share are among those of a larger one. What the second has "
+    "below the first was learned from the rows into weights that fit fewer rows."
+)
+ERROR = ["dataset", "method", "task", "where", "share"]
+
+
+def context(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Errors for each share, a row for each model at prediction and in training."""
+    means = errors(study)
+    rows = []
+    for _, part in means.groupby(["dataset", "method", "where"], sort=False):
+        rows.append(_cells(part))
+    failed = _failures(study)
+    notes = (NOTE, *failure_notes(failed))
+    title = "Test error by the share of train rows"
+    return Table(means, (Section(title, columns_of(rows), notes),))
+
+
+def errors(study: pd.DataFrame) -> pd.DataFrame:
+    """Mean error over folds, with its standard error, for each model, share and way.
+
+    `constant` is the error of a constant prediction, `rows` the mean number of rows. A model with
+    a failed fold has no row.
+    """
+    rows: list[dict[str, Any]] = []
+    folds = fold_means(study)
+    for model in by_model(study):
+        if model.variant != BASE or model.rows.empty:
+            continue
+        facts = {"dataset": model.dataset, "method": model.method, "task": model.task}
+        probed = of_model(study, model.facts())
+        for row in probed.to_dict("records"):
+            rows += _at_prediction(row, facts)
+        rows += _in_training(folds, facts, options_of(study).trained_shares)
+    frame = pd.DataFrame(rows, columns=[*ERROR, "fold", "rows", "error", "constant"])
+    by_fold = frame.groupby([*ERROR, "fold"], sort=False).mean().reset_index()
+    means = by_fold.groupby(ERROR, sort=False).agg(
+        rows=("rows", "mean"),
+        error=("error", "mean"),
+        standard_error=("error", standard_error),
+        constant=("constant", "mean"),
+        folds=("error", "size"),
+    )
+    return means.reset_index()
+
+
+def options_of(study: pd.DataFrame) -> ContextOptions:
+    """Options of a study; unfinished rows and those of variants have none."""
+    if "options" in study:
+        for options in study["options"].dropna():
+            return validated(ContextOptions, json.loads(options), "options")
+    return ContextOptions()
+
+
+def _at_prediction(row: Mapping[Any, Any], facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A probed fold: an error for each share."""
+    contexts = json.loads(row["contexts"])
+    for scores in pd.DataFrame(contexts).to_dict("records"):
+        yield {
+            **facts,
+            "where": AT_PREDICTION,
+            "share": scores["share"],
+            "fold": row["fold"],
+            "rows": scores["rows"],
+            "error": _error(scores, facts["task"]),
+            "constant": _error(row, facts["task"], prefix="constant_"),
+        }
+
+
+def _in_training(
+    folds: pd.DataFrame, facts: Mapping[str, Any], shares: Mapping[str, float]
+) -> Iterator[dict[str, Any]]:
+    """Folds of the models that were trained on a share; none of a share with a failed fold."""
+    for variant, share in shares.items():
+        part = of_model(folds, {**facts, "variant": variant})
+        if set(part["status"]) != {"ok"}:
+            continue
+        for row in part.to_dict("records"):
+            yield {
+                **facts,
+                "where": IN_TRAINING,
+                "share": share,
+                "fold": row["fold"],
+                "rows": row["train_rows"],
+                "error": _error(row, facts["task"], prefix="test_"),
+                "constant": float("nan"),
+            }
+
+
+def _error(scores: Mapping[Any, Any], task: Task, prefix: str = "") -> float:
+    """RMSE, or the share of wrong classes in percent."""
+    if task == "regression":
+        return scores[f"{prefix}rmse"]
+    return 100 * (1 - scores[f"{prefix}accuracy"])
+
+
+def _cells(part: pd.DataFrame) -> dict[str, Cell]:
+    first = part.iloc[0]
+    cells = {
+        "Dataset": text(dataset_title(first["dataset"])),
+        "Method": text(method_title(first["method"], BASE)),
+        "Share": text(first["where"]),
+    }
+    digits = decimals(part["error"].min()) if first["task"] == "regression" else 1
+    for row in part.to_dict("records"):
+        cells[f"{100 * row['share']:g} %"] = number(row["error"], digits)
+    return cells
+
+
+def _failures(study: pd.DataFrame) -> pd.DataFrame:
+    """Facts of the models; those that failed have a reason."""
+    return pd.DataFrame([model.facts() for model in by_model(study)])

@@ -1,0 +1,40 @@
+"""Instrument: do the probes find what is known about models whose answer is known?
+
+k-NN needs exactly its k rows; a linear model and a constant need none; the weights of a Gaussian
+process are its derivatives with respect to the stored targets; a constant has no skill to lose.
+"""
+
+from __future__ import annotations
+
+from workflow.studies.study_kind import Options, StudyKind
+
+DELETION = ("workflow/studies/deletion/__init__.py", "workflow/studies/deletion/algorithm.py")
+KNOWN = ("constant", "linear", "knn", "gaussian_process")  # methods whose answer is known
+
+
+class Instrument(StudyKind):
+    """A kind for baselines whose answer is known."""
+
+    def accepts(self, method: object) -> bool:
+        """Whether the answer of a method is known."""
+        return getattr(method, "name", "") in KNOWN
+
+    def sources(self, options: Options) -> tuple[str, ...]:
+        """Those of the probes that it checks, and of the baselines."""
+        from baselines import methods
+
+        sources = [*DELETION]
+        for name in KNOWN:
+            sources += methods()[name].sources
+        return tuple(dict.fromkeys(sources))
+
+
+KIND = Instrument(
+    name="instrument",
+    title="Does the instrument read true?",
+    order=9,
+    tables=("instrument",),
+    figures=(),
+    probes=True,
+    only_task="regression",
+)

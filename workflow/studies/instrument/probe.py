@@ -1,0 +1,112 @@
+"""Probes of models whose answer is known: what they should find, and what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+
+from baselines.stored_rows import StoredRows
+from baselines.trained import TrainedBaseline, TrainedRowModel
+from npt.perturbation import Perturbation
+from workflow.studies.deletion import DeletionOptions
+from workflow.studies.deletion.algorithm import deletions
+from workflow.studies.query import ProbeQuery
+from workflow.studies.study_kind import Facts
+
+TINY = 1e-9  # tolerance of a deletion, as a fraction of the prediction: no change at all
+STEP = 1.0  # by which a stored target is moved, in standard deviations
+
+Measured = dict[str, float]
+
+
+def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+    """What is measured of a model, by the names of `tables.CHECKS`."""
+    model = cast(TrainedBaseline, query.model)
+    checks = {**_control(query), **CHECKS_OF[model.baseline.name](query)}
+    return {"checks": checks}, {}
+
+
+def _control(query: ProbeQuery) -> Measured:
+    """Largest movement under the identity permutation."""
+    return {"control": _movement(query, Perturbation("shuffle", 0.0))}
+
+
+def _constant(query: ProbeQuery) -> Measured:
+    """Skill over a constant, and what is lost of it when all other rows are permuted."""
+    predictions = query.model.predict(query.rows).values
+    constant = query.score(query.constant())["rmse"]
+    skill = constant - query.score(predictions)["rmse"]
+    return {"skill": skill / constant, **_of_no_row(query)}
+
+
+def _of_no_row(query: ProbeQuery) -> Measured:
+    """Largest movement when every other row is permuted."""
+    return {"movement": _movement(query, Perturbation("shuffle", 1.0))}
+
+
+def _of_neighbours(query: ProbeQuery) -> Measured:
+    """What deletion keeps against the nearest rows, which are found anew from the features."""
+    model = cast(TrainedRowModel, query.model)
+    k = min(model.parameters["n_neighbors"], len(model.data.train))
+    order = model.parameters["p"]
+    options = DeletionOptions(
+        tolerance=TINY,
+        left=(k + 1) / (len(model.data.train) + 1),  # the search ends with k rows
+    )
+    precision = []
+    recall = []
+    for deletion in deletions(model, query.rows, options, query.seed):
+        features = model.data.features
+        differences = np.abs(features[deletion.context] - features[deletion.row])
+        distances = (differences**order).sum(1)
+        needed = np.argsort(distances, kind="stable")[:k]
+        kept = np.flatnonzero(deletion.kept)
+        found = len(np.intersect1d(kept, needed))
+        precision.append(found / len(kept))
+        recall.append(found / k)
+    return {
+        "precision": float(np.mean(precision)),
+        "recall": float(np.mean(recall)),
+        "derivative": _derivative_error(query),
+    }
+
+
+def _of_process(query: ProbeQuery) -> Measured:
+    """The weights against the derivatives of the predictions."""
+    return {"derivative": _derivative_error(query)}
+
+
+def _derivative_error(query: ProbeQuery) -> float:
+    """Largest difference of a weight from the change of the prediction when its target moves."""
+    model = cast(TrainedRowModel, query.model)
+    stored = model.data.stored_rows
+    scale = model.statistics.scale[model.target]
+    features = model.data.features[query.rows]
+    weights = model.predictor.weights(stored, features, model.parameters)
+    before = model.predict_from(stored, features)
+    largest = 0.0
+    for index in range(len(stored.labels)):
+        labels = stored.labels.copy()
+        labels[index] += STEP
+        after = model.predict_from(StoredRows(stored.features, labels), features)
+        derivative = (after - before) / (STEP * scale)
+        largest = max(largest, float(np.abs(derivative - weights[:, index]).max()))
+    return largest
+
+
+def _movement(query: ProbeQuery, perturbation: Perturbation) -> float:
+    """Largest change of a prediction, in standard deviations of the train targets."""
+    model = cast(TrainedBaseline, query.model)
+    clean = model.predict(query.rows).values
+    changes = np.abs(query.perturbed(perturbation) - clean)
+    return float(changes.max() / model.statistics.scale[model.target])
+
+
+CHECKS_OF: dict[str, Callable[[ProbeQuery], Measured]] = {
+    "constant": _constant,
+    "linear": _of_no_row,
+    "knn": _of_neighbours,
+    "gaussian_process": _of_process,
+}

@@ -1,0 +1,112 @@
+"""What the probes should find of models whose answer is known, and what they find."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from workflow.config.scoring import Scoring
+from workflow.report.cells import Cell, text
+from workflow.report.notes import failure_notes
+from workflow.report.sections import Section, Table
+from workflow.report.statistics import ModelRows, by_model, framed
+from workflow.studies.error_columns import model_columns, texts
+
+COLUMNS = ("check", "probe", "expected", "measured", "passes")
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that is known of a model.
+
+    Attributes:
+        known: What is known.
+        probe: Study kind whose probe measures it.
+        expected: Value that the probe should find.
+        tolerance: Largest difference from it that rounding explains.
+    """
+
+    known: str
+    probe: str
+    expected: float
+    tolerance: float
+
+
+ROUNDING = 1e-6
+CHECKS = {
+    "control": Check("the identity permutation moves nothing: movement", "corruption", 0, ROUNDING),
+    "skill": Check("no skill over a constant: skill", "dose response", 0, ROUNDING),
+    "movement": Check("no other row is read: movement", "corruption", 0, ROUNDING),
+    "recall": Check("k rows are needed: recall", "deletion", 1, ROUNDING),
+    "precision": Check("k rows are needed: precision", "deletion", 1, ROUNDING),
+    "derivative": Check("weights are derivatives: difference", "attention", 0, ROUNDING),
+}
+NOTE = (
+    "Movements are the largest of all probed rows, in standard deviations of the train targets. "
+    "Precision and recall compare the rows that the greedy search of the deletion keeps, without "
+    "any tolerance, with the k nearest rows. A row whose target equals that of the next "
+    "neighbour can be exchanged, so the search may keep another one. `Weights` are what the "
+    "attention study compares with distances. Their "
+    "derivatives are differences of predictions after one stored target has moved. A check "
+    "passes within a rounding error of 1e−6 on every fold."
+)
+
+
+def instrument(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """A row for each model and check."""
+    rows: list[dict[str, Any]] = []
+    for model in by_model(study):
+        rows += _rows(model)
+    tidy = framed(rows, COLUMNS)
+    columns = {
+        **model_columns(tidy),
+        "Known": texts(tidy["check"].fillna("")),
+        "Probe": texts(tidy["probe"].fillna("")),
+        "Expected": [_value(value) for value in tidy["expected"]],
+        "Measured": [_value(value) for value in tidy["measured"]],
+        "": [_verdict(value) for value in tidy["passes"]],
+    }
+    section = Section("Probes of models whose answer is known", columns, (NOTE, *_failures(tidy)))
+    return Table(tidy, (section,))
+
+
+def _rows(model: ModelRows) -> Iterator[dict[str, Any]]:
+    facts = model.facts()
+    if model.rows.empty:
+        yield facts
+        return
+    measured: dict[str, list[float]] = {}
+    for cell in model.rows["checks"]:
+        for name, value in json.loads(cell).items():
+            measured.setdefault(name, []).append(value)
+    for name, values in measured.items():
+        check = CHECKS[name]
+        worst = max(values, key=lambda value: abs(value - check.expected))
+        yield {
+            **facts,
+            "check": check.known,
+            "probe": check.probe,
+            "expected": check.expected,
+            "measured": worst,
+            "passes": abs(worst - check.expected) <= check.tolerance,
+        }
+
+
+def _value(value: float) -> Cell:
+    if pd.isna(value):
+        return text("–")
+    return Cell(f"{value:.3g}", float(value))
+
+
+def _verdict(passes: object) -> Cell:
+    if passes is True:
+        return text("reads true")
+    return text("differs" if passes is False else "–")
+
+
+def _failures(tidy: pd.DataFrame) -> tuple[str, ...]:
+    return failure_notes(tidy)
