@@ -231,7 +231,53 @@ def _twin(variant: str, fold: int, rmse: float) -> Any:
     return row("npt", fold, "yacht", variant=variant, **facts)
 
 
+def context_study(folds: int = 2) -> pd.DataFrame:
+    """Two models; NPT needs fewer rows at prediction than in training, k-NN as many."""
+    rows = []
+    for fold in range(folds):
+        rows += [
+            _context("npt", fold, [1.0, 1.5, 2.0]),
+            _context("knn", fold, [2.0, 4.0, 8.0]),
+            _trained_on("npt", 50, fold, 3.0),
+            _trained_on("npt", 10, fold, 6.0),
+            _trained_on("knn", 50, fold, 4.0),
+            row("knn", fold, variant="train_10_percent", **_FAILURE),
+        ]
+    return study_frame(rows, "context")
+
+
+_FAILURE = {"status": "failed", "reason": "n_neighbors 20 is more than the 7 train rows"}
+
+
+def _context(method: str, fold: int, errors: list[float]) -> Any:
+    shares = [1.0, 0.5, 0.1]
+    facts: dict[str, Any] = {
+        "options": {"shares": shares, "retrained": None},
+        "contexts": {"share": shares, "rows": [70, 35, 7], "rmse": errors},
+        "constant_rmse": 10.0,
+    }
+    return row(method, fold, "yacht", **facts, train_rows=70, test_rows=10)
+
+
+def _trained_on(method: str, percent: int, fold: int, rmse: float) -> Any:
+    rows = 70 * percent // 100
+    variant = f"train_{percent}_percent"
+    return row(method, fold, variant=variant, test_rmse=rmse, train_rows=rows, test_rows=10)
+
+
+def instrument_study() -> pd.DataFrame:
+    """k-NN's rows are found on one of two folds, a linear model's on both."""
+    rows = []
+    for fold in range(2):
+        found = {"control": 0.0, "precision": 1.0 - 0.1 * fold, "recall": 1.0}
+        rows.append(row("knn", fold, checks=found))
+        rows.append(row("linear", fold, checks={"control": 0.0, "movement": 1e-12}))
+    return study_frame(rows, "instrument")
+
+
 STUDIES = {
+    "context": context_study(),
+    "instrument": instrument_study(),
     "benefit": benefit_study(),
     "corruption": corruption_study(),
     "dose_response": dose_study(),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baselines import methods
+from baselines import baselines, methods
 from npt.interface import UserError
 from npt.validation import validated
 from workflow.studies import kinds
@@ -57,6 +57,10 @@ def test_default_options_are_valid(name: str) -> None:
         ("deletion", {"left": 1.0}, "left"),
         ("deletion", {"retries": 0}, "retries"),
         ("attention", {"bins": 1}, "bins"),
+        ("context", {"shares": [0.5, 0.1]}, "shares"),
+        ("context", {"shares": [1, 0.1, 0.5]}, "shares"),
+        ("context", {"shares": [1, 0]}, "shares"),
+        ("lookup", {"posed": "random"}, "posed"),
         ("lookup", {"compare_with": ["npt"]}, "compare_with"),
         ("lookup", {"compare_with": ["mlp", "mlp"]}, "compare_with"),
         ("lookup", {"compare_with": {"mlp": {"grid": "small"}}}, "compare_with.mlp.grid"),
@@ -75,9 +79,14 @@ def test_wrong_options_are_refused(
 
 def test_kinds_accept_the_methods_that_they_can_probe() -> None:
     able = {kind: _probed(kind) for kind in PROBES}
-    networks = {"npt", "npt_compact"}
+    row_models = {"npt", "npt_compact"}
+    for name, baseline in baselines().items():
+        if baseline.keeps_train_rows:
+            row_models.add(name)
     assert able["corruption"] == able["dose_response"] == set(methods())
-    assert able["deletion"] == able["attention"] == able["lookup"] == networks
+    for kind in ("deletion", "attention", "lookup", "context"):
+        assert able[kind] == row_models
+    assert able["instrument"] == {"constant", "linear", "knn", "gaussian_process"}
     assert _probed("benchmark") == set(methods())
 
 
@@ -89,7 +98,7 @@ def test_lookup_refuses_models_of_the_plain_task() -> None:
     lookup = kinds()["lookup"]
     assert lookup.refuse({"lookup": "original"}) is None
     assert lookup.refuse({"lookup": "off"})
-    assert lookup.refuse({})
+    assert lookup.refuse({"grid": "quick"}) is None  # a baseline, whose stored rows are replaced
     assert kinds()["corruption"].refuse({"lookup": "off"}) is None
 
 

@@ -38,10 +38,15 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Table:
     rows = []
     for _, part in means.groupby(["dataset", "method", "where"], sort=False):
         rows.append(_cells(part))
-    failed = _failures(study)
-    notes = (NOTE, *failure_notes(failed))
+    models = pd.DataFrame([model.facts() for model in by_model(study)])
+    notes = (NOTE, *failure_notes(models))
     title = "Test error by the share of train rows"
-    return Table(means, (Section(title, columns_of(rows), notes),))
+    section = Section(title, columns_of(rows), notes)
+    failed = models[(models["reason"] != "") & (models["variant"] == BASE)]
+    tidy = means.assign(reason="", variant=BASE)
+    if len(failed):
+        tidy = pd.concat([tidy, failed], ignore_index=True)
+    return Table(tidy, (section,))
 
 
 def errors(study: pd.DataFrame) -> pd.DataFrame:
@@ -133,8 +138,3 @@ def _cells(part: pd.DataFrame) -> dict[str, Cell]:
     for row in part.to_dict("records"):
         cells[f"{100 * row['share']:g} %"] = number(row["error"], digits)
     return cells
-
-
-def _failures(study: pd.DataFrame) -> pd.DataFrame:
-    """Facts of the models; those that failed have a reason."""
-    return pd.DataFrame([model.facts() for model in by_model(study)])

@@ -7,6 +7,7 @@ from typing import cast
 
 import numpy as np
 
+from baselines.knn import DEFAULTS
 from baselines.stored_rows import StoredRows
 from baselines.trained import TrainedBaseline, TrainedRowModel
 from npt.perturbation import Perturbation
@@ -49,8 +50,9 @@ def _of_no_row(query: ProbeQuery) -> Measured:
 def _of_neighbours(query: ProbeQuery) -> Measured:
     """What deletion keeps against the nearest rows, which are found anew from the features."""
     model = cast(TrainedRowModel, query.model)
-    k = min(model.parameters["n_neighbors"], len(model.data.train))
-    order = model.parameters["p"]
+    parameters = {**DEFAULTS, **model.parameters}
+    k = min(parameters["n_neighbors"], len(model.data.train))
+    order = parameters["p"]
     options = DeletionOptions(
         tolerance=TINY,
         left=(k + 1) / (len(model.data.train) + 1),  # the search ends with k rows

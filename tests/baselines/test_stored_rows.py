@@ -1,0 +1,241 @@
+"""Models of stored rows: what they need of them, how much each counts, and what leaks nowhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baselines import baselines
+from baselines.baseline import Baseline
+from baselines.grids import BaselineSettings
+from baselines.networks.retrieval import RetrievalPredictor
+from baselines.retrieval_baseline import RetrievalBaseline
+from baselines.stored_rows import RowPredictor, StoredRows
+from baselines.trained import TrainedRowModel
+from baselines.training_data import TrainingData
+from baselines.tuned import TunedBaseline
+from npt.interface import Resources
+from npt.perturbation import Perturbation
+from npt.table import Task
+from tests.conftest import first_split, make_table
+
+ROW_MODELS = [name for name, baseline in baselines().items() if baseline.keeps_train_rows]
+RETRIEVING = [name for name, found in baselines().items() if isinstance(found, RetrievalBaseline)]
+TASKS: tuple[Task, ...] = ("multiclass", "regression")
+CASES = [(name, task) for name in ROW_MODELS for task in TASKS]
+VOTING = ("knn", "modern_nca")  # a regression is the weighted mean of the stored labels
+LINEAR = (*VOTING, "gaussian_process", "xrfm")  # or a weighted sum of what exceeds their mean
+ROWS = 90
+
+
+def trained(name: str, task: Task, **fixed: Any) -> TrainedRowModel:
+    baseline = baselines()[name]
+    settings = baseline.test_settings
+    fixed = {**settings.get("fixed", {}), **fixed}
+    table = make_table(task, ROWS)
+    split = first_split(table)
+    learner = TunedBaseline(baseline, BaselineSettings(**{**settings, "fixed": fixed}), Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    assert isinstance(learner.trained, TrainedRowModel)
+    return learner.trained
+
+
+def test_rows(model: TrainedRowModel) -> np.ndarray:
+    used = np.concatenate([model.data.train, model.data.validation])
+    return np.setdiff1d(np.arange(ROWS), used)
+
+
+test_rows.__test__ = False  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("name", "task"), CASES)
+def test_the_order_of_stored_rows_has_no_effect(name: str, task: Task) -> None:
+    model = trained(name, task)
+    stored = model.data.stored_rows
+    features = model.data.features[test_rows(model)]
+    reordered = stored.take(np.random.default_rng(0).permutation(len(stored.labels)))
+    predicted = model.predict_from(stored, features)
+    assert model.predict_from(reordered, features) == pytest.approx(predicted, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize(("name", "task"), CASES)
+def test_a_prediction_does_not_depend_on_other_queries(name: str, task: Task) -> None:
+    model = trained(name, task)
+    rows = test_rows(model)
+    together = model.predict(rows).values
+    alone = np.concatenate([model.predict(rows[[i]]).values for i in range(len(rows))])
+    assert alone == pytest.approx(together, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize(("name", "task"), CASES)
+def test_weights_are_a_number_for_each_query_and_row(name: str, task: Task) -> None:
+    model = trained(name, task)
+    stored = model.data.stored_rows
+    features = model.data.features[test_rows(model)]
+    weights = model.predictor.weights(stored, features, model.parameters)
+    assert weights.shape == (len(features), len(stored.labels))
+    if name not in ("gaussian_process", "xrfm"):
+        assert (weights >= 0).all()
+        assert weights.sum(1) == pytest.approx(np.ones(len(features)), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_weights_of_linear_smoothers_give_the_prediction(name: str) -> None:
+    model = trained(name, "regression")
+    stored = model.data.stored_rows
+    features = model.data.features[test_rows(model)]
+    weights = model.predictor.weights(stored, features, model.parameters)
+    mean = 0.0 if name in VOTING else stored.labels.mean()
+    expected = mean + weights @ (stored.labels - mean)
+    predicted = model.predictor.predict_from(stored, features, model.parameters)
+    assert predicted.reshape(-1) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ROW_MODELS)
+def test_classes_are_those_trained_on_whatever_rows_are_left(name: str) -> None:
+    model = trained(name, "multiclass")
+    stored = model.data.stored_rows
+    one_class = stored.take(np.flatnonzero(stored.labels == 2))
+    features = model.data.features[test_rows(model)]
+    predicted = model.predict_from(one_class, features)
+    assert predicted.shape == (len(features), 3)
+    if name != "tabr":  # which also has a path of its own
+        assert (predicted.argmax(1) == 2).mean() > 0.9
+
+
+@pytest.mark.parametrize(("name", "task"), CASES)
+def test_shuffled_rows_move_predictions_and_identity_does_not(name: str, task: Task) -> None:
+    model = trained(name, task)
+    rows = test_rows(model)
+    clean = model.predict(rows).values
+    control = model.predict_perturbed(rows, Perturbation("shuffle", 0.0), 0).values
+    shuffled = model.predict_perturbed(rows, Perturbation("shuffle", 1.0), 0).values
+    assert control == pytest.approx(clean, rel=1e-4, abs=1e-4)
+    assert np.abs(shuffled - clean).max() > 0.01
+
+
+@pytest.mark.parametrize("name", ROW_MODELS)
+def test_half_of_the_context_is_half_of_the_stored_rows(name: str) -> None:
+    model = trained(name, "regression")
+    rows = test_rows(model)
+    (group,) = model.query_groups(rows)
+    kept = np.arange(0, len(model.data.train), 2)
+    predicted = group.predict(range(len(rows)), [kept] * len(rows))
+    stored = model.data.stored_rows.take(kept)
+    expected = model.predict_from(stored, model.data.features[rows])
+    assert predicted == pytest.approx(expected, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", [*RETRIEVING, "gaussian_process"])
+def test_learning_changes_the_weights(name: str) -> None:
+    longer = {"max_epochs": 20} if name in RETRIEVING else {}
+    model = trained(name, "regression", **longer)
+    initial = model.before_training()
+    assert initial is not None
+    rows = test_rows(model)
+    for after, before in zip(model.attention(rows), initial.attention(rows), strict=True):
+        assert after.weights[0].shape == (1, len(model.data.train))
+        assert after.weights[0].sum() == pytest.approx(1, rel=1e-5)
+        assert not np.allclose(after.weights[0], before.weights[0])
+
+
+def test_neighbours_learn_nothing() -> None:
+    assert trained("knn", "regression").before_training() is None
+
+
+def predictor_and_labels(name: str, task: Task) -> tuple[RetrievalPredictor, np.ndarray]:
+    model = trained(name, task)
+    assert isinstance(model.predictor, RetrievalPredictor)
+    labels = np.asarray(model.predictor.stored.labels, float)
+    return model.predictor, labels
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", RETRIEVING)
+def test_a_train_row_never_sees_its_own_target(name: str, task: Task) -> None:
+    predictor, labels = predictor_and_labels(name, task)
+    features = predictor.stored.features
+    before = predictor.training_outputs(features, labels)
+    for row in (0, 7, len(labels) - 1):
+        changed = labels.copy()
+        changed[row] = (changed[row] + 1) % 3 if task == "multiclass" else changed[row] + 100
+        after = predictor.training_outputs(features, changed)
+        assert np.array_equal(after[row], before[row])
+        assert np.abs(np.delete(after - before, row, axis=0)).max() > 1e-3
+
+
+def noise_data() -> TrainingData:
+    generator = np.random.default_rng(0)
+    rows = np.arange(200)
+    return TrainingData(
+        features=generator.normal(size=(200, 3)),
+        target=generator.normal(size=200),
+        train=rows[:150],
+        validation=rows[150:],
+        task="regression",
+        classes=1,
+    )
+
+
+@pytest.mark.parametrize("name", RETRIEVING)
+def test_noise_targets_are_not_learned(name: str) -> None:
+    """A leak of own targets brings the loss near 0, a metric fitted to noise does not."""
+    data = noise_data()
+    baseline = baselines()[name]
+    predictor = baseline.fit(data, [{"max_epochs": 60, "patience": 60}], 0, Resources(device="cpu"))
+    assert isinstance(predictor, RetrievalPredictor)
+    outputs = predictor.training_outputs(data.train_features, data.train_labels)[:, 0]
+    loss = np.mean((outputs - data.train_labels) ** 2)
+    assert loss > 0.8 * np.var(data.train_labels)
+
+
+def test_tabr_twins_retrieve_nothing_or_no_labels() -> None:
+    model = trained("tabr", "regression", retrieves=False)
+    rows = test_rows(model)
+    clean = model.predict(rows).values
+    shuffle = Perturbation("shuffle", 1.0)
+    assert model.predict_perturbed(rows, shuffle, 0).values == pytest.approx(clean, rel=1e-6)
+    unlabelled = trained("tabr", "regression", context_labels=False)
+    clean = unlabelled.predict(rows).values
+    labels = Perturbation("shuffle", 1.0, columns="target")
+    assert unlabelled.predict_perturbed(rows, labels, 0).values == pytest.approx(clean, rel=1e-5)
+    assert np.abs(unlabelled.predict_perturbed(rows, shuffle, 0).values - clean).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ROW_MODELS)
+def test_a_stored_row_alone_is_enough(name: str) -> None:
+    model = trained(name, "regression")
+    stored = model.data.stored_rows.take(np.array([3]))
+    features = model.data.features[test_rows(model)]
+    assert np.isfinite(model.predict_from(stored, features)).all()
+
+
+class Mean(RowPredictor):
+    """Predicts the mean of the stored labels."""
+
+    def __init__(self, stored: StoredRows) -> None:
+        self.stored = stored
+
+    def predict_from(self, stored: StoredRows, features: np.ndarray, parameters: Any) -> np.ndarray:
+        return np.full(len(features), stored.labels.mean())
+
+    def weights(self, stored: StoredRows, features: np.ndarray, parameters: Any) -> np.ndarray:
+        return np.full((len(features), len(stored.labels)), 1 / len(stored.labels))
+
+
+def test_a_predictor_serves_every_configuration() -> None:
+    stored = StoredRows(np.zeros((4, 1)), np.array([1.0, 2.0, 3.0, 6.0]))
+    predictions = Mean(stored)(np.zeros((2, 1)), [{}, {}])
+    assert [values.tolist() for values in predictions] == [[3.0, 3.0], [3.0, 3.0]]
+
+
+def test_baselines_of_stored_rows_can_be_examined_by_all_probes() -> None:
+    from baselines import methods
+
+    for name in ROW_MODELS:
+        assert set(methods()[name].abilities) == {"reduce", "attention", "lookup"}
+    others: list[Baseline] = [baselines()["linear"], baselines()["catboost"]]
+    for baseline in others:
+        assert not methods()[baseline.name].abilities
