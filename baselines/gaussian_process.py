@@ -29,9 +29,13 @@ if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
 SMOOTHNESS = {"rbf": math.inf, "matern_5/2": 2.5, "matern_3/2": 1.5}  # of the Matérn kernels
-DEFAULTS = {"kernel": "rbf", "relevance": True, "learn": True}
+DEFAULTS = {
+    "kernel": "rbf",
+    "relevance": True,
+    "learn": True,
+    "learning_rows": 1000,  # from which hyper-parameters are learned
+}
 MOST_ROWS = 5000  # a covariance matrix of 200 MB, and some seconds for each factorisation
-LEARNING_ROWS = 1000  # from which hyper-parameters are learned
 LEARNING_CELLS = 32_000_000  # rows squared times features: gradients of 256 MB
 ITERATIONS = 40  # of L-BFGS
 NOISE = (1e-4, 2.0)  # bounds of its variance, in that of the targets
@@ -52,12 +56,17 @@ class GaussianProcess(Baseline):
     test_settings: ClassVar[Parameters] = {"grid": {"kernel": ["rbf"], "relevance": [False]}}
 
     def quick_grid(self, task: Task) -> Grid:
-        """One kernel, with a length scale for each feature."""
-        return {"kernel": ["matern_3/2"], "relevance": [True]}
+        """One kernel with a length scale for each feature, learned from few rows."""
+        return {"kernel": ["matern_3/2"], "relevance": [True], "learning_rows": [300]}
 
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """Six configurations; the paper has no exact Gaussian process."""
-        return [{"kernel": list(SMOOTHNESS), "relevance": [True, False]}]
+        grid = {
+            "kernel": list(SMOOTHNESS),
+            "relevance": [True, False],
+            "learning_rows": [1000],
+        }
+        return [grid]
 
     def fit(
         self,
@@ -66,7 +75,7 @@ class GaussianProcess(Baseline):
         seed: int,
         resources: Resources,
     ) -> Posterior:
-        """Learn hyper-parameters from at most 1,000 train rows, and store all of them.
+        """Learn hyper-parameters from at most `learning_rows` train rows, and store all of them.
 
         Raises:
             Infeasible: There are more than 5,000 train rows.
@@ -137,7 +146,7 @@ def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:
 
     stored = data.stored_rows
     features = stored.features.shape[1]
-    most = min(LEARNING_ROWS, math.isqrt(LEARNING_CELLS // max(1, features)))
+    most = min(parameters["learning_rows"], math.isqrt(LEARNING_CELLS // max(1, features)))
     if len(stored.labels) > most:
         drawn = np.random.default_rng(seed).choice(len(stored.labels), most, replace=False)
         stored = stored.take(np.sort(drawn))

@@ -298,3 +298,18 @@ def test_figure_pairs_both_losses_of_a_source() -> None:
     assert depends.get_label() == "depends: permuted"
     assert depends[0].get_xdata()[:2] == pytest.approx([300, 200])
     assert benefits[0].get_xdata() == pytest.approx([110, 0, 50], abs=1e-9)
+
+
+def test_each_fold_has_its_own_losses() -> None:
+    tidy = KIND.table("by_fold", benefit_study(), SCORING).tidy
+    labels = tidy[(tidy["method"] == "npt") & (tidy["source"] == LABELS.title)].set_index("fold")
+    assert labels["depends"].tolist() == pytest.approx([1.9, 2.0, 2.1])
+    assert labels["benefits"].tolist() == pytest.approx([-0.1, 0.0, 0.1])
+    of_knn = tidy[tidy["method"] == "knn"]
+    assert of_knn["benefits"].isna().all()
+    assert len(of_knn) == 2 * 3  # sources and folds
+
+
+def test_a_model_of_other_rows_alone_has_no_twin() -> None:
+    section = KIND.table("benefit", benefit_study(), SCORING).sections[-1]
+    assert any(note.endswith("alone: k-NN. Without these it is a constant.") for note in section.notes)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from baselines import methods
+from baselines import baselines, methods
 from npt.metrics import METRICS
 from npt.validation import validated
 from workflow.config.fields import BASE
@@ -30,10 +30,13 @@ from workflow.report.statistics import (
 )
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.benefit import BenefitOptions
+from workflow.studies.benefit.by_fold import by_fold
 from workflow.studies.benefit.information import Information, sources_of
 from workflow.studies.benefit.losses import permuted_losses, summarised, twin_losses
 from workflow.studies.error_columns import model_columns, numbers, percents, texts
-from workflow.studies.sentences import value_range
+from workflow.studies.sentences import listed, value_range
+
+__all__ = ["benefit", "by_fold", "effects", "options_of"]
 
 COLUMNS = [
     "dataset",
@@ -77,6 +80,9 @@ PERMUTATIONS_NOTE = "`Reads`, `Movement` and `Depends` are means over {} permuta
 TEST_NOTE = (
     "Bold: differs from zero at the 5 % level by the corrected resampled t-test (Nadeau and "
     "Bengio 2003), without a correction for the number of tests."
+)
+NO_TWIN_NOTE = (
+    "Without a twin, because it predicts from other rows alone: {}. Without these it is a constant."
 )
 SELF_TWIN = "the model is without this source, so that its twin would be itself"
 
@@ -201,7 +207,20 @@ def _notes(study: pd.DataFrame, tidy: pd.DataFrame) -> list[str]:
     notes = [READS_NOTE.format(options.threshold), LOSS_NOTE]
     if options.permutations > 1:
         notes.append(PERMUTATIONS_NOTE.format(options.permutations))
+    without_twin = _without_twin(tidy)
+    if without_twin:
+        notes.append(NO_TWIN_NOTE.format(listed(without_twin)))
     return [*notes, TEST_NOTE, *power(tidy)]
+
+
+def _without_twin(tidy: pd.DataFrame) -> list[str]:
+    """Titles of the methods that keep train rows and declare no twin."""
+    titles = []
+    for name in tidy["method"].drop_duplicates():
+        baseline = baselines().get(name)
+        if baseline is not None and baseline.keeps_train_rows and not baseline.twins:
+            titles.append(baseline.title)
+    return titles
 
 
 def power(tidy: pd.DataFrame) -> list[str]:
