@@ -117,7 +117,13 @@ class TabNet(Baseline):
             warnings.simplefilter("ignore")
             network = _network(data, parameters, seed, resources.device)
             _train(network, data, parameters)
-        return of_one_model(prediction_function(network, data))
+        predict = prediction_function(network, data)
+
+        def predict_aside(features: np.ndarray) -> np.ndarray:
+            with torch.random.fork_rng([]):  # its loader draws from the global generator
+                return predict(features)
+
+        return of_one_model(predict_aside)
 
 
 def _network(data: TrainingData, parameters: Parameters, seed: int, device: str) -> Any:

@@ -189,8 +189,12 @@ class Split:
 
 def with_train_share(table: Table, split: Split, share: float) -> tuple[Table, Split]:
     """A table without some of its train rows, and its fold; see `Split.drawn_train_rows`."""
-    left = np.concatenate([split.drawn_train_rows(share), split.validation, split.test])
-    kept = np.sort(left)
-    parts = [np.searchsorted(kept, split.rows(part)) for part in ("validation", "test")]
-    train = np.searchsorted(kept, split.drawn_train_rows(share))
-    return table.take(kept), Split(split.fold, train, *parts)
+    train = split.drawn_train_rows(share)
+    kept = np.sort(np.concatenate([train, split.validation, split.test]))
+    smaller = Split(
+        fold=split.fold,
+        train=np.searchsorted(kept, train),
+        validation=np.searchsorted(kept, split.validation),
+        test=np.searchsorted(kept, split.test),
+    )
+    return table.take(kept), smaller

@@ -23,6 +23,8 @@ class TabRNetwork(RetrievalNetwork):
         super().__init__(classes)
         width = parameters["width"]
         outputs = 1 if classes is None else classes
+        hidden = 2 * width
+        dropout = parameters["dropout"]
         self.retrieves = parameters["retrieves"]
         self.context_size = parameters["context_size"]
         self.context_labels = parameters["context_labels"]
@@ -30,20 +32,24 @@ class TabRNetwork(RetrievalNetwork):
         self.key = nn.Linear(width, width)
         self.label = nn.Linear(outputs, width)
         self.correction = nn.Sequential(
-            nn.Linear(width, 2 * width),
+            nn.Linear(width, hidden),
             nn.ReLU(),
-            nn.Dropout(parameters["dropout"]),
-            nn.Linear(2 * width, width, bias=False),
+            nn.Dropout(dropout),
+            nn.Linear(hidden, width, bias=False),
         )
         self.context_dropout = nn.Dropout(parameters["context_dropout"])
         self.block = nn.Sequential(
             nn.LayerNorm(width),
-            nn.Linear(width, 2 * width),
+            nn.Linear(width, hidden),
             nn.ReLU(),
-            nn.Dropout(parameters["dropout"]),
-            nn.Linear(2 * width, width),
+            nn.Dropout(dropout),
+            nn.Linear(hidden, width),
         )
-        self.head = nn.Sequential(nn.LayerNorm(width), nn.ReLU(), nn.Linear(width, outputs))
+        self.head = nn.Sequential(
+            nn.LayerNorm(width),
+            nn.ReLU(),
+            nn.Linear(width, outputs),
+        )
 
     def retrieved(self, features: Tensor, stored: Tensor, own: Tensor | None) -> Tensor:
         """Softmax (n, m) over the nearest keys; zero for other rows, and if none is retrieved."""
@@ -62,7 +68,9 @@ class TabRNetwork(RetrievalNetwork):
             x = x + self._context(x, stored, labels, own)
         x = x + self.block(x)
         outputs = self.head(x)
-        return outputs if self.classes is None else outputs.log_softmax(1)
+        if self.classes is None:
+            return outputs
+        return outputs.log_softmax(1)
 
     def _context(self, x: Tensor, stored: Tensor, labels: Tensor, own: Tensor | None) -> Tensor:
         """What the retrieved rows add to the encodings (n, width)."""
@@ -82,8 +90,14 @@ class TabRNetwork(RetrievalNetwork):
         """
         keys = self.key(x)
         stored_keys = self.key(self.encoder(stored))
-        distances = squared_distances(keys, stored_keys, exact=not self.training)
+        distances = squared_distances(
+            keys,
+            stored_keys,
+            exact=not self.training,
+        )
         scores = without_own(-distances, own)
         count = min(self.context_size, len(stored))
         nearest, places = scores.topk(count, dim=1)
-        return nearest.softmax(1), places, keys[:, None] - stored_keys[places]
+        weights = nearest.softmax(1)
+        differences = keys[:, None] - stored_keys[places]
+        return weights, places, differences

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import random
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +14,12 @@ import pytest
 import npt
 from baselines import methods
 from npt.evaluation import Evaluation, evaluate
-from npt.interface import Method, Resources
+from npt.interface import Method, Resources, UserError
 from npt.metrics import scores
 from npt.perturbation import Perturbation
 from npt.table import TASKS, Table, Task
 from tests.conftest import first_split, make_table
+from workflow.config.reading import read
 
 ROOT = Path(npt.__file__).parents[1]
 ROWS = 120
@@ -144,3 +148,37 @@ def test_a_declaration_is_complete(method: Method) -> None:
     assert (method.refit is None) == method.saves_weights
     for source in method.sources:
         assert (ROOT / source).exists()
+
+
+@pytest.mark.parametrize("name", list(methods()))
+def test_a_training_leaves_random_states_and_output_alone(
+    name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    method = methods()[name]
+    random.seed(1)
+    np.random.seed(1)
+    torch.manual_seed(1)
+    expected = (random.random(), np.random.random(), torch.rand(1).item())
+    random.seed(1)
+    np.random.seed(1)
+    torch.manual_seed(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evaluated(method, make_table("regression", ROWS))
+    assert (random.random(), np.random.random(), torch.rand(1).item()) == expected
+    assert capfd.readouterr().out == ""
+
+
+def test_a_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    methods()["knn"].require_libraries()
+    with pytest.raises(UserError, match=r"tabm: needs the package tabm.*'\.\[modern\]'"):
+        methods()["tabm"].build(methods()["tabm"].settings(), Resources())
+    plain = {"folds": 0, "datasets": ["yacht"], "methods": ["xrfm"], "studies": {"main": {}}}
+    with pytest.raises(UserError, match=r"studies\.main\.methods: xrfm: needs the package"):
+        read(plain)

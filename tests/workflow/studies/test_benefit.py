@@ -312,4 +312,6 @@ def test_each_fold_has_its_own_losses() -> None:
 
 def test_a_model_of_other_rows_alone_has_no_twin() -> None:
     section = KIND.table("benefit", benefit_study(), SCORING).sections[-1]
-    assert any(note.endswith("alone: k-NN. Without these it is a constant.") for note in section.notes)
+    assert any(
+        note.endswith("alone: k-NN. Without these it is a constant.") for note in section.notes
+    )

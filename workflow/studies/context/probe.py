@@ -18,19 +18,28 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     Validation and test rows of a context stay in it.
     """
     model = cast(ReducibleModel, query.model)
+    split = query.split
     shares = query.options.shares
+    rows = []
     predictions = []
     scores: dict[str, list[float]] = {}
     for share in shares:
-        left = query.split.drawn_train_rows(share)
-        removed = np.setdiff1d(query.split.train, left)
+        left = split.drawn_train_rows(share)
+        rows.append(len(left))
+        removed = np.setdiff1d(split.train, left)
         values = predicted_without(model, query.rows, removed)
         predictions.append(values)
-        for metric, score in query.score(values).items():
+        of_share = query.score(values)
+        for metric, score in of_share.items():
             scores.setdefault(metric, []).append(score)
-    rows = [len(query.split.drawn_train_rows(share)) for share in shares]
-    facts: Facts = {"contexts": {"share": shares, "rows": rows, **scores}}
-    for metric, score in query.score(query.constant()).items():
+    contexts = {
+        "share": shares,
+        "rows": rows,
+        **scores,
+    }
+    facts: Facts = {"contexts": contexts}
+    constant = query.score(query.constant())
+    for metric, score in constant.items():
         facts[f"constant_{metric}"] = score
     return facts, {"predictions": np.stack(predictions)}
 
@@ -41,7 +50,11 @@ def predicted_without(model: ReducibleModel, rows: np.ndarray, removed: np.ndarr
     for group in model.query_groups(rows):
         kept = []
         for context in group.contexts:
-            kept.append(np.flatnonzero(~np.isin(context, removed)))
-        predictions = group.predict(range(len(group.rows)), kept)
-        by_row.update(zip(group.rows.tolist(), predictions, strict=True))
-    return np.stack([by_row[row] for row in rows.tolist()])
+            is_left = ~np.isin(context, removed)
+            kept.append(np.flatnonzero(is_left))
+        everything = range(len(group.rows))
+        predictions = group.predict(everything, kept)
+        numbers = group.rows.tolist()
+        by_row.update(zip(numbers, predictions, strict=True))
+    in_order = [by_row[row] for row in rows.tolist()]
+    return np.stack(in_order)

@@ -109,13 +109,14 @@ def _in_training(
         if set(part["status"]) != {"ok"}:
             continue
         for row in part.to_dict("records"):
+            error = _error(row, facts["task"], prefix="test_")
             yield {
                 **facts,
                 "where": IN_TRAINING,
                 "share": share,
                 "fold": row["fold"],
                 "rows": row["train_rows"],
-                "error": _error(row, facts["task"], prefix="test_"),
+                "error": error,
                 "constant": float("nan"),
             }
 

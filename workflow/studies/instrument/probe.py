@@ -57,10 +57,10 @@ def _of_neighbours(query: ProbeQuery) -> Measured:
         tolerance=TINY,
         left=(k + 1) / (len(model.data.train) + 1),  # the search ends with k rows
     )
+    features = model.data.features
     precision = []
     recall = []
     for deletion in deletions(model, query.rows, options, query.seed):
-        features = model.data.features
         differences = np.abs(features[deletion.context] - features[deletion.row])
         distances = (differences**order).sum(1)
         needed = np.argsort(distances, kind="stable")[:k]
@@ -92,9 +92,11 @@ def _derivative_error(query: ProbeQuery) -> float:
     for index in range(len(stored.labels)):
         labels = stored.labels.copy()
         labels[index] += STEP
-        after = model.predict_from(StoredRows(stored.features, labels), features)
+        moved = StoredRows(stored.features, labels)
+        after = model.predict_from(moved, features)
         derivative = (after - before) / (STEP * scale)
-        largest = max(largest, float(np.abs(derivative - weights[:, index]).max()))
+        difference = np.abs(derivative - weights[:, index])
+        largest = max(largest, float(difference.max()))
     return largest
 
 
