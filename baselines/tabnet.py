@@ -6,6 +6,8 @@ network learns, as in the paper.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import warnings
 from collections.abc import Sequence
@@ -113,7 +115,8 @@ class TabNet(Baseline):
         require_known(stated, [*DEFAULTS, *self.fixed], "TabNet")
         parameters = {**DEFAULTS, **self.fixed, **stated}
         torch.set_num_threads(resources.threads)
-        with warnings.catch_warnings(), torch.random.fork_rng([]):
+        printed = contextlib.redirect_stdout(io.StringIO())  # why training stopped
+        with warnings.catch_warnings(), torch.random.fork_rng([]), printed:
             warnings.simplefilter("ignore")
             network = _network(data, parameters, seed, resources.device)
             _train(network, data, parameters)
