@@ -99,7 +99,7 @@ def render(
     begun = {name: study for name, study in studies.items() if _has_results(study)}
     unfinished = remarks is not None
     shown = _shown_studies(begun, kind_of, scoring, results)
-    first, shown = _first_screen(shown, kind_of)
+    first, others = _first_screen(shown, kind_of)
     return rendered(
         "page.html.j2",
         preset=preset,
@@ -115,8 +115,8 @@ def render(
         caveats=caveats(begun.values(), prepared, runs),
         cards=cards(begun, kind_of, scoring),
         first=first,
-        studies=shown,
-        methods=_titles(begun, "method"),
+        studies=others,
+        methods=_in_tables(_titles(begun, "method"), shown),
         dataset_titles=_titles(begun, "dataset"),
         formats={"figures": FIGURE_FORMATS, "tables": TABLE_FORMATS},
         datasets=datasets_section(prepared),
@@ -138,6 +138,25 @@ def _titles(studies: Mapping[str, pd.DataFrame], what: str) -> list[str]:
         else:
             titles += [dataset_title(name) for name in study[what]]
     return list(dict.fromkeys(titles))
+
+
+def _in_tables(titles: Sequence[str], studies: Sequence[ShownStudy]) -> list[str]:
+    """Those of the titles that a table of the studies has as a cell or a head."""
+    texts: set[str] = set()
+    for study in studies:
+        for table in study.tables:
+            for _, sections in table.groups:
+                for section in sections:
+                    texts |= _texts(section)
+    return [title for title in titles if title in texts]
+
+
+def _texts(section: Section) -> set[str]:
+    """Heads and cells of a section."""
+    texts = set(section.columns)
+    for cells in section.columns.values():
+        texts.update(cell.text for cell in cells)
+    return texts
 
 
 def run_line(studies: Mapping[str, pd.DataFrame], preset: str) -> str:

@@ -111,16 +111,15 @@ def test_errors_are_of_both_ways_and_a_failed_share_has_none() -> None:
     at_prediction = of_npt[of_npt["where"] == AT_PREDICTION]
     assert at_prediction["error"].tolist() == [1.0, 1.5, 2.0]
     in_training = of_npt[of_npt["where"] == IN_TRAINING]
-    assert in_training["error"].tolist() == [3.0, 6.0]
+    assert in_training["error"].tolist() == [1.0, 3.0, 6.0]
     of_knn = means[(means["method"] == "knn") & (means["where"] == IN_TRAINING)]
-    assert of_knn["share"].tolist() == [0.5]
+    assert of_knn["share"].tolist() == [1.0, 0.5]
 
 
 def test_the_finding_is_of_a_tenth_of_the_rows() -> None:
     sentence = KIND.finding(context_study(), SCORING)
-    assert "NPT with 10 % of the train rows at prediction has 2.00 times its error" in sentence
-    assert "trained on them alone 6.00 times (Yacht)" in sentence
-    assert "k-NN with 10 % of the train rows at prediction has 4.00 times its error (" in sentence
+    assert sentence.startswith("With 10 % of the train rows at prediction")
+    assert "NPT (Yacht 2.00, trained on them 6.00), k-NN (Yacht 4.00)" in sentence
 
 
 def test_a_failed_share_is_noted() -> None:

@@ -305,4 +305,4 @@ def test_reasons_of_baselines_stand_below_the_lookup_table() -> None:
 def test_lookup_in_sentences() -> None:
     assert "Protein (add one) 0.990, with an RMSE of 0.60" in finding("lookup", lookup_study())
     headline = evidence(kinds()["lookup"], lookup_study())
-    assert "by 0.990 (1 task)" in headline
+    assert "NPT (lookup) 0.990 (1 task)" in headline

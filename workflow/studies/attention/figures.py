@@ -52,11 +52,15 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     )
     image = None
     for (left, right), model in zip(axes, models, strict=False):
-        layer, head = model.nearest
         image = _heat_map(left, model.relative[model.nearest])
-        left.set_title(f"{model.title}\nmost local head: layer {layer}, head {head}")
         _profiles(right, list(model.relative.values()))
-        right.set_title(f"all {len(model.relative)} heads, means over the probed rows")
+        left.set_title(model.title)
+        right.set_title("its weights, mean over the probed rows")
+        heads = len(model.relative)
+        if heads > 1:
+            layer, head = model.nearest
+            left.set_title(f"{model.title}\nmost local head: layer {layer}, head {head}")
+            right.set_title(f"all {heads} heads, means over the probed rows")
     if image is None:
         for axis in axes.flat:
             axis.set_axis_off()

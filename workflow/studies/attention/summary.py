@@ -39,6 +39,9 @@ def _clause(row: Mapping[Any, Any]) -> str:
     else:
         heads = f"{row['local']:.0f} of {row['tested']:.0f} heads of {model}"
         clause = f"{heads} attend more to rows near the query ({correlations})"
+        if row["heads"] == 1:
+            more = "larger" if row["local"] else "not measurably larger"
+            clause = f"the weights of {model} are {more} for rows near the query ({correlations})"
     if pd.isna(row["partner"]):
         return clause
     return f"{clause}, and a row's own duplicate gets {100 * row['partner']:.0f} % of the attention"

@@ -38,7 +38,8 @@ NOTE = (
     "initial network. Reach is the mean squared distance weighted by attention, over the plain "
     "mean. `On own duplicate` is the attention to a row's duplicate in the lookup task. The "
     "heads of an ensemble's members are counted one member after another. Layers count from 0, "
-    "those between attributes included."
+    "those between attributes included. A model without heads has one: how much each stored row "
+    "counts for its prediction."
 )
 NO_HEADS = "it has no attention between datapoints"
 CORRELATIONS = ("nearness", "typical", "untrained", "reach", "partner")
@@ -125,7 +126,12 @@ def _of_all(row: Mapping[Any, Any]) -> Cell:
 
 
 def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
-    best = zip(tidy["best"], tidy["best_place"], strict=True)
+    nearest = []
+    for row in tidy.to_dict("records"):
+        cell = number(row["best"], 2)
+        if row["heads"] > 1:
+            cell = followed_by(cell, f" ({row['best_place']})")
+        nearest.append(cell)
     return {
         **model_columns(tidy),
         "Heads": numbers(tidy["heads"], 0),
@@ -133,7 +139,7 @@ def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
         "Nearness": numbers(tidy["nearness"], 2),
         "Unrelated queries": numbers(tidy["typical"], 2),
         "Before training": numbers(tidy["untrained"], 2),
-        "Nearest head": [followed_by(number(value, 2), f" ({head})") for value, head in best],
+        "Nearest head": nearest,
         "Reach": numbers(tidy["reach"], 2),
         ON_DUPLICATE: percents(tidy["partner"], 1),
     }

@@ -1,4 +1,4 @@
-"""Result of a context study in sentences."""
+"""Result of a context study in a sentence."""
 
 from __future__ import annotations
 
@@ -9,35 +9,31 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import formatted
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.context.tables import AT_PREDICTION, IN_TRAINING, errors
-from workflow.studies.sentences import NOT_PROBED, listed
+from workflow.studies.sentences import NOT_PROBED
 
 SHOWN = 0.1  # share that the sentence is about
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """By what the error of each model is multiplied with a tenth of the train rows."""
+    """By what the error of each model is multiplied with about a tenth of the train rows."""
     means = errors(study)
     if means.empty:
         return NOT_PROBED
-    sentences = []
     share = _shown(means)
+    clauses = []
     for method, of_method in means.groupby("method", sort=False):
-        datasets = []
-        at_prediction = []
-        in_training = []
+        ratios = []
         for dataset, part in of_method.groupby("dataset", sort=False):
-            datasets.append(dataset_title(str(dataset)))
-            at_prediction.append(_ratio(part, AT_PREDICTION, share))
-            in_training.append(_ratio(part, IN_TRAINING, share))
-        sentence = (
-            f"{method_title(str(method), BASE)} with {100 * share:g} % of the train rows at "
-            f"prediction has {listed(at_prediction)} times its error"
-        )
-        if any(in_training):
-            known = [ratio or "–" for ratio in in_training]
-            sentence += f", trained on them alone {listed(known)} times"
-        sentences.append(f"{sentence} ({listed(datasets)}).")
-    return " ".join(sentences)
+            title = dataset_title(str(dataset))
+            in_training = _ratio(part, IN_TRAINING, share)
+            trained = f", trained on them {in_training}" if in_training else ""
+            ratios.append(f"{title} {_ratio(part, AT_PREDICTION, share)}{trained}")
+        title = method_title(str(method), BASE)
+        clauses.append(f"{title} ({'; '.join(ratios)})")
+    return (
+        f"With {100 * share:g} % of the train rows at prediction, and of models trained on these "
+        f"alone, the error is a multiple of that with all: {', '.join(clauses)}."
+    )
 
 
 def _shown(means: pd.DataFrame) -> float:

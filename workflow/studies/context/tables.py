@@ -61,9 +61,12 @@ def errors(study: pd.DataFrame) -> pd.DataFrame:
         if model.variant != BASE or model.rows.empty:
             continue
         facts = {"dataset": model.dataset, "method": model.method, "task": model.task}
-        probed = of_model(study, model.facts())
-        for row in probed.to_dict("records"):
-            rows += _at_prediction(row, facts)
+        probed: list[dict[str, Any]] = []
+        for row in of_model(study, model.facts()).to_dict("records"):
+            probed += _at_prediction(row, facts)
+        rows += probed
+        with_all = [row for row in probed if row["share"] == 1]
+        rows += [{**row, "where": IN_TRAINING} for row in with_all]
         rows += _in_training(folds, facts, options_of(study).trained_shares)
     frame = pd.DataFrame(rows, columns=[*ERROR, "fold", "rows", "error", "constant"])
     by_fold = frame.groupby([*ERROR, "fold"], sort=False).mean().reset_index()

@@ -68,7 +68,7 @@ def instrument(study: pd.DataFrame, scoring: Scoring) -> Table:
         "Probe": texts(tidy["probe"].fillna("")),
         "Expected": [_value(value) for value in tidy["expected"]],
         "Measured": [_value(value) for value in tidy["measured"]],
-        "": [_verdict(value) for value in tidy["passes"]],
+        "Verdict": [_verdict(value) for value in tidy["passes"]],
     }
     section = Section("Probes of models whose answer is known", columns, (NOTE, *_failures(tidy)))
     return Table(tidy, (section,))
@@ -99,7 +99,10 @@ def _rows(model: ModelRows) -> Iterator[dict[str, Any]]:
 def _value(value: float) -> Cell:
     if pd.isna(value):
         return text("–")
-    return Cell(f"{value:.3g}", float(value))
+    shown = f"{value:.3g}"
+    if 0 < abs(value) < ROUNDING:
+        shown = f"< {ROUNDING:g}"
+    return Cell(shown, float(value))
 
 
 def _verdict(passes: object) -> Cell:

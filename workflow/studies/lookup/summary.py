@@ -20,14 +20,14 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     study = without_failures(study)
     if study.empty:
         return NOT_PROBED
-    sentences: list[str] = []
+    clauses: list[str] = []
     for title, of_model in by_model(study):
-        clauses = [_task(rows) for _, rows in of_model.groupby(TASK, sort=False)]
-        sentences.append(
-            f"Where every row's target is on its duplicate, predictions of {title} correlate with "
-            f"the test targets: {'; '.join(clauses)}."
-        )
-    return f"{' '.join(sentences)} One is an exact lookup."
+        tasks = [_task(rows) for _, rows in of_model.groupby(TASK, sort=False)]
+        clauses.append(f"{title} on {'; '.join(tasks)}")
+    return (
+        "Where every row's target is on its duplicate, predictions correlate with the test "
+        f"targets: {'. '.join(clauses)}. One is an exact lookup."
+    )
 
 
 def _task(rows: pd.DataFrame) -> str:
@@ -49,11 +49,14 @@ def cards(study: pd.DataFrame, scoring: Scoring) -> list[Card]:
 def headline(study: pd.DataFrame, scoring: Scoring) -> str:
     """How well each model reads targets off duplicates, in a sentence."""
     study = without_failures(study)
-    sentences: list[str] = []
+    clauses: list[str] = []
     for title, of_model in by_model(study):
         means = of_model.groupby(TASK)["correlation"].mean()
-        sentences.append(
-            f"Where a duplicate of each row shows its target, {title}'s predictions for test rows "
-            f"correlate with the truth by {value_range(means, 3)} ({counted(len(means), 'task')})."
-        )
-    return " ".join(sentences)
+        tasks = counted(len(means), "task")
+        clauses.append(f"{title} {value_range(means, 3)} ({tasks})")
+    if not clauses:
+        return ""
+    return (
+        "Where a duplicate of each row shows its target, predictions for test rows correlate with "
+        f"the truth: {', '.join(clauses)}."
+    )
