@@ -57,7 +57,7 @@ class GaussianProcess(Baseline):
 
     def quick_grid(self, task: Task) -> Grid:
         """One kernel with a length scale for each feature, learned from few rows."""
-        return {"kernel": ["matern_3/2"], "relevance": [True], "learning_rows": [300]}
+        return {"kernel": ["matern_3/2"], "relevance": [True], "learning_rows": [200]}
 
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """Six configurations; the paper has no exact Gaussian process."""

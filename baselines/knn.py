@@ -33,6 +33,7 @@ WEIGHTS = ("uniform", "distance")
 SPARE_CANDIDATES = 64  # beyond the largest k, so that ties at its distance can be sorted
 QUERY_ROWS = 1024  # predicted together
 CELLS = 4_000_000  # numbers that a comparison of query rows with candidates holds in memory
+FEW_CELLS = 100_000  # comparisons of query and stored features that need no index
 ROUNDING = 1e-6  # margin within which rounding may have hidden a nearer row from the candidates
 
 
@@ -179,12 +180,13 @@ class NeighbourSearch:
         self.rows = rows
         self.p = p
         order: Any = p  # scikit-learn takes any positive number
-        self.index = NearestNeighbors(algorithm="brute", p=order, n_jobs=threads).fit(rows)
+        self.index = NearestNeighbors(algorithm="brute", p=order, n_jobs=threads)
+        self.is_indexed = False
 
     def nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances and row numbers (m, k) of the k nearest rows to each query (m, F)."""
-        count = min(k + SPARE_CANDIDATES, len(self.rows))
-        candidates = self.index.kneighbors(queries, count, return_distance=False)
+        candidates = self._candidates(queries, k)
+        count = candidates.shape[1]
         distances = np.empty((len(queries), k))
         neighbours = np.empty((len(queries), k), np.int64)
         step = max(1, CELLS // (count * queries.shape[1]))
@@ -194,6 +196,16 @@ class NeighbourSearch:
             distances[part] = near
             neighbours[part] = numbers
         return distances, neighbours
+
+    def _candidates(self, queries: np.ndarray, k: int) -> np.ndarray:
+        """Row numbers (m, c) that have the k nearest rows; all rows, if there are few."""
+        if queries.size * len(self.rows) <= FEW_CELLS:
+            return np.tile(np.arange(len(self.rows)), (len(queries), 1))
+        if not self.is_indexed:
+            self.index.fit(self.rows)
+            self.is_indexed = True
+        count = min(k + SPARE_CANDIDATES, len(self.rows))
+        return self.index.kneighbors(queries, count, return_distance=False)
 
     def _among_candidates(
         self, queries: np.ndarray, candidates: np.ndarray, k: int

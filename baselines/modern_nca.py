@@ -34,7 +34,7 @@ class ModernNCA(RetrievalBaseline):
         "weight_decay": 1e-4,
         "batch_size": 256,
         "max_epochs": 500,
-        "patience": 40,
+        "patience": 20,
     }
     test_settings: ClassVar[Parameters] = {"grid": {"width": [8]}, "fixed": {"max_epochs": 3}}
 

@@ -37,7 +37,7 @@ class TabR(RetrievalBaseline):
         "weight_decay": 1e-4,
         "batch_size": 128,
         "max_epochs": 300,
-        "patience": 30,
+        "patience": 16,
     }
     test_settings: ClassVar[Parameters] = {
         "grid": {"width": [8]},
