@@ -2,7 +2,7 @@
 
 A prediction is the mean label of the stored rows, weighted by the softmax of minus the Euclidean
 distances of their embeddings. Differences from the paper: numbers have no periodic embedding, and a
-batch is predicted from all train rows up to `candidates` instead of a drawn share of them.
+batch is predicted from all train rows, or about `candidates` of them, instead of a drawn share.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from baselines.grids import Grid, Parameters, Size
 from baselines.retrieval_baseline import RetrievalBaseline
+from baselines.training_data import TrainingData
 from npt.table import Task
 
 if TYPE_CHECKING:
@@ -51,6 +52,13 @@ class ModernNCA(RetrievalBaseline):
             "learning_rate": [0.001, 0.01],
         }
         return [grid]
+
+    def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
+        """Without those of blocks, where there are none."""
+        effective = {**self.defaults, **parameters}
+        if effective["blocks"] == 0:
+            del effective["dropout"], effective["block_width"]
+        return effective
 
     def network(
         self, features: int, classes: int | None, parameters: Parameters

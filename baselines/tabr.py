@@ -3,8 +3,8 @@
 The encoding of a row goes on alone, and the `context_size` nearest stored rows add to it: their
 embedded label and a correction for the difference of keys, weighted by the softmax of minus squared
 distances. So a prediction has two paths, and the blind twins have one or a part of the other.
-Differences from the paper: all keys are differentiated through, not only those retrieved, and a
-batch is predicted from at most `candidates` train rows.
+Differences from the paper: the widths are smaller, and a batch is predicted from about `candidates`
+train rows if there are more.
 """
 
 from __future__ import annotations

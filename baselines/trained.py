@@ -111,9 +111,10 @@ class TrainedRowModel(TrainedBaseline):
     ) -> Prediction:
         """Predict rows, none of them a train row, each with the train rows perturbed for it."""
         predictions = []
-        for row in rows:
-            features, stored = self._perturbed(perturbation, seed, int(row))
-            predictions.append(self._from_rows(stored, features))
+        with threadpool_limits(self.resources.threads):
+            for row in rows:
+                features, stored = self._perturbed(perturbation, seed, int(row))
+                predictions.append(self._from_rows(stored, features))
         return self.decode(np.concatenate(predictions))
 
     def query_groups(self, rows: np.ndarray) -> Iterator[StoredRowQueries]:
@@ -121,11 +122,19 @@ class TrainedRowModel(TrainedBaseline):
         yield StoredRowQueries(self, rows)
 
     def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
-        """Absolute weights of the train rows, as a single head that sums to one."""
+        """Absolute weights of the train rows, as a single head that sums to one.
+
+        A model that retrieves nothing has no head.
+        """
         features = self.data.features[rows]
         with threadpool_limits(self.resources.threads):
             signed = self.predictor.weights(self.data.stored_rows, features, self.parameters)
+        if not signed.any():
+            for row in rows.tolist():
+                yield RowAttention(row, self.data.train, {})
+            return
         weights = np.abs(signed)
+        weights[weights.sum(1) == 0] = 1.0  # no row counts more than another
         weights = weights / weights.sum(1, keepdims=True)
         for row, of_row in zip(rows.tolist(), weights, strict=True):
             yield RowAttention(row, self.data.train, {0: of_row[None]})
@@ -140,7 +149,10 @@ class TrainedRowModel(TrainedBaseline):
         return replace(self, winner=self._winner_of(predictor, parameters))
 
     def predict_from(self, stored: StoredRows, features: np.ndarray) -> np.ndarray:
-        """Values (n,) in original units or probabilities (n, C), from some stored rows."""
+        """Values (n,) in original units or probabilities (n, C), from some stored rows.
+
+        Threads are those of the process: to limit them takes longer than a prediction.
+        """
         return self.decode(self._from_rows(stored, features)).values
 
     def with_duplicates(self, lookup: str, rows: np.ndarray, shown: Duplicates) -> DuplicateReader:
@@ -148,8 +160,7 @@ class TrainedRowModel(TrainedBaseline):
         return DuplicateReader(self, lookup, rows, shown)
 
     def _from_rows(self, stored: StoredRows, features: np.ndarray) -> np.ndarray:
-        with threadpool_limits(self.resources.threads):
-            return self.predictor.predict_from(stored, features, self.parameters)
+        return self.predictor.predict_from(stored, features, self.parameters)
 
     def _winner_of(self, predictor: Predictor, parameters: Parameters) -> Winner:
         return replace(self.winner, predictor=predictor, parameters=parameters)

@@ -34,7 +34,7 @@ DEFAULTS = {
     "regularisation": 1e-3,
     "iterations": 5,
 }
-MOST_ROWS = 20_000  # a kernel of 1.6 GB in single precision
+MOST_ROWS = 10_000  # a kernel of 0.8 GB in double precision, and its factorisation
 LEAST_PROBABILITY = 1e-3  # the package's own
 
 
@@ -73,7 +73,7 @@ class XRFM(Baseline):
         """Learn the metric; the iteration with the lowest validation error counts.
 
         Raises:
-            Infeasible: There are more than 20,000 train rows.
+            Infeasible: There are more than 10,000 train rows.
             UserError: A parameter is unknown.
         """
         import torch

@@ -94,8 +94,8 @@ def fit_network(
     """Train on the train rows, each predicted from the others, and stop on the validation rows.
 
     Args:
-        parameters: Those of `training.TRAINING`, and `candidates`, the largest number of
-            train rows from which a batch is predicted.
+        parameters: Those of `training.TRAINING`, and `candidates`, the number of train rows from
+            which a batch is predicted, if there are more. Those of the batch are added.
 
     Raises:
         Infeasible: There is a single train row.
@@ -148,17 +148,17 @@ class RetrievalPredictor(RowPredictor):
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
-        """Values (n, 1), or probabilities (n, K)."""
+        """Values (n,), or probabilities (n, K)."""
         rows = _tensor(stored.features, self.device)
         labels = _tensor(stored.labels, self.device)
         predictions = []
         with torch.no_grad():
             for queries in _tensor(features, self.device).split(QUERY_ROWS):
                 predictions.append(self.network(queries, rows, labels))
-        outputs = torch.cat(predictions).double()
-        if self.network.classes is not None:
-            outputs = outputs.exp()
-        return outputs.cpu().numpy()
+        outputs = torch.cat(predictions).double().cpu().numpy()
+        if self.network.classes is None:
+            return outputs[:, 0]
+        return np.exp(outputs)
 
     def weights(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters

@@ -97,8 +97,9 @@ class Inputs:
 
 def _network(inputs: Inputs, data: TrainingData, parameters: Mapping[str, Any]) -> TabM:
     embeddings = None
-    if inputs.numeric:
-        bins = compute_bins(inputs.train, n_bins=min(parameters["bins"], len(inputs.train) - 1))
+    most = min(parameters["bins"], len(inputs.train) - 1)
+    if inputs.numeric and most > 1:
+        bins = compute_bins(inputs.train, n_bins=most)
         embeddings = PiecewiseLinearEmbeddings(
             bins,
             parameters["embedding"],

@@ -27,8 +27,9 @@ def train_network(
 ) -> None:
     """AdamW, until `patience` epochs in succession have not lowered the validation loss.
 
-    The network ends in evaluation mode, with the weights of its best epoch. Random numbers are
-    those of PyTorch's global generator.
+    A last batch of a single row is left out, which batch normalisation cannot take. The network
+    ends in evaluation mode, with the weights of its best epoch. Random numbers are those of
+    PyTorch's global generator.
 
     Args:
         rows: Number of train rows.
@@ -47,6 +48,8 @@ def train_network(
     for _ in range(parameters["max_epochs"]):
         network.train()
         for batch in torch.randperm(rows).split(parameters["batch_size"]):
+            if len(batch) == 1:
+                continue
             optimiser.zero_grad()
             loss_of(batch).backward()
             optimiser.step()

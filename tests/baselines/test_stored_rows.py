@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.trained import TrainedRowModel
 from baselines.training_data import TrainingData
 from baselines.tuned import TunedBaseline
-from npt.interface import Resources
+from npt.interface import Duplicates, Resources
 from npt.perturbation import Perturbation
 from npt.table import Task
 from tests.conftest import first_split, make_table
@@ -239,3 +240,38 @@ def test_baselines_of_stored_rows_can_be_examined_by_all_probes() -> None:
     others: list[Baseline] = [baselines()["linear"], baselines()["catboost"]]
     for baseline in others:
         assert not methods()[baseline.name].abilities
+
+
+@pytest.mark.parametrize("name", [name for name in ROW_MODELS if baselines()[name].recalls])
+def test_recalled_values_are_a_number_for_each_original(name: str) -> None:
+    model = trained(name, "regression")
+    features = model.data.features[test_rows(model)]
+    duplicates = Duplicates(features, features, np.linspace(-1, 1, len(features)))
+    recalled = model.baseline.recall(model.predictor, duplicates, model.parameters)
+    assert recalled.shape == (len(features),)
+
+
+@pytest.mark.parametrize("name", RETRIEVING)
+def test_a_last_batch_of_one_row_is_no_failure(name: str) -> None:
+    data = replace(noise_data(), train=np.arange(33), validation=np.arange(150, 200))
+    parameters: dict[str, Any] = {"max_epochs": 2, "batch_size": 32}
+    if name == "modern_nca":
+        parameters["blocks"] = 1
+    predictor = baselines()[name].fit(data, [parameters], 0, Resources(device="cpu"))
+    (predicted,) = predictor(data.features[150:], [parameters])
+    assert np.isfinite(predicted).all()
+
+
+def test_a_twin_that_retrieves_nothing_has_no_head() -> None:
+    model = trained("tabr", "regression", retrieves=False)
+    for attention in model.attention(test_rows(model)):
+        assert not attention.weights
+
+
+def test_blocks_that_are_not_there_make_no_other_model() -> None:
+    baseline = baselines()["modern_nca"]
+    data = noise_data()
+    models = []
+    for dropout in (0.0, 0.2):
+        models.append(baseline.effective_parameters({"blocks": 0, "dropout": dropout}, data))
+    assert models[0] == models[1]

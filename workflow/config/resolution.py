@@ -14,6 +14,8 @@ from workflow.config.models import Config
 
 Changes = Mapping[str, Any]
 
+FIXED = "fixed"  # of a baseline: its parameters are merged, all other settings replaced
+
 
 def resolve(config: Config, dataset: str, method: str, changes: Changes, where: str = "") -> Any:
     """Settings of a method on a dataset.
@@ -36,7 +38,10 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
     }
     last = f"settings.{method}"
     for key, layer in layers.items():
+        fixed = {**merged.get(FIXED, {}), **layer.get(FIXED, {})}
         merged.update(layer)
+        if fixed:
+            merged[FIXED] = fixed
         if layer and key:
             last = key
     try:

@@ -78,6 +78,12 @@ def test_twins_of_a_method_are_runs() -> None:
     assert twin.settings["width"] == 16
 
 
+def test_twins_of_a_baseline_keep_its_other_fixed_parameters() -> None:
+    made = plan(methods=["tabr"], settings={"tabr": {"fixed": {"patience": 30}}})
+    twin = made.runs["yacht/tabr/without_labels/seed_0/folds_0"]
+    assert twin.settings["fixed"] == {"patience": 30, "context_labels": False}
+
+
 def test_runs_are_shared_with_an_ablation() -> None:
     alone = plan()
     studies = {"ablation": ABLATION, "main": {}, "benefit": {"kind": "benefit"}}

@@ -14,7 +14,7 @@ from baselines.stored_rows import StoredRows
 from baselines.tuned import TunedBaseline
 from npt.interface import Resources
 from npt.table import Column, Split, Table
-from tests.workflow.studies.frames import SCORING, instrument_study
+from tests.workflow.studies.frames import SCORING, instrument_study, with_second_seed
 from workflow.studies import kinds
 from workflow.studies.instrument.probe import probe
 from workflow.studies.instrument.tables import CHECKS
@@ -109,3 +109,33 @@ def test_the_finding_counts_checks_and_names_what_differs() -> None:
     sentence = KIND.finding(instrument_study(), SCORING)
     assert "4 of 5 checks" in sentence
     assert "k-NN on Yacht" in sentence
+
+
+def test_rows_at_distance_zero_are_needed_alone() -> None:
+    table, split = table_and_split()
+    values = table.values
+    values[split.test, :3] = values[split.train[: len(split.test)], :3]
+    table = Table.of(table.columns, values, 3)
+    settings = BaselineSettings(grid={"n_neighbors": [5], "weights": ["distance"]})
+    learner = TunedBaseline(baselines()["knn"], settings, Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    assert learner.trained is not None
+    query = ProbeQuery(
+        model=learner.trained,
+        table=table,
+        split=split,
+        rows=split.test[:4],
+        seed=0,
+        options=Options(),
+    )
+    facts, _ = probe(query)
+    assert facts["checks"]["precision"] == facts["checks"]["recall"] == 1
+
+
+def test_the_worst_seed_counts() -> None:
+    study = with_second_seed(instrument_study())
+    study.loc[study.index[-1], "checks"] = '{"control": 0.5, "movement": 0.0}'
+    tidy = KIND.table("instrument", study, SCORING).tidy
+    control = tidy[(tidy["method"] == "linear") & (tidy["check"] == CHECKS["control"].known)]
+    assert control["measured"].tolist() == [0.5]
+    assert not control["passes"].any()

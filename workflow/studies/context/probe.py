@@ -12,7 +12,7 @@ from workflow.studies.study_kind import Facts
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
-    """Scores for each share, and those of a constant prediction.
+    """Scores for each share, those of a constant, and those with all rows over all test rows.
 
     The rows of a share are the same for all queries, and those that variants are trained on.
     Validation and test rows of a context stay in it.
@@ -41,7 +41,18 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     constant = query.score(query.constant())
     for metric, score in constant.items():
         facts[f"constant_{metric}"] = score
+    facts |= _test_scores(query)
     return facts, {"predictions": np.stack(predictions)}
+
+
+def _test_scores(query: ProbeQuery) -> Facts:
+    """Metrics over all test rows of the fold, like those of the retrained models."""
+    test = query.split.test
+    predictions = query.model.predict(test).values
+    facts: Facts = {}
+    for metric, score in query.with_rows(test).score(predictions).items():
+        facts[f"test_{metric}"] = score
+    return facts
 
 
 def predicted_without(model: ReducibleModel, rows: np.ndarray, removed: np.ndarray) -> np.ndarray:
@@ -51,6 +62,8 @@ def predicted_without(model: ReducibleModel, rows: np.ndarray, removed: np.ndarr
         kept = []
         for context in group.contexts:
             is_left = ~np.isin(context, removed)
+            if not is_left.any():
+                is_left[0] = True  # a prediction takes a row at least
             kept.append(np.flatnonzero(is_left))
         everything = range(len(group.rows))
         predictions = group.predict(everything, kept)

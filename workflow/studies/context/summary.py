@@ -27,7 +27,8 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
             title = dataset_title(str(dataset))
             in_training = _ratio(part, IN_TRAINING, share)
             trained = f", trained on them {in_training}" if in_training else ""
-            ratios.append(f"{title} {_ratio(part, AT_PREDICTION, share)}{trained}")
+            at_prediction = _ratio(part, AT_PREDICTION, share) or "–"
+            ratios.append(f"{title} {at_prediction}{trained}")
         title = method_title(str(method), BASE)
         clauses.append(f"{title} ({'; '.join(ratios)})")
     return (
@@ -45,8 +46,8 @@ def _shown(means: pd.DataFrame) -> float:
 
 
 def _ratio(part: pd.DataFrame, where: str, share: float) -> str:
-    """Error at a share over that with all rows; empty if there is none."""
-    intact = part.loc[(part["where"] == AT_PREDICTION) & (part["share"] == 1), "error"]
+    """Error at a share over that with all rows, of the same test rows; empty if there is none."""
+    intact = part.loc[(part["where"] == where) & (part["share"] == 1), "error"]
     reduced = part.loc[(part["where"] == where) & (part["share"] == share), "error"]
     if reduced.empty or not intact.iloc[0]:
         return ""

@@ -19,6 +19,10 @@ class Instrument(StudyKind):
         """Whether the answer of a method is known."""
         return getattr(method, "name", "") in KNOWN
 
+    def forward_passes(self, options: Options) -> None:
+        """Of baselines only measurements know."""
+        return None
+
     def sources(self, options: Options) -> tuple[str, ...]:
         """Those of the probes that it checks, and of the baselines."""
         from baselines import methods

@@ -13,10 +13,12 @@ from baselines.trained import TrainedBaseline, TrainedRowModel
 from npt.perturbation import Perturbation
 from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import deletions
-from workflow.studies.query import ProbeQuery
+from workflow.studies.query import ProbeQuery, drawn
 from workflow.studies.study_kind import Facts
 
 TINY = 1e-9  # tolerance of a deletion, as a fraction of the prediction: no change at all
+LARGEST = 1 - 1e-9  # fraction of the rows at which a deletion may end
+DERIVATIVES = 50  # stored rows whose targets are moved
 STEP = 1.0  # by which a stored target is moved, in standard deviations
 
 Measured = dict[str, float]
@@ -50,29 +52,38 @@ def _of_no_row(query: ProbeQuery) -> Measured:
 def _of_neighbours(query: ProbeQuery) -> Measured:
     """What deletion keeps against the nearest rows, which are found anew from the features."""
     model = cast(TrainedRowModel, query.model)
-    parameters = {**DEFAULTS, **model.parameters}
-    k = min(parameters["n_neighbors"], len(model.data.train))
-    order = parameters["p"]
-    options = DeletionOptions(
-        tolerance=TINY,
-        left=(k + 1) / (len(model.data.train) + 1),  # the search ends with k rows
-    )
-    features = model.data.features
     precision = []
     recall = []
-    for deletion in deletions(model, query.rows, options, query.seed):
-        differences = np.abs(features[deletion.context] - features[deletion.row])
-        distances = (differences**order).sum(1)
-        needed = np.argsort(distances, kind="stable")[:k]
+    for row in query.rows:
+        needed = _needed_rows(model, int(row))
+        fraction = (len(needed) + 1) / (len(model.data.train) + 1)
+        options = DeletionOptions(tolerance=TINY, left=min(fraction, LARGEST))
+        (deletion,) = deletions(model, np.array([row]), options, query.seed)
         kept = np.flatnonzero(deletion.kept)
         found = len(np.intersect1d(kept, needed))
         precision.append(found / len(kept))
-        recall.append(found / k)
+        recall.append(found / len(needed))
     return {
         "precision": float(np.mean(precision)),
         "recall": float(np.mean(recall)),
         "derivative": _derivative_error(query),
     }
+
+
+def _needed_rows(model: TrainedRowModel, row: int) -> np.ndarray:
+    """Indices of the k train rows that are nearest, found anew from the features.
+
+    Weighted by inverse distance, rows at distance zero are needed alone.
+    """
+    parameters = {**DEFAULTS, **model.parameters}
+    train = model.data.train
+    differences = np.abs(model.data.features[train] - model.data.features[row])
+    distances = (differences ** parameters["p"]).sum(1)
+    nearest = np.argsort(distances, kind="stable")[: parameters["n_neighbors"]]
+    same = nearest[distances[nearest] == 0]
+    if parameters["weights"] == "distance" and len(same):
+        return same
+    return nearest
 
 
 def _of_process(query: ProbeQuery) -> Measured:
@@ -81,7 +92,10 @@ def _of_process(query: ProbeQuery) -> Measured:
 
 
 def _derivative_error(query: ProbeQuery) -> float:
-    """Largest difference of a weight from the change of the prediction when its target moves."""
+    """Largest difference of a weight from the change of the prediction when its target moves.
+
+    Some stored targets are moved, one at a time.
+    """
     model = cast(TrainedRowModel, query.model)
     stored = model.data.stored_rows
     scale = model.statistics.scale[model.target]
@@ -89,7 +103,7 @@ def _derivative_error(query: ProbeQuery) -> float:
     weights = model.predictor.weights(stored, features, model.parameters)
     before = model.predict_from(stored, features)
     largest = 0.0
-    for index in range(len(stored.labels)):
+    for index in drawn(np.arange(len(stored.labels)), DERIVATIVES, query.seed):
         labels = stored.labels.copy()
         labels[index] += STEP
         moved = StoredRows(stored.features, labels)

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, text
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import ModelRows, by_model, framed
+from workflow.report.statistics import ModelRows, by_model, framed, of_model
 from workflow.studies.error_columns import model_columns, texts
 
 COLUMNS = ("check", "probe", "expected", "measured", "passes")
@@ -60,7 +61,7 @@ def instrument(study: pd.DataFrame, scoring: Scoring) -> Table:
     """A row for each model and check."""
     rows: list[dict[str, Any]] = []
     for model in by_model(study):
-        rows += _rows(model)
+        rows += _rows(model, study)
     tidy = framed(rows, COLUMNS)
     columns = {
         **model_columns(tidy),
@@ -74,18 +75,20 @@ def instrument(study: pd.DataFrame, scoring: Scoring) -> Table:
     return Table(tidy, (section,))
 
 
-def _rows(model: ModelRows) -> Iterator[dict[str, Any]]:
+def _rows(model: ModelRows, study: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The worst of all folds and seeds for each check."""
     facts = model.facts()
     if model.rows.empty:
         yield facts
         return
     measured: dict[str, list[float]] = {}
-    for cell in model.rows["checks"]:
+    for cell in of_model(study, facts)["checks"]:
         for name, value in json.loads(cell).items():
             measured.setdefault(name, []).append(value)
     for name, values in measured.items():
         check = CHECKS[name]
-        worst = max(values, key=lambda value: abs(value - check.expected))
+        differences = np.abs(np.array(values, float) - check.expected)
+        worst = values[int(np.argmax(np.nan_to_num(differences, nan=np.inf)))]
         yield {
             **facts,
             "check": check.known,

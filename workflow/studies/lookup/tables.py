@@ -47,8 +47,9 @@ NOTE = (
     "error is that of the hidden ones. `Alone` is the same model without the duplicates. The best "
     "k of 1 to 10 neighbours is selected by the test error, as in the paper. Other baselines are "
     "fitted to the duplicates, with their quick grids (DKL: an exact process on the embedded "
-    "duplicates, with a kernel learned from the train rows). The intervention sets the target of "
-    "one duplicate at a time to values over the whole range. A slope of 1 follows it. `Others` is "
+    "duplicates, with a kernel learned from the train rows). A model of stored rows is trained on "
+    "the train rows, and has the duplicates of the probed rows in their place. The intervention "
+    "sets the target of one duplicate at a time to values over the whole range. A slope of 1 follows it. `Others` is "
     "the largest change that it causes in the prediction of any other row, as the median over the "
     "sweeps. Rows with nearly equal features attend to each other's duplicates too."
 )
