@@ -205,7 +205,8 @@ class NeighbourSearch:
             self.index.fit(self.rows)
             self.is_indexed = True
         count = min(k + SPARE_CANDIDATES, len(self.rows))
-        return self.index.kneighbors(queries, count, return_distance=False)
+        candidates: Any = self.index.kneighbors(queries, count, return_distance=False)
+        return candidates
 
     def _among_candidates(
         self, queries: np.ndarray, candidates: np.ndarray, k: int

@@ -20,6 +20,7 @@ DOCUMENTS = {
         "quick/corruption corruption",
         "mechanisms/labels_or_features corruption",
         "quick/benefit benefit",
+        "quick/instrument instrument",
         "quick/dose_response dose_response",
         "mechanisms/lookup lookup",
         "mechanisms/deletion_lookup deletion",

@@ -70,7 +70,8 @@ def errors(study: pd.DataFrame) -> pd.DataFrame:
         rows += _in_training(folds, facts, shares)
     frame = pd.DataFrame(rows, columns=[*ERROR, "fold", "rows", "error", "constant"])
     by_fold = frame.groupby([*ERROR, "fold"], sort=False).mean().reset_index()
-    means = by_fold.groupby(ERROR, sort=False).agg(
+    groups = by_fold.groupby(ERROR, sort=False)
+    means = groups.agg(
         rows=("rows", "mean"),
         error=("error", "mean"),
         standard_error=("error", standard_error),

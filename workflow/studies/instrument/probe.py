@@ -57,8 +57,16 @@ def _of_neighbours(query: ProbeQuery) -> Measured:
     for row in query.rows:
         needed = _needed_rows(model, int(row))
         fraction = (len(needed) + 1) / (len(model.data.train) + 1)
-        options = DeletionOptions(tolerance=TINY, left=min(fraction, LARGEST))
-        (deletion,) = deletions(model, np.array([row]), options, query.seed)
+        options = DeletionOptions(
+            tolerance=TINY,
+            left=min(fraction, LARGEST),
+        )
+        (deletion,) = deletions(
+            model,
+            np.array([row]),
+            options,
+            query.seed,
+        )
         kept = np.flatnonzero(deletion.kept)
         found = len(np.intersect1d(kept, needed))
         precision.append(found / len(kept))
@@ -79,7 +87,8 @@ def _needed_rows(model: TrainedRowModel, row: int) -> np.ndarray:
     train = model.data.train
     differences = np.abs(model.data.features[train] - model.data.features[row])
     distances = (differences ** parameters["p"]).sum(1)
-    nearest = np.argsort(distances, kind="stable")[: parameters["n_neighbors"]]
+    k = parameters["n_neighbors"]
+    nearest = np.argsort(distances, kind="stable")[:k]
     same = nearest[distances[nearest] == 0]
     if parameters["weights"] == "distance" and len(same):
         return same
@@ -100,10 +109,15 @@ def _derivative_error(query: ProbeQuery) -> float:
     stored = model.data.stored_rows
     scale = model.statistics.scale[model.target]
     features = model.data.features[query.rows]
-    weights = model.predictor.weights(stored, features, model.parameters)
+    weights = model.predictor.weights(
+        stored,
+        features,
+        model.parameters,
+    )
+    moved_rows = drawn(np.arange(len(stored.labels)), DERIVATIVES, query.seed)
     before = model.predict_from(stored, features)
     largest = 0.0
-    for index in drawn(np.arange(len(stored.labels)), DERIVATIVES, query.seed):
+    for index in moved_rows:
         labels = stored.labels.copy()
         labels[index] += STEP
         moved = StoredRows(stored.features, labels)

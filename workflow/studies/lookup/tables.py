@@ -49,9 +49,10 @@ NOTE = (
     "fitted to the duplicates, with their quick grids (DKL: an exact process on the embedded "
     "duplicates, with a kernel learned from the train rows). A model of stored rows is trained on "
     "the train rows, and has the duplicates of the probed rows in their place. The intervention "
-    "sets the target of one duplicate at a time to values over the whole range. A slope of 1 follows it. `Others` is "
-    "the largest change that it causes in the prediction of any other row, as the median over the "
-    "sweeps. Rows with nearly equal features attend to each other's duplicates too."
+    "sets the target of one duplicate at a time to values over the whole range. A slope of 1 "
+    "follows it. `Others` is the largest change that it causes in the prediction of any other row, "
+    "as the median over the sweeps. Rows with nearly equal features attend to each other's "
+    "duplicates too."
 )
 
 
