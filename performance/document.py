@@ -30,6 +30,16 @@ DOCUMENTS = {
         "compact/main fold_tests",
         "compact_ablation/ablation ablation",
     ],
+    "docs/row_models.md": [
+        "row_models/main scores",
+        "row_models/benefit benefit",
+        "row_models/benefit by_fold",
+        "row_models/context context",
+        "row_models/saint ablation",
+        "row_models/corruption corruption",
+        "row_models/dose_response dose_response",
+        "row_models/attention attention",
+    ],
     "docs/performance.md": [
         "npt_step.cpu",
         "npt_training.cpu",
