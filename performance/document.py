@@ -32,6 +32,7 @@ DOCUMENTS = {
     ],
     "docs/row_models.md": [
         "row_models/main scores",
+        "row_models/protein scores",
         "row_models/benefit benefit",
         "row_models/benefit by_fold",
         "row_models/context context",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import cast
 
@@ -68,7 +69,7 @@ def _of_neighbours(query: ProbeQuery) -> Measured:
             query.seed,
         )
         kept = np.flatnonzero(deletion.kept)
-        found = len(np.intersect1d(kept, needed))
+        found = _in_both(model.data.train_labels, kept, needed)
         precision.append(found / len(kept))
         recall.append(found / len(needed))
     return {
@@ -78,10 +79,17 @@ def _of_neighbours(query: ProbeQuery) -> Measured:
     }
 
 
+def _in_both(labels: np.ndarray, kept: np.ndarray, needed: np.ndarray) -> int:
+    """Number of kept rows that are needed; rows with equal targets stand for each other."""
+    common = Counter(labels[kept]) & Counter(labels[needed])
+    return common.total()
+
+
 def _needed_rows(model: TrainedRowModel, row: int) -> np.ndarray:
     """Indices of the k train rows that are nearest, found anew from the features.
 
-    Weighted by inverse distance, rows at distance zero are needed alone.
+    Weighted by inverse distance, rows at distance zero are needed alone; one of them, if all have
+    the same target.
     """
     parameters = {**DEFAULTS, **model.parameters}
     train = model.data.train
@@ -90,9 +98,11 @@ def _needed_rows(model: TrainedRowModel, row: int) -> np.ndarray:
     k = parameters["n_neighbors"]
     nearest = np.argsort(distances, kind="stable")[:k]
     same = nearest[distances[nearest] == 0]
-    if parameters["weights"] == "distance" and len(same):
-        return same
-    return nearest
+    if parameters["weights"] == "uniform" or not len(same):
+        return nearest
+    if np.ptp(model.data.train_labels[same]) == 0:
+        return same[:1]
+    return same
 
 
 def _of_process(query: ProbeQuery) -> Measured:

@@ -49,8 +49,8 @@ CHECKS = {
 NOTE = (
     "Movements are the largest of all probed rows, in standard deviations of the train targets. "
     "Precision and recall compare the rows that the greedy search of the deletion keeps, without "
-    "any tolerance, with the k nearest rows. A row whose target equals that of the next "
-    "neighbour can be exchanged, so the search may keep another one. `Weights` are what the "
+    "any tolerance, with the k nearest rows. Rows with equal targets stand for each other: one of "
+    "them can be exchanged for the next neighbour without any change. `Weights` are what the "
     "attention study compares with distances. Their "
     "derivatives are differences of predictions after one stored target has moved. A check "
     "passes within a rounding error of 1e−6 on every fold."
