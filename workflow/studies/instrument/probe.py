@@ -81,7 +81,9 @@ def _of_neighbours(query: ProbeQuery) -> Measured:
 
 def _in_both(labels: np.ndarray, kept: np.ndarray, needed: np.ndarray) -> int:
     """Number of kept rows that are needed; rows with equal targets stand for each other."""
-    common = Counter(labels[kept]) & Counter(labels[needed])
+    of_kept = Counter(labels[kept])
+    of_needed = Counter(labels[needed])
+    common = of_kept & of_needed
     return common.total()
 
 
@@ -142,8 +144,10 @@ def _movement(query: ProbeQuery, perturbation: Perturbation) -> float:
     """Largest change of a prediction, in standard deviations of the train targets."""
     model = cast(TrainedBaseline, query.model)
     clean = model.predict(query.rows).values
-    changes = np.abs(query.perturbed(perturbation) - clean)
-    return float(changes.max() / model.statistics.scale[model.target])
+    perturbed = query.perturbed(perturbation)
+    largest = np.abs(perturbed - clean).max()
+    scale = model.statistics.scale[model.target]
+    return float(largest / scale)
 
 
 CHECKS_OF: dict[str, Callable[[ProbeQuery], Measured]] = {

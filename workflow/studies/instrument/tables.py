@@ -39,12 +39,42 @@ class Check:
 
 ROUNDING = 1e-6
 CHECKS = {
-    "control": Check("the identity permutation moves nothing: movement", "corruption", 0, ROUNDING),
-    "skill": Check("no skill over a constant: skill", "dose response", 0, ROUNDING),
-    "movement": Check("no other row is read: movement", "corruption", 0, ROUNDING),
-    "recall": Check("k rows are needed: recall", "deletion", 1, ROUNDING),
-    "precision": Check("k rows are needed: precision", "deletion", 1, ROUNDING),
-    "derivative": Check("weights are derivatives: difference", "attention", 0, ROUNDING),
+    "control": Check(
+        known="the identity permutation moves nothing: movement",
+        probe="corruption",
+        expected=0,
+        tolerance=ROUNDING,
+    ),
+    "skill": Check(
+        known="no skill over a constant: skill",
+        probe="dose response",
+        expected=0,
+        tolerance=ROUNDING,
+    ),
+    "movement": Check(
+        known="no other row is read: movement",
+        probe="corruption",
+        expected=0,
+        tolerance=ROUNDING,
+    ),
+    "recall": Check(
+        known="k rows are needed: recall",
+        probe="deletion",
+        expected=1,
+        tolerance=ROUNDING,
+    ),
+    "precision": Check(
+        known="k rows are needed: precision",
+        probe="deletion",
+        expected=1,
+        tolerance=ROUNDING,
+    ),
+    "derivative": Check(
+        known="weights are derivatives: difference",
+        probe="attention",
+        expected=0,
+        tolerance=ROUNDING,
+    ),
 }
 NOTE = (
     "Movements are the largest of all probed rows, in standard deviations of the train targets. "
