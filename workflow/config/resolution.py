@@ -38,16 +38,23 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
     }
     last = f"settings.{method}"
     for key, layer in layers.items():
-        fixed = {**merged.get(FIXED, {}), **layer.get(FIXED, {})}
-        merged.update(layer)
-        if fixed:
-            merged[FIXED] = fixed
+        merged = _with_changes(merged, layer)
         if layer and key:
             last = key
     try:
         return typed_settings(method, merged, last)
     except UserError as error:
         raise UserError(_with_layer(str(error), last, layers)) from None
+
+
+def _with_changes(settings: Changes, changes: Changes) -> dict[str, Any]:
+    """Settings with changes to them."""
+    merged = {**settings, **changes}
+    before = settings.get(FIXED)
+    after = changes.get(FIXED)
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        merged[FIXED] = {**before, **after}
+    return merged
 
 
 def _with_layer(message: str, where: str, layers: dict[str, Changes]) -> str:

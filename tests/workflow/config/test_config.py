@@ -137,6 +137,12 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(custom_datasets={"mine": 3}), "custom_datasets.mine"),
         (raw(custom_datasets={"mine": {**MINE, "name": "other"}}), "custom_datasets.mine: 'name'"),
         (raw(custom_datasets={"mine": {**MINE, "path": "a\0b"}}), "custom_datasets.mine.path"),
+        (raw(settings={"knn": {"fixed": None}}), "settings.knn.fixed"),
+        (raw(settings={"knn": {"fixed": 3}}), "settings.knn.fixed"),
+        (
+            with_study(methods=["knn"], variants={"knn": {"v": {"fixed": []}}}),
+            "studies.main.variants.knn.v.fixed",
+        ),
         (
             with_study(methods=["knn"], variants={"knn": {"v": {"grid": {"n_neighbors": []}}}}),
             "studies.main.variants.knn.v.grid.n_neighbors",
