@@ -20,7 +20,7 @@ from scipy.special import ndtr
 from baselines.baseline import Baseline
 from baselines.estimators import require_known
 from baselines.grids import Grid, Parameters, Size
-from baselines.stored_rows import RowPredictor, StoredRows, one_hot
+from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources, UserError, unknown
 from npt.table import Task
@@ -102,8 +102,8 @@ class Posterior(RowPredictor):
 
     def __init__(self, data: TrainingData, kernel: Kernel) -> None:
         self.stored = data.stored_rows
-        self.classes = None if data.is_regression else data.outputs
-        self.prior = _targets(self.stored, self.classes).mean(0)
+        self.classes = data.trained_classes
+        self.prior = self.stored.targets(self.classes).mean(0)
         hyper_parameters: Any = kernel.get_params()
         self.kernel: Any = hyper_parameters["k1"]
         self.noise: float = hyper_parameters["k2"].noise_level
@@ -113,13 +113,14 @@ class Posterior(RowPredictor):
     ) -> np.ndarray:
         """Posterior means (n,), or probabilities (n, K)."""
         factor, across = self._covariances(stored, features)
-        residuals = _targets(stored, self.classes) - self.prior
+        residuals = stored.targets(self.classes) - self.prior
         means = self.prior + across @ cho_solve((factor, True), residuals)
         if self.classes is None:
             return means[:, 0]
         explained = solve_triangular(factor, across.T, lower=True)
         variances = self.kernel.diag(features) - (explained**2).sum(0) + self.noise
-        above = ndtr((means - 0.5) / np.sqrt(np.maximum(variances, self.noise))[:, None])
+        deviations = np.sqrt(np.maximum(variances, self.noise))
+        above = ndtr((means - 0.5) / deviations[:, None])
         above = np.maximum(above, LEAST_PROBABILITY)
         return above / above.sum(1, keepdims=True)
 
@@ -150,7 +151,7 @@ def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:
     if len(stored.labels) > most:
         drawn = np.random.default_rng(seed).choice(len(stored.labels), most, replace=False)
         stored = stored.take(np.sort(drawn))
-    targets = _targets(stored, None if data.is_regression else data.outputs)
+    targets = stored.targets(data.trained_classes)
     optimiser: Any = _most_likely if parameters["learn"] else None
     process = GaussianProcessRegressor(
         _initial_kernel(features, parameters),
@@ -186,13 +187,6 @@ def _initial_kernel(features: int, parameters: Parameters) -> Kernel:
     else:
         shape = Matern(lengths, LENGTHS, nu=smoothness)
     return ConstantKernel(1.0, SIGNAL) * shape + WhiteKernel(0.1, NOISE)
-
-
-def _targets(stored: StoredRows, classes: int | None) -> np.ndarray:
-    """What is regressed on (m, K): one-hot classes, or the target itself."""
-    if classes is None:
-        return stored.labels[:, None]
-    return one_hot(stored.labels, classes)
 
 
 BASELINE = GaussianProcess()

@@ -16,7 +16,7 @@ import numpy as np
 from baselines.baseline import Baseline, Predictor
 from baselines.estimators import require_known
 from baselines.grids import Grid, Parameters, Size
-from baselines.stored_rows import RowPredictor, StoredRows, one_hot
+from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources, UserError
 from npt.table import Task
@@ -97,9 +97,8 @@ class KNN(Baseline):
         available = len(data.train)
         if largest > available:
             raise Infeasible(f"n_neighbors {largest} is more than the {available} train rows")
-        classes = None if data.is_regression else data.outputs
         p = _value(configurations[0], "p")
-        return Neighbours(data.stored_rows, classes, p, resources.threads)
+        return Neighbours(data.stored_rows, data.trained_classes, p, resources.threads)
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
         """Neighbours serve every k and weighting."""
@@ -158,9 +157,7 @@ class Neighbours(RowPredictor):
         features: np.ndarray,
         configurations: Sequence[Parameters],
     ) -> list[np.ndarray]:
-        labels = stored.labels[:, None]
-        if self.classes:
-            labels = one_hot(stored.labels, self.classes)
+        labels = stored.targets(self.classes)
         k = min(_largest_k(configurations), len(labels))
         predictions = [np.empty((len(features), labels.shape[1])) for _ in configurations]
         for start in range(0, len(features), QUERY_ROWS):

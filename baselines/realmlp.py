@@ -6,13 +6,8 @@ Classifications stop by log loss and have no label smoothing, for the metrics of
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
-import random
 import tempfile
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +20,7 @@ from baselines.estimators import (
     prior,
     require_known,
 )
+from baselines.fence import fenced
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -40,6 +36,7 @@ class RealMLP(Baseline):
     title = "RealMLP"
     libraries = ("pytabkit", "pytorch-lightning", "torch")
     extra = "modern"
+    sources = ("baselines/fence.py",)
     embeds_categories = True
     takes_categories = True
     slow = True
@@ -89,7 +86,7 @@ class RealMLP(Baseline):
         is_category = np.zeros(data.features.shape[1], np.bool_)
         is_category[list(data.categorical)] = True
         rows, labels = _labelled_validation(data)
-        with _fenced(), tempfile.TemporaryDirectory() as folder:
+        with fenced(), tempfile.TemporaryDirectory() as folder:
             model = kind(tmp_folder=folder, **shared)
             model.fit(
                 data.train_features,
@@ -101,7 +98,7 @@ class RealMLP(Baseline):
         predict = prediction_function(model, data)
 
         def predict_quietly(features: np.ndarray) -> np.ndarray:
-            with _fenced():
+            with fenced():
                 return predict(features)
 
         return of_one_model(predict_quietly)
@@ -114,31 +111,6 @@ def _labelled_validation(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
         return rows, data.target[rows]
     rows = rows[np.isin(data.target[rows], data.seen_classes)]
     return rows, np.searchsorted(data.seen_classes, data.target[rows])
-
-
-@contextlib.contextmanager
-def _fenced() -> Iterator[None]:
-    """Keep the package's global seeds and messages to itself."""
-    import torch
-
-    of_python = random.getstate()
-    of_numpy = np.random.get_state()
-    lightning = logging.getLogger("pytorch_lightning")
-    level = lightning.level
-    lightning.setLevel(logging.ERROR)
-    try:
-        with (
-            torch.random.fork_rng(),
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        lightning.setLevel(level)
-        random.setstate(of_python)
-        np.random.set_state(of_numpy)
 
 
 BASELINE = RealMLP()

@@ -69,8 +69,8 @@ class RetrievalBaseline(Baseline):
         require_known(stated, list(self.defaults), self.title)
         parameters = {**self.defaults, **stated}
         torch.set_num_threads(resources.threads)
-        classes = None if data.is_regression else data.outputs
+        features = data.features.shape[1]
         with torch.random.fork_rng():
             torch.manual_seed(seed)
-            network = self.network(data.features.shape[1], classes, parameters)
+            network = self.network(features, data.trained_classes, parameters)
             return fit_network(network, data, parameters, torch.device(resources.device))

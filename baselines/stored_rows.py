@@ -23,6 +23,16 @@ class StoredRows:
     features: np.ndarray
     labels: np.ndarray
 
+    def targets(self, classes: int | None) -> np.ndarray:
+        """What a regression on the rows predicts: one-hot classes (m, K), or targets (m, 1).
+
+        Args:
+            classes: Number of classes; None for a regression.
+        """
+        if classes is None:
+            return self.labels[:, None]
+        return np.eye(classes)[self.labels]
+
     def take(self, indices: np.ndarray) -> StoredRows:
         """Some of the rows."""
         return StoredRows(self.features[indices], self.labels[indices])
@@ -59,8 +69,3 @@ class RowPredictor(ABC):
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """How much each of m stored rows counts for features (n, F): (n, m), may be negative."""
-
-
-def one_hot(labels: np.ndarray, classes: int) -> np.ndarray:
-    """Votes (m, K) of stored classes (m,)."""
-    return np.eye(classes)[labels]

@@ -6,10 +6,7 @@ network learns, as in the paper.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import warnings
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
@@ -18,6 +15,7 @@ import numpy as np
 
 from baselines.baseline import Baseline, Predictor
 from baselines.estimators import of_one_model, prediction_function, require_known
+from baselines.fence import fenced
 from baselines.grids import Grid, Parameters, Size, single_point
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources
@@ -56,6 +54,7 @@ class TabNet(Baseline):
     name = "tabnet"
     title = "TabNet"
     libraries = ("pytorch-tabnet", "torch")
+    sources = ("baselines/fence.py",)
     # The paper's code passes no schedule to the library, whose learning rate is then constant.
     fixed: ClassVar[Parameters] = {
         "max_epochs": 3000,
@@ -115,15 +114,13 @@ class TabNet(Baseline):
         require_known(stated, [*DEFAULTS, *self.fixed], "TabNet")
         parameters = {**DEFAULTS, **self.fixed, **stated}
         torch.set_num_threads(resources.threads)
-        printed = contextlib.redirect_stdout(io.StringIO())  # why training stopped
-        with warnings.catch_warnings(), torch.random.fork_rng([]), printed:
-            warnings.simplefilter("ignore")
+        with fenced():
             network = _network(data, parameters, seed, resources.device)
             _train(network, data, parameters)
         predict = prediction_function(network, data)
 
         def predict_aside(features: np.ndarray) -> np.ndarray:
-            with torch.random.fork_rng([]):  # its loader draws from the global generator
+            with fenced():  # its loader draws from the global generator
                 return predict(features)
 
         return of_one_model(predict_aside)

@@ -55,6 +55,11 @@ class TrainingData:
         return np.unique(self.target[self.train]).astype(int)
 
     @property
+    def trained_classes(self) -> int | None:
+        """Number of the seen classes, K; None for a regression."""
+        return None if self.is_regression else len(self.seen_classes)
+
+    @property
     def train_labels(self) -> np.ndarray:
         """Targets of the train rows; classes are numbered 0 .. K-1 over the seen ones."""
         target = self.target[self.train]
@@ -70,7 +75,7 @@ class TrainingData:
     @property
     def outputs(self) -> int:
         """Numbers that a model predicts for a row: 1, or the number of seen classes."""
-        return 1 if self.is_regression else len(self.seen_classes)
+        return self.trained_classes or 1
 
     def over_all_classes(self, predicted: np.ndarray) -> np.ndarray:
         """Predictions of a library in float64.

@@ -8,8 +8,6 @@ regression is solved again in the learned metric.
 
 from __future__ import annotations
 
-import contextlib
-import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,8 +15,9 @@ import numpy as np
 
 from baselines.baseline import Baseline, Predictor
 from baselines.estimators import require_known
+from baselines.fence import fenced
 from baselines.grids import Grid, Parameters, Size
-from baselines.stored_rows import RowPredictor, StoredRows, one_hot
+from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources
 from npt.table import Task
@@ -45,6 +44,7 @@ class XRFM(Baseline):
     title = "xRFM"
     libraries = ("xrfm", "torch")
     extra = "xrfm"
+    sources = ("baselines/fence.py",)
     keeps_train_rows = True
     untrained: ClassVar[Parameters] = {"iterations": 0}
     recalls = True
@@ -84,13 +84,9 @@ class XRFM(Baseline):
         if rows > MOST_ROWS:
             raise Infeasible(f"{rows} train rows; the kernel of xRFM takes at most {MOST_ROWS}")
         torch.set_num_threads(resources.threads)
-        state = np.random.get_state()
-        try:
-            with torch.random.fork_rng(), contextlib.redirect_stdout(io.StringIO()):
-                torch.manual_seed(seed)
-                return KernelMachine(data, {**DEFAULTS, **stated})
-        finally:
-            np.random.set_state(state)
+        with fenced():
+            torch.manual_seed(seed)
+            return KernelMachine(data, {**DEFAULTS, **stated})
 
 
 class KernelMachine(RowPredictor):
@@ -100,8 +96,8 @@ class KernelMachine(RowPredictor):
         from xrfm.rfm_src import RFM
 
         self.stored = data.stored_rows
-        self.classes = None if data.is_regression else data.outputs
-        self.prior = self._targets(self.stored).mean(0)
+        self.classes = data.trained_classes
+        self.prior = self.stored.targets(self.classes).mean(0)
         self.regularisation = parameters["regularisation"]
         iterations = parameters["iterations"]
         self.machine: Any = RFM(
@@ -128,7 +124,7 @@ class KernelMachine(RowPredictor):
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Values (n,), or probabilities (n, K): regressed one-hot classes, made positive."""
-        residuals = self._targets(stored) - self.prior
+        residuals = stored.targets(self.classes) - self.prior
         values = self.prior + self.weights(stored, features, parameters) @ residuals
         if self.classes is None:
             return values[:, 0]
@@ -157,11 +153,6 @@ class KernelMachine(RowPredictor):
             metric = getattr(self.machine, name)
             if metric is not None:
                 setattr(self.machine, name, metric.double())
-
-    def _targets(self, stored: StoredRows) -> np.ndarray:
-        if self.classes is None:
-            return stored.labels[:, None]
-        return one_hot(stored.labels, self.classes)
 
     def _labelled(self, data: TrainingData, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """Features and residual targets of some rows; of a class without train rows, none."""

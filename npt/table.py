@@ -189,6 +189,8 @@ class Split:
 
 def with_train_share(table: Table, split: Split, share: float) -> tuple[Table, Split]:
     """A table without some of its train rows, and its fold; see `Split.drawn_train_rows`."""
+    if share == 1:
+        return table, split
     train = split.drawn_train_rows(share)
     kept = np.sort(np.concatenate([train, split.validation, split.test]))
     smaller = Split(

@@ -19,7 +19,7 @@ from baselines.grids import Parameters
 from baselines.networks.training import train_network
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import Infeasible, Resources
+from npt.interface import Infeasible
 
 QUERY_ROWS = 1024  # predicted together
 FEWEST_ROWS = 2  # a train row is predicted from another one
@@ -94,7 +94,7 @@ def fit_network(
     """Train on the train rows, each predicted from the others, and stop on the validation rows.
 
     Args:
-        parameters: Those of `training.TRAINING`, and `candidates`, the number of train rows from
+        parameters: Those of `train_network`, and `candidates`, the number of train rows from
             which a batch is predicted, if there are more. Those of the batch are added.
 
     Raises:
@@ -178,12 +178,6 @@ class RetrievalPredictor(RowPredictor):
             own = torch.arange(len(rows), device=self.device)
             outputs = self.network(rows, rows, _tensor(labels, self.device), own)
         return outputs.double().cpu().numpy()
-
-
-def device_and_threads(resources: Resources) -> torch.device:
-    """The device of the resources, after their threads are set."""
-    torch.set_num_threads(resources.threads)
-    return torch.device(resources.device)
 
 
 def _tensor(values: np.ndarray, device: torch.device) -> Tensor:

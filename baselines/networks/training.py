@@ -9,14 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-TRAINING = {
-    "learning_rate": 1e-3,
-    "weight_decay": 1e-4,
-    "batch_size": 256,
-    "max_epochs": 500,
-    "patience": 30,
-}
-
 
 def train_network(
     network: nn.Module,
@@ -35,7 +27,7 @@ def train_network(
         rows: Number of train rows.
         loss_of: Loss of a batch, given as indices of train rows.
         validation_loss: Loss on the validation rows, in evaluation mode.
-        parameters: All of TRAINING.
+        parameters: `learning_rate`, `weight_decay`, `batch_size`, `max_epochs` and `patience`.
     """
     optimiser = torch.optim.AdamW(
         network.parameters(),

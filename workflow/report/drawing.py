@@ -139,6 +139,15 @@ def logarithmic(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def from_all_to_few(axis: Axes, percent: pd.Series) -> None:
+    """A logarithmic x axis of shares of the rows, from all of them at the left."""
+    shares = sorted(set(percent))
+    axis.set_xscale("log")
+    axis.set_xticks(shares, [f"{share:.3g}" for share in shares])
+    axis.xaxis.set_minor_formatter("")
+    axis.invert_xaxis()
+
+
 def heights(labels: Sequence[str]) -> range:
     """Vertical position of every label, the first on top."""
     return range(len(labels) - 1, -1, -1)

@@ -34,17 +34,13 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     """Train on a fold, blind to its test targets, and predict its validation and test rows."""
     table = job.prepared.table
     split = job.split(fold)
-    identity = {**job.identity(fold), **sizes(split)}
-    if job.run.train_share < 1:
-        identity["train_rows"] = len(split.drawn_train_rows(job.run.train_share))
+    shown, its_split = with_train_share(table, split, job.run.train_share)
+    identity = {**job.identity(fold), **sizes(its_split)}
     refusal = job.method.supports(table.task)
     if refusal:
         row = Row(**identity, status="skipped", reason=refusal)
         return FittedFold(row, arrays={}, trials=(), learner=None)
     learner = job.method.build(job.settings, resources)
-    shown, its_split = table, split
-    if job.run.train_share < 1:
-        shown, its_split = with_train_share(table, split, job.run.train_share)
     evaluation = evaluate(learner, shown, its_split, job.run.training_seed(fold))
     row = Row(
         **identity,

@@ -63,6 +63,13 @@ class ProbeQuery:
         """Metrics of predictions for the probed rows."""
         return score(self.table.task, self.truth, predictions)
 
+    def test_scores(self) -> dict[str, float]:
+        """Metrics over all test rows of the fold, each named `test_`, as twins are scored."""
+        test = self.split.test
+        predictions = self.model.predict(test).values
+        scores = self.with_rows(test).score(predictions)
+        return {f"test_{metric}": value for metric, value in scores.items()}
+
     def constant(self) -> np.ndarray:
         """Predictions of a model without features: mean or class frequencies of the train rows."""
         truth = self.table.truth[self.split.train]

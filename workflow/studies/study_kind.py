@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from npt.table import Task
-from npt.validation import Strict
+from npt.validation import Strict, validated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +44,14 @@ class Card:
 
 class Options(Strict):
     """Options of a study kind; a kind without options uses this class as it is."""
+
+    @classmethod
+    def of(cls, study: pd.DataFrame) -> Self:
+        """Options of a collected study; unfinished rows and those of variants have none."""
+        if "options" in study:
+            for options in study["options"].dropna():
+                return validated(cls, json.loads(options), "options")
+        return cls()
 
 
 @dataclass(frozen=True)

@@ -86,9 +86,10 @@ def _section(metric: str, part: pd.DataFrame) -> Section:
         known.title: [number(value, decimals(value)) for value in part["test"]],
         "Reads": percents(part["reads"]),
     }
+    digits = [decimals(value) for value in part["test"]]
     for name in ("depends", "benefits"):
         cells = []
-        for row in part.to_dict("records"):
-            cells.append(number(row[name], decimals(row["test"]), sign=True))
+        for value, places in zip(part[name], digits, strict=True):
+            cells.append(number(value, places, sign=True))
         columns[name.capitalize()] = cells
     return Section(f"{known.title} by fold", columns, (NOTE,), group=GROUP)

@@ -25,7 +25,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
         facts |= _movement(query, selection.name, clean, predictions)
     is_control = np.isin(query.rows, arrays["control_rows"])
     facts |= _movement(query, "control", clean[is_control], [arrays["control"]])
-    return {**facts, **_test_scores(query, clean)}, arrays
+    return {**facts, **query.test_scores()}, arrays
 
 
 def _movement(
@@ -52,15 +52,3 @@ def _target_deviation(query: ProbeQuery) -> float:
     """Standard deviation of the known train targets; 1 for a constant target."""
     train = query.table.truth[query.split.train]
     return float(np.nanstd(train)) or 1.0
-
-
-def _test_scores(query: ProbeQuery, clean: np.ndarray) -> Facts:
-    """Metrics over all test rows of the fold."""
-    test = query.split.test
-    predictions = clean
-    if len(query.rows) < len(test):
-        predictions = query.model.predict(test).values
-    facts: Facts = {}
-    for metric, value in query.with_rows(test).score(predictions).items():
-        facts[f"test_{metric}"] = value
-    return facts

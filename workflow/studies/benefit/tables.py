@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -11,7 +10,6 @@ import pandas as pd
 
 from baselines import baselines, methods
 from npt.metrics import METRICS
-from npt.validation import validated
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import DASH, Cell, counted, decimals, emphasised, number
@@ -36,7 +34,7 @@ from workflow.studies.benefit.losses import permuted_losses, summarised, twin_lo
 from workflow.studies.error_columns import model_columns, numbers, percents, texts
 from workflow.studies.sentences import listed, value_range
 
-__all__ = ["benefit", "by_fold", "effects", "options_of"]
+__all__ = ["benefit", "by_fold", "effects"]
 
 COLUMNS = [
     "dataset",
@@ -106,13 +104,6 @@ def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
             if model.variant == BASE:
                 rows += _rows_of(model, folds, metric)
     return framed(rows, COLUMNS)
-
-
-def options_of(study: pd.DataFrame) -> BenefitOptions:
-    """Options of a study; unfinished rows and those of twins have none."""
-    for options in with_columns(study, ["options"])["options"].dropna():
-        return validated(BenefitOptions, json.loads(options), "options")
-    return BenefitOptions()
 
 
 def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dict[str, Any]]:
@@ -203,7 +194,7 @@ def _reasons(part: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _notes(study: pd.DataFrame, tidy: pd.DataFrame) -> list[str]:
-    options = options_of(study)
+    options = BenefitOptions.of(study)
     notes = [READS_NOTE.format(options.threshold), LOSS_NOTE]
     if options.permutations > 1:
         notes.append(PERMUTATIONS_NOTE.format(options.permutations))

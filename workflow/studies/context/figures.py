@@ -8,9 +8,16 @@ import pandas as pd
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
+from workflow.report.drawing import (
+    from_all_to_few,
+    legend_below,
+    logarithmic,
+    method_styles,
+    panels,
+)
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.context.tables import AT_PREDICTION, IN_TRAINING, errors
+from workflow.studies.errors import error_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +44,8 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Figure:
 def _panel(axis: Axes, part: pd.DataFrame, styles: dict[str, tuple[str, str]]) -> None:
     for title, (color, marker) in styles.items():
         for where, line_style in LINES.items():
-            line = part[(part["title"] == title) & (part["where"] == where)]
+            is_line = (part["title"] == title) & (part["where"] == where)
+            line = part[is_line]
             axis.plot(
                 100 * line["share"],
                 line["error"],
@@ -54,13 +62,8 @@ def _panel(axis: Axes, part: pd.DataFrame, styles: dict[str, tuple[str, str]]) -
         linewidth=1.0,
         label="a constant",
     )
-    is_regression = part["task"].iloc[0] == "regression"
-    axis.set_ylabel("test RMSE" if is_regression else "test errors, %")
+    axis.set_ylabel(error_label(part["task"].iloc[0]))
     if part["error"].min() > 0:
         logarithmic(axis.yaxis)
-    shares = sorted(set(100 * part["share"]))
-    axis.set_xscale("log")
-    axis.set_xticks(shares, [f"{share:.3g}" for share in shares])
-    axis.xaxis.set_minor_formatter("")
-    axis.invert_xaxis()
+    from_all_to_few(axis, 100 * part["share"])
     axis.set_xlabel("share of the train rows, %")

@@ -41,18 +41,8 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     constant = query.score(query.constant())
     for metric, score in constant.items():
         facts[f"constant_{metric}"] = score
-    facts |= _test_scores(query)
+    facts |= query.test_scores()
     return facts, {"predictions": np.stack(predictions)}
-
-
-def _test_scores(query: ProbeQuery) -> Facts:
-    """Metrics over all test rows of the fold, like those of the retrained models."""
-    test = query.split.test
-    predictions = query.model.predict(test).values
-    facts: Facts = {}
-    for metric, score in query.with_rows(test).score(predictions).items():
-        facts[f"test_{metric}"] = score
-    return facts
 
 
 def predicted_without(model: ReducibleModel, rows: np.ndarray, removed: np.ndarray) -> np.ndarray:

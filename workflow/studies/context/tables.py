@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from npt.table import Task
-from npt.validation import validated
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, decimals, number, text
@@ -19,6 +18,7 @@ from workflow.report.statistics import by_model, fold_means, of_model, standard_
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.context import ContextOptions
 from workflow.studies.error_columns import columns_of
+from workflow.studies.errors import error_of
 
 AT_PREDICTION = "at prediction"
 IN_TRAINING = "in training"
@@ -39,7 +39,8 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Table:
     rows = []
     for _, part in means.groupby(["dataset", "method", "where"], sort=False):
         rows.append(_cells(part))
-    models = pd.DataFrame([model.facts() for model in by_model(study)])
+    facts = [model.facts() for model in by_model(study)]
+    models = pd.DataFrame(facts)
     notes = (NOTE, *failure_notes(models))
     title = "Test error by the share of train rows"
     section = Section(title, columns_of(rows), notes)
@@ -66,7 +67,7 @@ def errors(study: pd.DataFrame) -> pd.DataFrame:
         for row in of_model(study, model.facts()).to_dict("records"):
             probed += _at_prediction(row, facts)
         rows += probed
-        shares = {BASE: 1.0, **options_of(study).trained_shares}
+        shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
         rows += _in_training(folds, facts, shares)
     frame = pd.DataFrame(rows, columns=[*ERROR, "fold", "rows", "error", "constant"])
     by_fold = frame.groupby([*ERROR, "fold"], sort=False).mean().reset_index()
@@ -81,14 +82,6 @@ def errors(study: pd.DataFrame) -> pd.DataFrame:
     return means.reset_index()
 
 
-def options_of(study: pd.DataFrame) -> ContextOptions:
-    """Options of a study; unfinished rows and those of variants have none."""
-    if "options" in study:
-        for options in study["options"].dropna():
-            return validated(ContextOptions, json.loads(options), "options")
-    return ContextOptions()
-
-
 def _at_prediction(row: Mapping[Any, Any], facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A probed fold: an error for each share."""
     contexts = json.loads(row["contexts"])
@@ -99,8 +92,8 @@ def _at_prediction(row: Mapping[Any, Any], facts: Mapping[str, Any]) -> Iterator
             "share": scores["share"],
             "fold": row["fold"],
             "rows": scores["rows"],
-            "error": _error(scores, facts["task"]),
-            "constant": _error(row, facts["task"], prefix="constant_"),
+            "error": error_of(scores, facts["task"]),
+            "constant": error_of(row, facts["task"], prefix="constant_"),
         }
 
 
@@ -128,19 +121,13 @@ def _in_training(
             }
 
 
-def _error(scores: Mapping[Any, Any], task: Task, prefix: str = "") -> float:
-    """RMSE, or the share of wrong classes in percent."""
-    if task == "regression":
-        return scores[f"{prefix}rmse"]
-    return 100 * (1 - scores[f"{prefix}accuracy"])
-
-
 def _test_error(row: Mapping[Any, Any], task: Task) -> float:
     """Error over all test rows; older probes of all test rows have it as that of all train rows."""
     if pd.notna(row.get("test_rmse" if task == "regression" else "test_accuracy")):
-        return _error(row, task, prefix="test_")
+        return error_of(row, task, prefix="test_")
     contexts = json.loads(row["contexts"])
-    return _error({name: values[0] for name, values in contexts.items()}, task)
+    with_all_rows = {name: values[0] for name, values in contexts.items()}
+    return error_of(with_all_rows, task)
 
 
 def _cells(part: pd.DataFrame) -> dict[str, Cell]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from npt.validation import validated
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, interval
 from workflow.report.notes import failure_notes
@@ -88,7 +87,7 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
 
     There is a row for each selection.
     """
-    options = options_of(study)
+    options = CorruptionOptions.of(study)
     tidy = _tidy(study, options)
     quantifier = "all" if options.selections == [EVERYTHING] else "the"
     is_regression = tidy["task"] == "regression"
@@ -104,13 +103,6 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
             optional = [name for name in OPTIONAL if name in columns]
             sections.append(section.without_empty(*optional))
     return Table(tidy, with_notes(sections, *_notes(tidy, options)))
-
-
-def options_of(study: pd.DataFrame) -> CorruptionOptions:
-    """Options of a study; unfinished rows have none."""
-    for options in with_columns(study, ["options"])["options"].dropna():
-        return validated(CorruptionOptions, json.loads(options), "options")
-    return CorruptionOptions()
 
 
 def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.DataFrame:

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
+from workflow.report.drawing import (
+    from_all_to_few,
+    legend_below,
+    logarithmic,
+    method_styles,
+    panels,
+)
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.dose_response.tables import PERTURBED, doses
+from workflow.studies.errors import error_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,11 +47,7 @@ def _axis_of_doses(axis: Axes, percent: pd.Series, kind: str) -> None:
     if kind == "shuffle":
         axis.set_xlabel("share of the other rows that is shuffled, %")
         return
-    shares = sorted(set(percent))
-    axis.set_xscale("log")
-    axis.set_xticks(shares, [f"{share:.3g}" for share in shares])
-    axis.xaxis.set_minor_formatter("")
-    axis.invert_xaxis()
+    from_all_to_few(axis, percent)
     axis.set_xlabel("share of the other rows that is left, %")
 
 
@@ -87,8 +90,7 @@ def _panel(
         linewidth=1.2,
         label="a constant",
     )
-    is_regression = part["task"].iloc[0] == "regression"
-    axis.set_ylabel("test RMSE" if is_regression else "test errors, %")
+    axis.set_ylabel(error_label(part["task"].iloc[0]))
     if constant > WIDE * part["error"].min() > 0:
         logarithmic(axis.yaxis)
     else:

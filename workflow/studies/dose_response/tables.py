@@ -23,6 +23,7 @@ from workflow.report.statistics import (
 )
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.error_columns import columns_of
+from workflow.studies.errors import error_of
 
 LEAST_SKILL = 0.2  # of the constant's error: a share of less is a ratio of noise
 NOTE = (
@@ -81,7 +82,7 @@ def doses(study: pd.DataFrame) -> pd.DataFrame:
 def _errors(row: Mapping[Any, Any]) -> list[dict[str, Any]]:
     """Errors of a fold for every kind and share."""
     facts = {name: row[name] for name in (*MODEL, "task", "fold")}
-    facts["constant"] = _error(row, row["task"], prefix="constant_")
+    facts["constant"] = error_of(row, row["task"], prefix="constant_")
     results = json.loads(row["doses"])
     rows = []
     for kind in KINDS:
@@ -90,17 +91,10 @@ def _errors(row: Mapping[Any, Any]) -> list[dict[str, Any]]:
                 **facts,
                 "kind": kind,
                 "share": dose["share"],
-                "error": _error(dose, row["task"]),
+                "error": error_of(dose, row["task"]),
             }
             rows.append(cell)
     return rows
-
-
-def _error(scores: Mapping[Any, Any], task: str, prefix: str = "") -> float:
-    """RMSE, or the share of wrong classes in percent."""
-    if task == "regression":
-        return scores[f"{prefix}rmse"]
-    return 100 * (1 - scores[f"{prefix}accuracy"])
 
 
 def lost_skill(study: pd.DataFrame, kind: str) -> pd.DataFrame:

@@ -20,6 +20,9 @@ from workflow.studies.error_columns import model_columns, texts
 COLUMNS = ("check", "probe", "expected", "measured", "passes")
 
 
+ROUNDING = 1e-6
+
+
 @dataclass(frozen=True)
 class Check:
     """Something that is known of a model.
@@ -27,54 +30,25 @@ class Check:
     Attributes:
         known: What is known.
         probe: Study kind whose probe measures it.
-        expected: Value that the probe should find.
-        tolerance: Largest difference from it that rounding explains.
+        expected: Value that the probe should find, within a rounding error.
     """
 
     known: str
     probe: str
     expected: float
-    tolerance: float
+
+    def passes(self, measured: float) -> bool:
+        """Whether a measured value is the expected one."""
+        return abs(measured - self.expected) <= ROUNDING
 
 
-ROUNDING = 1e-6
 CHECKS = {
-    "control": Check(
-        known="the identity permutation moves nothing: movement",
-        probe="corruption",
-        expected=0,
-        tolerance=ROUNDING,
-    ),
-    "skill": Check(
-        known="no skill over a constant: skill",
-        probe="dose response",
-        expected=0,
-        tolerance=ROUNDING,
-    ),
-    "movement": Check(
-        known="no other row is read: movement",
-        probe="corruption",
-        expected=0,
-        tolerance=ROUNDING,
-    ),
-    "recall": Check(
-        known="k rows are needed: recall",
-        probe="deletion",
-        expected=1,
-        tolerance=ROUNDING,
-    ),
-    "precision": Check(
-        known="k rows are needed: precision",
-        probe="deletion",
-        expected=1,
-        tolerance=ROUNDING,
-    ),
-    "derivative": Check(
-        known="weights are derivatives: difference",
-        probe="attention",
-        expected=0,
-        tolerance=ROUNDING,
-    ),
+    "control": Check("the identity permutation moves nothing: movement", "corruption", 0),
+    "skill": Check("no skill over a constant: skill", "dose response", 0),
+    "movement": Check("no other row is read: movement", "corruption", 0),
+    "recall": Check("k rows are needed: recall", "deletion", 1),
+    "precision": Check("k rows are needed: precision", "deletion", 1),
+    "derivative": Check("weights are derivatives: difference", "attention", 0),
 }
 NOTE = (
     "Movements are the largest of all probed rows, in standard deviations of the train targets. "
@@ -95,13 +69,14 @@ def instrument(study: pd.DataFrame, scoring: Scoring) -> Table:
     tidy = framed(rows, COLUMNS)
     columns = {
         **model_columns(tidy),
-        "Known": texts(tidy["check"].fillna("")),
-        "Probe": texts(tidy["probe"].fillna("")),
+        "Known": texts(tidy["check"].astype(object).fillna("")),
+        "Probe": texts(tidy["probe"].astype(object).fillna("")),
         "Expected": [_value(value) for value in tidy["expected"]],
         "Measured": [_value(value) for value in tidy["measured"]],
         "Verdict": [_verdict(value) for value in tidy["passes"]],
     }
-    section = Section("Probes of models whose answer is known", columns, (NOTE, *_failures(tidy)))
+    notes = (NOTE, *failure_notes(tidy))
+    section = Section("Probes of models whose answer is known", columns, notes)
     return Table(tidy, (section,))
 
 
@@ -125,7 +100,7 @@ def _rows(model: ModelRows, study: pd.DataFrame) -> Iterator[dict[str, Any]]:
             "probe": check.probe,
             "expected": check.expected,
             "measured": worst,
-            "passes": abs(worst - check.expected) <= check.tolerance,
+            "passes": check.passes(worst),
         }
 
 
@@ -142,7 +117,3 @@ def _verdict(passes: object) -> Cell:
     if passes is True:
         return text("reads true")
     return text("differs" if passes is False else "–")
-
-
-def _failures(tidy: pd.DataFrame) -> tuple[str, ...]:
-    return failure_notes(tidy)

@@ -1,0 +1,37 @@
+"""A fence around libraries that seed global generators and print."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import random
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+
+
+@contextlib.contextmanager
+def fenced() -> Iterator[None]:
+    """Restore the global random states afterwards; show neither messages nor warnings."""
+    import torch
+
+    of_python = random.getstate()
+    of_numpy = np.random.get_state()
+    lightning = logging.getLogger("pytorch_lightning")
+    level = lightning.level
+    lightning.setLevel(logging.ERROR)
+    try:
+        with (
+            torch.random.fork_rng(),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        lightning.setLevel(level)
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)
