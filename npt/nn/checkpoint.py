@@ -7,6 +7,8 @@ import hashlib
 import pickle
 import sys
 import time
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,8 +22,10 @@ import npt
 from npt.atomic import partial_of
 
 ROOT = Path(npt.__file__).parents[1]
-# What torch raises when it reads a damaged file, depending on where the damage is.
+# What zipfile and torch raise when they read a damaged file, depending on where the damage is.
 DAMAGES = (
+    zipfile.BadZipFile,
+    zlib.error,
     RuntimeError,
     pickle.UnpicklingError,
     EOFError,
@@ -40,11 +44,17 @@ class DamagedError(Exception):
 def read_tensors(path: Path) -> dict[str, Any]:
     """Tensors and numbers by name, on the CPU; nothing else is unpickled.
 
+    The checksums of the file's parts are compared first, which torch does not do.
+
     Raises:
         DamagedError: the file is not whole, or not one of tensors.
         OSError: it cannot be read.
     """
     try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+        if damaged:
+            raise DamagedError(f"checksum of {damaged}")
         content = torch.load(path, weights_only=True, map_location="cpu")
     except OSError as error:
         if error.errno != errno.EINVAL:

@@ -94,11 +94,12 @@ class Jobs:
         return resources.search_minutes(cells, len(run.folds), attempt)
 
     def probed_files(self, wildcards: Any) -> list[str]:
-        """Rows of a run, and its weights if it has any."""
+        """Rows of a run; its weights, and the predictions to compare with, if it has any."""
         stem = self.stem(wildcards)
         files = [paths.run_rows(stem)]
         if methods()[wildcards.method].saves_weights:
             files.append(paths.run_weights(stem))
+            files.append(paths.run_predictions(stem))
         return files
 
     def probe_fingerprint(self, wildcards: Any) -> str:

@@ -24,7 +24,12 @@ def write_trials(path: Path, trials: Trials) -> None:
     """
     frame = trials_frame(trials)
     with replacing(path) as partial:
-        frame.to_parquet(partial, engine="pyarrow", index=False)
+        frame.to_parquet(
+            partial,
+            engine="pyarrow",
+            index=False,
+            write_page_checksum=True,
+        )
 
 
 def trials_frame(trials: Trials) -> pd.DataFrame:

@@ -11,17 +11,21 @@ from typing import Any
 import numpy as np
 
 from npt.interface import ContextModel, Resources, UserError
+from npt.table import Split
 from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.revision import probe_sources
 from workflow.results.best_trials import CONFIGURATION
 from workflow.results.fitting import sizes
 from workflow.results.job import Job
+from workflow.results.predictions import read_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows, remedy
 from workflow.studies import kinds
-from workflow.studies.query import ProbeQuery, drawn
+from workflow.studies.query import ProbeQuery, drawn, target_scale
 from workflow.studies.study_kind import Options, StudyKind
+
+MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations or as probabilities
 
 
 class NoModelError(Exception):
@@ -118,11 +122,30 @@ class Probe:
         if method.load is not None:
             weights = Path(paths.run_weights(job.run.stem))
             settings = self._settings_of(row)
-            return method.load(settings, self.resources, weights, blind, split, seed)
+            model = method.load(settings, self.resources, weights, blind, split, seed)
+            self._require_same_predictions(model, split)
+            return model
         assert method.refit is not None, f"{job.run.method} cannot be probed"
         chosen = row.chosen or {}
         resources = Resources(self.resources.threads, row.device or "cpu")
         return method.refit(job.settings, chosen, resources, blind, split, seed)
+
+    def _require_same_predictions(self, model: ContextModel, split: Split) -> None:
+        """Refuse weights that predict other values than were saved after the training."""
+        path = Path(paths.run_predictions(self.job.run.stem))
+        name = f"fold_{split.fold}_test"
+        predicted = model.predict(split.test).values
+        try:
+            saved = read_predictions(path)[name]
+        except KeyError:
+            raise UserError(f"{path}: no {name}; {remedy(path)}") from None
+        change = float(np.abs(predicted - saved).mean())
+        if change > MOST_CHANGE * target_scale(self.job.prepared.table, split):
+            weights = paths.run_weights(self.job.run.stem)
+            raise UserError(
+                f"{weights}: predicts other values than {path}, by {change:.3g} on average; "
+                f"{remedy(weights)}"
+            )
 
     def _settings_of(self, row: Row) -> Any:
         """Settings of the model of a row: those of the best configuration, after a search."""

@@ -81,6 +81,14 @@ class ProbeQuery:
         return np.repeat(frequencies[None], len(self.rows), 0)
 
 
+def target_scale(table: Table, split: Split) -> float:
+    """Standard deviation of the known train targets; 1 for a constant target and for classes."""
+    if table.task != "regression":
+        return 1.0
+    train = table.truth[split.train]
+    return float(np.nanstd(train)) or 1.0
+
+
 def drawn(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
     """At most `limit` of the rows, in ascending order."""
     if limit >= len(rows):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from npt.interface import Resources, UserError
+from npt.nn.checkpoint import DamagedError, read_tensors
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
@@ -117,6 +119,24 @@ def test_saved_weights_predict_the_same(tmp_path: Path) -> None:
     loaded = TrainedNPT.load(settings, Resources(), path, blind, split, 1)
     expected = learner.predict(split.test).values
     assert np.array_equal(loaded.predict(split.test).values, expected)
+
+
+def test_every_flipped_bit_of_a_tensor_is_told(tmp_path: Path) -> None:
+    tensors = {"weight": torch.randn(64, 64), "bias": torch.randn(64)}
+    path = tmp_path / "weights.pt"
+    torch.save(tensors, path)
+    whole = path.read_bytes()
+    draws = random.Random(0)
+    for _ in range(60):
+        tensor = draws.choice([*tensors.values()]).numpy().tobytes()
+        start = whole.index(tensor)
+        content = bytearray(whole)
+        content[start + draws.randrange(len(tensor))] ^= 1 << draws.randrange(8)
+        path.write_bytes(content)
+        with pytest.raises(DamagedError, match="checksum"):
+            read_tensors(path)
+    path.write_bytes(whole)
+    assert read_tensors(path).keys() == tensors.keys()
 
 
 @pytest.mark.parametrize("content", [b"", b"weights", b"half"])

@@ -128,7 +128,11 @@ def test_probe_is_repeated_when_its_options_change() -> None:
 def test_probe_reads_weights_where_there_are_any() -> None:
     made = jobs()
     stem = "yacht/npt/base/seed_0/folds_0"
-    assert made.probed_files(run("yacht", "npt")) == [paths.run_rows(stem), paths.run_weights(stem)]
+    assert made.probed_files(run("yacht", "npt")) == [
+        paths.run_rows(stem),
+        paths.run_weights(stem),
+        paths.run_predictions(stem),
+    ]
     assert made.probed_files(run("yacht", "knn")) == [
         paths.run_rows("yacht/knn/base/seed_0/folds_0")
     ]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npt.interface import Prediction, Resources
+from npt.interface import Prediction, Resources, UserError
 from npt.perturbation import Perturbation
 from npt.table import Split, Table
-from tests.rows import finish, plan, prepare
+from tests.rows import finish, plan, predicted, prepare, prepared
 from workflow.results.job import Job
 from workflow.studies.probing import Probe
 
@@ -29,6 +29,21 @@ class Refitted:
 
     def predict(self, rows: np.ndarray) -> Prediction:
         return Prediction(np.zeros(len(rows)))
+
+    def predict_perturbed(
+        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+    ) -> Prediction:
+        return self.predict(rows)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Predicts what the finished run of a method has saved."""
+
+    method: str
+
+    def predict(self, rows: np.ndarray) -> Prediction:
+        return predicted(prepared("yacht"), rows, self.method)
 
     def predict_perturbed(
         self, rows: np.ndarray, perturbation: Perturbation, seed: int
@@ -82,3 +97,28 @@ def test_run_without_a_model_gives_a_failed_row(
     row, arrays = probe(models, status="failed", reason="out of memory").fold(0)
     assert (row.status, row.reason) == ("failed", "out of memory")
     assert (arrays, models) == ({}, [])
+
+
+@pytest.mark.parametrize("method", ["npt", "knn"])
+def test_weights_that_predict_other_values_are_refused(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The saved predictions are NPT's, which are not those of k-NN."""
+    monkeypatch.chdir(tmp_path)
+    prepare("yacht")
+    study = {"kind": "corruption", "methods": ["npt"]}
+    planned = plan(datasets=["yacht"], folds=[0], methods=["npt"], studies={"corruption": study})
+    (stem,) = planned.runs
+    finish(planned, stem)
+    job = Job.of(planned, stem)
+
+    def load(*_: Any) -> Saved:
+        return Saved(method)
+
+    with_load = replace(job, method=replace(job.method, load=load))
+    loading = Probe.of(planned.studies["corruption"], with_load, Resources(1, "cpu"))
+    if method == "npt":
+        assert loading.fold(0)[0].status == "ok"
+        return
+    with pytest.raises(UserError, match=r"folds_0\.pt: predicts other values"):
+        loading.fold(0)

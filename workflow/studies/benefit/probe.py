@@ -7,7 +7,7 @@ import numpy as np
 from workflow.studies.corruption.changes import movements
 from workflow.studies.corruption.probe import Arrays, permuted_predictions
 from workflow.studies.corruption.probe import probe as corruption_probe
-from workflow.studies.query import ProbeQuery
+from workflow.studies.query import ProbeQuery, target_scale
 from workflow.studies.study_kind import Facts
 
 
@@ -35,7 +35,7 @@ def _movement(
     predictions: list[np.ndarray],
 ) -> Facts:
     """Share of moved predictions and mean movement, over rows and permutations."""
-    deviation = _target_deviation(query)
+    deviation = target_scale(query.table, query.split)
     changes = []
     for permuted in predictions:
         of_permutation = movements(query.table.task, clean, permuted, deviation)
@@ -48,7 +48,3 @@ def _movement(
     }
 
 
-def _target_deviation(query: ProbeQuery) -> float:
-    """Standard deviation of the known train targets; 1 for a constant target."""
-    train = query.table.truth[query.split.train]
-    return float(np.nanstd(train)) or 1.0
