@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ HOUSES = {
     "group": "street",
     "folds": 3,
 }
+IN_THE_FUTURE = 4_000_000_000
 LOOKUP = {
     "kind": "lookup",
     "methods": ["npt"],
@@ -74,7 +76,11 @@ def test_custom_dataset_is_in_every_study_and_its_changes_are_noticed(tmp_path: 
     assert "continuous: size" in log
     assert "Nothing to be done" in run(tmp_path, config=config).stderr
 
+    os.utime(tmp_path / "houses.csv", (IN_THE_FUTURE, IN_THE_FUTURE))
+    assert "Nothing to be done" in run(tmp_path, config=config).stderr
+
     houses(120).to_csv(tmp_path / "houses.csv", index=False)
+    os.utime(tmp_path / "houses.csv", (0, 0))  # as older files that replace others
     done = run(tmp_path, config=config)
     assert done.returncode == 0, done.stderr
     assert "120 rows" in (results / "report/index.html").read_text()

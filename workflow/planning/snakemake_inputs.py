@@ -52,16 +52,8 @@ class Jobs:
                 files.append(paths.probe_predictions(study.name, run.stem))
         return files
 
-    def custom_file(self, wildcards: Any) -> list[str]:
-        """File of a custom dataset, so that its changes are noticed."""
-        dataset = self.plan.custom_datasets.get(wildcards.dataset)
-        if dataset is None or not dataset.path:
-            return []
-        path = Path(dataset.path).expanduser()
-        return [str(path)]
-
     def dataset_fingerprint(self, wildcards: Any) -> str:
-        """Fingerprint of a dataset's declaration."""
+        """Fingerprint of a dataset, by which changes of a custom file are noticed."""
         return self.plan.dataset_fingerprints[wildcards.dataset]
 
     def prepare_memory(self, wildcards: Any, attempt: int) -> int:

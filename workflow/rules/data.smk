@@ -1,6 +1,5 @@
+# A custom file is no input: its content is in the fingerprint, and its time tells nothing.
 rule prepare:
-    input:
-        jobs.custom_file,
     output:
         paths.prepared(),
     log:

@@ -10,7 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from npt.data.custom.formats import file_at
 from npt.data.declaration import PREPARATION_SOURCES, SplitRule
+from npt.data.source import sha256_of
 from npt.table import Task
 from npt.validation import Strict
 
@@ -166,12 +168,12 @@ class CustomDataset(Strict):
         )
 
     def fingerprint(self) -> str:
-        """Sixteen hex digits of the declaration and of the code that reads it.
-
-        They do not depend on the content of the file, whose changes its modification time shows.
-        """
+        """Sixteen hex digits of the declaration, the code that reads it, and the file's content."""
         digest = hashlib.sha256(self.model_dump_json().encode())
         readers = sorted(Path(__file__).parent.glob("*.py"))
         for source in (*readers, *PREPARATION_SOURCES):
             digest.update(source.read_bytes())
+        file = file_at(self.path)
+        if file is not None:
+            digest.update(sha256_of(file).encode())
         return digest.hexdigest()[:16]

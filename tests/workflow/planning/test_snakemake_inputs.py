@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -93,13 +94,19 @@ def test_external_csv_is_an_input(tmp_path: Path) -> None:
     assert external_jobs(file).external_files(Wildcards(study="main")) == [str(file)]
 
 
-def test_custom_file_is_an_input(tmp_path: Path) -> None:
+def test_the_content_of_a_custom_file_counts(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
-    file.write_text("x,y\n1,2\n")
     mine = {"path": str(file), "target": "y", "task": "regression"}
-    made = jobs(custom_datasets={"mine": mine}, datasets=["mine", "yacht"])
-    assert made.custom_file(Wildcards(dataset="mine")) == [str(file)]
-    assert made.custom_file(Wildcards(dataset="yacht")) == []
+
+    def fingerprint(content: str, time: int) -> str:
+        file.write_text(content)
+        os.utime(file, (time, time))
+        made = jobs(custom_datasets={"mine": mine}, datasets=["mine", "yacht"])
+        return made.dataset_fingerprint(Wildcards(dataset="mine"))
+
+    original = fingerprint("x,y\n1,2\n", 10)
+    assert fingerprint("x,y\n1,2\n", 20) == original
+    assert fingerprint("x,y\n1,3\n", 0) != original
 
 
 def test_page_follows_preset_and_scoring() -> None:

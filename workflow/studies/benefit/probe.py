@@ -46,5 +46,3 @@ def _movement(
         f"{state}_moved": float(moved.mean()),
         f"{state}_movement": float(movement.mean()),
     }
-
-
