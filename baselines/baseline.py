@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -102,6 +102,18 @@ class Baseline(ABC):
         """What of the parameters determines the model; equal ones are fitted once."""
         return parameters
 
+    def known_parameters(self, task: Task) -> Collection[str] | None:
+        """Names of all parameters for a task; None if only `fit` can tell."""
+        return None
+
+    def check(self, parameters: Parameters) -> None:
+        """Raise `UserError` for values that are not allowed, whatever the data."""
+        for name, value in parameters.items():
+            if not _is_plain(value):
+                raise UserError(
+                    f"{self.name}.{name}: {value!r} is no number, text or list of these"
+                )
+
     def supports(self, task: Task) -> str | None:
         """The reason for refusing a task, or None."""
         return None
@@ -157,3 +169,10 @@ class Baseline(ABC):
                 for name, tried in grid.items():
                     values.setdefault(name, []).extend(tried)
         return values
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is one of JSON, but no mapping."""
+    if isinstance(value, list):
+        return all(_is_plain(inner) for inner in value)
+    return value is None or isinstance(value, bool | int | float | str)

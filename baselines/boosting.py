@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from baselines.baseline import Baseline
+from baselines.estimators import EstimatorBaseline
 from baselines.grids import Grid, Parameters, Size
 from npt.table import Task
 
@@ -21,7 +21,7 @@ INDEPENDENT_OF_ROUNDS = {
 }
 
 
-class Boosting(Baseline):
+class Boosting(EstimatorBaseline):
     """A boosting library, where a fit of many rounds contains those of fewer."""
 
     test_settings: ClassVar[Parameters] = {"grid": {"n_estimators": [3]}}

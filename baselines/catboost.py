@@ -17,6 +17,7 @@ from baselines.estimators import build, features_vary, prediction_function, prio
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
+from npt.table import Task
 
 # Defaults that change with the number of rounds: from 200 rounds on, categories are combined, and
 # leaves of binary tables with fewer than 20 features are estimated in ten steps instead of one.
@@ -36,6 +37,12 @@ class CatBoost(Boosting):
     slow = True
     accelerated = True
 
+    def estimator(self, task: Task) -> type:
+        """The library's class."""
+        from catboost import CatBoostClassifier, CatBoostRegressor
+
+        return CatBoostRegressor if task == "regression" else CatBoostClassifier
+
     def fit(
         self,
         data: TrainingData,
@@ -46,13 +53,13 @@ class CatBoost(Boosting):
         """Fit the longest ensemble, without files; shorter ones are its first rounds."""
         if not features_vary(data.train_features.astype(np.float32)):
             return prior(data)
-        from catboost import CatBoostClassifier, CatBoostRegressor, Pool
+        from catboost import Pool
 
         threads = resources.threads
         # They are passed to the pool, as an estimator with categorical features cannot be cloned.
         categorical = list(data.categorical)
         ensemble = build(
-            CatBoostRegressor if data.is_regression else CatBoostClassifier,
+            self.estimator(data.task),
             longest(configurations),
             allow_writing_files=False,
             verbose=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from baselines.baseline import Baseline, Predictor
@@ -28,6 +28,10 @@ class Constant(Baseline):
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """The same."""
         return [self.quick_grid(task)]
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """None."""
+        return ()
 
     def fit(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -68,6 +68,10 @@ class DeepKernelLearning(Baseline):
     def supports(self, task: Task) -> str | None:
         """Regression alone, as in the paper."""
         return None if task == "regression" else "deep kernel learning is for regression"
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those with a default."""
+        return {*self.paper_grids("regression", "small")[0], *self.fixed}
 
     def fit(
         self,

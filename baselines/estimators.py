@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from baselines.baseline import Predictor
+from baselines.baseline import Baseline, Predictor
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import UserError, unknown
+from npt.table import Task
 
 PredictFunction = Callable[[np.ndarray], np.ndarray]
 
@@ -21,6 +23,18 @@ def require_known(parameters: Parameters, known: Sequence[str], title: str) -> N
     for name in parameters:
         if name not in known:
             raise UserError(f"fixed: {unknown(name, known)} ({title})")
+
+
+class EstimatorBaseline(Baseline):
+    """A baseline whose model is an estimator in scikit-learn's style."""
+
+    @abstractmethod
+    def estimator(self, task: Task) -> type:
+        """Class of the estimator for a task."""
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Parameters of the estimator's constructor."""
+        return parameters_of(self.estimator(task))
 
 
 def build(kind: type, parameters: Parameters, **defaults: Any) -> Any:

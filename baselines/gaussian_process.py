@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -68,6 +68,16 @@ class GaussianProcess(Baseline):
         }
         return [grid]
 
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those with a default."""
+        return DEFAULTS
+
+    def check(self, parameters: Parameters) -> None:
+        """The kernel is one of three."""
+        kernel = parameters.get("kernel", DEFAULTS["kernel"])
+        if kernel not in SMOOTHNESS:
+            raise UserError(f"{self.name}.kernel: {unknown(kernel, SMOOTHNESS)}")
+
     def fit(
         self,
         data: TrainingData,
@@ -84,8 +94,7 @@ class GaussianProcess(Baseline):
         (stated,) = configurations
         require_known(stated, list(DEFAULTS), "Gaussian process")
         parameters = {**DEFAULTS, **stated}
-        if parameters["kernel"] not in SMOOTHNESS:
-            raise UserError(f"{self.name}.kernel: {unknown(parameters['kernel'], SMOOTHNESS)}")
+        self.check(parameters)
         rows = len(data.train)
         if rows > MOST_ROWS:
             raise Infeasible(

@@ -13,6 +13,7 @@ from baselines.estimators import build
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
+from npt.table import Task
 
 
 class GradientBoosting(Boosting):
@@ -22,6 +23,12 @@ class GradientBoosting(Boosting):
     title = "Gradient Boosting"
     libraries = ("scikit-learn",)
 
+    def estimator(self, task: Task) -> type:
+        """The library's class."""
+        from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+        return GradientBoostingRegressor if task == "regression" else GradientBoostingClassifier
+
     def fit(
         self,
         data: TrainingData,
@@ -30,9 +37,7 @@ class GradientBoosting(Boosting):
         resources: Resources,
     ) -> Predictor:
         """Fit the longest ensemble, whose stages are the shorter ones."""
-        from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
-
-        booster = GradientBoostingRegressor if data.is_regression else GradientBoostingClassifier
+        booster = self.estimator(data.task)
         ensemble = build(booster, longest(configurations), random_state=seed)
         ensemble.fit(data.train_features, data.train_labels)
         stages = ensemble.staged_predict if data.is_regression else ensemble.staged_predict_proba

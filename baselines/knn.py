@@ -8,7 +8,7 @@ an effect here: the paper's 480 configurations are 40.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -99,6 +99,14 @@ class KNN(Baseline):
             raise Infeasible(f"n_neighbors {largest} is more than the {available} train rows")
         p = _value(configurations[0], "p")
         return Neighbours(data.stored_rows, data.trained_classes, p, resources.threads)
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those with a default."""
+        return DEFAULTS
+
+    def check(self, parameters: Parameters) -> None:
+        """Neighbours are counted, and p is a norm's order."""
+        _check(parameters)
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
         """Neighbours serve every k and weighting."""
@@ -268,9 +276,9 @@ def _check(parameters: Parameters) -> None:
     k = _value(parameters, "n_neighbors")
     p = _value(parameters, "p")
     weights = _value(parameters, "weights")
-    if not isinstance(k, int) or k < 1:
+    if type(k) is not int or k < 1:
         raise UserError(f"knn.n_neighbors: {k!r} is not a positive whole number")
-    if not isinstance(p, int | float) or not 0 < p < math.inf:
+    if isinstance(p, bool) or not isinstance(p, int | float) or not 0 < p < math.inf:
         raise UserError(f"knn.p: {p!r} is not a positive number")
     if weights not in WEIGHTS:
         raise UserError(f"knn.weights: {weights!r}; allowed: {', '.join(WEIGHTS)}")

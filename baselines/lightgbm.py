@@ -17,6 +17,7 @@ from baselines.estimators import build, prediction_function
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
+from npt.table import Task
 
 
 class LightGBM(Boosting):
@@ -28,6 +29,12 @@ class LightGBM(Boosting):
     takes_categories = True
     takes_missing = True
 
+    def estimator(self, task: Task) -> type:
+        """The library's class."""
+        from lightgbm import LGBMClassifier, LGBMRegressor
+
+        return LGBMRegressor if task == "regression" else LGBMClassifier
+
     def fit(
         self,
         data: TrainingData,
@@ -36,10 +43,8 @@ class LightGBM(Boosting):
         resources: Resources,
     ) -> Predictor:
         """Fit the longest ensemble; shorter ones are its first rounds."""
-        from lightgbm import LGBMClassifier, LGBMRegressor
-
         ensemble = build(
-            LGBMRegressor if data.is_regression else LGBMClassifier,
+            self.estimator(data.task),
             longest(configurations),
             n_jobs=resources.threads,
             deterministic=True,

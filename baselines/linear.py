@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from baselines.baseline import Baseline, Predictor
-from baselines.estimators import build, fit_estimator, of_one_model
+from baselines.baseline import Predictor
+from baselines.estimators import EstimatorBaseline, build, fit_estimator, of_one_model
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -15,7 +15,7 @@ from npt.table import Task
 PENALTIES = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
 
 
-class Linear(Baseline):
+class Linear(EstimatorBaseline):
     """Ridge regression, or logistic regression."""
 
     name = "linear"
@@ -33,6 +33,12 @@ class Linear(Baseline):
         """The same; the paper has no linear model."""
         return [self.quick_grid(task)]
 
+    def estimator(self, task: Task) -> type:
+        """The library's class."""
+        from sklearn.linear_model import LogisticRegression, Ridge
+
+        return Ridge if task == "regression" else LogisticRegression
+
     def fit(
         self,
         data: TrainingData,
@@ -41,13 +47,9 @@ class Linear(Baseline):
         resources: Resources,
     ) -> Predictor:
         """Fit one model."""
-        from sklearn.linear_model import LogisticRegression, Ridge
-
         (parameters,) = configurations
-        if data.is_regression:
-            model = build(Ridge, parameters)
-        else:
-            model = build(LogisticRegression, parameters, max_iter=10_000)
+        defaults = {} if data.is_regression else {"max_iter": 10_000}
+        model = build(self.estimator(data.task), parameters, **defaults)
         return of_one_model(fit_estimator(model, data))
 
 

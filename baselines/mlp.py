@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from baselines.baseline import Baseline, Predictor
-from baselines.estimators import build, fit_estimator, of_one_model
+from baselines.baseline import Predictor
+from baselines.estimators import EstimatorBaseline, build, fit_estimator, of_one_model
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -29,7 +29,7 @@ RATES = [x * 10**-y for y in (5, 4, 3, 2) for x in (1, 5)]
 HELD_OUT = 0.1  # fraction of the train rows that early stopping holds out, the library's default
 
 
-class MLP(Baseline):
+class MLP(EstimatorBaseline):
     """Multi-layer perceptron of scikit-learn."""
 
     name = "mlp"
@@ -72,6 +72,12 @@ class MLP(Baseline):
         }
         return [grid]
 
+    def estimator(self, task: Task) -> type:
+        """The library's class."""
+        from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+        return MLPRegressor if task == "regression" else MLPClassifier
+
     def fit(
         self,
         data: TrainingData,
@@ -81,12 +87,11 @@ class MLP(Baseline):
     ) -> Predictor:
         """Fit one network; reaching the epoch limit is no failure."""
         from sklearn.exceptions import ConvergenceWarning
-        from sklearn.neural_network import MLPClassifier, MLPRegressor
 
         (parameters,) = configurations
         if not _can_hold_out(data, parameters.get("validation_fraction", HELD_OUT)):
             parameters = {**parameters, "early_stopping": False}
-        network = MLPRegressor if data.is_regression else MLPClassifier
+        network = self.estimator(data.task)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", message="Got `batch_size`")

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.baseline import Baseline, Predictor
-from baselines.estimators import build, prediction_function
+from baselines.baseline import Predictor
+from baselines.estimators import EstimatorBaseline, build, prediction_function
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -30,7 +30,7 @@ INDEPENDENT_OF_TREES = {
 TREES = 100  # the library's default
 
 
-class RandomForest(Baseline):
+class RandomForest(EstimatorBaseline):
     """Random forest of scikit-learn."""
 
     name = "random_forest"
@@ -69,6 +69,12 @@ class RandomForest(Baseline):
         }
         return [grid]
 
+    def estimator(self, task: Task) -> type:
+        """The library's class."""
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+        return RandomForestRegressor if task == "regression" else RandomForestClassifier
+
     def fit(
         self,
         data: TrainingData,
@@ -81,9 +87,8 @@ class RandomForest(Baseline):
         Trees are summed in order, so that predictions do not depend on the number of threads.
         """
         from joblib import Parallel, delayed
-        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-        kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
+        kind = self.estimator(data.task)
         largest = max(configurations, key=_trees)
         forest = build(kind, largest, random_state=seed, n_jobs=resources.threads)
         forest.fit(data.train_features, data.train_labels)

@@ -7,7 +7,7 @@ Classifications stop by log loss and have no label smoothing, for the metrics of
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -54,6 +54,10 @@ class RealMLP(Baseline):
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """Eight configurations; the NPT paper is older."""
         return [{"lr": [0.02, 0.04, 0.1, 0.2], "p_drop": [0.0, 0.15]}]
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those of the package that may be changed."""
+        return TUNABLE
 
     def fit(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from baselines.baseline import Baseline, Predictor
@@ -11,6 +11,7 @@ from baselines.estimators import require_known
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
+from npt.table import Task
 
 if TYPE_CHECKING:
     from baselines.networks.retrieval import RetrievalNetwork
@@ -47,6 +48,10 @@ class RetrievalBaseline(Baseline):
             classes: Number of classes; None for a regression.
             parameters: Values of all parameters.
         """
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those with a default."""
+        return self.defaults
 
     def fit(
         self,

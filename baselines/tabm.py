@@ -4,7 +4,7 @@ weights, on piecewise-linear embeddings of the numbers. Each row is predicted al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from baselines.baseline import Baseline, Predictor
@@ -58,6 +58,10 @@ class TabM(Baseline):
             "learning_rate": [0.0005, 0.002],
         }
         return [grid]
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those with a default."""
+        return self.defaults
 
     def fit(
         self,

@@ -7,7 +7,7 @@ network learns, as in the paper.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -92,6 +92,10 @@ class TabNet(Baseline):
         }
         published = [dict(zip(DEFAULTS, values, strict=True)) for values in TABNET_PAPER.values()]
         return [single_point(parameters) for parameters in (*published, library_default)]
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those with a default."""
+        return {*DEFAULTS, *self.fixed}
 
     def fit(
         self,

@@ -14,6 +14,7 @@ from baselines.estimators import build, fit_estimator
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources, UserError
+from npt.table import Task
 
 
 class XGBoost(Boosting):
@@ -25,6 +26,12 @@ class XGBoost(Boosting):
     takes_categories = True
     takes_missing = True
     accelerated = True
+
+    def estimator(self, task: Task) -> type:
+        """The library's class."""
+        from xgboost import XGBClassifier, XGBRegressor
+
+        return XGBRegressor if task == "regression" else XGBClassifier
 
     def fit(
         self,
@@ -38,7 +45,7 @@ class XGBoost(Boosting):
         Raises:
             UserError: A GPU is requested, which the installed build would ignore with a warning.
         """
-        from xgboost import XGBClassifier, XGBRegressor, build_info
+        from xgboost import build_info
 
         if resources.device != "cpu" and not build_info()["USE_CUDA"]:
             raise UserError(
@@ -47,7 +54,7 @@ class XGBoost(Boosting):
             )
         data = replace(data, features=data.features.astype(np.float32))
         ensemble = build(
-            XGBRegressor if data.is_regression else XGBClassifier,
+            self.estimator(data.task),
             longest(configurations),
             n_jobs=resources.threads,
             device=resources.device,

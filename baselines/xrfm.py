@@ -8,7 +8,7 @@ regression is solved again in the learned metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -62,6 +62,10 @@ class XRFM(Baseline):
             "regularisation": [1e-4, 1e-3, 1e-2, 1e-1],
         }
         return [grid]
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those with a default."""
+        return DEFAULTS
 
     def fit(
         self,

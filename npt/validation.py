@@ -20,6 +20,7 @@ WORDS = {  # for pydantic's types, in the words of YAML
     "int_parsing": "should be a whole number",
     "bool_type": "should be true or false",
 }
+MOST_SHOWN = 100  # letters of a value that is not allowed
 SUBJECT = re.compile(r"^\w+ (?=should )")  # which pydantic puts before a message
 
 
@@ -97,11 +98,17 @@ def _message(error: Details) -> str:
     if kind in ("value_error", "assertion_error"):
         return str(error["ctx"]["error"])
     if kind in WORDS:
-        return f"{error['input']!r} {WORDS[kind]}"
+        return f"{_shown(error['input'])} {WORDS[kind]}"
     if kind in ("too_short", "string_too_short") and not error["input"]:
         return "is empty"
     message = SUBJECT.sub("", error["msg"]).replace(" after validation", "")
-    return f"{error['input']!r} {message}"
+    return f"{_shown(error['input'])} {message}"
+
+
+def _shown(value: Any) -> str:
+    """A value as Python writes it, the beginning of a long one."""
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def _literals(context: Details) -> list[str]:

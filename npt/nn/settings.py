@@ -80,7 +80,7 @@ class NPTSettings(Strict):
     """Largest number of rows of a minibatch; None takes the whole table."""
     class_balanced: bool = False
     """Every minibatch has the classes' train rows in proportion."""
-    learning_rate: float = Field(default=1e-3, ge=0, le=10)
+    learning_rate: float = Field(default=1e-3, gt=0, le=10)
     """Peak learning rate."""
     schedule: Schedule = "flat_then_cosine"
     """Schedule of the learning rate."""

@@ -24,6 +24,8 @@ def check(config: Config) -> None:
     Raises:
         UserError: One line with the key, what was found and what is allowed.
     """
+    _check_letters(config.studies, "studies")
+    _check_letters(config.custom_datasets, "custom_datasets")
     _check_custom_datasets(config)
     _check_datasets(config)
     _check_metrics(config)
@@ -33,6 +35,15 @@ def check(config: Config) -> None:
         _check_study(study, config)
     _check_budget(config, studies)
     _check_configurations(config, studies)
+
+
+def _check_letters(names: Iterable[str], key: str) -> None:
+    """Names differ in more than capitals, as their files do on every system."""
+    small: dict[str, str] = {}
+    for name in names:
+        other = small.setdefault(name.lower(), name)
+        if other != name:
+            raise UserError(f"{key}: {other} and {name} differ in capitals alone")
 
 
 def _check_custom_datasets(config: Config) -> None:

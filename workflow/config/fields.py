@@ -101,6 +101,17 @@ def _folds(value: Any) -> Folds:
     return parse_folds(value)
 
 
+def _printable(text: str) -> str:
+    """Text that can be a line of a page and of a log."""
+    if not text.isprintable():
+        raise ValueError(f"{text!r} has a character that cannot be printed")
+    return text
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 NAME_LIST: dict[str, Any] = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
 }
@@ -112,12 +123,16 @@ NUMBER_LIST: dict[str, Any] = {
     ]
 }
 
+MOST_LETTERS = 100
+
+Title = Annotated[str, StringConstraints(max_length=MOST_LETTERS), AfterValidator(_printable)]
+Text = Annotated[str, AfterValidator(_in_one_line), AfterValidator(_printable)]
 MethodName = Annotated[str, AfterValidator(_known_method)]
 KindName = Annotated[str, AfterValidator(_known_kind)]
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
 VariantName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$"),
+    StringConstraints(pattern=r"^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$", max_length=MOST_LETTERS),
     AfterValidator(_not_reserved),
 ]
 Names = Annotated[

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 LARGEST = 9999
+MOST_DIGITS = 20
 
 
 def parse_folds(value: Any) -> tuple[int, ...]:
     """Numbers from `3`, a range `0-2`, ranges joined by `_` or `,`, or a list of these.
 
     Raises:
-        ValueError: The value is none of these, or a number is above `LARGEST`.
+        ValueError: The value is none of these, a range ends before it begins, or a number is above
+            `LARGEST`.
     """
     parts = value
     if not isinstance(value, list | tuple):
@@ -31,12 +33,16 @@ def _parse_range(text: str, value: Any) -> range:
     first, dash, last = text.partition("-")
     if not dash:
         last = first
+    if max(len(first), len(last)) > MOST_DIGITS:
+        raise ValueError(f"{text[:20]!r}… goes beyond {LARGEST}")
     if not (first.isdecimal() and last.isdecimal()):
         raise ValueError(f"{value!r} is not a number, a range such as 0-2, or a list of numbers")
     start = int(first)
     end = int(last)
     if max(start, end) > LARGEST:
         raise ValueError(f"{value!r} goes beyond {LARGEST}")
+    if end < start:
+        raise ValueError(f"{value!r}: {text} ends before it begins")
     return range(start, end + 1)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from baselines import baselines, methods
+from baselines.baseline import Baseline
+from baselines.grids import BaselineSettings
 from npt.interface import Resources, UserError, unknown
 from npt.table import TASKS
 from npt.validation import Strict, validated
@@ -67,3 +69,22 @@ def _check_grid(method: str, settings: Any) -> None:
     baseline = baselines()[method]
     for task in TASKS:
         next(iter(baseline.configurations(settings, task, 1)))
+    if settings.fixed:
+        _check_fixed(baseline, settings)
+    if settings.fixed or not isinstance(settings.grid, str):
+        for task in TASKS:
+            for parameters in baseline.configurations(settings, task, 1):
+                baseline.check({**settings.fixed, **parameters})
+
+
+def _check_fixed(baseline: Baseline, settings: BaselineSettings) -> None:
+    """Some task has each of the fixed parameters."""
+    names: set[str] = set()
+    for task in TASKS:
+        known = baseline.known_parameters(task)
+        if known is None:
+            return
+        names.update(known)
+    for name in settings.fixed:
+        if name not in names:
+            raise UserError(f"{baseline.name}.fixed: {unknown(name, sorted(names))}")

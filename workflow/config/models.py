@@ -27,6 +27,8 @@ from workflow.config.fields import (
     OverridesByDataset,
     Paths,
     Seeds,
+    Text,
+    Title,
     VariantsByDataset,
     VariantsByMethod,
     empty_if_none,
@@ -89,10 +91,10 @@ class Config(Strict):
 
     renamed: ClassVar[Mapping[str, str]] = {"tables": "custom_datasets"}
 
-    preset: str = "custom"
+    preset: Title = "custom"
     """Name of the configuration, shown with its results."""
 
-    note: str = ""
+    note: Text = ""
     """What a reader must know of this configuration; the report shows it first, as it is."""
 
     folds: FoldNumbers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -12,6 +14,8 @@ from npt.validation import validated
 from workflow.config.consistency import check
 from workflow.config.models import Config
 
+WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+
 
 def read(raw: Mapping[str, Any]) -> Config:
     """Check a configuration as parsed from YAML.
@@ -19,6 +23,10 @@ def read(raw: Mapping[str, Any]) -> Config:
     Raises:
         UserError: One line with the key, what was found and what is allowed.
     """
+    try:
+        json.dumps(raw, default=str, skipkeys=True)
+    except (ValueError, RecursionError):
+        raise UserError("a value of the configuration contains itself (`&` and `*`)") from None
     config = validated(Config, raw, "")
     check(config)
     return config
@@ -37,7 +45,8 @@ def parse(path: Path) -> Mapping[str, Any]:
     """Content of a YAML file; empty if it is no mapping.
 
     Raises:
-        UserError: The file is not YAML, or a key occurs twice in it.
+        UserError: The file is not YAML, a key occurs twice in it, or a whole number is written in
+            another way than as decimal digits.
     """
     import yaml
 
@@ -54,7 +63,7 @@ def parse(path: Path) -> Mapping[str, Any]:
 
 @cache
 def _loader() -> Any:
-    """YAML's safe loader, except that duplicate keys are errors."""
+    """YAML's safe loader, except that duplicate keys and odd whole numbers are errors."""
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -71,4 +80,14 @@ def _loader() -> Any:
                 seen.add(name)
             return node
 
+        def construct_yaml_int(self, node: Any) -> int:
+            value = super().construct_yaml_int(node)
+            if not WHOLE_NUMBER.fullmatch(node.value):
+                line = node.start_mark.line + 1
+                raise UserError(
+                    f"line {line}: {node.value} is the number {value} in YAML; put quotes around it"
+                )
+            return value
+
+    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
     return Loader

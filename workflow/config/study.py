@@ -11,10 +11,12 @@ from npt.data.declaration import SplitRule
 from npt.interface import UserError
 from npt.validation import validated
 from workflow.config.fields import Folds
+from workflow.config.folds import format_folds
 from workflow.config.models import Config
 from workflow.studies import kinds
 from workflow.studies.study_kind import Options, StudyKind
 
+LONGEST_NAME = 150  # of the folds of a block, in a file system's 255 letters
 Variants = Mapping[str, Mapping[str, Any]]  # changes of settings by name
 
 
@@ -102,6 +104,8 @@ def _folds_of(name: str, config: Config, dataset: str) -> Folds:
         return tuple(range(min(rule.used, number)))
     if folds[-1] >= number:
         raise UserError(f"{key}: {folds[-1]} is outside the folds 0-{number - 1} of {dataset}")
+    if len(format_folds(folds)) > LONGEST_NAME:
+        raise UserError(f"{key}: too many ranges for the name of a file; choose adjoining folds")
     return folds
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,30 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(custom_datasets={"mine": 3}), "custom_datasets.mine"),
         (raw(custom_datasets={"mine": {**MINE, "name": "other"}}), "custom_datasets.mine: 'name'"),
         (raw(custom_datasets={"mine": {**MINE, "path": "a\0b"}}), "custom_datasets.mine.path"),
+        (raw(folds="0-2,5-3"), "folds"),
+        (raw(seeds="1" * 5000), "seeds"),
+        (raw(preset="a\0b"), "preset"),
+        (raw(preset="a" * 101), "preset"),
+        (raw(note="a\x1bb"), "note"),
+        (raw(studies={"main": {}, "Main": {}}), "studies"),
+        (raw(studies={None: {}}), "studies"),
+        (raw(studies={True: {}}), "studies"),
+        (raw(settings={"npt": {"learning_rate": 0}}), "settings.npt.learning_rate"),
+        (raw(settings={"npt": {"updates": True}}), "settings.npt.updates"),
+        (with_study(max_test_rows=True), "studies.main.max_test_rows"),
+        (with_variant("v" * 101, {"layers": 1}), "studies.main.variants.npt"),
+        (raw(settings={"knn": {"fixed": {"no_such": 1}}}), "settings.knn.fixed: 'no_such'"),
+        (
+            raw(methods=["lightgbm"], settings={"lightgbm": {"fixed": {"no_such": 1}}}),
+            "settings.lightgbm.fixed: 'no_such'",
+        ),
+        (raw(settings={"knn": {"grid": {"n_neighbors": [-1]}}}), "settings.knn.n_neighbors: -1"),
+        (raw(settings={"knn": {"grid": {"n_neighbors": [True]}}}), "settings.knn.n_neighbors"),
+        (raw(settings={"knn": {"grid": {"n_neighbors": [None]}}}), "settings.knn.n_neighbors"),
+        (
+            raw(methods=["mlp"], settings={"mlp": {"fixed": {"tol": date(2020, 1, 1)}}}),
+            "settings.mlp.tol: datetime.date(2020, 1, 1)",
+        ),
         (raw(settings={"knn": {"fixed": None}}), "settings.knn.fixed"),
         (raw(settings={"knn": {"fixed": 3}}), "settings.knn.fixed"),
         (
@@ -322,6 +347,27 @@ def test_duplicate_key_names_its_line(tmp_path: Path) -> None:
     path.write_text(common + "  main: {}\n  main: {folds: 1}\n")
     with pytest.raises(UserError, match=r"config\.yaml: line 6.*'main'"):
         parse(path)
+
+
+@pytest.mark.parametrize(
+    ("written", "number"), [("0_2", 2), ("010", 8), ("1:30", 90), ("0x1f", 31)]
+)
+def test_odd_whole_number_names_its_line(written: str, number: int, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(f"preset: mine\nfolds: {written}\n")
+    with pytest.raises(UserError, match=f"line 2: {written} is the number {number} in YAML"):
+        parse(path)
+
+
+def test_a_value_that_contains_itself_is_refused() -> None:
+    grid: list[Any] = [1]
+    grid.append(grid)
+    assert "contains itself" in error_of(raw(settings={"knn": {"grid": {"n_neighbors": grid}}}))
+
+
+def test_parameter_of_one_task_may_be_fixed() -> None:
+    fixed = {"linear": {"fixed": {"fit_intercept": False, "solver": "lbfgs"}}}
+    assert Plan.of(read(raw(methods=["linear"], settings=fixed))).runs
 
 
 def test_merged_blocks_are_no_duplicates(tmp_path: Path) -> None:
