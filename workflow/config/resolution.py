@@ -14,6 +14,7 @@ from workflow.config.models import Config
 
 Changes = Mapping[str, Any]
 
+BATCH_ROWS = 4096  # of NPT by default, on larger custom tables; the paper's for Higgs
 FIXED = "fixed"  # of a baseline: its parameters are merged, all other settings replaced
 
 
@@ -31,6 +32,8 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
     tunes_itself = methods()[method].draw is None
     if tunes_itself and method in config.budget:
         merged["budget"] = config.budget[method]
+    if method == "npt" and _is_large(config, dataset):
+        merged["batch_rows"] = BATCH_ROWS
     layers: dict[str, Changes] = {
         f"settings.{method}": config.settings.get(method, {}),
         f"overrides.{dataset}.{method}": _of_method(config.overrides, dataset, method),
@@ -45,6 +48,14 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
         return typed_settings(method, merged, last)
     except UserError as error:
         raise UserError(_with_layer(str(error), last, layers)) from None
+
+
+def _is_large(config: Config, dataset: str) -> bool:
+    """Whether a custom table has more rows than a minibatch of the paper's large tables."""
+    declared = config.custom_datasets.get(dataset)
+    if declared is None:
+        return False
+    return declared.rows > BATCH_ROWS
 
 
 def _with_changes(settings: Changes, changes: Changes) -> dict[str, Any]:

@@ -169,9 +169,8 @@ def _configurations(plan: Plan, run: Run) -> int:
 def _probed_rows(plan: Plan, study: PlannedStudy, run: Run) -> int:
     """Test rows of a fold that a study probes."""
     dataset = plan.dataset(run.dataset)
-    rows, _ = resources.table_shape(dataset)
     rule = dataset.split_rule
-    test_rows = rule.fixed_test_rows or rows // max(2, rule.folds)
+    test_rows = rule.fixed_test_rows or dataset.rows // max(2, rule.folds)
     return min(study.max_test_rows or test_rows, test_rows)
 
 

@@ -11,8 +11,6 @@ from npt.data.declaration import Dataset
 from npt.workload import TableSize, Workload
 from workflow.planning.run import Run
 
-UNKNOWN_ROWS = 10_000  # of a custom dataset, whose size is known only after reading it
-UNKNOWN_COLUMNS = 30
 TRAIN_FRACTION = 0.7  # of the rows
 LIBRARIES_MB = 500  # a Python process that has imported torch and the like
 SLOWEST_GPU = 5e12  # operations a second of any GPU of a cluster, for time limits alone
@@ -27,26 +25,18 @@ MEMORY_STEP = 500  # megabytes
 Settings = Mapping[str, Any]
 
 
-def table_shape(dataset: Dataset | CustomDataset) -> tuple[int, int]:
-    """Rows and columns of a table; a guess for custom datasets."""
-    if isinstance(dataset, Dataset):
-        return dataset.rows, dataset.columns
-    return UNKNOWN_ROWS, UNKNOWN_COLUMNS
-
-
 def cells(dataset: Dataset | CustomDataset) -> int:
     """Cells of a table."""
-    rows, columns = table_shape(dataset)
-    return rows * columns
+    return dataset.rows * dataset.columns
 
 
 def table_size(dataset: Dataset | CustomDataset) -> TableSize:
     """Sizes of a table on which the work of a training depends."""
-    rows, columns = table_shape(dataset)
     pixels = None
     if isinstance(dataset, Dataset) and dataset.image:
         pixels = (dataset.image.height, dataset.image.width)
-    return TableSize(rows, columns, int(TRAIN_FRACTION * rows), pixels)
+    train_rows = int(TRAIN_FRACTION * dataset.rows)
+    return TableSize(dataset.rows, dataset.columns, train_rows, pixels)
 
 
 def workload(dataset: Dataset | CustomDataset, method: str, settings: Settings) -> Workload | None:

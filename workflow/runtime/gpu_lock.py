@@ -27,11 +27,18 @@ def device(name: str) -> str:
 
 
 def gpu_names(number: int) -> list[str]:
-    """Names of the visible GPUs that are the same in all processes of this machine."""
+    """Names of the visible GPUs that are the same in all processes of this machine.
+
+    Numbers are not: under a scheduler that confines devices, every job sees its GPU as 0. A part
+    of a GPU (MIG) has the name that the environment gives it.
+    """
+    import torch
+
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
-    if len(visible) == number and all(visible):
+    if len(visible) == number and all(name.startswith("MIG-") for name in visible):
         return visible
-    return [str(index) for index in range(number)]
+    properties = [torch.cuda.get_device_properties(index) for index in range(number)]
+    return [str(gpu.uuid) for gpu in properties]
 
 
 def claim(gpus: Sequence[str], folder: Path | None = None, seconds: float = 2.0) -> int:

@@ -9,12 +9,13 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from npt.interface import UserError
 from workflow.config.reading import parse, read
+from workflow.config.resolution import BATCH_ROWS
 from workflow.planning import kept, paths, resources
 from workflow.planning.outdated import has_old_layout, outdated_folders
 from workflow.planning.plan import Plan
@@ -111,6 +112,17 @@ def _begin(plan: Plan, *, dry_run: bool) -> None:
         print(f"note: {note}", file=sys.stderr)
 
 
+def _notes_of_batches(plan: Plan) -> Iterator[str]:
+    """Large custom tables on which NPT has the default minibatches."""
+    for name, dataset in plan.custom_datasets.items():
+        for run in plan.runs.values():
+            if (run.dataset, run.method) != (name, "npt"):
+                continue
+            if dataset.rows > BATCH_ROWS == run.settings["batch_rows"]:
+                yield f"{name}: about {dataset.rows:,} rows; NPT takes {BATCH_ROWS:,} at a time"
+                break
+
+
 def _notes(plan: Plan) -> list[str]:
     notes: list[str] = []
     if has_old_layout():
@@ -119,6 +131,7 @@ def _notes(plan: Plan) -> list[str]:
     if folders:
         names = ", ".join(folders)
         notes.append(f"made by another revision of the code: {names} (delete them to rebuild)")
+    notes += _notes_of_batches(plan)
     flop = 0.0
     for run in plan.runs.values():
         flop += resources.run_flop(plan.dataset(run.dataset), run)

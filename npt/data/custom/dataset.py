@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
@@ -11,11 +12,13 @@ from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_
 from pydantic.json_schema import SkipJsonSchema
 
 from npt.data.custom.formats import file_at
+from npt.data.custom.sizes import estimated_shape
 from npt.data.declaration import PREPARATION_SOURCES, SplitRule
 from npt.data.source import sha256_of
 from npt.table import Task
 from npt.validation import Strict
 
+UNKNOWN_SHAPE = (10_000, 30)  # rows and columns
 CustomTask = Literal["regression", "classification", "binary", "multiclass"]
 assert set(get_args(CustomTask)) >= set(get_args(Task))
 
@@ -154,6 +157,20 @@ class CustomDataset(Strict):
     def expected_task(self) -> Task:
         """Task that methods must support, before the table shows the number of classes."""
         return "multiclass" if self.task == "classification" else self.task
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table, estimated from its file; a guess for OpenML."""
+        return self._shape[0]
+
+    @property
+    def columns(self) -> int:
+        """Columns of the table, estimated from its file; a guess for OpenML."""
+        return self._shape[1]
+
+    @cached_property
+    def _shape(self) -> tuple[int, int]:
+        return estimated_shape(self.path, self.separator) or UNKNOWN_SHAPE
 
     @property
     def split_rule(self) -> SplitRule:

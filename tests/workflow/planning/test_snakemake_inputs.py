@@ -109,6 +109,19 @@ def test_the_content_of_a_custom_file_counts(tmp_path: Path) -> None:
     assert fingerprint("x,y\n1,3\n", 0) != original
 
 
+@pytest.mark.parametrize(("rows", "batch_rows"), [(90, None), (20_000, 4096)])
+def test_requests_follow_a_custom_table(rows: int, batch_rows: int | None, tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("x,y\n" + "1.5,2.5\n" * rows)
+    mine = {"path": str(file), "target": "y", "task": "regression"}
+    made = jobs(custom_datasets={"mine": mine}, datasets=["mine", "yacht"])
+    (npt,) = [run for run in made.plan.runs.values() if run.key == "mine/npt/base"]
+    assert npt.settings["batch_rows"] == batch_rows
+    requested = made.memory(run("mine", "npt"), attempt=1)
+    like_yacht = made.memory(run("yacht", "npt"), attempt=1)
+    assert (requested <= like_yacht) == (rows == 90)
+
+
 def test_page_follows_preset_and_scoring() -> None:
     base = jobs()
     assert jobs(preset="other").preset == "other"

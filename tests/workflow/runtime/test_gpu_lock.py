@@ -6,8 +6,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 
 from workflow.runtime import gpu_lock
 
@@ -53,11 +55,23 @@ def test_named_device_is_used() -> None:
     assert gpu_lock.device("cuda:3") == "cuda:3"
 
 
-def test_visible_gpus_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,GPU-5")
-    assert gpu_lock.gpu_names(2) == ["2", "GPU-5"]
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert gpu_lock.gpu_names(2) == ["0", "1"]
+@pytest.mark.parametrize("cards", [("aaaa", "bbbb"), ("cccc",)])
+def test_gpus_are_known_by_their_identity(
+    cards: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in two jobs that both see their GPU as 0."""
+
+    def properties(index: int) -> SimpleNamespace:
+        return SimpleNamespace(uuid=cards[index])
+
+    monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert gpu_lock.gpu_names(len(cards)) == list(cards)
+
+
+def test_parts_of_a_gpu_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1,MIG-2")
+    assert gpu_lock.gpu_names(2) == ["MIG-1", "MIG-2"]
 
 
 def test_free_gpu_is_claimed_at_once(tmp_path: Path) -> None:

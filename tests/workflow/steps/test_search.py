@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -141,10 +143,15 @@ def test_the_probe_loads_the_best(planned: Plan, monkeypatch: pytest.MonkeyPatch
     fitted = fit(planned, Fits(LOSSES), monkeypatch)
     loaded = []
 
-    def load(settings: object, *_: object) -> None:
-        loaded.append(settings)
-
     job = Job.of(planned, STEM)
+
+    def predict(rows: np.ndarray) -> Prediction:
+        return predicted(job.prepared, rows, "trial_01")
+
+    def load(settings: object, *_: object) -> SimpleNamespace:
+        loaded.append(settings)
+        return SimpleNamespace(predict=predict)
+
     method = dataclasses.replace(job.method, load=load)
     job = dataclasses.replace(job, method=method)
     probe = Probe.of(planned.studies["corruption"], job, Resources())
