@@ -18,6 +18,7 @@ from typing import Any
 
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import BaselineSettings, Parameters
+from baselines.journal import Journal, Outcome
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources, Trial, UserError
 
@@ -90,14 +91,20 @@ class Search:
         candidates = [self._candidate(index, point) for index, point in enumerate(grid)]
         models = _different_models(candidates)
         tried = self._within_budget(models)
-        outcomes = _Outcomes()
-        for group in self._groups(tried):
-            self._try(group, outcomes)
+        outcomes = _Outcomes(tried, Journal.of(self))
+        groups = self._groups(tried)
+        for group in groups:
+            if not outcomes.are_known(group):
+                self._try(group, outcomes)
+        best = outcomes.best(tried)
+        if best is not None and (outcomes.winner is None or outcomes.winner.index != best.index):
+            (group,) = [group for group in groups if best in group]
+            outcomes.winner = self._refitted(best, group, outcomes)
         shown = candidates if len(tried) == len(models) else tried
         trials = []
         for candidate in shown:
             outcome = outcomes.by_model[candidate.model_key]
-            trials.append(outcome.trial(grid[candidate.index]))
+            trials.append(_trial(grid[candidate.index], outcome))
         return SearchResult(trials, outcomes.winner, outcomes.fits, len(outcomes.by_model))
 
     def _candidate(self, index: int, point: Parameters) -> Candidate:
@@ -142,6 +149,15 @@ class Search:
         for candidate in group:
             self._try([candidate], outcomes)
 
+    def _refitted(self, best: Candidate, group: list[Candidate], outcomes: _Outcomes) -> Winner:
+        """The best configuration, which was fitted before an interruption."""
+        fits = {outcomes.by_model[candidate.model_key].fit for candidate in group}
+        if len(fits) > 1:  # the group failed together
+            group = [best]
+        predictor, _ = self._fit_and_score(group)
+        loss = outcomes.by_model[best.model_key].loss
+        return Winner(loss, best.index, best.parameters, predictor)
+
     def _fit_and_score(self, group: list[Candidate]) -> tuple[Predictor, list[float]]:
         configurations = [candidate.parameters for candidate in group]
         predictor = self.baseline.fit(self.data, configurations, self.seed, self.resources)
@@ -151,46 +167,60 @@ class Search:
         return predictor, losses
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """Result of a model: its loss or why it has none, the number of its fit, and its seconds."""
-
-    loss: float
-    reason: str
-    fit: int
-    seconds: float
-
-    def trial(self, parameters: Parameters) -> Trial:
-        return Trial(dict(parameters), self.loss, self.reason, self.fit, self.seconds)
-
-
 class _Outcomes:
-    """What a search has found so far; of all models it keeps the best alone."""
+    """What a search has found so far; of all models it keeps the best alone.
 
-    def __init__(self) -> None:
-        self.by_model: dict[str, _Outcome] = {}
+    Those that the journal has are known from the start.
+    """
+
+    def __init__(self, tried: Iterable[Candidate], journal: Journal) -> None:
+        self.journal = journal
+        keys = {candidate.model_key for candidate in tried}
+        self.by_model: dict[str, Outcome] = {}
+        for model, outcome in journal.read().items():
+            if model in keys:
+                self.by_model[model] = outcome
         self.winner: Winner | None = None
-        self.fits = 0
+        self.fits = max((outcome.fit for outcome in self.by_model.values()), default=0)
         self._printed: set[str] = set()
+
+    def are_known(self, group: Iterable[Candidate]) -> bool:
+        """Whether all of a group have an outcome."""
+        return all(candidate.model_key in self.by_model for candidate in group)
+
+    def best(self, tried: Iterable[Candidate]) -> Candidate | None:
+        """The candidate of the lowest loss, the first of equal ones; None without any loss."""
+        scored = [
+            (self.by_model[candidate.model_key].loss, candidate.index, candidate)
+            for candidate in tried
+            if math.isfinite(self.by_model[candidate.model_key].loss)
+        ]
+        return min(scored, key=lambda score: score[:2])[2] if scored else None
 
     def add(
         self, group: list[Candidate], losses: list[float], predictor: Predictor, seconds: float
     ) -> None:
         """Record a fit that serves a group."""
         self.fits += 1
+        found = {}
         for candidate, loss in zip(group, losses, strict=True):
             reason = "" if math.isfinite(loss) else f"the validation loss is {loss}"
-            self.by_model[candidate.model_key] = _Outcome(loss, reason, self.fits, seconds)
+            found[candidate.model_key] = Outcome(loss, reason, self.fits, seconds)
             if math.isfinite(loss) and self._is_best(loss, candidate.index):
                 self.winner = Winner(loss, candidate.index, candidate.parameters, predictor)
+        self._note(found)
 
     def add_failure(self, candidate: Candidate, error: Exception, seconds: float) -> None:
         """Record a failed fit, and print the traceback of an error that is new."""
         reason = _summary(error)
-        self.by_model[candidate.model_key] = _Outcome(math.nan, reason, 0, seconds)
+        self._note({candidate.model_key: Outcome(math.nan, reason, 0, seconds)})
         if not isinstance(error, Infeasible) and reason not in self._printed:
             traceback.print_exception(error)
             self._printed.add(reason)
+
+    def _note(self, found: Mapping[str, Outcome]) -> None:
+        self.by_model.update(found)
+        self.journal.add(found)
 
     def _is_best(self, loss: float, index: int) -> bool:
         """Whether a loss is below the winner's, or equal and earlier in the grid."""
@@ -205,6 +235,10 @@ def _different_models(candidates: Iterable[Candidate]) -> list[Candidate]:
     for candidate in candidates:
         first.setdefault(candidate.model_key, candidate)
     return list(first.values())
+
+
+def _trial(parameters: Parameters, outcome: Outcome) -> Trial:
+    return Trial(dict(parameters), outcome.loss, outcome.reason, outcome.fit, outcome.seconds)
 
 
 def _key(parameters: Mapping[str, Any]) -> str:

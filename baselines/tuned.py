@@ -33,6 +33,7 @@ SHARED_SOURCES = (
     "baselines/baseline.py",
     "baselines/estimators.py",
     "baselines/grids.py",
+    "baselines/journal.py",
     "baselines/search.py",
     "baselines/stored_rows.py",
     "baselines/trained.py",

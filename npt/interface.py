@@ -295,7 +295,7 @@ class Resources:
     Attributes:
         threads: CPU threads.
         device: `auto`, `cpu` or a torch device such as `cuda:0`.
-        checkpoint: File for the state of a long training, from which it resumes.
+        checkpoint: File for the state of a long training or search, from which it resumes.
         checkpoint_minutes: Time between two writes of the checkpoint.
         metrics: CSV file for metrics during the training.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,3 +146,38 @@ def test_a_budget_draws_the_same_on_every_fold() -> None:
     second = tuned(baselines()["knn"], settings, seed=1)
     drawn = [trial.parameters for trial in first.trials]
     assert drawn == [trial.parameters for trial in second.trials]
+
+
+def test_an_interrupted_search_resumes(tmp_path: Path) -> None:
+    path = tmp_path / "search.checkpoint"
+    with pytest.raises(KeyboardInterrupt):
+        tuned(Toy([3.0, 0.0, ValueError("no luck"), KeyboardInterrupt(), 5.0]), checkpoint=path)
+    resumed = Toy([3.0, 0.0, ValueError("no luck"), 4.0, 5.0])
+    fit = tuned(resumed, checkpoint=path)
+    undisturbed = tuned(Toy(resumed.outcomes))
+    assert resumed.fitted == [[3], [4], [1]]  # the best of before is fitted again
+    assert (fit.chosen, fit.fits) == (undisturbed.chosen, undisturbed.fits)
+    assert fit.validation_loss == undisturbed.validation_loss
+    for trial, expected in zip(fit.trials, undisturbed.trials, strict=True):
+        assert (trial.parameters, trial.reason) == (expected.parameters, expected.reason)
+        assert trial.validation_loss == pytest.approx(expected.validation_loss, nan_ok=True)
+
+
+def test_what_shared_a_fit_shares_it_again(tmp_path: Path) -> None:
+    path = tmp_path / "search.checkpoint"
+    tuned(Toy([3.0, 0.0], one_fit_serves_all=True), checkpoint=path)
+    again = Toy([3.0, 0.0], one_fit_serves_all=True)
+    assert tuned(again, checkpoint=path).fits == 1
+    assert again.fitted == [[0, 1]]
+
+
+@pytest.mark.parametrize("change", ["seed", "cut", "text"])
+def test_a_search_reads_its_own_lines(change: str, tmp_path: Path) -> None:
+    path = tmp_path / "search.checkpoint"
+    tuned(Toy([3.0, 0.0]), checkpoint=path)
+    whole = path.read_text()
+    path.write_text({"cut": whole[: len(whole) // 2], "text": "no lines\n"}.get(change, whole))
+    again = Toy([3.0, 0.0])
+    fit = tuned(again, seed=int(change == "seed"), checkpoint=path)
+    assert fit.chosen == {"i": 1}
+    assert again.fitted == ([[1]] if change == "cut" else [[0], [1]])

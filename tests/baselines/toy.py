@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from npt.interface import Fit, Resources
 from npt.table import Task
 from tests.conftest import first_split, make_table
 
-Outcome = float | Exception
+Outcome = float | BaseException
 
 
 class Toy(Baseline):
@@ -58,7 +59,7 @@ class Toy(Baseline):
         self.seeds.append(seed)
         for index in indices:
             outcome = self.outcomes[index]
-            if isinstance(outcome, Exception):
+            if isinstance(outcome, BaseException):
                 raise outcome
         return self.predict
 
@@ -72,8 +73,14 @@ class Toy(Baseline):
         return predictions
 
 
-def tuned(baseline: Baseline, settings: BaselineSettings | None = None, seed: int = 0) -> Fit:
+def tuned(
+    baseline: Baseline,
+    settings: BaselineSettings | None = None,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+) -> Fit:
     """Tune a baseline on a small regression table."""
     table = make_table("regression")
-    learner = TunedBaseline(baseline, settings or BaselineSettings(), Resources())
+    resources = Resources(checkpoint=checkpoint, checkpoint_minutes=0)
+    learner = TunedBaseline(baseline, settings or BaselineSettings(), resources)
     return learner.fit(table, first_split(table), seed)

@@ -133,12 +133,19 @@ def _add_run(cost: Cost, plan: Plan, run: Run) -> None:
 def _add_probe(cost: Cost, plan: Plan, study: PlannedStudy, run: Run) -> None:
     """Count the probe of a run: passes over a context for each probed row."""
     cost.add_job()
+    work = probe_work(plan, study, run)
+    if work is not None:
+        cost.add_flop(run.method, *work)
+
+
+def probe_work(plan: Plan, study: PlannedStudy, run: Run) -> tuple[float, float] | None:
+    """Operations of a probe, and of an update of its model; None if only measurements know."""
     trainings = resources.run_workloads(plan.dataset(run.dataset), run)
     if not trainings:
-        return
+        return None
     probed = max(trainings, key=lambda work: work.query_flop)
     passes = _probed_rows(plan, study, run) * _passes(study) * len(run.folds)
-    cost.add_flop(run.method, passes * probed.query_flop, probed.update_flop)
+    return passes * probed.query_flop, probed.update_flop
 
 
 def search_seconds(plan: Plan, run: Run) -> float | None:

@@ -1,4 +1,4 @@
-"""Memory, time and operations of jobs, estimated from table sizes and settings."""
+"""Memory and operations of jobs, estimated from table sizes and settings."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ from workflow.planning.run import Run
 
 TRAIN_FRACTION = 0.7  # of the rows
 LIBRARIES_MB = 500  # a Python process that has imported torch and the like
-SLOWEST_GPU = 5e12  # operations a second of any GPU of a cluster, for time limits alone
 CPU_RATE = 6e10  # operations a second of a core in large updates, see docs/performance.md
-FEWEST_MINUTES = 30
-MOST_MINUTES = 2_880
-SEARCH_MINUTES = 240
-CELLS_PER_MINUTE = 5_000
 MARGIN = 1.5
 MEMORY_STEP = 500  # megabytes
 
@@ -85,15 +80,3 @@ def requested_memory(megabytes: float, attempt: int) -> int:
     """Megabytes to request: with a margin, in steps, doubled at every attempt."""
     steps = -(-int(MARGIN * megabytes) // MEMORY_STEP)
     return steps * MEMORY_STEP * 2 ** (attempt - 1)
-
-
-def training_minutes(flop: float, attempt: int) -> int:
-    """Time limit of a training on the slowest GPU; the next attempt resumes it."""
-    minutes = max(FEWEST_MINUTES, MARGIN * flop / SLOWEST_GPU / 60)
-    return int(min(MOST_MINUTES, minutes * attempt))
-
-
-def search_minutes(table_cells: int, folds: int, attempt: int) -> int:
-    """Time limit of the search of a baseline."""
-    minutes = SEARCH_MINUTES + folds * table_cells // CELLS_PER_MINUTE
-    return min(MOST_MINUTES, minutes * attempt)

@@ -71,19 +71,29 @@ class Jobs:
         return self._run(wildcards).fingerprint
 
     def memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for a run or a probe of it."""
+        """Megabytes for a run or a probe of it.
+
+        A training that left a checkpoint was not killed for memory, and gets no more of it.
+        """
         run = self._run(wildcards)
+        saves_weights = methods()[run.method].saves_weights
+        if saves_weights and Path(paths.run_checkpoint(run.stem)).exists():
+            attempt = 1
         megabytes = resources.run_memory(self.plan.dataset(run.dataset), run)
         return resources.requested_memory(megabytes, attempt)
 
     def minutes(self, wildcards: Any, attempt: int) -> int:
         """Time limit of a run in minutes."""
-        run = self._run(wildcards)
-        flop = resources.run_flop(self.plan.dataset(run.dataset), run)
-        if flop:
-            return resources.training_minutes(flop, attempt)
-        cells = self._cells(wildcards)
-        return resources.search_minutes(cells, len(run.folds), attempt)
+        from workflow.planning import limits
+
+        return limits.run_minutes(self.plan, self._run(wildcards), attempt)
+
+    def probe_minutes(self, wildcards: Any, attempt: int) -> int:
+        """Time limit of a probe in minutes."""
+        from workflow.planning import limits
+
+        study = self._study(wildcards)
+        return limits.probe_minutes(self.plan, study, self._run(wildcards), attempt)
 
     def probed_files(self, wildcards: Any) -> list[str]:
         """Rows of a run; its weights, and the predictions to compare with, if it has any."""

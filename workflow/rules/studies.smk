@@ -13,7 +13,7 @@ rule probe:
     resources:
         gpu=jobs.probe_gpus,
         mem_mb=jobs.memory,
-        runtime=1440,
+        runtime=jobs.probe_minutes,
     params:
         run=jobs.stem,
         fingerprint=jobs.probe_fingerprint,

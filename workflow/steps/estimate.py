@@ -16,6 +16,7 @@ def main() -> None:
     """Command line of the step."""
     from workflow.config.reading import read_file
     from workflow.planning.forecast import estimate, table
+    from workflow.planning.limits import MOST_MINUTES, beyond_limits
     from workflow.planning.plan import Plan
 
     options = parser(__doc__)
@@ -33,6 +34,14 @@ def main() -> None:
         raise UserError(f"--gpu-teraflops: {arguments.gpu_teraflops} is not above 0")
     plan = Plan.of(read_file(arguments.configfile))
     print(table(estimate(plan), arguments.gpu_teraflops))
+    beyond = beyond_limits(plan)
+    if beyond:
+        stem, hours = next(iter(beyond.items()))
+        print(
+            f"{len(beyond)} runs may need more than the longest time limit, {MOST_MINUTES // 60} "
+            f"hours, the longest {hours:,.0f}: {stem}. They resume at every attempt; `set-threads` "
+            "of a profile makes them faster (docs/cluster.md)."
+        )
 
 
 if __name__ == "__main__":

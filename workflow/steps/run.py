@@ -39,14 +39,21 @@ def main() -> None:
         "--checkpoint-minutes",
         type=float,
         default=MINUTES,
-        help="minutes between two checkpoints of a training",
+        help="minutes between two checkpoints of a training or a search",
     )
     arguments = options.parse_args()
     limit_threads(arguments.threads)
     job = Job.of(load(), arguments.run)
-    resources = Resources(arguments.threads, arguments.device)
+    device = arguments.device
     if job.method.saves_weights:
-        resources = training_resources(job, resources, arguments.checkpoint_minutes)
+        device = gpu_lock.device(device)
+    resources = Resources(
+        threads=arguments.threads,
+        device=device,
+        checkpoint=Path(paths.run_checkpoint(job.run.stem)),
+        checkpoint_minutes=arguments.checkpoint_minutes,
+        metrics=Path(paths.run_metrics(job.run.stem)) if job.method.saves_weights else None,
+    )
     fit(job, resources)
 
 
@@ -81,17 +88,6 @@ def fit_or_search(job: Job, fold: int, resources: Resources) -> FittedFold | Sea
     if job.run.trials:
         return search_fold(job, fold, resources)
     return fit_fold(job, fold, resources)
-
-
-def training_resources(job: Job, resources: Resources, minutes: float) -> Resources:
-    """Resources of a long training: a GPU of its own, a checkpoint and metrics."""
-    return Resources(
-        threads=resources.threads,
-        device=gpu_lock.device(resources.device),
-        checkpoint=Path(paths.run_checkpoint(job.run.stem)),
-        checkpoint_minutes=minutes,
-        metrics=Path(paths.run_metrics(job.run.stem)),
-    )
 
 
 def _save_weights(stem: str, fitted: FittedFold | SearchedFold) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from baselines import methods
 from workflow.config.reading import read, read_file
-from workflow.planning import paths, snakemake_inputs
+from workflow.planning import limits, paths, snakemake_inputs
+from workflow.planning.forecast import search_seconds
 from workflow.planning.patterns import methods_of_rule
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import RULES, Jobs
@@ -120,6 +121,39 @@ def test_requests_follow_a_custom_table(rows: int, batch_rows: int | None, tmp_p
     requested = made.memory(run("mine", "npt"), attempt=1)
     like_yacht = made.memory(run("yacht", "npt"), attempt=1)
     assert (requested <= like_yacht) == (rows == 90)
+
+
+def test_limits_follow_the_forecast() -> None:
+    made = shipped("workflow/configs/paper.yaml")
+    mlp = run("concrete", "mlp")
+    forecast = search_seconds(made.plan, made.plan.runs["concrete/mlp/base/seed_0/folds_0"])
+    assert forecast is not None
+    assert made.minutes(mlp, attempt=1) == pytest.approx(3 * forecast / 60, abs=1)
+    assert made.minutes(mlp, attempt=2) == pytest.approx(6 * forecast / 60, abs=1)
+    assert made.minutes(run("higgs", "catboost"), attempt=1) == limits.MOST_MINUTES
+    beyond = limits.beyond_limits(made.plan)
+    assert next(iter(beyond)) == "higgs/catboost/base/seed_0/folds_0"
+    assert "concrete/mlp/base/seed_0/folds_0" not in beyond
+
+
+def test_probe_limits_follow_their_passes() -> None:
+    made = shipped("workflow/configs/paper.yaml")
+    large = Wildcards(**run("higgs", "npt"), study="corruption")
+    small = Wildcards(**run("protein", "npt"), study="corruption")
+    assert made.probe_minutes(large, attempt=1) > made.probe_minutes(small, attempt=1)
+
+
+def test_memory_grows_unless_the_training_left_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = jobs()
+    once = made.memory(run("yacht", "npt"), attempt=1)
+    assert made.memory(run("yacht", "npt"), attempt=2) == 2 * once
+    checkpoint = Path(paths.run_checkpoint("yacht/npt/base/seed_0/folds_0"))
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.touch()
+    assert made.memory(run("yacht", "npt"), attempt=2) == once
 
 
 def test_page_follows_preset_and_scoring() -> None:

@@ -1,0 +1,111 @@
+"""What a search has found so far, in a file from which an interrupted one resumes."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from baselines.search import Search
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of a model: its loss or why it has none, the number of its fit, and its seconds."""
+
+    loss: float
+    reason: str
+    fit: int
+    seconds: float
+
+
+class Journal:
+    """Outcomes by model in a file of JSON lines, those of several searches beside each other.
+
+    Attributes:
+        path: None keeps nothing.
+        minutes: Time between two writes.
+        stamp: Identity of the search; lines of others are not read.
+    """
+
+    def __init__(self, path: Path | None, minutes: float, stamp: str) -> None:
+        self.path = path
+        self.minutes = minutes
+        self.stamp = stamp
+        self._unwritten: list[str] = []
+        self._written = time.monotonic()
+
+    @classmethod
+    def of(cls, search: Search) -> Journal:
+        """The journal of a search."""
+        resources = search.resources
+        if resources.checkpoint is None:
+            return cls(None, 0, "")
+        return cls(resources.checkpoint, resources.checkpoint_minutes, _stamp(search))
+
+    def read(self) -> dict[str, Outcome]:
+        """Outcomes by model; a line that was cut off is left out."""
+        return dict(self._lines())
+
+    def add(self, outcomes: Mapping[str, Outcome]) -> None:
+        """Note the outcomes of a fit, and write if it is time."""
+        if self.path is None:
+            return
+        for model, outcome in outcomes.items():
+            line = {"stamp": self.stamp, "model": model, **asdict(outcome)}
+            self._unwritten.append(json.dumps(line) + "\n")
+        if time.monotonic() - self._written >= 60 * self.minutes:
+            self._write(self.path)
+
+    def _write(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write("\n" + "".join(self._unwritten))  # after a line that was cut off
+        self._unwritten.clear()
+        self._written = time.monotonic()
+
+    def _lines(self) -> Iterator[tuple[str, Outcome]]:
+        if self.path is None or not self.path.exists():
+            return
+        for text in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                line = json.loads(text)
+                if line.pop("stamp") == self.stamp:
+                    yield line.pop("model"), Outcome(**line)
+            except (ValueError, LookupError, TypeError, AttributeError):
+                continue
+
+
+def _stamp(search: Search) -> str:
+    """Hex digits over data, seed, settings, code and library versions."""
+    baseline = search.baseline
+    data = search.data
+    resources = search.resources
+    settings: dict[str, Any] = search.settings.model_dump(mode="json", exclude={"grid", "budget"})
+    versions = {name: version(name) for name in baseline.libraries}
+    facts = [
+        baseline.name,
+        settings,
+        search.seed,
+        resources.threads,
+        resources.device,
+        versions,
+    ]
+    digest = hashlib.sha256(repr(facts).encode())
+    declaration = Path(inspect.getfile(type(baseline)))
+    for source in (declaration, *map(ROOT.joinpath, baseline.sources)):
+        digest.update(source.read_bytes())
+    for array in (data.features, data.target, data.train, data.validation):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()[:16]
