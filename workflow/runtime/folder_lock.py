@@ -1,9 +1,10 @@
-"""One run per folder, by a lock that ends with its process."""
+"""One run per folder, by a lock that ends with its process, and Snakemake's beside it."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import socket
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -14,26 +15,50 @@ _held: list[FileLock] = []
 
 
 def claim(folder: Path) -> None:
-    """Lock a folder until this process ends, and clear Snakemake's own lock of a killed run.
+    """Lock a folder until this process ends, and clear Snakemake's lock of a run that was killed.
+
+    Locks of files may not reach other machines. So Snakemake's stays, unless the run that made it
+    was on this machine and has ended.
 
     Raises:
-        UserError: Another run holds the folder; its process is named.
+        UserError: Another run holds the folder; its process and machine are named.
     """
     state = folder / ".snakemake"
     state.mkdir(exist_ok=True)
     lock = FileLock(state / "npt.lock")
-    owner = state / "npt.pid"
+    owner = state / "npt.owner"
+    machine, process = _owner(owner)
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        raise UserError(f"{folder}: {_holder(owner)} uses this folder; wait or stop it") from None
-    owner.write_text(str(os.getpid()))
+        holder = f"process {process}" if process else "another run"
+        raise UserError(f"{folder}: {holder} uses this folder; wait or stop it") from None
+    locks = state / "locks"
+    if locks.exists() and any(locks.iterdir()):
+        if machine != socket.gethostname() or _is_alive(process):
+            raise UserError(
+                f"{folder}: locked by process {process} on {machine}; "
+                "if it has ended, run snakemake --unlock"
+            )
+        shutil.rmtree(locks)
+    owner.write_text(f"{socket.gethostname()} {os.getpid()}")
     _held.append(lock)
-    shutil.rmtree(state / "locks", ignore_errors=True)
 
 
-def _holder(owner: Path) -> str:
+def _owner(path: Path) -> tuple[str, int]:
+    """Machine and process of the last run; an unknown machine and 0 without a record."""
     try:
-        return f"process {owner.read_text()}"
-    except OSError:
-        return "another run"
+        machine, process = path.read_text().split()
+        return machine, int(process)
+    except (OSError, ValueError):
+        return "an unknown machine", 0
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

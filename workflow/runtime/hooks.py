@@ -25,6 +25,25 @@ from workflow.runtime.terminal import clock_time, install, outcomes_in, tell_add
 
 BEGUN = time.monotonic()
 LARGE = 5e15  # floating-point operations, a day of a CPU core
+# Options with which Snakemake runs nothing, so that one can look at a folder in use.
+LOOKING = {
+    "--summary",
+    "-S",
+    "--detailed-summary",
+    "-D",
+    "--dag",
+    "--rulegraph",
+    "--filegraph",
+    "--d3dag",
+    "--report",
+    "--lint",
+    "--list-rules",
+    "-l",
+    "--list-target-rules",
+    "--lt",
+    "--list-changes",
+    "--unlock",
+}
 INTERRUPTED = re.compile(
     r"Terminating processes on user request"
     r"|died with <Signals\.SIGINT"
@@ -38,7 +57,7 @@ def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
     try:
         _refuse_duplicate_keys(snakemake.configfiles)
         plan = Plan.of(read(config))
-        if snakemake.is_main_process:
+        if snakemake.is_main_process and not _only_looks():
             _begin(plan, dry_run=snakemake.output_settings.dryrun)
             install(plan, snakemake)
     except UserError as error:
@@ -87,6 +106,11 @@ def failed(logs: Iterable[str]) -> None:
     subprocess.run([sys.executable, "-m", "workflow.steps.interim"], check=False)
     for log in logs:
         print(f"Snakemake's log: {log}", flush=True)
+
+
+def _only_looks() -> bool:
+    options = {argument.partition("=")[0] for argument in sys.argv}
+    return not LOOKING.isdisjoint(options)
 
 
 def _set_up_environment() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,41 @@ def test_used_folder_is_refused(tmp_path: Path) -> None:
     held = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert held.returncode != 0
     assert f"process {os.getpid()} uses this folder" in held.stderr
+
+
+@pytest.mark.parametrize(
+    ("machine", "process", "cleared"),
+    [
+        (socket.gethostname(), 2**22, True),  # beyond the largest number of a process
+        (socket.gethostname(), os.getppid(), False),
+        ("another", 2**22, False),
+    ],
+)
+def test_the_lock_of_a_run_that_ended_here_is_cleared(
+    machine: str, process: int, cleared: bool, tmp_path: Path
+) -> None:
+    locks = tmp_path / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.output.lock").touch()
+    (locks.parent / "npt.owner").write_text(f"{machine} {process}")
+    if cleared:
+        claim(tmp_path)
+        assert not locks.exists()
+        return
+    with pytest.raises(UserError, match=f"process {process} on {machine}; if it has ended"):
+        claim(tmp_path)
+    assert (locks / "0.output.lock").exists()
+
+
+@pytest.mark.parametrize("option", ["--summary", "--dag", "--report=page.zip", "--unlock"])
+def test_one_can_look_while_a_run_goes_on(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim(tmp_path)
+    monkeypatch.setattr("sys.argv", ["snakemake", option])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hooks, "claim", lambda _: pytest.fail("claimed"))
+        hooks.plan_jobs(CONFIG, snakemake(dry_run=False))
 
 
 def test_old_runs_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
