@@ -24,7 +24,7 @@ from npt.compact.lookup import shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
-from npt.nn.checkpoint import Checkpoint
+from npt.nn.checkpoint import Checkpoint, written_when_terminated
 from npt.nn.progress import FollowTraining, Progress
 from npt.nn.weights import initial_weights
 from npt.seeding import generator_for, isolated_randomness, seed_for
@@ -94,7 +94,11 @@ def train(
     batches = Batches(data, settings, seed)
     last = max(stop_at) if stop_at else settings.updates
     progress = follow(last, state.optimiser.updates, metrics, METRICS)
-    with isolated_randomness(device), closing(progress):
+    with (
+        isolated_randomness(device),
+        closing(progress),
+        written_when_terminated(checkpoint),
+    ):
         for number in range(state.optimiser.updates + 1, last + 1):
             rows = batches.rows(number)
             loss = update(model, state.optimiser, data, rows, number, seed)

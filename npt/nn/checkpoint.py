@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import hashlib
 import pickle
+import signal
 import sys
+import threading
 import time
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,24 +77,33 @@ class Checkpoint:
     Attributes:
         stamp: Identity of the training; the state of another one is not read.
         minutes: Time between two writes.
+        terminated: Whether the process shall end after the next write.
     """
 
     path: Path
     stamp: str
     minutes: float
     written: float = field(default_factory=time.monotonic)
+    terminated: bool = False
 
     def due(self) -> bool:
         """Whether it is time to write."""
-        return time.monotonic() - self.written >= 60 * self.minutes
+        return self.terminated or time.monotonic() - self.written >= 60 * self.minutes
 
     def write(self, state: Mapping[str, Any]) -> None:
-        """Replace the file atomically; the next write overwrites what a kill leaves behind."""
+        """Replace the file atomically; the next write overwrites what a kill leaves behind.
+
+        Raises:
+            SystemExit: The process was asked to end.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = partial_of(self.path)
         torch.save({"stamp": self.stamp, "digest": _digest(state), **state}, partial)
         partial.replace(self.path)
         self.written = time.monotonic()
+        if self.terminated:
+            print(f"terminated; {self.path} has the state of the training", file=sys.stderr)
+            sys.exit(128 + signal.SIGTERM)
 
     def read(self) -> dict[str, Any] | None:
         """The state, if there is one of this training; a damaged file is reported and ignored."""
@@ -109,6 +121,26 @@ class Checkpoint:
 
     def _ignored(self, reason: str) -> None:
         print(f"{self.path}: not a checkpoint ({reason}); training starts over", file=sys.stderr)
+
+
+@contextmanager
+def written_when_terminated(checkpoint: Checkpoint | None) -> Generator[None]:
+    """Inside, SIGTERM ends the process after its checkpoint is written: preemption loses nothing.
+
+    Without a checkpoint, or outside the main thread, the signal ends it at once.
+    """
+    if checkpoint is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def terminate(*_: object) -> None:
+        checkpoint.terminated = True
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def stamp(

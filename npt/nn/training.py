@@ -14,7 +14,7 @@ from torch import Tensor
 
 from npt.nn.augmentation import augmented
 from npt.nn.batches import batch_count, largest_batch, partition
-from npt.nn.checkpoint import Checkpoint
+from npt.nn.checkpoint import Checkpoint, written_when_terminated
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import arithmetic, autocast, prepare_blocks
 from npt.nn.inputs import EncodedTable
@@ -92,7 +92,12 @@ def train(
     prepare_blocks(model, largest_batch(data, settings), settings, device)
     batches = TrainingBatches(data, settings, seed)
     progress = follow(settings.updates, state.update, metrics, FIELDS)
-    with isolated_randomness(device), arithmetic(settings, device), closing(progress):
+    with (
+        isolated_randomness(device),
+        arithmetic(settings, device),
+        closing(progress),
+        written_when_terminated(checkpoint),
+    ):
         for number in range(state.update + 1, settings.updates + 1):
             batch = data.take(batches.rows(number))
             loss = update(model, state.optimiser, batch, number, settings, seed)

@@ -110,7 +110,8 @@ def job_seconds(plan: Plan) -> dict[str, float]:
         for run in plan.probed_runs_of(study):
             cost = Cost(study.name)
             _add_probe(cost, plan, study, run)
-            seconds["probe"].append(cost.cpu_seconds)
+            rule = "probe" if methods()[run.method].saves_weights else "probe_baseline"
+            seconds[rule].append(cost.cpu_seconds)
     means = {rule: float(np.mean(of_rule)) for rule, of_rule in seconds.items()}
     return {"": JOB_SECONDS, **means}
 

@@ -116,10 +116,6 @@ class Jobs:
         ]
         return _hash_of(facts)
 
-    def probe_gpus(self, wildcards: Any) -> int:
-        """GPUs for a probe: one for a model with weights."""
-        return int(methods()[wildcards.method].saves_weights)
-
     def row_files(self, wildcards: Any) -> list[str]:
         """Rows and predictions of a study, exactly those planned."""
         study = self._study(wildcards)

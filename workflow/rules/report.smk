@@ -12,6 +12,7 @@ for kind in jobs.kinds:
             paths.log("show", "{study}"),
         wildcard_constraints:
             study=patterns.studies_of_kind(jobs.plan, kind),
+        localrule: True
         resources:
             mem_mb=1000,
         params:
@@ -32,6 +33,7 @@ rule report:
         report(paths.REPORT, caption="../report/captions/page.rst", category="Page"),
     log:
         paths.log("report", "report"),
+    localrule: True
     resources:
         mem_mb=1000,
     params:

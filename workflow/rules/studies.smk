@@ -9,9 +9,10 @@ rule probe:
         paths.log("probe", paths.PROBE),
     wildcard_constraints:
         study=patterns.probing_studies(jobs.plan),
+        method=patterns.methods_of_rule("train"),
     threads: 1
     resources:
-        gpu=jobs.probe_gpus,
+        gpu=1,
         mem_mb=jobs.memory,
         runtime=jobs.probe_minutes,
     params:
@@ -23,6 +24,20 @@ rule probe:
         "python -m workflow.steps.probe --study {wildcards.study} --run {params.run} --threads {threads} > {log} 2>&1"
 
 
+# Of models without weights, on a CPU; a rule of its own, so that a profile can name its partition.
+use rule probe as probe_baseline with:
+    wildcard_constraints:
+        study=patterns.probing_studies(jobs.plan),
+        method=patterns.any_of(
+            [patterns.methods_of_rule(rule) for rule in ("fit", "fit_accelerated")]
+        ),
+    resources:
+        gpu=0,
+        mem_mb=jobs.memory,
+        runtime=jobs.probe_minutes,
+
+
+# What takes seconds runs where Snakemake does, without a queue.
 rule collect:
     input:
         jobs.row_files,
@@ -32,6 +47,7 @@ rule collect:
         paths.collected(),
     log:
         paths.log("collect", "{study}"),
+    localrule: True
     resources:
         mem_mb=1000,
     params:

@@ -55,8 +55,11 @@ def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
     """Jobs of a configuration; an invalid one, or a folder in use, ends the program in one line."""
     _set_up_environment()
     try:
-        _refuse_duplicate_keys(snakemake.configfiles)
-        plan = Plan.of(read(config))
+        if snakemake.is_main_process:
+            _refuse_duplicate_keys(snakemake.configfiles)
+            plan = Plan.of(read(config))
+        else:
+            plan = kept.load()  # a job of a cluster, whatever was edited since the run began
         if snakemake.is_main_process and not _only_looks():
             _begin(plan, dry_run=snakemake.output_settings.dryrun)
             install(plan, snakemake)

@@ -39,6 +39,7 @@ SILENT_MESSAGES = (
     "Using shell",
 )
 NOTHING_TO_DO = "Nothing to be done"
+PROBING = ("probe", "probe_baseline")
 LEAST_SHARE = 0.05  # of the work, before which the time left is not told
 
 
@@ -154,7 +155,7 @@ def described(rule: str, wildcards: Mapping[str, str]) -> str:
         run = f"{method} on {dataset_title(wildcards['dataset'])}, {noun} {folds}"
         if wildcards["seed"] != "0":
             run = f"{run}, seed {wildcards['seed']}"
-        return f"{wildcards['study']} of {run}" if rule == "probe" else run
+        return f"{wildcards['study']} of {run}" if rule in PROBING else run
     if rule == "collect":
         return f"rows of {wildcards['study']}"
     if "study" in wildcards:

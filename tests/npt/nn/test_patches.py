@@ -243,7 +243,7 @@ def test_every_update_has_its_own_crops() -> None:
     table = images()
     data, _ = encoded(table)
     settings = SETTINGS.changed(
-        augment=True, batch_rows=None, learning_rate=0, feature_mask=0, tradeoff_start=0
+        augment=True, batch_rows=None, learning_rate=1e-30, feature_mask=0, tradeoff_start=0
     )
     model = network(table, settings)
     optimiser = build_optimiser(model, settings)

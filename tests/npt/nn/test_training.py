@@ -6,6 +6,7 @@ import csv
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -29,7 +30,7 @@ from npt.nn.losses import tradeoff, training_loss
 from npt.nn.masking import Masked, mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import learning_rate
-from npt.nn.progress import FIELDS
+from npt.nn.progress import FIELDS, Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.training import (
     TrainingBatches,
@@ -74,7 +75,7 @@ def weights(model: NPT) -> list[torch.Tensor]:
 # The weights stay, so that a loss depends on the random draws alone.
 STILL = BATCHES.changed(
     batch_rows=None,
-    learning_rate=0,
+    learning_rate=1e-30,
     tradeoff="constant",
     tradeoff_start=0.5,
 )
@@ -388,6 +389,41 @@ def test_a_stamp_depends_on_the_code(
     with (tmp_path / source).open("a") as file:
         file.write("\n")
     assert stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES) != before
+
+
+def test_a_terminated_training_leaves_its_checkpoint(tmp_path: Path) -> None:
+    """As when a scheduler preempts its job."""
+    model, data = start(BATCHES)
+    train(model, data, BATCHES, 3)
+
+    class Terminating(Progress):
+        counted = 0
+
+        def updated(self) -> None:
+            super().updated()
+            self.counted += 1
+            if self.counted == 5:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    path = tmp_path / "state"
+    preempted, _ = start(BATCHES)
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit):
+        train(
+            preempted,
+            data,
+            BATCHES,
+            3,
+            checkpoint=Checkpoint(path, "one", 60),
+            follow=Terminating,
+        )
+    assert signal.getsignal(signal.SIGTERM) is before
+    state = Checkpoint(path, "one", 60).read()
+    assert state is not None
+    assert state["update"] == 5
+    resumed, _ = start(BATCHES)
+    train(resumed, data, BATCHES, 3, checkpoint=Checkpoint(path, "one", 60))
+    assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(resumed), strict=True))
 
 
 def test_other_or_damaged_checkpoints_are_ignored(

@@ -23,10 +23,14 @@ from workflow.runtime.folder_lock import claim
 CONFIG = {"folds": 0, "datasets": ["yacht"], "methods": ["knn"], "studies": {"main": {}}}
 
 
-def snakemake(*, dry_run: bool) -> Any:
+def snakemake(*, dry_run: bool, is_main_process: bool = True) -> Any:
     names = ("verbose", "printshellcmds", "debug_dag")
     settings = SimpleNamespace(dryrun=dry_run, quiet=None, **dict.fromkeys(names, False))
-    return SimpleNamespace(configfiles=[], is_main_process=True, output_settings=settings)
+    return SimpleNamespace(
+        configfiles=[],
+        is_main_process=is_main_process,
+        output_settings=settings,
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +46,16 @@ def test_started_run_keeps_its_plan() -> None:
     hooks.started(jobs, CONFIG)
     assert kept.load() == jobs.plan
     assert parse(Path(paths.CONFIG)) == CONFIG
+
+
+def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
+    """Whatever was edited since the run began."""
+    Path(paths.RESULTS).mkdir()
+    begun = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
+    hooks.started(begun, CONFIG)
+    edited = {**CONFIG, "methods": ["linear"], "folds": "no number"}
+    job = hooks.plan_jobs(edited, snakemake(dry_run=False, is_main_process=False))
+    assert job.plan == begun.plan
 
 
 @pytest.mark.parametrize("program", [["snakemake"], ["snakemake", "--no-hooks"]])
