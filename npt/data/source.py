@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from npt.atomic import replacing
+from npt.atomic import replacing, usual_mode
 from npt.data.declaration import Archive, Dataset, File, Reading
 from npt.data.download import download
 from npt.data.unpack import expand, take_out
@@ -204,7 +204,7 @@ class _Search:
                 if gzipped and isinstance(file, File):
                     return self._expand(file, part, url)
                 _check(file, part, url, "not kept; the address serves another file now")
-                part.chmod(0o644)
+                part.chmod(usual_mode())
                 part.replace(self.downloads / file.name)
             finally:
                 part.unlink(missing_ok=True)

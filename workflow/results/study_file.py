@@ -15,6 +15,7 @@ from npt.atomic import replacing
 from npt.interface import UserError
 from workflow.results.row import Row
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet computes
 # Columns whose values may look like numbers.
 TEXT = (
     "study",
@@ -46,8 +47,17 @@ def study_frame(rows: Iterable[Row], study: str) -> pd.DataFrame:
 def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
     """Write the rows of a study."""
     frame = study_frame(rows, study)
+    for name in frame.select_dtypes(exclude="number"):
+        frame[name] = frame[name].map(_without_formula)
     with replacing(path) as partial:
         frame.to_csv(partial, index=False)
+
+
+def _without_formula(cell: Any) -> Any:
+    """Text of others that a spreadsheet would compute, behind an apostrophe."""
+    if isinstance(cell, str) and cell.startswith(FORMULA):
+        return f"'{cell}"
+    return cell
 
 
 def read_study(path: Path) -> pd.DataFrame:

@@ -34,3 +34,10 @@ def test_numbers_keep_all_digits(tmp_path: Path) -> None:
 
 def test_frame_has_a_line_per_row() -> None:
     assert list(study_frame([row(fold=2), row(fold=0)], "main")["fold"]) == [2, 0]
+
+
+def test_text_that_a_spreadsheet_would_compute_is_quoted(tmp_path: Path) -> None:
+    frame = study([failed(reason="=HYPERLINK(1)"), row(fold=1, note="@sum", loss=-0.5)], tmp_path)
+    assert frame["reason"][0] == "'=HYPERLINK(1)"
+    assert frame["note"][1] == "'@sum"
+    assert frame["loss"][1] == -0.5
