@@ -27,8 +27,8 @@ from npt.table import PARTS
 from npt.validation import validated
 
 OPENML = "openml:"
-COLUMN_LISTS = ("categorical", "continuous", "drop", "missing")
-TEXTS = ("separator", "group", "time")
+COLUMN_LISTS = ("categorical", "continuous", "drop", "missing", "names")
+TEXTS = ("separator", "decimal", "group", "time")
 NUMBERS = {"folds": int, "validation-share": float, "test-rows": int}
 
 
@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Check a custom dataset and print its column types. "
         "The options are the keys of docs/data.md.",
     )
-    inspect.add_argument("path", help=f".csv, .tsv, .parquet or .arff, or {OPENML}NUMBER")
+    inspect.add_argument("path", help=f"file of text, .parquet, .arff or .xlsx, or {OPENML}NUMBER")
     inspect.add_argument("--target", required=True, help="column to predict")
     inspect.add_argument("--task", required=True, choices=get_args(CustomTask))
     optional = argparse.SUPPRESS

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 DASH = "–"
 NAN = float("nan")
+SMALL = 0.01  # a metric below is shown with three digits
+MOST_DECIMALS = 9
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,11 @@ def duration(value: float) -> str:
 
 
 def decimals(value: float) -> int:
-    """Number of decimals that a metric is shown with."""
-    return 3 if math.isnan(value) or abs(value) < 10 else 2
+    """Number of decimals that a metric is shown with: two or three, more of a small number."""
+    size = abs(value)
+    if 0 < size < SMALL:
+        return min(MOST_DECIMALS, 2 - math.floor(math.log10(size)))  # three digits
+    return 3 if math.isnan(value) or size < 10 else 2
 
 
 def counted(quantity: int, noun: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import rankdata
 
 from npt.data.custom.dataset import CustomDataset, CustomTask
 from npt.data.custom.description import listed
@@ -11,6 +12,7 @@ from npt.interface import UserError, unknown
 from npt.table import PARTS, Split, Table
 
 MIN_COMPARED_ROWS = 10
+MIN_TOLD_ROWS = 30  # rows beyond one for each level
 ROLES = ("target", "group", "time", "drop")
 TYPES = ("categorical", "continuous")
 
@@ -40,8 +42,22 @@ def _columns_under(dataset: CustomDataset, key: str) -> tuple[str, ...]:
 def _require_column(key: str, name: str, names: list[str]) -> None:
     if name in names:
         return
+    values = [other for other in names if _is_number(other)]
+    if key == "target" and values:
+        raise UserError(
+            f"target: there is no column {name!r}, and the first line holds {values[0]!r}; "
+            "a file without a header needs the names of its columns under `names`"
+        )
     reason, _, _ = unknown(name, names).partition("allowed:")
     raise UserError(f"{key}: column {reason}columns: {listed(names)}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_target(table: Table, task: CustomTask) -> None:
@@ -73,9 +89,10 @@ def check_target(table: Table, task: CustomTask) -> None:
 
 
 def check_copies(table: Table) -> None:
-    """No feature leaks the target: equals it, or is in bijection with its classes.
+    """No feature leaks the target: it orders the rows as the target does, or tells its class.
 
-    Rows in which either is missing are left out of the comparison.
+    Rows in which either is missing are left out of the comparison. A class is told by a number
+    in bijection with it, or by a category of which each level has one class.
 
     Raises:
         UserError: The feature.
@@ -87,17 +104,35 @@ def check_copies(table: Table) -> None:
         both = ~np.isnan(numbers) & ~np.isnan(table.truth)
         if both.sum() < MIN_COMPARED_ROWS:
             continue
-        if target.kind == "categorical":
-            leaks = _in_bijection(numbers[both], table.truth[both])
+        values = numbers[both]
+        truth = table.truth[both]
+        if target.kind == "continuous":
+            leaks = feature.kind == "continuous" and _orders(values, truth)
+        elif feature.kind == "continuous":
+            leaks = _in_bijection(values, truth)
         else:
-            leaks = feature.kind == "continuous" and np.array_equal(
-                numbers[both], table.truth[both]
-            )
+            leaks = _in_bijection(values, truth) or _tells(values, truth)
         if leaks:
             raise UserError(
                 f"column {feature.name!r} determines the target {target.name!r} in every row "
                 "(leakage); put it under `drop`"
             )
+
+
+def _orders(feature: np.ndarray, target: np.ndarray) -> bool:
+    """Whether rank correlation is 1 or -1 over at least ten different values (n,)."""
+    if len(np.unique(feature)) < MIN_COMPARED_ROWS:
+        return False
+    ranks = rankdata(feature)
+    order = rankdata(target)
+    return np.array_equal(ranks, order) or np.array_equal(ranks, len(ranks) + 1 - order)
+
+
+def _tells(levels: np.ndarray, classes: np.ndarray) -> bool:
+    """Whether each level (n,) has one class, in more rows than chance explains."""
+    pairs = np.unique(np.stack([levels, classes]), axis=1).shape[1]
+    number = len(np.unique(levels))
+    return pairs == number > 1 and len(levels) - number >= MIN_TOLD_ROWS
 
 
 def _in_bijection(feature: np.ndarray, classes: np.ndarray) -> bool:

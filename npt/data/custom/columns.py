@@ -48,6 +48,11 @@ def plain_columns(
             column = _trimmed(column, missing, numbers_allowed=field.name not in as_text)
         elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
             raise UserError(f"column {field.name!r} holds bytes that are not UTF-8 text")
+        elif pa.types.is_time(kind) or pa.types.is_duration(kind):
+            raise UserError(
+                f"column {field.name!r} holds times of day or durations; write them as numbers, "
+                "or put it under `drop`"
+            )
         elif not (pa.types.is_boolean(kind) or pa.types.is_null(kind)):
             raise UserError(
                 f"column {field.name!r} holds {kind}; allowed: numbers, text, booleans and dates"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,11 @@ from npt.data.custom.checks import (
     check_target,
 )
 from npt.data.custom.dataset import CustomDataset
+from npt.data.custom.delimited import Form
 from npt.data.custom.description import described
 from npt.data.custom.formats import Content, read_file, read_openml
 from npt.data.custom.inference import infer
-from npt.data.custom.times import seconds
+from npt.data.custom.times import are_dates, feature_seconds, seconds
 from npt.data.splits import splits
 from npt.interface import UserError
 from npt.table import Split, Table
@@ -91,9 +92,14 @@ def _read(dataset: CustomDataset, downloads: Path) -> Content:
         as_text.add(dataset.target)
     if dataset.openml is not None:
         return read_openml(dataset.openml, downloads, missing=dataset.missing, as_text=as_text)
-    return read_file(
-        dataset.path, separator=dataset.separator, missing=dataset.missing, as_text=as_text
+    form = Form(
+        separator=dataset.separator,
+        decimal=dataset.decimal,
+        names=dataset.names,
+        missing=dataset.missing,
+        as_text=as_text,
     )
+    return read_file(dataset.path, form)
 
 
 def _custom_table(dataset: CustomDataset, content: Content) -> CustomTable:
@@ -107,6 +113,8 @@ def _custom_table(dataset: CustomDataset, content: Content) -> CustomTable:
         raise UserError("column '' has no name; put '' under `drop` (a saved index?), or name it")
     if frame.shape[1] < 2:
         raise UserError(f"has no feature, only the target {dataset.target!r}")
+    frame, written_dates = _with_dates(dataset, content, frame)
+    content = replace(content, dates=(*content.dates, *written_dates))
     table = _encoded(dataset, content, frame)
     check_target(table, dataset.task)
     check_copies(table)
@@ -114,6 +122,19 @@ def _custom_table(dataset: CustomDataset, content: Content) -> CustomTable:
         raise UserError(f"test_rows: {dataset.test_rows} leaves none of the {table.rows} rows")
     description = described(dataset, table, content)
     return CustomTable(table, groups, times, description, content.sha256)
+
+
+def _with_dates(
+    dataset: CustomDataset, content: Content, frame: pd.DataFrame
+) -> tuple[pd.DataFrame, list[str]]:
+    """The frame with features of written dates as seconds, and their names."""
+    names = []
+    for name in frame.columns:
+        is_declared = name in (*dataset.categorical, *content.categories, dataset.target)
+        if not is_declared and frame[name].dtype.kind == "O" and are_dates(frame[name]):
+            names.append(name)
+    columns = {name: feature_seconds(frame[name], name) for name in names}
+    return frame.assign(**columns), names
 
 
 def _encoded(dataset: CustomDataset, content: Content, frame: pd.DataFrame) -> Table:

@@ -56,7 +56,7 @@ class CustomDataset(Strict):
     """Identifier in paths and configurations."""
 
     path: str = ""
-    """.csv or .tsv file (also gzipped), .parquet or .arff file."""
+    """File of text (.csv, .tsv, .txt, .data, .dat, also compressed), .parquet, .arff or .xlsx."""
 
     openml: Annotated[int, Field(ge=1)] | None = None
     """Number of a dataset of OpenML, instead of `path`."""
@@ -80,7 +80,13 @@ class CustomDataset(Strict):
     """Cells to read as missing, in addition to those that are empty, NA, NaN, ..."""
 
     separator: Annotated[str, Field(max_length=1)] = ""
-    """Separator of a .csv file; inferred from its header by default."""
+    """Separator of a file of text, a blank for any number of blanks; inferred by default."""
+
+    decimal: Annotated[str, Field(pattern=r"^[.,]$")] = "."
+    """Decimal point of a file of text."""
+
+    names: Names = ()
+    """Names of the columns of a file of text without a header."""
 
     group: Name = ""
     """Column whose rows of equal value stay in one part of a fold."""

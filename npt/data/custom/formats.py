@@ -1,18 +1,27 @@
-"""Read the columns of a CSV, Parquet or ARFF file, or of an OpenML dataset."""
+"""Read the columns of a file of text, Parquet, ARFF or Excel, or of an OpenML dataset."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 import warnings
-import zlib
+import zipfile
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from npt.data.custom.columns import MISSING, exact_frame, plain_columns
+from npt.data.custom.delimited import (
+    COMPRESSED,
+    TEXT_ENDINGS,
+    Form,
+    content_of,
+    first_line,
+    plain_name,
+    read_delimited,
+    require_names,
+)
 from npt.data.source import sha256_of
 from npt.interface import UserError
 
@@ -20,11 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-MAX_COLUMNS = 10_000
-HEADER_BYTES = 4 << 20
-SEPARATORS = ",;\t|"
-CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
-ENDINGS = (*CSV_ENDINGS, ".parquet", ".arff")
+EXCEL = (".xlsx", ".xls")
+ENDINGS = (*TEXT_ENDINGS, ".parquet", ".arff", ".xlsx")
 ARFF_NUMBERS = ("NUMERIC", "REAL", "INTEGER")
 
 
@@ -38,6 +44,7 @@ class Content:
         dates: Columns of dates, which are seconds in the frame.
         index: Columns that pandas stored as an index, which the frame lacks.
         categories: Columns that the format declares as categories.
+        unused: Words for missing cells that no cell has.
     """
 
     frame: pd.DataFrame
@@ -45,6 +52,7 @@ class Content:
     dates: tuple[str, ...] = ()
     index: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 def file_at(path: str) -> Path | None:
@@ -56,20 +64,8 @@ def file_at(path: str) -> Path | None:
         return None
 
 
-def read_file(
-    path: str,
-    *,
-    separator: str = "",
-    missing: Sequence[str] = (),
-    as_text: Collection[str] = (),
-) -> Content:
-    """Columns of a file.
-
-    Args:
-        path: File with one of the `ENDINGS`.
-        separator: Separator of a .csv file; inferred from its header by default.
-        missing: Cells to read as missing, in addition to the usual ones.
-        as_text: Columns to read as text, even if they hold numbers.
+def read_file(path: str, form: Form) -> Content:
+    """Columns of a file with one of the `ENDINGS`.
 
     Raises:
         UserError: What is wrong, without the name of the file.
@@ -79,19 +75,51 @@ def read_file(
         raise UserError(f"there is no such file (searched in {Path.cwd()})")
     if file.stat().st_size == 0:
         raise UserError("is empty")
-    name = file.name.lower()
+    name = plain_name(file.name)
+    if form.names and not name.endswith((*TEXT_ENDINGS, *EXCEL)):
+        raise UserError("names: the format has names of its own")
     index: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    missing = form.missing
     if name.endswith(".parquet"):
         table, index = _from_parquet(file)
     elif name.endswith(".arff"):
         table = _from_arff(file)
-    elif name.endswith(CSV_ENDINGS):
-        default = "\t" if ".tsv" in name else ""
+    elif name.endswith((*TEXT_ENDINGS, *EXCEL)):
+        content = _from_excel(file) if name.endswith(EXCEL) else content_of(file)
+        unused = _unused(content, missing)
         missing = (*MISSING, *missing)
-        table = _from_csv(file, separator or default, missing, as_text)
+        table = read_delimited(content, name, replace(form, missing=missing))
     else:
-        raise UserError(f"has none of the endings {', '.join(ENDINGS)}")
-    return _content(table, sha256_of(file), missing, as_text, index)
+        raise UserError(
+            f"has none of the endings {', '.join(ENDINGS)} (text also {', '.join(COMPRESSED)})"
+        )
+    read = _content(table, sha256_of(file), missing, form.as_text, index)
+    return replace(read, unused=unused)
+
+
+def _from_excel(path: Path) -> bytes:
+    """The first sheet as comma-separated text."""
+    import pandas as pd
+
+    try:
+        frame = pd.read_excel(path, header=None, dtype=object)
+    except ImportError:
+        raise UserError("needs `pip install openpyxl`; or save it as CSV") from None
+    except (ValueError, OSError, zipfile.BadZipFile) as error:
+        raise UserError(f"cannot be read as Excel: {first_line(error)}; save it as CSV") from None
+    return frame.to_csv(index=False, header=False).encode()
+
+
+def _unused(content: bytes, missing: Sequence[str]) -> tuple[str, ...]:
+    """Words for missing cells that no cell has."""
+    unused = []
+    for word in missing:
+        decimals = rb"(?:\.0*)?"  # -999.0 is -999
+        cell = rb"(?m)(?:^|[\s,;|\"])" + re.escape(word.encode()) + decimals + rb"(?:[\s,;|\"]|$)"
+        if not re.search(cell, content):
+            unused.append(word)
+    return tuple(unused)
 
 
 def read_openml(
@@ -129,7 +157,7 @@ def read_openml(
         reason = getattr(error, "reason", error)
         raise UserError(f"cannot be fetched ({reason}), and is not in {home}") from None
     except (ValueError, OSError, HTTPException) as error:
-        raise UserError(f"cannot be fetched: {_first_line(error)}") from None
+        raise UserError(f"cannot be fetched: {first_line(error)}") from None
     hashes = pd.util.hash_pandas_object(fetched.frame, index=False)
     digest = hashlib.sha256(hashes.to_numpy().tobytes()).hexdigest()
     table = pa.Table.from_pandas(fetched.frame, preserve_index=False)
@@ -145,7 +173,9 @@ def _content(
 ) -> Content:
     import pyarrow as pa
 
-    _require_names(table.column_names)
+    table = table.rename_columns([name.strip() for name in table.column_names])
+    table = _without_empty_columns(table)
+    require_names(table.column_names)
     if not table.num_rows:
         raise UserError("has a header and no rows")
     categories = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
@@ -153,65 +183,13 @@ def _content(
     return Content(exact_frame(table), sha256, dates, index, tuple(categories))
 
 
-def _require_names(names: Sequence[str]) -> None:
-    """Column names are few enough, printable and unique."""
-    if len(names) > MAX_COLUMNS:
-        raise UserError(f"has {len(names):,} columns; at most {MAX_COLUMNS:,} are allowed")
-    numbers: dict[str, int] = {}
-    for number, name in enumerate(names, 1):
-        if name in numbers:
-            raise UserError(f"columns {numbers[name]} and {number} are both named {name!r}")
-        if not name.isprintable():
-            raise UserError(f"column {number} has a line break or the like in its name {name!r}")
-        numbers[name] = number
-
-
-def _from_csv(
-    path: Path, separator: str, missing: Sequence[str], as_text: Collection[str]
-) -> pa.Table:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    header = _header(path)
-    if not separator:
-        unquoted = re.sub(r'"[^"]*"', "", header)
-        separator = max(SEPARATORS, key=unquoted.count)
-    columns = header.count(separator) + 1
-    if columns > MAX_COLUMNS:
-        raise UserError(f"has {columns:,} columns or more; at most {MAX_COLUMNS:,} are allowed")
-    try:
-        return csv.read_csv(
-            str(path),
-            csv.ReadOptions(use_threads=False),
-            csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            csv.ConvertOptions(
-                null_values=missing,
-                column_types=dict.fromkeys(as_text, pa.string()),
-            ),
-        )
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UserError(
-            f"cannot be read as UTF-8 text separated by {separator!r}: {_first_line(error)}"
-        ) from None
-
-
-def _header(path: Path) -> str:
-    """First line of a CSV file, or the beginning of a very long one."""
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    try:
-        with opener(path, "rb") as stream:
-            line = stream.readline(HEADER_BYTES).partition(b"\r")[0]
-    except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"cannot be read: {_first_line(error)}") from None
-    if not line.strip():
-        raise UserError("has an empty line instead of a header")
-    if b"\0" in line:
-        raise UserError("is not text (it has zero bytes)")
-    truncated = len(line) == HEADER_BYTES
-    try:
-        return line.decode("utf-8-sig", errors="replace" if truncated else "strict").rstrip("\n")
-    except UnicodeDecodeError:
-        raise UserError("has a header that is not UTF-8; save the file as UTF-8") from None
+def _without_empty_columns(table: pa.Table) -> pa.Table:
+    """A table without columns that have neither a name nor a cell, as spreadsheets leave them."""
+    kept = []
+    for j, name in enumerate(table.column_names):
+        if name or table.column(j).null_count < table.num_rows:
+            kept.append(j)
+    return table.select(kept)
 
 
 def _from_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
@@ -221,11 +199,11 @@ def _from_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
 
     try:
         file = parquet.ParquetFile(path)
-        _require_names(file.schema_arrow.names)
+        require_names(file.schema_arrow.names)
         table = file.read(use_threads=False)
         stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise UserError(f"cannot be read as Parquet: {_first_line(error)}") from None
+        raise UserError(f"cannot be read as Parquet: {first_line(error)}") from None
     index = [name for name in stored if isinstance(name, str) and name in table.column_names]
     return table.drop_columns(index), tuple(index)
 
@@ -237,9 +215,9 @@ def _from_arff(path: Path) -> pa.Table:
     try:
         content = arff.loads(path.read_text(encoding="utf-8-sig"))
     except (arff.ArffException, ValueError) as error:
-        raise UserError(f"cannot be read as ARFF: {_first_line(error)}") from None
+        raise UserError(f"cannot be read as ARFF: {first_line(error)}") from None
     names = [name for name, _ in content["attributes"]]
-    _require_names(names)
+    require_names(names)
     if not content["data"]:
         raise UserError("has a header and no rows")
     arrays = []
@@ -249,9 +227,3 @@ def _from_arff(path: Path) -> pa.Table:
         declared_classes = isinstance(kind, list)
         arrays.append(array.dictionary_encode() if declared_classes else array)
     return pa.table(arrays, names=names)
-
-
-def _first_line(error: BaseException) -> str:
-    """Beginning of an error's text, without the rows that Arrow quotes."""
-    text, _, _ = str(error).partition("Row:")
-    return " ".join(text.split())[:200]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -75,7 +76,8 @@ def _numbers(series: pd.Series, name: str) -> pd.Series:
     except (ValueError, TypeError):
         wrong = series[pd.to_numeric(series, errors="coerce").isna() & series.notna()]
         cell = f"{wrong.iloc[0]!r} in row {wrong.index[0] + 1}" if len(wrong) else "something else"
-        raise UserError(f"column {name!r} is continuous and has {cell}") from None
+        advice = _advice(str(wrong.iloc[0])) if len(wrong) else "put the column under `drop`"
+        raise UserError(f"column {name!r} is continuous and has {cell}; {advice}") from None
     sizes = np.abs(numbers.to_numpy(np.float64, na_value=np.nan))
     _refuse(np.isinf(sizes), name, "infinite values", "leave missing cells empty")
     _refuse(sizes > MAX_NUMBER, name, "numbers beyond 1e100", "leave missing cells empty")
@@ -83,6 +85,15 @@ def _numbers(series: pd.Series, name: str) -> pd.Series:
         advice = "put an identifier under `drop`, a class under `categorical`"
         _refuse(sizes > MAX_EXACT, name, "whole numbers beyond 2^53, which are not exact", advice)
     return numbers
+
+
+def _advice(cell: str) -> str:
+    """What to do about a cell that is no number."""
+    if re.fullmatch(r"[-+]?[0-9.]*,[0-9]+", cell.strip()):
+        return "is the comma its decimal point? Then say `decimal: ','`"
+    if re.search(SIGNS, cell):
+        return "write it as digits with a decimal point"
+    return "put it under `missing` if it stands for a missing cell"
 
 
 def _refuse(wrong: np.ndarray, name: str, found: str, advice: str) -> None:
@@ -160,6 +171,7 @@ def _check_signs(levels: pd.Series, name: str) -> None:
         text = without_signs.str.replace(",", replacement, regex=False)
         if pd.to_numeric(text, errors="coerce").notna().all():
             raise UserError(
-                f"column {name!r} holds numbers such as {levels[changed].iloc[0]!r}; "
-                "write them as digits with a decimal point, or put the column under `categorical`"
+                f"column {name!r} holds numbers such as {levels[changed].iloc[0]!r}; write them "
+                "as digits with a decimal point, say `decimal: ','`, or put the column under "
+                "`categorical`"
             )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import Any
 
-from npt.data.custom.formats import SEPARATORS, file_at
+from npt.data.custom.delimited import OPENERS, SEPARATORS, UNREADABLE, is_delimited
+from npt.data.custom.formats import file_at
 
 SAMPLE_BYTES = 1 << 18
+COMPRESSION = 5  # a usual ratio, where the file does not tell
 SIZE_BYTES = 4  # at the end of a gzip file, which hold its size before compression
 
 
@@ -22,9 +23,11 @@ def estimated_shape(path: str, separator: str = "") -> tuple[int, int] | None:
         return None
     if file.name.lower().endswith(".parquet"):
         return _of_parquet(file)
+    if not is_delimited(file.name) or file.suffix.lower() == ".zip":
+        return None
     try:
         return _of_text(file, separator)
-    except (OSError, EOFError):
+    except UNREADABLE:
         return None
 
 
@@ -40,18 +43,20 @@ def _of_parquet(file: Path) -> tuple[int, int] | None:
 
 
 def _of_text(file: Path, separator: str) -> tuple[int, int] | None:
-    is_compressed = file.suffix.lower() == ".gz"
-    opener: Any = gzip.open if is_compressed else open
+    ending = file.suffix.lower()
+    opener: Any = OPENERS.get(ending, open)
     with opener(file, "rb") as stream:
         sample: bytes = stream.read(SAMPLE_BYTES)
     lines = [line for line in sample.splitlines() if line.strip()]
     if not lines:
         return None
     size = file.stat().st_size
-    if is_compressed:
+    if ending == ".gz":
         with file.open("rb") as stream:
             stream.seek(-SIZE_BYTES, 2)
             size = int.from_bytes(stream.read(), "little")
+    elif ending in OPENERS:
+        size *= COMPRESSION
     separators = separator or SEPARATORS
     header = lines[0].decode("utf-8", errors="replace")
     columns = 1 + max(header.count(letter) for letter in separators)

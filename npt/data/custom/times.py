@@ -12,6 +12,7 @@ from npt.interface import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
+DAY = r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
 RELATIVE_DATES = ("now", "today")  # pandas reads them as dates
 
 
@@ -68,6 +69,33 @@ def _in_one_style(series: pd.Series, name: str) -> pd.Series:
             "write dates as 2001-12-31"
         )
     return month_first
+
+
+def are_dates(series: pd.Series) -> bool:
+    """Whether all known cells of a column of text are written as days, such as 31/12/1960."""
+    known = series.dropna()
+    if not len(known) or not all(isinstance(cell, str) for cell in known):
+        return False
+    return bool(known.str.fullmatch(DAY).all())
+
+
+def feature_seconds(series: pd.Series, name: str) -> pd.Series:
+    """Dates as seconds since 1970, missing where a cell is.
+
+    Raises:
+        UserError: The dates have more than one reading.
+    """
+    import pandas as pd
+
+    is_known = series.notna()
+    try:
+        known = seconds(series[is_known].reset_index(drop=True), name)
+    except UserError as error:
+        reason = str(error).removeprefix("time: ")
+        raise UserError(f"column {reason}, or put it under `drop` or `categorical`") from None
+    values = np.full(len(series), np.nan)
+    values[is_known.to_numpy()] = known
+    return pd.Series(values, series.index)
 
 
 def _unreadable(name: str) -> UserError:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from workflow.report import cells
-from workflow.report.cells import MISSING, Cell
+from workflow.report.cells import MISSING, Cell, decimals
 
 NAN = math.nan
 
@@ -54,3 +54,11 @@ def test_missing_number_is_a_dash(cell: Cell) -> None:
 def test_text_is_no_number() -> None:
     assert not cells.text("1-NN").is_number
     assert cells.text("1-NN").value is None
+
+
+@pytest.mark.parametrize(
+    ("value", "digits"),
+    [(150.0, 2), (10.0, 2), (9.9, 3), (0.05, 3), (0.00105, 5), (-0.00125, 5), (0.0, 3), (1e-20, 9)],
+)
+def test_small_metrics_can_be_told_apart(value: float, digits: int) -> None:
+    assert decimals(value) == digits

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -198,3 +202,146 @@ def test_parquet_columns_of_other_types_are_refused(cell: object, tmp_path: Path
     frame().assign(tags=[cell] * ROWS).to_parquet(tmp_path / "my.parquet")
     with pytest.raises(UserError, match="'tags'"):
         read(tmp_path / "my.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "compress"),
+    [
+        ("my.data", ",", bytes),
+        ("my.txt", ";", bytes),
+        ("my.csv.xz", ",", lzma.compress),
+        ("my.csv.bz2", ",", bz2.compress),
+        ("my.csv.GZ", ",", gzip.compress),
+        ("my.tab", "\t", bytes),
+    ],
+)
+def test_every_form_of_text_gives_the_same_table(
+    name: str, separator: str, compress: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    expected = read(write(tmp_path, frame())).table
+    path = tmp_path / name
+    path.write_bytes(compress(frame().to_csv(index=False, sep=separator).encode()))
+    table = read(path).table
+    assert table.columns == expected.columns
+    assert np.array_equal(table.values, expected.values)
+
+
+def test_an_archive_of_one_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "my.csv.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("my.csv", frame().to_csv(index=False))
+    assert kinds(read(path).table) == KINDS
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("other.csv", "")
+    with pytest.raises(UserError, match="holds 2 files"):
+        read(path)
+
+
+def test_runs_of_blanks_separate(tmp_path: Path) -> None:
+    lines = ["  size   price", *(f" {i % 7}.5    {i}.25  " for i in range(40))]
+    path = write(tmp_path, "\n".join(lines), "my.dat")
+    table = read(path, separator=" ").table
+    assert kinds(table) == {"size": "continuous", "price": "continuous"}
+    assert table.truth[3] == 3.25
+    with pytest.raises(UserError, match="name its separator, such as `separator: ' '`"):
+        read(path)
+
+
+def test_a_file_without_a_header_needs_names(tmp_path: Path) -> None:
+    path = write(tmp_path, frame().to_csv(index=False, header=False))
+    with pytest.raises(UserError, match=r"a file without a header needs .* `names`"):
+        read(path)
+    assert kinds(read(path, names=list(KINDS)).table) == KINDS
+    with pytest.raises(UserError, match="names: 2 names for 6 columns"):
+        read(path, names=["a", "price"])
+
+
+def test_decimal_commas_can_be_declared(tmp_path: Path) -> None:
+    path = write(tmp_path, frame().to_csv(index=False, sep=";", decimal=","))
+    table = read(path, decimal=",").table
+    assert table.truth.tolist() == frame()["price"].tolist()
+    with pytest.raises(UserError, match="decimal: ','"):
+        read(path)
+
+
+def test_names_are_trimmed_and_empty_columns_left_out(tmp_path: Path) -> None:
+    lines = ["# made by hand", "size , price,,", *(f"{i % 7}.5,{i},," for i in range(40))]
+    table = read(write(tmp_path, "\n".join(lines))).table
+    assert [column.name for column in table.columns] == ["size", "price"]
+
+
+def test_a_header_may_begin_with_a_hash(tmp_path: Path) -> None:
+    lines = ["#size,price", *(f"{i % 7}.5,{i}" for i in range(40))]
+    table = read(write(tmp_path, "\n".join(lines))).table
+    assert [column.name for column in table.columns] == ["#size", "price"]
+
+
+def test_leading_zeros_make_a_category(tmp_path: Path) -> None:
+    data = frame().assign(code=[f"{i % 7:05d}" for i in range(ROWS)], share=0.05)
+    table = read(write(tmp_path, data)).table
+    assert kinds(table) == {**KINDS, "code": "categorical", "share": "continuous"}
+    (code,) = [column for column in table.columns if column.name == "code"]
+    assert code.levels[1] == "00001"
+
+
+def test_written_dates_are_read_as_times_are(tmp_path: Path) -> None:
+    days = pd.date_range("1960-12-01", periods=ROWS)
+    path = write(tmp_path, frame().assign(day=days.strftime("%d/%m/%Y")))
+    custom = read(path)
+    (day,) = [j for j, column in enumerate(custom.table.columns) if column.name == "day"]
+    assert custom.table.numbers(day)[0] == days[0].timestamp()
+    ambiguous = write(tmp_path, frame().assign(day=["1/2/2001", "3/4/2001"] * 20))
+    with pytest.raises(UserError, match="column 'day': '1/2/2001' in row 1 is"):
+        read(ambiguous)
+
+
+def test_doubts_are_described(tmp_path: Path) -> None:
+    data = frame().assign(id=range(ROWS), same=1, **{"a,b": [i % 3 for i in range(ROWS)]})
+    path = write(tmp_path, pd.concat([data, data[:2]]))
+    lines = read(path, missing=["-888"], drop=["rooms"]).description
+    text = "\n".join(lines)
+    assert "constant: same" in text
+    assert "'a,b (3)'" in text
+    assert "under `missing`, but in no cell: -888" in text
+    assert "rows that equal another one: 4" in text
+    assert "row numbers or identifiers" not in text  # two are repeated
+    assert "put them under `drop`: id" in "\n".join(read(write(tmp_path, data)).description)
+
+
+def test_a_number_that_means_missing_is_found(tmp_path: Path) -> None:
+    data = frame()
+    data.loc[3, "size"] = -999.0
+    custom = read(write(tmp_path, data), missing=["-999"])
+    assert "in no cell" not in "\n".join(custom.description)
+    assert np.isnan(custom.table.numbers(0)[3])
+
+
+@pytest.mark.parametrize(
+    ("cell", "advice"),
+    [
+        ("0,1257", "decimal: ','"),
+        ("0.1%", "write it as digits"),
+        ("?", "put it under `missing`"),
+    ],
+)
+def test_a_target_that_is_no_number_has_advice(cell: str, advice: str, tmp_path: Path) -> None:
+    data = frame().astype({"price": object})
+    data.loc[5, "price"] = cell
+    with pytest.raises(UserError, match=f"'price' is continuous and has .*{advice}"):
+        read(write(tmp_path, data.to_csv(index=False, sep=";")))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_feature_that_orders_the_rows_as_the_target_does_is_refused(
+    sign: int, tmp_path: Path
+) -> None:
+    path = write(tmp_path, frame().assign(leak=lambda data: sign * np.exp(data["price"] / 100)))
+    with pytest.raises(UserError, match="'leak' determines the target"):
+        read(path)
+
+
+def test_a_category_that_tells_the_class_is_refused(tmp_path: Path) -> None:
+    data = frame()
+    data["code"] = data["colour"] + (data["rooms"] % 2).astype(str)
+    with pytest.raises(UserError, match="'code' determines the target"):
+        read(write(tmp_path, data), target="colour", task="classification")
