@@ -131,7 +131,7 @@ class Dataset:
     split_rule: SplitRule = SplitRule()
     class_counts: tuple[int, ...] = ()
     target_sigma: float | None = None
-    in_paper: bool = True
+    in_paper: bool = False
     folder: str = ""
     image: Image | None = None
 

@@ -102,6 +102,8 @@ def _folds_of(name: str, config: Config, dataset: str) -> Folds:
         key, folds = f"studies.{name}.folds", block.folds
     if not folds:
         return tuple(range(min(rule.used, number)))
+    if number == 1 and folds[0] == 0:
+        return (0,)  # a fixed test set beside tables with several folds
     if folds[-1] >= number:
         raise UserError(f"{key}: {folds[-1]} is outside the folds 0-{number - 1} of {dataset}")
     if len(format_folds(folds)) > LONGEST_NAME:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from npt.data.custom.dataset import CustomDataset, CustomTask
 from npt.data.custom.description import listed
@@ -121,6 +120,8 @@ def check_copies(table: Table) -> None:
 
 def _orders(feature: np.ndarray, target: np.ndarray) -> bool:
     """Whether rank correlation is 1 or -1 over at least ten different values (n,)."""
+    from scipy.stats import rankdata
+
     if len(np.unique(feature)) < MIN_COMPARED_ROWS:
         return False
     ranks = rankdata(feature)

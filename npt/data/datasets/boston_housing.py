@@ -59,6 +59,7 @@ DATASET = Dataset(
     readings=(Reading((SOURCE,), read),),
     licence="not stated",
     target_sigma=9.188011545278203,
+    in_paper=True,
 )
 
 ALTERNATIVES = (

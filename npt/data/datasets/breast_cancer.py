@@ -74,4 +74,5 @@ DATASET = Dataset(
     readings=(Reading((UPSTREAM,), read_upstream), Reading((BUNDLED,), read_scikit_learn)),
     licence="CC BY 4.0",
     class_counts=(357, 212),
+    in_paper=True,
 )

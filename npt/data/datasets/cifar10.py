@@ -67,6 +67,5 @@ DATASET = Dataset(
     licence="not stated",
     split_rule=SplitRule(folds=1, used=1, validation_share=0.1, fixed_test_rows=10_000),
     class_counts=(6_000,) * 10,
-    in_paper=False,
     image=Image(3, 32, 32, CENTRE, SCALE),
 )

@@ -87,6 +87,7 @@ DATASET = Dataset(
     readings=(Reading((SPREADSHEET,), read_spreadsheet), Reading((ROUNDED,), read_rounded)),
     licence="CC BY 4.0",
     target_sigma=16.697630409134263,
+    in_paper=True,
 )
 
 ALTERNATIVES = (

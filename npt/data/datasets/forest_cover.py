@@ -51,4 +51,5 @@ DATASET = Dataset(
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=5, used=1, validation_share=0.1),
     class_counts=(211_840, 283_301, 35_754, 2_747, 9_493, 17_367, 20_510),
+    in_paper=True,
 )

@@ -43,4 +43,5 @@ DATASET = Dataset(
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=1, used=1, validation_share=0.125, fixed_test_rows=500_000),
     class_counts=(5_170_877, 5_829_123),
+    in_paper=True,
 )

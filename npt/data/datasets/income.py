@@ -60,4 +60,5 @@ DATASET = Dataset(
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=1, used=1, validation_share=0.125, fixed_test_rows=99_762),
     class_counts=(280_717, 18_568),
+    in_paper=True,
 )

@@ -66,4 +66,5 @@ DATASET = Dataset(
     licence="public",
     split_rule=SplitRule(folds=5, used=1, validation_share=0.1),
     class_counts=(64_007, 8_976),
+    in_paper=True,
 )

@@ -71,6 +71,5 @@ DATASET = Dataset(
     licence="CC BY-SA 3.0",
     split_rule=SplitRule(folds=1, used=1, validation_share=0.125, fixed_test_rows=10_000),
     class_counts=(6_903, 7_877, 6_990, 7_141, 6_824, 6_313, 6_876, 7_293, 6_825, 6_958),
-    in_paper=False,
     image=Image(1, 28, 28),
 )

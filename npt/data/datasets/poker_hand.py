@@ -49,6 +49,7 @@ DATASET = Dataset(
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=1, used=1, validation_share=0.125, fixed_test_rows=1_000_000),
     class_counts=(513_702, 433_097, 48_828, 21_634, 3_978, 2_050, 1_460, 236, 17, 8),
+    in_paper=True,
 )
 
 ALTERNATIVES = (

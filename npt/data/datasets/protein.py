@@ -49,6 +49,7 @@ DATASET = Dataset(
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=5, used=1, validation_share=0.1),
     target_sigma=6.118244779017878,
+    in_paper=True,
 )
 
 ALTERNATIVES = (

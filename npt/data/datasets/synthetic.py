@@ -67,5 +67,4 @@ DATASET = Dataset(
     readings=(Reading((), read),),
     licence="CC0",
     class_counts=(60, 60),
-    in_paper=False,
 )

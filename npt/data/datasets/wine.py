@@ -57,5 +57,4 @@ DATASET = Dataset(
     readings=(Reading((BUNDLED,), read),),
     licence="CC BY 4.0",
     class_counts=(59, 71, 48),
-    in_paper=False,
 )

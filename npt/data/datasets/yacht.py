@@ -53,6 +53,7 @@ DATASET = Dataset(
     readings=(Reading((SOURCE,), read),),
     licence="CC BY 4.0",
     target_sigma=15.135858907655322,
+    in_paper=True,
 )
 
 ALTERNATIVES = (

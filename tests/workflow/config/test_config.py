@@ -296,6 +296,12 @@ def test_folds_are_parsed(value: Any, folds: tuple[int, ...]) -> None:
     assert studies_of(read(raw(folds=value)))["main"].folds["yacht"] == folds
 
 
+def test_a_fixed_test_set_is_the_first_fold() -> None:
+    studies = studies_of(read(raw(folds="0-2", datasets=["yacht", "poker_hand"])))
+    assert studies["main"].folds == {"yacht": (0, 1, 2), "poker_hand": (0,)}
+    assert "1 is outside the folds 0-0" in error_of(raw(folds=1, datasets=["poker_hand"]))
+
+
 def test_all_folds_are_those_of_the_dataset() -> None:
     studies = studies_of(read(raw(folds="all", datasets=["yacht", "protein"])))
     assert studies["main"].folds == {"yacht": tuple(range(10)), "protein": (0,)}
