@@ -26,6 +26,9 @@ class UserError(Exception):
     """
 
 
+MOST_NAMED = 60  # allowed names that an error lists
+
+
 def unknown(name: Any, allowed: Iterable[str]) -> str:
     """Part of an error message about an unknown name, with the nearest allowed one.
 
@@ -35,7 +38,10 @@ def unknown(name: Any, allowed: Iterable[str]) -> str:
     names = list(allowed)
     nearest = difflib.get_close_matches(str(name), names, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-    return f"{name!r} is unknown; {hint}allowed: {', '.join(names)}"
+    shown = names[:MOST_NAMED]
+    if len(names) > MOST_NAMED:
+        shown.append(f"and {len(names) - MOST_NAMED:,} more")
+    return f"{name!r} is unknown; {hint}allowed: {', '.join(shown)}"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ need a measured or a given rate.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from npt.interface import UserError
@@ -30,10 +31,11 @@ def main() -> None:
         "--gpu-teraflops", type=float, help="rate of trainings on your GPU in 10^12 operations/s"
     )
     arguments = options.parse_args()
-    if arguments.gpu_teraflops is not None and arguments.gpu_teraflops <= 0:
-        raise UserError(f"--gpu-teraflops: {arguments.gpu_teraflops} is not above 0")
+    rate = arguments.gpu_teraflops
+    if rate is not None and not 0 < rate < math.inf:
+        raise UserError(f"--gpu-teraflops: {rate} is not a number above 0")
     plan = Plan.of(read_file(arguments.configfile))
-    print(table(estimate(plan), arguments.gpu_teraflops))
+    print(table(estimate(plan), rate))
     beyond = beyond_limits(plan)
     if beyond:
         stem, hours = next(iter(beyond.items()))
