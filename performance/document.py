@@ -39,7 +39,11 @@ DOCUMENTS = {
         "row_models/saint ablation",
         "row_models/corruption corruption",
         "row_models/dose_response dose_response",
+        "row_models/deletion deletion",
+        "row_models/lookup lookup",
+        "row_models/lookup_add_one lookup",
         "row_models/attention attention",
+        "row_models/instrument instrument",
     ],
     "docs/performance.md": [
         "npt_step.cpu",

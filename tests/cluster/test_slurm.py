@@ -160,7 +160,10 @@ def test_lost_job_returns_with_more_memory(
     most = max(
         int(amount) for job in after.values() for amount in re.findall(r"mem=(\d+)M", job["line"])
     )
-    assert most == 2 * first
+    expected = {2 * first}
+    if how == "cancelled":  # a training that had begun leaves a checkpoint, and needs no more
+        expected.add(first)
+    assert most in expected
 
 
 def test_generic_scheduler_gives_the_same_results(local: dict[str, bytes], tmp_path: Path) -> None:

@@ -152,11 +152,15 @@ def duration(value: float) -> str:
 
 
 def decimals(value: float) -> int:
-    """Number of decimals that a metric is shown with: two or three, more of a small number."""
-    size = abs(value)
-    if 0 < size < SMALL:
-        return min(MOST_DECIMALS, 2 - math.floor(math.log10(size)))  # three digits
-    return 3 if math.isnan(value) or size < 10 else 2
+    """Number of decimals that a difference of metrics is shown with."""
+    return 3 if math.isnan(value) or abs(value) < 10 else 2
+
+
+def metric_decimals(value: float) -> int:
+    """Number of decimals that a metric is shown with: three digits of a small one."""
+    if 0 < value < SMALL:
+        return min(MOST_DECIMALS, 2 - math.floor(math.log10(value)))
+    return decimals(value)
 
 
 def counted(quantity: int, noun: str) -> str:

@@ -14,7 +14,7 @@ from npt.interface import Resources, Savable, Trial
 from npt.metrics import METRICS, PAPER_METRICS
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.report.cells import decimals, formatted
+from workflow.report.cells import formatted, metric_decimals
 from workflow.results.fitting import FittedFold, fit_fold
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
@@ -108,7 +108,7 @@ def _outcome(job: Job, fitted: FittedFold | SearchedFold) -> str:
         return f"{fold}{row.status}, {row.reason}"
     metric = METRICS[PAPER_METRICS[row.task]]
     score = fold_scores(job.prepared, row.fold, fitted.arrays)[f"test_{metric.name}"]
-    return f"{fold}{metric.title} {formatted(score, decimals(score))}"
+    return f"{fold}{metric.title} {formatted(score, metric_decimals(score))}"
 
 
 def _summary(row: Row) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from workflow.report.cells import MISSING, Cell, decimals, number, percent, text
+from workflow.report.cells import MISSING, Cell, metric_decimals, number, percent, text
 from workflow.report.titles import dataset_title, method_titles
 
 
@@ -50,7 +50,7 @@ def with_errors(
     cells = []
     pairs = zip(frame[column], frame[error], strict=True)
     for mean, standard_error in pairs:
-        places = decimals(mean) if digits is None else digits
+        places = metric_decimals(mean) if digits is None else digits
         cell = number(mean, places, error=standard_error, sign=sign)
         cells.append(cell)
     return cells

@@ -11,7 +11,7 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, decimals, emphasised, number
+from workflow.report.cells import Cell, emphasised, metric_decimals, number
 from workflow.report.cost import cost
 from workflow.report.notes import failure_notes, unranked_notes
 from workflow.report.published import (
@@ -132,13 +132,13 @@ def _section(dataset: str, part: pd.DataFrame, paper_title: str) -> Section:
 
 
 def _seeds_cell(row: Mapping[Any, Any]) -> Cell:
-    return number(row.get("seed_deviation", np.nan), decimals(row["mean"]))
+    return number(row.get("seed_deviation", np.nan), metric_decimals(row["mean"]))
 
 
 def _change_cell(row: Mapping[Any, Any]) -> Cell:
     change = row["change"]
     error = row["change_error"]
-    cell = number(change, decimals(row["mean"]), error=error, sign=True)
+    cell = number(change, metric_decimals(row["mean"]), error=error, sign=True)
     bound = t_quantile(pd.Series([row["folds"]])).item()
     return emphasised(cell, error > 0 and abs(change) > bound * error)
 

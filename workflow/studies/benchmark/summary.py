@@ -9,7 +9,7 @@ import pandas as pd
 from npt.metrics import METRICS
 from npt.table import Task
 from workflow.config.scoring import Scoring
-from workflow.report.cells import counted, decimals, formatted, probability
+from workflow.report.cells import counted, decimals, formatted, metric_decimals, probability
 from workflow.report.fold_tests import reference_model
 from workflow.report.rank_tests import RankTests, rank_tests
 from workflow.report.ranks import FEWEST_RANKED
@@ -99,12 +99,14 @@ def _scores(dataset: str, part: pd.DataFrame) -> str:
     value = best["mean"].iloc[0]
     verb = "has" if len(best) == 1 else "have"
     winners = listed(method_titles(best))
-    sentence = f"{title}: {winners} {verb} the best {metric} ({formatted(value, decimals(value))})"
+    sentence = (
+        f"{title}: {winners} {verb} the best {metric} ({formatted(value, metric_decimals(value))})"
+    )
     others = part[part["method"].isin(NPTS) & ~part["is_best"] & part["mean"].notna()]
     others = others.sort_values("rank")
     clauses = []
     for name, mean in zip(method_titles(others), others["mean"], strict=True):
-        shown = formatted(mean, decimals(mean))
+        shown = formatted(mean, metric_decimals(mean))
         clauses.append(f"; {name} has {shown}")
     return f"{sentence}{''.join(clauses)}."
 

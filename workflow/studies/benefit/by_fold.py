@@ -11,7 +11,7 @@ from baselines import methods
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import decimals, number, text
+from workflow.report.cells import metric_decimals, number, text
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
     ModelRows,
@@ -83,10 +83,10 @@ def _section(metric: str, part: pd.DataFrame) -> Section:
         **model_columns(part),
         "Source": texts(part["source"]),
         "Fold": [text(str(int(fold))) for fold in part["fold"]],
-        known.title: [number(value, decimals(value)) for value in part["test"]],
+        known.title: [number(value, metric_decimals(value)) for value in part["test"]],
         "Reads": percents(part["reads"]),
     }
-    digits = [decimals(value) for value in part["test"]]
+    digits = [metric_decimals(value) for value in part["test"]]
     for name in ("depends", "benefits"):
         cells = []
         for value, places in zip(part[name], digits, strict=True):

@@ -12,7 +12,7 @@ from baselines import baselines, methods
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import DASH, Cell, counted, decimals, emphasised, number
+from workflow.report.cells import DASH, Cell, counted, emphasised, metric_decimals, number
 from workflow.report.fold_tests import FEWEST_FOLDS, needed_errors
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table, with_notes
@@ -161,7 +161,7 @@ def _section(metric: str, part: pd.DataFrame) -> Section:
     columns = {
         **model_columns(part),
         "Source": texts(part["source"]),
-        known.title: [number(value, decimals(value)) for value in part["test"]],
+        known.title: [number(value, metric_decimals(value)) for value in part["test"]],
         "Reads": percents(part["reads"]),
         "Movement": numbers(part["movement"], 3),
         "Control": numbers(part["control"], 3),
@@ -178,7 +178,7 @@ def _losses(part: pd.DataFrame, name: str) -> list[Cell]:
     cells = []
     for row in part.to_dict("records"):
         error = row[f"{name}_error"]
-        cell = number(row[name], decimals(row["test"]), error=error, sign=True)
+        cell = number(row[name], metric_decimals(row["test"]), error=error, sign=True)
         cells.append(emphasised(cell, row[f"{name}_p_value"] < LEVEL))
     return cells
 

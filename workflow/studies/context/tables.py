@@ -11,7 +11,7 @@ import pandas as pd
 from npt.table import Task
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, decimals, number, text
+from workflow.report.cells import Cell, metric_decimals, number, text
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import by_model, fold_means, of_model, standard_error
@@ -137,7 +137,7 @@ def _cells(part: pd.DataFrame) -> dict[str, Cell]:
         "Method": text(method_title(first["method"], BASE)),
         "Share": text(first["where"]),
     }
-    digits = decimals(part["error"].min()) if first["task"] == "regression" else 1
+    digits = metric_decimals(part["error"].min()) if first["task"] == "regression" else 1
     for row in part.to_dict("records"):
         cells[f"{100 * row['share']:g} %"] = number(row["error"], digits)
     return cells
