@@ -124,7 +124,21 @@ def _row_files(source: str, where: str) -> list[Path]:
     if not files:
         pattern = f"runs/DATASET/METHOD/VARIANT/seed_0/folds_0{ROWS}"
         raise UserError(f"{where}: {source}: has no {pattern}")
-    return files
+    return _without_parts(files, where)
+
+
+def _without_parts(files: Iterable[Path], where: str) -> list[Path]:
+    """Files but those whose folds another one of the same run has, and more.
+
+    A run that was repeated with more folds leaves the file of the fewer.
+    """
+    folds = {path: set(_seeds_and_folds(path, where)) for path in files}
+    kept: list[Path] = []
+    for path, its_folds in folds.items():
+        others = [folds[other] for other in folds if other.parent == path.parent]
+        if not any(its_folds < more for more in others):
+            kept.append(path)
+    return kept
 
 
 def _seeds_and_folds(path: Path, where: str) -> list[tuple[int, int]]:

@@ -279,8 +279,8 @@ def test_two_external_files_with_one_fold_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "wine" / "knn" / "base" / "seed_0"
     folder.mkdir(parents=True)
     (folder / "folds_0-1.jsonl").touch()
-    (folder / "folds_1.jsonl").touch()
-    with pytest.raises(UserError, match=r"folds_0-1\.jsonl and .*folds_1\.jsonl"):
+    (folder / "folds_1-2.jsonl").touch()
+    with pytest.raises(UserError, match=r"folds_0-1\.jsonl and .*folds_1-2\.jsonl"):
         plan(studies={"main": {"external_results": str(tmp_path)}})
 
 

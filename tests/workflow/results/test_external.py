@@ -237,3 +237,13 @@ def test_wrong_csv_is_named(text: str, key: str) -> None:
     with pytest.raises(UserError) as error:
         read_csv(write_csv(text), YACHT, KNOWN)
     assert key in str(error.value)
+
+
+def test_a_folder_in_which_a_run_was_repeated_with_more_folds_is_taken() -> None:
+    for folds in ("0-1", "0-2"):
+        earlier = planned(folds=folds)
+        for stem in earlier.runs:
+            finish(earlier, stem, folder="there")
+    merged = planned("there/results", folds="0-2")
+    assert not merged.runs
+    assert [row.fold for row in collect(merged).rows] == [0, 1, 2]
