@@ -104,9 +104,10 @@ def _folds(studies: Iterable[pd.DataFrame], prepared: Sequence[Prepared]) -> str
         return ""
     few, all_folds = min(shares)
     sentence = f"{counted(few, 'fold')} of {all_folds}"
+    verb = "is" if few == 1 else "are"
     if few < FEW_FOLDS:
-        return f"Only {sentence} are used, so only large differences are detectable."
-    return f"{sentence} are used."
+        return f"Only {sentence} {verb} used, so only large differences are detectable."
+    return f"{sentence} {verb} used."
 
 
 def _visible_labels(runs: Sequence[Run]) -> str:

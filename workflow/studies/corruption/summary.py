@@ -65,13 +65,19 @@ def _movements(study: pd.DataFrame, scoring: Scoring) -> tuple[str, str] | None:
         movement = rows["movement"]
         clauses[names] = f"{value_range(movement)} %"
         if names[0] in NPTS:
-            extent = _extent(movement.max())
-            verdicts.append(f"{title}: {extent}")
+            verdicts.append(f"{title}: {_extents(movement)}")
     evidence = (
         f"{_subject(tidy)}, root mean square change of predictions in percent of the model's own "
         f"RMSE: {per_method(clauses)}."
     )
     return "; ".join(verdicts), evidence
+
+
+def _extents(movement: pd.Series) -> str:
+    """Movements on all datasets in a word, or in two."""
+    least = _extent(movement.min())
+    most = _extent(movement.max())
+    return most if least == most else f"{least} to {most}"
 
 
 def _extent(percent: float) -> str:
