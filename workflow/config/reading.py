@@ -61,6 +61,22 @@ def parse(path: Path) -> Mapping[str, Any]:
     return raw
 
 
+def require_plain_numbers(argument: str) -> None:
+    """Raise `UserError` for `key=value` whose value YAML reads as another whole number."""
+    import yaml
+
+    key, equals, value = argument.partition("=")
+    if not (equals and key.isidentifier()):
+        return
+    try:
+        yaml.load(value, _loader())
+    except yaml.YAMLError:
+        return  # Snakemake tells
+    except UserError as error:
+        reason = str(error).removeprefix("line 1: ")
+        raise UserError(f"{key}: {reason}") from None
+
+
 @cache
 def _loader() -> Any:
     """YAML's safe loader, except that duplicate keys and odd whole numbers are errors."""

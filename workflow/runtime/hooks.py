@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from npt.interface import UserError
-from workflow.config.reading import parse, read
+from workflow.config.reading import parse, read, require_plain_numbers
 from workflow.config.resolution import BATCH_ROWS
 from workflow.planning import kept, paths, resources
 from workflow.planning.outdated import has_old_layout, outdated_folders
@@ -57,6 +57,8 @@ def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
     try:
         if snakemake.is_main_process:
             _refuse_duplicate_keys(snakemake.configfiles)
+            for argument in sys.argv:
+                require_plain_numbers(argument)
             plan = Plan.of(read(config))
         else:
             plan = kept.load()  # a job of a cluster, whatever was edited since the run began

@@ -16,7 +16,7 @@ from baselines import methods
 from npt.interface import UserError
 from workflow.config.__main__ import SCHEMA, schema
 from workflow.config.folds import format_folds, parse_folds
-from workflow.config.reading import parse, read, read_file
+from workflow.config.reading import parse, read, read_file, require_plain_numbers
 from workflow.config.resolution import resolve
 from workflow.config.study import studies_of
 from workflow.planning.plan import Plan
@@ -363,6 +363,13 @@ def test_odd_whole_number_names_its_line(written: str, number: int, tmp_path: Pa
     path.write_text(f"preset: mine\nfolds: {written}\n")
     with pytest.raises(UserError, match=f"line 2: {written} is the number {number} in YAML"):
         parse(path)
+
+
+def test_odd_whole_number_of_the_command_line_is_refused() -> None:
+    for argument in ("folds=0-2", "folds=3", "--cores=2", "seeds=[0, 1]", "folds='0_2'"):
+        require_plain_numbers(argument)
+    with pytest.raises(UserError, match="folds: 0_2 is the number 2 in YAML"):
+        require_plain_numbers("folds=0_2")
 
 
 def test_a_value_that_contains_itself_is_refused() -> None:
