@@ -20,6 +20,7 @@ from npt.data.custom.checks import (
 from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.delimited import Form
 from npt.data.custom.description import described
+from npt.data.custom.doubts import doubts
 from npt.data.custom.formats import Content, read_file, read_openml
 from npt.data.custom.inference import infer
 from npt.data.custom.times import are_dates, feature_seconds, seconds
@@ -120,7 +121,7 @@ def _custom_table(dataset: CustomDataset, content: Content) -> CustomTable:
     check_copies(table)
     if dataset.test_rows >= table.rows:
         raise UserError(f"test_rows: {dataset.test_rows} leaves none of the {table.rows} rows")
-    description = described(dataset, table, content)
+    description = (*described(dataset, table, content), *doubts(table, content))
     return CustomTable(table, groups, times, description, content.sha256)
 
 
