@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +93,7 @@ def _stamp(search: Search) -> str:
     data = search.data
     resources = search.resources
     settings: dict[str, Any] = search.settings.model_dump(mode="json", exclude={"grid", "budget"})
-    versions = {name: version(name) for name in baseline.libraries}
+    versions = [_version(name) for name in baseline.libraries]
     facts = [
         baseline.name,
         settings,
@@ -109,3 +109,11 @@ def _stamp(search: Search) -> str:
     for array in (data.features, data.target, data.train, data.validation):
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()[:16]
+
+
+def _version(library: str) -> str:
+    """Version of a distribution; empty if it is not installed, as one of two that a method names."""
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return ""

@@ -11,8 +11,11 @@ import pytest
 
 from baselines import baselines
 from baselines.grids import BaselineSettings
+from baselines.journal import Journal
+from baselines.search import Search
+from baselines.training_data import training_data
 from npt.data.encoding import one_hot_features, statistics
-from npt.interface import Infeasible, UserError
+from npt.interface import Infeasible, Resources, UserError
 from tests.baselines.toy import Outcome, Toy, tuned
 from tests.conftest import first_split, make_table
 
@@ -181,3 +184,15 @@ def test_a_search_reads_its_own_lines(change: str, tmp_path: Path) -> None:
     fit = tuned(again, seed=int(change == "seed"), checkpoint=path)
     assert fit.chosen == {"i": 1}
     assert again.fitted == ([[1]] if change == "cut" else [[0], [1]])
+
+
+@pytest.mark.parametrize("name", sorted(baselines()))
+def test_every_search_can_be_noted(name: str, tmp_path: Path) -> None:
+    table = make_table("regression")
+    data = training_data(table, first_split(table), codes=False)
+    stamps = []
+    for seed in (0, 0, 1):
+        resources = Resources(checkpoint=tmp_path / "search.checkpoint")
+        search = Search(baselines()[name], data, BaselineSettings(), seed, resources)
+        stamps.append(Journal.of(search).stamp)
+    assert stamps[0] == stamps[1] != stamps[2]
