@@ -112,7 +112,7 @@ def _stamp(search: Search) -> str:
 
 
 def _version(library: str) -> str:
-    """Version of a distribution; empty if it is not installed, as one of two that a method names."""
+    """Version of a distribution; empty if another one of the same library is installed."""
     try:
         return version(library)
     except PackageNotFoundError:
