@@ -5,9 +5,8 @@ Snakemake reads YAML first, and names neither file nor line of what it cannot re
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from workflow.runtime.command import execute, parser
+from workflow.steps.arguments import add_configfile
 
 
 def main() -> None:
@@ -16,12 +15,7 @@ def main() -> None:
     from workflow.planning.plan import Plan
 
     options = parser(__doc__)
-    options.add_argument(
-        "--configfile",
-        type=Path,
-        default=Path("config.yaml"),
-        help="configuration (default: %(default)s)",
-    )
+    add_configfile(options)
     arguments = options.parse_args()
     plan = Plan.of(read_file(arguments.configfile))
     print(f"{arguments.configfile}: {len(plan.studies)} studies, {len(plan.runs)} runs")

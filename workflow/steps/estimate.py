@@ -7,10 +7,10 @@ need a measured or a given rate.
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 from npt.interface import UserError
 from workflow.runtime.command import execute, parser
+from workflow.steps.arguments import add_configfile
 
 
 def main() -> None:
@@ -21,12 +21,7 @@ def main() -> None:
     from workflow.planning.plan import Plan
 
     options = parser(__doc__)
-    options.add_argument(
-        "--configfile",
-        type=Path,
-        default=Path("config.yaml"),
-        help="configuration (default: %(default)s)",
-    )
+    add_configfile(options)
     options.add_argument(
         "--gpu-teraflops", type=float, help="rate of trainings on your GPU in 10^12 operations/s"
     )

@@ -72,13 +72,15 @@ def _count_rows(values: np.ndarray, different: int) -> bool:
 def _equal_rows(table: Table) -> int:
     """Number of rows whose cells are all those of another row, by a hash of 64 bits."""
     width = len(table.columns)
-    factors = np.random.default_rng(0).integers(1, 2**63, width, np.uint64) * 2 + 1
+    generator = np.random.default_rng(0)
+    factors = 2 * generator.integers(1, 2**63, width, np.uint64) + 1  # odd
     hashes = np.empty(table.rows, np.uint64)
     step = max(1, BLOCK_CELLS // width)
     for start in range(0, table.rows, step):
         rows = slice(start, start + step)
         bits = np.ascontiguousarray(table.block(rows), np.float64).view(np.uint64)
         mixed = (bits ^ (bits >> np.uint64(32))) * factors
-        hashes[rows] = (mixed ^ (mixed >> np.uint64(29))).sum(1, dtype=np.uint64)
+        mixed ^= mixed >> np.uint64(29)
+        hashes[rows] = mixed.sum(1, dtype=np.uint64)
     _, counts = np.unique(hashes, return_counts=True)
     return int(counts[counts > 1].sum())

@@ -58,7 +58,16 @@ def test_text_is_no_number() -> None:
 
 @pytest.mark.parametrize(
     ("value", "digits"),
-    [(150.0, 2), (10.0, 2), (9.9, 3), (0.05, 3), (0.00105, 5), (0.00125, 5), (0.0, 3), (1e-20, 9)],
+    [
+        (150.0, 2),
+        (10.0, 2),
+        (9.9, 3),
+        (0.05, 3),
+        (0.00105, 5),
+        (0.00125, 5),
+        (0.0, 3),
+        (1e-20, 9),
+    ],
 )
 def test_small_metrics_can_be_told_apart(value: float, digits: int) -> None:
     assert metric_decimals(value) == digits

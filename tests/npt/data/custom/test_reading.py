@@ -296,7 +296,8 @@ def test_written_dates_are_read_as_times_are(tmp_path: Path) -> None:
 
 
 def test_doubts_are_described(tmp_path: Path) -> None:
-    data = frame().assign(id=range(ROWS), same=1, **{"a,b": [i % 3 for i in range(ROWS)]})
+    with_comma = {"a,b": [i % 3 for i in range(ROWS)]}
+    data = frame().assign(id=range(ROWS), same=1, **with_comma)
     path = write(tmp_path, pd.concat([data, data[:2]]))
     lines = read(path, missing=["-888"], drop=["rooms"]).description
     text = "\n".join(lines)
@@ -335,7 +336,9 @@ def test_a_target_that_is_no_number_has_advice(cell: str, advice: str, tmp_path:
 def test_a_feature_that_orders_the_rows_as_the_target_does_is_refused(
     sign: int, tmp_path: Path
 ) -> None:
-    path = write(tmp_path, frame().assign(leak=lambda data: sign * np.exp(data["price"] / 100)))
+    data = frame()
+    data["leak"] = sign * np.exp(data["price"] / 100)
+    path = write(tmp_path, data)
     with pytest.raises(UserError, match="'leak' determines the target"):
         read(path)
 
