@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,9 +23,22 @@ from baselines.grids import (
 )
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import Duplicates, Resources, UserError
+from npt.interface import DATA_SOURCES, Duplicates, Resources, UserError
+from npt.provenance import ROOT
 from npt.table import TASKS, Task
 
+SHARED_SOURCES = (
+    *DATA_SOURCES,
+    "baselines/baseline.py",
+    "baselines/estimators.py",
+    "baselines/grids.py",
+    "baselines/journal.py",
+    "baselines/search.py",
+    "baselines/stored_rows.py",
+    "baselines/trained.py",
+    "baselines/training_data.py",
+    "baselines/tuned.py",
+)
 # Predicts (features (n, F), configurations): for each configuration standardised values (n,), or
 # probabilities (n, K) of the classes of the train rows in ascending order.
 Predictor = Callable[[np.ndarray, Sequence[Parameters]], Sequence[np.ndarray]]
@@ -70,6 +85,12 @@ class Baseline(ABC):
     recalls: ClassVar[bool] = False
     twins: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     extra: ClassVar[str] = ""
+
+    @property
+    def all_sources(self) -> tuple[str, ...]:
+        """Files of this project that determine its results."""
+        declaration = Path(inspect.getfile(type(self))).relative_to(ROOT)
+        return (*SHARED_SOURCES, *self.sources, declaration.as_posix())
 
     @abstractmethod
     def quick_grid(self, task: Task) -> Grid:

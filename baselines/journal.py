@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npt.provenance import hash_of_files, installed_version
+
 if TYPE_CHECKING:
     from baselines.search import Search
-
-ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -93,27 +91,16 @@ def _stamp(search: Search) -> str:
     data = search.data
     resources = search.resources
     settings: dict[str, Any] = search.settings.model_dump(mode="json", exclude={"grid", "budget"})
-    versions = [_version(name) for name in baseline.libraries]
     facts = [
         baseline.name,
         settings,
         search.seed,
         resources.threads,
         resources.device,
-        versions,
+        [installed_version(name) for name in baseline.libraries],
+        hash_of_files(baseline.all_sources),
     ]
     digest = hashlib.sha256(repr(facts).encode())
-    declaration = Path(inspect.getfile(type(baseline)))
-    for source in (declaration, *map(ROOT.joinpath, baseline.sources)):
-        digest.update(source.read_bytes())
     for array in (data.features, data.target, data.train, data.validation):
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()[:16]
-
-
-def _version(library: str) -> str:
-    """Version of a distribution; empty if another one of the same library is installed."""
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return ""

@@ -16,7 +16,6 @@ from baselines.trained import TrainedBaseline, TrainedRowModel
 from baselines.training_data import TrainingData, training_data
 from npt.data.encoding import statistics
 from npt.interface import (
-    DATA_SOURCES,
     Ability,
     Fit,
     Infeasible,
@@ -28,18 +27,6 @@ from npt.interface import (
 )
 from npt.table import Split, Table
 
-SHARED_SOURCES = (
-    *DATA_SOURCES,
-    "baselines/baseline.py",
-    "baselines/estimators.py",
-    "baselines/grids.py",
-    "baselines/journal.py",
-    "baselines/search.py",
-    "baselines/stored_rows.py",
-    "baselines/trained.py",
-    "baselines/training_data.py",
-    "baselines/tuned.py",
-)
 ABILITIES: tuple[Ability, ...] = ("reduce", "attention", "lookup")  # of stored train rows
 SEED = 42  # of the first fold, as in the paper's code
 
@@ -81,7 +68,7 @@ def method(baseline: Baseline) -> Method:
         twins=baseline.twins,
         abilities=ABILITIES if baseline.keeps_train_rows else (),
         extra=baseline.extra,
-        sources=(*SHARED_SOURCES, *baseline.sources, f"baselines/{baseline.name}.py"),
+        sources=baseline.all_sources,
     )
     return declared
 

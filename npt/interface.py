@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import importlib.metadata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from npt.provenance import installed_version
 from npt.table import Split, Table, Task
 from npt.workload import TableSize, Workload
 
@@ -339,6 +339,7 @@ DATA_SOURCES = (
     "npt/data/encoding.py",
     "npt/data/dtypes.py",
     "npt/perturbation.py",
+    "npt/provenance.py",
     "npt/seeding.py",
     "npt/evaluation.py",
     "npt/likelihood.py",
@@ -417,10 +418,8 @@ class Method:
         if not self.extra:
             return
         for library in self.libraries:
-            try:
-                importlib.metadata.version(library)
-            except importlib.metadata.PackageNotFoundError:
+            if installed_version(library) is None:
                 raise UserError(
                     f"{self.name}: needs the package {library}, which is not installed; "
                     f"pip install -c constraints.txt -e '.[{self.extra}]'"
-                ) from None
+                )

@@ -14,6 +14,7 @@ from baselines.grids import BaselineSettings
 from baselines.journal import Journal
 from baselines.search import Search
 from baselines.training_data import training_data
+from baselines.tuned import method
 from npt.data.encoding import one_hot_features, statistics
 from npt.interface import Infeasible, Resources, UserError
 from tests.baselines.toy import Outcome, Toy, tuned
@@ -196,3 +197,17 @@ def test_every_search_can_be_noted(name: str, tmp_path: Path) -> None:
         search = Search(baselines()[name], data, BaselineSettings(), seed, resources)
         stamps.append(Journal.of(search).stamp)
     assert stamps[0] == stamps[1] != stamps[2]
+
+
+def test_a_changed_file_of_the_method_ends_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores of other code must not be taken over, wherever the change is."""
+    hashed: list[tuple[str, ...]] = []
+    monkeypatch.setattr("baselines.journal.hash_of_files", hashed.append)
+    baseline = baselines()["knn"]
+    table = make_table("regression")
+    data = training_data(table, first_split(table), codes=False)
+    resources = Resources(checkpoint=tmp_path / "search.checkpoint")
+    Journal.of(Search(baseline, data, BaselineSettings(), 0, resources))
+    assert hashed == [method(baseline).sources]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 
-import npt
 from npt.interface import Method
+from npt.provenance import ROOT, hash_of_files
 
-ROOT = Path(npt.__file__).parents[1]
 # What all rows depend on.
 FITTING = ("workflow/results/fitting.py", "workflow/results/job.py")
 # What all probes depend on; their rows hold metrics, which rows of runs do not.
@@ -43,20 +39,3 @@ def probe_sources(kind: str, further: Sequence[str] = ()) -> tuple[str, ...]:
     names = sorted(file.name for file in (ROOT / folder).glob("*.py"))
     probing = [f"{folder}/{name}" for name in names if name not in NOT_PROBING]
     return (*PROBING, *probing, *further)
-
-
-@cache
-def hash_of_files(sources: Sequence[str]) -> str:
-    """Sixteen hex digits over files, and over the Python files of folders, of this project."""
-    digest = hashlib.sha256()
-    for source in dict.fromkeys(sources):
-        path = ROOT / source
-        files = [path]
-        if path.is_dir():
-            files = sorted(path.rglob("*.py"))
-        for file in files:
-            name = file.relative_to(ROOT).as_posix()
-            digest.update(name.encode())
-            digest.update(b"\0")
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]

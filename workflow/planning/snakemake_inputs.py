@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from baselines import methods
+from npt.provenance import hash_of_files
 from workflow.planning import paths, resources
 from workflow.planning.external_runs import external_files
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
-from workflow.planning.revision import hash_of_files
 from workflow.planning.run import Run
 from workflow.studies import kinds
 

@@ -8,7 +8,7 @@ from datetime import date
 
 import pandas as pd
 
-from workflow.planning.revision import ROOT
+from npt.provenance import ROOT
 from workflow.report.cells import duration
 from workflow.report.statistics import MODEL
 

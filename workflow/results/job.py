@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ import npt
 from baselines import methods
 from npt.data import store
 from npt.interface import Method, UserError, unknown
+from npt.provenance import installed_version
 from npt.table import Split
 from workflow.config.method_settings import typed_settings
 from workflow.planning import paths
@@ -132,10 +132,9 @@ def available_cores() -> int:
 
 def versions(libraries: Iterable[str]) -> dict[str, str]:
     """Versions of Python, of this project and of the distributions that are installed."""
-    installed = {"python": platform.python_version(), "npt": npt.__version__}
+    found = {"python": platform.python_version(), "npt": npt.__version__}
     for name in dict.fromkeys((*COMMON_LIBRARIES, *libraries)):
-        try:
-            installed[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return installed
+        installed = installed_version(name)
+        if installed is not None:
+            found[name] = installed
+    return found

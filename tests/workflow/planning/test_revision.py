@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from baselines import methods
+from npt.provenance import ROOT
 from workflow.config.reading import read
 from workflow.planning import paths
 from workflow.planning.outdated import outdated_folders
 from workflow.planning.plan import Plan
-from workflow.planning.revision import FITTING, ROOT, probe_sources, revision
+from workflow.planning.revision import FITTING, probe_sources, revision
 from workflow.studies import kinds
 
 # Modules that are imported by those that determine rows, and that determine none themselves.
