@@ -12,6 +12,7 @@ import numpy as np
 
 from npt.provenance import installed_version
 from npt.table import Split, Table, Task
+from npt.wording import listed
 from npt.workload import TableSize, Workload
 
 if TYPE_CHECKING:
@@ -38,10 +39,7 @@ def unknown(name: Any, allowed: Iterable[str]) -> str:
     names = list(allowed)
     nearest = difflib.get_close_matches(str(name), names, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-    shown = names[:MOST_NAMED]
-    if len(names) > MOST_NAMED:
-        shown.append(f"and {len(names) - MOST_NAMED:,} more")
-    return f"{name!r} is unknown; {hint}allowed: {', '.join(shown)}"
+    return f"{name!r} is unknown; {hint}allowed: {listed(map(str, names), MOST_NAMED)}"
 
 
 @dataclass(frozen=True)
@@ -343,6 +341,7 @@ DATA_SOURCES = (
     "npt/seeding.py",
     "npt/evaluation.py",
     "npt/likelihood.py",
+    "npt/wording.py",
 )
 
 LoadModel = Callable[[Any, Resources, Path, Table, Split, int], ContextModel]

@@ -9,6 +9,7 @@ from __future__ import annotations
 RESULTS = "results"
 ROWS = ".jsonl"
 PREDICTIONS = ".predictions.npz"
+TRIALS = ".scores.parquet"
 PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
 CONFIG = f"{RESULTS}/config.yaml"  # configuration of that run, for readers of the report
 REPORT = f"{RESULTS}/report/index.html"
@@ -66,7 +67,7 @@ def trial_of_run(stem: str, fold: int, name: str) -> str:
 
 def run_trials(stem: str = RUN) -> str:
     """Validation scores of all configurations of a grid search."""
-    return f"{RESULTS}/runs/{stem}.scores.parquet"
+    return f"{RESULTS}/runs/{stem}{TRIALS}"
 
 
 def probe_rows(study: str = "{study}", stem: str = RUN) -> str:

@@ -20,6 +20,7 @@ from workflow.planning import kept, paths, resources
 from workflow.planning.outdated import has_old_layout, outdated_folders
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
+from workflow.planning.unused import notes_of_unused
 from workflow.runtime.folder_lock import claim
 from workflow.runtime.terminal import clock_time, install, outcomes_in, tell_address
 
@@ -160,6 +161,7 @@ def _notes(plan: Plan) -> list[str]:
     if folders:
         names = ", ".join(folders)
         notes.append(f"made by another revision of the code: {names} (delete them to rebuild)")
+    notes += notes_of_unused(plan)
     notes += _notes_of_batches(plan)
     flop = 0.0
     for run in plan.runs.values():

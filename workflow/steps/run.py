@@ -15,6 +15,7 @@ from npt.metrics import METRICS, PAPER_METRICS
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.report.cells import formatted, metric_decimals
+from workflow.results.earlier import earlier_folds
 from workflow.results.fitting import FittedFold, fit_fold
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
@@ -58,12 +59,13 @@ def main() -> None:
 
 
 def fit(job: Job, resources: Resources) -> None:
-    """Fit all folds of a run and write its files."""
+    """Fit all folds of a run, but those computed already, and write its files."""
     rows: list[Row] = []
     arrays: dict[str, np.ndarray] = {}
     trials: dict[int, Sequence[Trial]] = {}
+    earlier = {} if job.method.saves_weights else earlier_folds(job)
     for fold in job.run.folds:
-        fitted = fit_or_search(job, fold, resources)
+        fitted = earlier.get(fold) or fit_or_search(job, fold, resources)
         rows.append(fitted.row)
         arrays |= fitted.arrays
         trials[fold] = fitted.trials

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from npt.data.custom.dataset import CustomDataset, CustomTask
-from npt.data.custom.description import listed
 from npt.data.custom.inference import MAX_TEXT_LEVELS
 from npt.interface import UserError, unknown
 from npt.table import PARTS, Split, Table
+from npt.wording import listed
 
 MIN_COMPARED_ROWS = 10
 MIN_TOLD_ROWS = 30  # rows beyond one for each level

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.formats import Content
 from npt.table import Column, Table
-
-SHOWN_NAMES = 20
+from npt.wording import listed
 
 
 def described(dataset: CustomDataset, table: Table, content: Content) -> tuple[str, ...]:
@@ -52,12 +49,3 @@ def _missing_cells(table: Table) -> list[str]:
         if count:
             columns.append(f"{column.name} {count:,}")
     return columns
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names separated by commas, quoted if they have one; the first twenty of many."""
-    names = [repr(name) if "," in name else name for name in names]
-    shown = names[:SHOWN_NAMES]
-    if len(names) > SHOWN_NAMES:
-        shown.append(f"and {len(names) - SHOWN_NAMES} more")
-    return ", ".join(shown) or "none"

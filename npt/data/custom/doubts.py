@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from npt.data.custom.description import listed
 from npt.data.custom.formats import Content
 from npt.table import Column, Table
+from npt.wording import listed
 
 CONSTANT = "constant"
 NUMBERED = "row numbers or identifiers? Then put them under `drop`"
