@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.profiles import ProfileConfigFileParser
 
 PROFILES = Path(__file__).parents[3] / "profiles"
 
@@ -29,9 +30,16 @@ def test_an_unknown_job_is_not_failed(answer: str, status: str, tmp_path: Path) 
     scontrol.write_text(f"#!/bin/sh\necho '{answer}' >&2\n")
     scontrol.chmod(0o755)
     profile = yaml.safe_load((PROFILES / "generic" / "config.yaml").read_text())
-    command = profile["cluster-generic-status-cmd"] + " 7"
+    command = [str(PROFILES / "generic" / profile["cluster-generic-status-cmd"]), "7"]
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    asked = subprocess.run(
-        command, shell=True, env=environment, capture_output=True, text=True, check=True
-    )
+    asked = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert asked.stdout.strip() == status
+
+
+@pytest.mark.parametrize(
+    "profile", sorted(PROFILES.glob("*/config.yaml")), ids=lambda path: path.parent.name
+)
+def test_snakemake_reads_every_profile(profile: Path) -> None:
+    """It looks for a file named as each value, and fails where that is too long for a name."""
+    with profile.open() as stream:
+        assert ProfileConfigFileParser().parse(stream)
