@@ -63,6 +63,7 @@ def test_default_options_are_valid(name: str) -> None:
         ("lookup", {"posed": "random"}, "posed"),
         ("lookup", {"compare_with": ["npt"]}, "compare_with"),
         ("lookup", {"compare_with": ["mlp", "mlp"]}, "compare_with"),
+        ("lookup", {"compare_with": [["mlp"]]}, "not the name of a baseline"),
         ("lookup", {"compare_with": {"mlp": {"grid": "small"}}}, "compare_with.mlp.grid"),
         ("lookup", {"compare_with": {"mlp": {"grid": {"depth": [1]}}}}, "mlp.grid.depth"),
         ("lookup", {"compare_with": {"mlp": {"transductive": False}}}, "mlp.transductive"),

@@ -42,6 +42,8 @@ class LookupOptions(Options):
         if not isinstance(names, list):
             return names
         for name in names:
+            if not isinstance(name, str):
+                raise ValueError(f"{name!r} is not the name of a baseline")
             if names.count(name) > 1:
                 raise ValueError(f"{name} occurs twice")
         return {name: {"grid": "quick"} for name in names}
