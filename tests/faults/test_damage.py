@@ -25,9 +25,9 @@ KILLS = 20
 DISK_SIZES = ["100k", "300k", "500k", "800k", "1200k", "1800k", "2600k", "100m"]
 TRUNCATED = [
     "results/data/synthetic.arrow",
-    "results/runs/synthetic/npt/base/seed_0/folds_0.pt",
-    "results/runs/synthetic/npt/base/seed_0/folds_0.jsonl",
-    "results/runs/synthetic/npt/base/seed_0/folds_0.predictions.npz",
+    "results/runs/synthetic/npt/tuned/seed_0/folds_0.pt",
+    "results/runs/synthetic/npt/tuned/seed_0/folds_0.jsonl",
+    "results/runs/synthetic/npt/tuned/seed_0/folds_0.predictions.npz",
     "results/runs/synthetic/knn/base/seed_0/folds_0-1.jsonl",
 ]
 

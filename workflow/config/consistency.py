@@ -61,6 +61,7 @@ def _check_datasets(config: Config) -> None:
     _require_datasets(config, config.configurations, "configurations")
     for name, study in config.studies.items():
         _require_datasets(config, study.datasets or (), f"studies.{name}.datasets")
+        _require_datasets(config, study.except_datasets, f"studies.{name}.except_datasets")
 
 
 def _require_datasets(config: Config, names: Iterable[str], key: str) -> None:

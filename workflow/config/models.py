@@ -51,7 +51,10 @@ class StudyConfig(Strict):
     """Kind of the study, a folder of `workflow/studies`."""
 
     datasets: Names | None = None
-    """Names of datasets; default: those of the configuration."""
+    """Names of datasets; default: those of the configuration that the kind can take."""
+
+    except_datasets: Names = ()
+    """Names of datasets of the configuration that this study leaves out."""
 
     methods: MethodNames | None = None
     """Names of methods; default: those of the configuration."""

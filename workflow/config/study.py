@@ -61,7 +61,7 @@ def resolve_study(name: str, config: Config) -> Study:
     """The study of a name."""
     block = config.studies[name]
     kind = kinds()[block.kind]
-    datasets = config.datasets if block.datasets is None else block.datasets
+    datasets = _datasets_of(name, config, kind)
     methods_of_study = config.methods if block.methods is None else block.methods
     options = validated(kind.options, block.options, f"studies.{name}.options")
     variants: Mapping[str, Variants] = block.variants
@@ -81,6 +81,26 @@ def resolve_study(name: str, config: Config) -> Study:
         options=options,
         external_results=block.external_results,
     )
+
+
+def _datasets_of(name: str, config: Config, kind: StudyKind) -> tuple[str, ...]:
+    """The datasets that a study names; else those of the configuration, but the ones it omits."""
+    block = config.studies[name]
+    if block.datasets is not None:
+        if block.except_datasets:
+            raise UserError(f"studies.{name}.except_datasets: not allowed beside datasets")
+        return block.datasets
+    kept: list[str] = []
+    for dataset in config.datasets:
+        task = config.all_datasets[dataset].expected_task
+        if dataset not in block.except_datasets and kind.only_task in (None, task):
+            kept.append(dataset)
+    if not kept:
+        raise UserError(
+            f"studies.{name}: can take none of the datasets {', '.join(config.datasets)}; "
+            "name others under its `datasets`, or remove the study"
+        )
+    return tuple(kept)
 
 
 def _variants_of(kind: StudyKind, names: Iterable[str], options: Options) -> dict[str, Variants]:

@@ -106,6 +106,12 @@ def error_of(config: dict[str, Any]) -> str:
         (with_study(kind="attention", methods=["linear"]), "studies.main.methods"),
         (with_study(kind="lookup", methods=["npt"]), "studies.main.methods"),
         (with_study(kind="lookup", datasets=["wine"]), "studies.main.datasets"),
+        (with_study(except_datasets=["yaht"]), "studies.main.except_datasets"),
+        (with_study(except_datasets=["yacht"]), "studies.main: can take none"),
+        (
+            with_study(except_datasets=["wine"], datasets=["yacht"]),
+            "studies.main.except_datasets: not allowed",
+        ),
         (with_study(external_results="nowhere"), "studies.main.external_results"),
         (with_options("attention", bins=1), "studies.main.options.bins"),
         (with_options("attention", bins="x"), "studies.main.options.bins"),
@@ -204,6 +210,19 @@ def test_unknown_name_has_a_hint(config: dict[str, Any], key: str, hint: str) ->
     message = error_of(config)
     assert message.startswith(key), message
     assert f"did you mean {hint!r}?" in message
+
+
+def test_datasets_of_a_study_follow_the_configuration() -> None:
+    studies = {
+        "main": {},
+        "some": {"except_datasets": ["wine", "yacht"]},
+        "known": {"kind": "instrument", "methods": ["knn"]},  # takes regression alone
+    }
+    config = raw(datasets=["yacht", "wine", "concrete"], studies=studies)
+    planned = Plan.of(read(config)).studies
+    assert planned["main"].datasets == ["yacht", "wine", "concrete"]
+    assert planned["some"].datasets == ["concrete"]
+    assert planned["known"].datasets == ["yacht", "concrete"]
 
 
 def test_budget_for_all_methods_needs_none_in_particular() -> None:
