@@ -30,6 +30,7 @@ COLUMNS = [
     "threads",
     "device",
 ]
+ROWS = ["train_rows", "validation_rows", "test_rows"]
 NOTE = (
     "Means over the folds that have a result. Prediction is of the validation and test rows. "
     "Memory is the largest peak of the whole process, GPU memory what PyTorch held. The first "
@@ -47,15 +48,16 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Table:
 
     The search of a baseline is over its whole grid, that of a tuned NPT over all configurations.
     """
-    study = with_columns(study, [*COLUMNS, "fit_seconds"])
+    study = with_columns(study, [*COLUMNS, *ROWS, "fit_seconds"])
     finished = study[study["status"] == "ok"]
     rows = []
     for names, group in finished.groupby(MODEL, sort=False):
         rows.append({**dict(zip(MODEL, names, strict=True)), **_costs(group)})
     tidy = pd.DataFrame(rows, columns=COLUMNS)
     sections = []
+    sizes = finished[ROWS].sum(axis=1, skipna=False).groupby(finished["dataset"]).max()
     for dataset, part in tidy.groupby("dataset", sort=False):
-        sections.append(_section(str(dataset), part))
+        sections.append(_section(str(dataset), part, sizes[dataset]))
     return Table(tidy, with_notes(sections, NOTE))
 
 
@@ -76,9 +78,11 @@ def _costs(rows: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _section(dataset: str, part: pd.DataFrame) -> Section:
+def _section(dataset: str, part: pd.DataFrame, table_rows: float) -> Section:
     declared = datasets().get(dataset)
-    size = f" ({declared.rows:,} rows)" if declared else ""
+    if pd.isna(table_rows) and declared:  # rows of another program
+        table_rows = declared.rows
+    size = "" if pd.isna(table_rows) else f" ({table_rows:,.0f} rows)"
     published_costs = published()["tables_6_and_7_cost"]["cells"].get(paper_name(dataset))
     rows = part.to_dict("records")
     columns = {

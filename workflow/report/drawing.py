@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+import numpy as np
 import pandas as pd
 
 from workflow.report.titles import npt_of_title
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.ticker import Locator
 
 STYLE = Path(__file__).with_name("figure.mplstyle")
 COLUMN, PAGE = 3.4, 7.0  # inches
@@ -33,6 +36,7 @@ COLORS = (
     "#a6761d",
 )
 MARKERS = "s^vPX<>"
+MOST_LABELS = {"x": 4, "y": 6}  # of a logarithmic axis of a small panel
 
 
 def pyplot() -> Any:
@@ -130,13 +134,33 @@ def points(
 
 
 def logarithmic(axis: Axis) -> None:
-    """A logarithmic axis with plain numbers at 1, 2 and 5."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+    """A logarithmic axis with few plain numbers, however narrow."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})  # type: ignore[attr-defined]
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=6))
-    axis.set_major_formatter("{x:g}")
+    axis.set_major_locator(_few_on_log_axis(MOST_LABELS[axis.axis_name]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _few_on_log_axis(most: int) -> Locator:
+    """Numbers that begin with 1, 2 or 5, powers of ten if these are many, round ones if few."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    round_numbers = MaxNLocator(most - 1, steps=[1, 2, 5, 10])
+
+    class Few(LogLocator):
+        def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
+            low, high = math.floor(math.log10(vmin)), math.ceil(math.log10(vmax))
+            powers = 10.0 ** np.arange(low, high + 1)
+            fine = np.outer(powers, [1, 2, 5]).ravel()
+            for ticks in (fine, powers, powers[::2], powers[::3]):
+                seen = ticks[(ticks >= vmin) & (ticks <= vmax)]
+                if 2 <= len(seen) <= most:
+                    return seen
+            return np.asarray(round_numbers.tick_values(vmin, vmax))
+
+    return Few()
 
 
 def from_all_to_few(axis: Axes, percent: pd.Series) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,15 @@ import pandas as pd
 import pytest
 
 from tests.workflow.report.toy import SCORING, benchmark_study
-from workflow.report.drawing import COLUMN, NPT_COLOR, PAGE, method_styles, panels, points
+from workflow.report.drawing import (
+    COLUMN,
+    NPT_COLOR,
+    PAGE,
+    logarithmic,
+    method_styles,
+    panels,
+    points,
+)
 from workflow.report.files import write_figures, write_tables
 from workflow.studies import kinds
 
@@ -56,3 +65,22 @@ def test_files_have_the_same_bytes_for_the_same_rows(tmp_path: Path) -> None:
         contents.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert contents[0] == contents[1]
     assert len(contents[0]) == 4 * len(BENCHMARK.tables) + 3 * len(BENCHMARK.figures)
+
+
+@pytest.mark.parametrize("ratio", [1.02, 1.1, 2, 30, 3000])
+@pytest.mark.parametrize("low", [0.0012, 0.97, 5787])
+def test_labels_of_a_logarithmic_axis_do_not_overlap(low: float, ratio: float) -> None:
+    """Of the narrowest panel, three of which fill a page."""
+    figure, axes = panels(3, 6, columns=3)
+    axes[0].plot([low, low * ratio], [0, 1])
+    logarithmic(axes[0].xaxis)
+    figure.draw_without_rendering()
+    left, right = axes[0].get_xlim()
+    shown = [
+        label.get_window_extent()
+        for label in axes[0].get_xticklabels()
+        if left <= label.get_position()[0] <= right
+    ]
+    assert len(shown) >= 2
+    shown.sort(key=lambda box: box.x0)
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(shown))

@@ -135,7 +135,7 @@ def _computed_here(study: pd.DataFrame) -> set[str]:
     """Keys of the runs whose files lie beside the report."""
     sources = with_columns(study, ["source"])["source"]
     is_finished = study["status"] != UNFINISHED
-    is_own = sources.fillna("") == ""
+    is_own = sources.isna() | (sources == "")
     models = study.loc[is_finished & is_own, MODEL]
     keys = set()
     for names in models.drop_duplicates().itertuples(index=False):
