@@ -5,7 +5,6 @@ Fast methods train several folds in a job, so that one more fold is another job 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from workflow.planning import paths
 from workflow.planning.external_runs import predictions_of
 from workflow.results.fitting import FittedFold
 from workflow.results.job import Job
-from workflow.results.predictions import read_predictions
+from workflow.results.predictions import Arrays, read_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows
 from workflow.results.trials import read_trials
@@ -31,9 +30,10 @@ def earlier_folds(job: Job) -> dict[int, FittedFold]:
         if path == own:
             continue
         try:
-            found |= _folds_of(path, job)
+            folds = _folds_of(path, job)
         except (UserError, OSError):  # damaged files are of no use here
             continue
+        found |= folds
     return found
 
 
@@ -41,30 +41,34 @@ def _folds_of(path: Path, job: Job) -> dict[int, FittedFold]:
     rows = [row for row in read_rows(path) if _is_of(row, job)]
     if not rows:
         return {}
+    stem = path.name.removesuffix(paths.ROWS)
     arrays = read_predictions(predictions_of(path))
     trials: dict[int, list[Trial]] = {}
     if job.method.searches:
-        trials = read_trials(path.with_name(path.name.removesuffix(paths.ROWS) + paths.TRIALS))
-    folds = [_fold(row, arrays, trials.get(row.fold, [])) for row in rows]
-    return {fold.row.fold: fold for fold in folds if fold.arrays}
+        trials = read_trials(path.with_name(stem + paths.TRIALS))
+    folds: dict[int, FittedFold] = {}
+    for row in rows:
+        own_arrays = _arrays_of(row.fold, arrays)
+        if own_arrays:
+            own_trials = tuple(trials.get(row.fold, ()))
+            folds[row.fold] = FittedFold(row, own_arrays, own_trials, learner=None)
+    return folds
 
 
 def _is_of(row: Row, job: Job) -> bool:
     """Whether a row is what the job would compute."""
     if row.fold not in job.run.folds or row.status != "ok":
         return False
-    identity = job.identity(row.fold)
     values = row.values()
-    compared = [name for name in identity if name not in OF_THE_MOMENT]
-    return all(values.get(name) == identity[name] for name in compared)
+    for name, value in job.identity(row.fold).items():
+        if name not in OF_THE_MOMENT and values.get(name) != value:
+            return False
+    return True
 
 
-def _fold(row: Row, arrays: dict[str, np.ndarray], trials: Sequence[Trial]) -> FittedFold:
-    own = dict(_arrays_of(row.fold, arrays))
-    return FittedFold(row, own, tuple(trials), learner=None)
-
-
-def _arrays_of(fold: int, arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+def _arrays_of(fold: int, arrays: Arrays) -> dict[str, np.ndarray]:
+    own: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
         if name.startswith(f"fold_{fold}_"):
-            yield name, array
+            own[name] = array
+    return own
