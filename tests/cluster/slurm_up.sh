@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A Slurm of one node on this machine, with a pretend GPU: munged, slurmctld and slurmd of Debian's packages, without systemd
-# and without accounting. Run as root; `slurm_down.sh` stops it.
+# A Slurm of one node on this machine, with four pretend processors and a pretend GPU: munged, slurmctld and slurmd of
+# Debian's packages, without systemd and without accounting. Run as root; `slurm_down.sh` stops it.
 set -euo pipefail
 host=$(hostname -s)
 memory=$(awk '/MemTotal/ {print int($2 / 1024 * 0.9)}' /proc/meminfo)
@@ -39,13 +39,14 @@ SlurmdLogFile=/var/log/slurm/slurmd.log
 SwitchType=switch/none
 SchedulerType=sched/backfill
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
+SelectTypeParameters=CR_CPU_Memory
+SlurmdParameters=config_overrides
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
 JobCompType=jobcomp/none
 MinJobAge=600
 GresTypes=gpu
-NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory Gres=gpu:1 State=UNKNOWN
+NodeName=$host NodeAddr=127.0.0.1 CPUs=4 RealMemory=$memory Gres=gpu:1 State=UNKNOWN
 PartitionName=main Nodes=$host Default=YES MaxTime=INFINITE State=UP
 CONF
 echo "NodeName=$host Name=gpu Count=1 File=/dev/null" >/etc/slurm/gres.conf

@@ -173,3 +173,16 @@ def test_generic_scheduler_gives_the_same_results(local: dict[str, bytes], tmp_p
     done = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert shown(tmp_path) == local
+
+
+def test_short_jobs_share_a_slurm_job(local: dict[str, bytes], tmp_path: Path) -> None:
+    known = set(jobs())
+    grouped = ["--groups", "fit=fits", "probe_baseline=probes"]
+    grouped += ["--group-components", "fits=3", "probes=3"]
+    words = through("slurm", tmp_path, *QUICK, *grouped, config=short_config(tmp_path))
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert shown(tmp_path) == local
+    submitted = [job for number, job in jobs().items() if number not in known]
+    assert not [job for job in submitted if re.search("rule_fit[_ ]", job["line"])]
+    assert len(submitted) < len(list((tmp_path / "results" / "runs").rglob("*.jsonl")))
