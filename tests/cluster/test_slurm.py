@@ -185,4 +185,6 @@ def test_short_jobs_share_a_slurm_job(local: dict[str, bytes], tmp_path: Path) -
     assert shown(tmp_path) == local
     submitted = [job for number, job in jobs().items() if number not in known]
     assert not [job for job in submitted if re.search("rule_fit[_ ]", job["line"])]
-    assert len(submitted) < len(list((tmp_path / "results" / "runs").rglob("*.jsonl")))
+    grouped = [job for job in submitted if "rule_fits_fit" in job["line"]]
+    assert len(grouped) == 1
+    assert len(list((tmp_path / "results" / "runs").rglob("folds_0-1.jsonl"))) == 2
