@@ -9,17 +9,20 @@ from baselines.baseline import Baseline
 from npt.compact.learner import METHOD as COMPACT_NPT
 from npt.interface import Method
 from npt.nn.learner import METHOD as NPT
+from npt.processes.learner import METHODS as PROCESSES
 from npt.registry import declarations
 
 
 @cache
 def methods() -> dict[str, Method]:
-    """Every method by name: NPT and compact NPT, then the baselines."""
+    """Every method by name: NPT and compact NPT, the baselines, then processes."""
     from baselines.tuned import method
 
     registered = {NPT.name: NPT, COMPACT_NPT.name: COMPACT_NPT}
     for name, baseline in baselines().items():
         registered[name] = method(baseline)
+    for process in PROCESSES:
+        registered[process.name] = process
     return registered
 
 

@@ -379,6 +379,7 @@ class Method:
         abilities: What this model can do for probes besides perturbation: `reduce` for a
             `ReducibleModel`, `attention` for an `AttentionModel`, `lookup` for a
             `LookupModel` or a `RecallingModel`.
+        realisations: Whether it learns from many tables, and takes datasets of them alone.
         extra: Extra of this project's installation that brings its `libraries`; empty if they are
             installed for all.
     """
@@ -401,12 +402,25 @@ class Method:
     workload: ForecastWork | None = None
     refit: RefitModel | None = None
     abilities: tuple[Ability, ...] = ()
+    realisations: bool = False
     extra: str = ""
 
     def __post_init__(self) -> None:
         assert not self.saves_weights or self.folds_per_job is one_fold, (
             "a file of weights holds those of one fold"
         )
+
+    def refusal(self, task: Task, *, realisations: bool) -> str | None:
+        """The reason for refusing a dataset, or None.
+
+        Args:
+            realisations: Whether the dataset is of many tables.
+        """
+        if self.realisations and not realisations:
+            return "learns from many tables, and this is one"
+        if realisations and not self.realisations:
+            return "learns from one table, and these are many"
+        return self.supports(task)
 
     def require_libraries(self) -> None:
         """Check that the libraries of the method's extra are installed.

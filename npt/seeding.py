@@ -12,7 +12,17 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-PURPOSES = ("weights", "masks", "batches", "dropout", "evaluation", "augmentation")
+PURPOSES = (
+    "weights",
+    "masks",
+    "batches",
+    "dropout",
+    "evaluation",
+    "augmentation",
+    "tasks",
+    "noise",
+    "latents",
+)
 
 
 def seed_for(seed: int, purpose: str, count: int = 0) -> int:

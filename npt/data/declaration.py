@@ -85,6 +85,8 @@ class SplitRule:
         used: Number of folds that `folds: all` runs, from the first.
         validation_share: Fraction of all rows; with `fixed_test_rows`, of the rows before them.
         fixed_test_rows: Number of last rows that are the only test set, instead of folds.
+        fixed_validation_rows: Number of rows before these that are the validation set, instead of
+            a random draw.
         legacy: Whether folds overlap as in the paper's released code, see `npt/data/splits.py`.
         by_time: Whether the latest rows are tested: one in `folds`, in a single fold.
     """
@@ -93,6 +95,7 @@ class SplitRule:
     used: int = 10
     validation_share: float = 0.2
     fixed_test_rows: int = 0
+    fixed_validation_rows: int = 0
     legacy: bool = False
     by_time: bool = False
 
@@ -117,6 +120,7 @@ class Dataset:
         in_paper: Whether it is one of the paper's ten datasets.
         folder: Folder of its files in mirrors and downloads, if that is not its name.
         image: Layout of the features of a dataset of images.
+        realisations: Whether it is of many tables, see `npt/processes/realisations.py`.
     """
 
     name: str
@@ -134,6 +138,7 @@ class Dataset:
     in_paper: bool = False
     folder: str = ""
     image: Image | None = None
+    realisations: bool = False
 
     @property
     def expected_task(self) -> Task:

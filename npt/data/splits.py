@@ -54,7 +54,10 @@ def _parts(
     labels = _labels(table)
     fraction = _validation_fraction(rule)
     for rest, test in _test_rows(table, rule, labels, groups, times):
-        if times is not None:
+        if rule.fixed_validation_rows:
+            train = rest[: -rule.fixed_validation_rows]
+            validation = rest[-rule.fixed_validation_rows :]
+        elif times is not None:
             train, validation = _latest(rest, times, fraction)
         elif groups is not None:
             train, validation = _some_groups(rest, groups, fraction)

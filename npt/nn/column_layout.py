@@ -20,12 +20,14 @@ class ColumnLayout:
         continuous: Which columns are continuous.
         target: Index of the target column.
         patches: Patches of a table of images, whose tokens are the patches and the target.
+        gaussian: Whether a Gaussian of the target is predicted, which is continuous.
     """
 
     sizes: tuple[int, ...]
     continuous: tuple[bool, ...]
     target: int
     patches: Patches | None = None
+    gaussian: bool = False
 
     @classmethod
     def of(cls, table: Table, settings: NPTSettings) -> ColumnLayout:
@@ -41,11 +43,15 @@ class ColumnLayout:
             )
         if settings.augment and not (table.image and table.image.centre):
             raise UserError("augment: is for images with a centre and scale of their channels")
+        is_gaussian = settings.output == "gaussian"
+        if is_gaussian and table.task != "regression":
+            raise UserError(f"output: gaussian is for regression, not {table.task}")
         return cls(
             sizes=tuple(column.size for column in table.columns),
             continuous=tuple(column.kind == "continuous" for column in table.columns),
             target=table.target,
             patches=patches,
+            gaussian=is_gaussian,
         )
 
     @property

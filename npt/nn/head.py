@@ -43,6 +43,7 @@ class ColumnHead(nn.Module):
         nn.init.uniform_(self.weight, -bound, bound)
         nn.init.uniform_(self.bias, -bound, bound)
         self.register_buffer("starts", torch.tensor(layout.starts), persistent=False)
+        self.decode_deviation = nn.Linear(width, 1) if layout.gaussian else None
         self.groups = nn.ModuleList()
         for columns in _columns_by_size(layout):
             self.groups.append(ClassGroup(layout, columns))
@@ -72,6 +73,10 @@ class ColumnHead(nn.Module):
         bias = self.bias[classes]  # (C,)
         with torch.autocast(tokens.device.type, enabled=False):
             return nn.functional.linear(tokens.to(weight.dtype), weight, bias)
+
+    def raw_deviation(self, tokens: Tensor) -> Tensor:
+        """omega (...) of the target's Gaussian, from its tokens (..., e)."""
+        return _raw_deviation(self.decode_deviation, tokens)
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""
@@ -143,6 +148,7 @@ class PatchHead(nn.Module):
         self.patches = patches
         self.decode_patch = nn.Linear(width, patches.intensities)
         self.decode_target = nn.Linear(width, layout.target_size)
+        self.decode_deviation = nn.Linear(width, 1) if layout.gaussian else None
         columns = patches.columns().flatten()
         order = torch.zeros(len(columns) + 1, dtype=torch.long)  # for the target any intensity
         order[columns] = torch.arange(len(columns))
@@ -170,12 +176,22 @@ class PatchHead(nn.Module):
         with torch.autocast(tokens.device.type, enabled=False):
             return self.decode_target(tokens)
 
+    def raw_deviation(self, tokens: Tensor) -> Tensor:
+        """omega (...) of the target's Gaussian, from its tokens (..., e)."""
+        return _raw_deviation(self.decode_deviation, tokens)
+
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """No parameter is fused of several."""
         return {}
 
 
 Head = ColumnHead | PatchHead
+
+
+def _raw_deviation(decode: nn.Linear | None, tokens: Tensor) -> Tensor:
+    assert decode is not None, "output: gaussian"
+    with torch.autocast(tokens.device.type, enabled=False):
+        return decode(tokens.to(decode.weight.dtype)).squeeze(-1)
 
 
 def _columns_by_size(layout: ColumnLayout) -> list[list[int]]:

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from npt.nn.gaussian import Gaussians, floored
 from npt.nn.head import Head
 from npt.nn.inputs import EncodedTable
 from npt.nn.masking import Masked
@@ -44,13 +45,25 @@ def label_loss(
     truth: EncodedTable,
     scored: Tensor,
 ) -> Tensor:
-    """Sum of the target's losses over the rows `scored` (n,), from its tokens (n, e)."""
-    outputs = head.target(tokens)  # (n, C)
-    if head.layout.continuous[truth.target]:
-        losses = (outputs[:, 0] - truth.numbers[:, truth.target]).square()
+    """Sum of the target's losses over the rows `scored` (n,), from its tokens (n, e).
+
+    Cross-entropies, squared errors, or negative log-likelihoods of Gaussians.
+    """
+    if head.layout.gaussian:
+        gaussians = target_gaussians(head, tokens[None])
+        losses = -gaussians.log_densities(truth.numbers[:, truth.target])[0]
+    elif head.layout.continuous[truth.target]:
+        errors = head.target(tokens)[:, 0] - truth.numbers[:, truth.target]
+        losses = errors.square()
     else:
-        losses = _cross_entropy(outputs, truth.codes[:, truth.target])
+        losses = _cross_entropy(head.target(tokens), truth.codes[:, truth.target])
     return torch.where(scored, losses, 0).sum()
+
+
+def target_gaussians(head: Head, tokens: Tensor) -> Gaussians:
+    """Gaussians (S, ...) of the standardised target from its tokens (S, ..., e)."""
+    mean = head.target(tokens)[..., 0]
+    return Gaussians(mean, floored(head.raw_deviation(tokens)))
 
 
 def training_loss(

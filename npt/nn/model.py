@@ -15,11 +15,13 @@ from torch.utils.checkpoint import checkpoint
 
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import build_embedding
+from npt.nn.gaussian import Gaussians
 from npt.nn.head import build_head
 from npt.nn.inputs import ModelInput
 from npt.nn.kernels.attention import AttentionDropout, dot_product
 from npt.nn.kernels.dropout import Dropout, DropoutMasks
 from npt.nn.kernels.projections import initialised_jointly, project
+from npt.nn.losses import target_gaussians
 from npt.nn.settings import NPTSettings
 
 
@@ -94,6 +96,17 @@ class NPT(nn.Module):
         """Target outputs (B, m, C), logits or standardised values; arguments as in `forward`."""
         tokens = self(inputs, rows, present)  # (B, m, d, e)
         return self.head.target(tokens[:, :, self.layout.target_token])  # (B, m, C)
+
+    def target_gaussians(
+        self,
+        inputs: ModelInput,
+        rows: Tensor | None = None,
+        present: Tensor | None = None,
+    ) -> Gaussians:
+        """Gaussians (1, B, m) of the standardised target; arguments as in `forward`."""
+        tokens = self(inputs, rows, present)  # (B, m, d, e)
+        of_target = tokens[:, :, self.layout.target_token]  # (B, m, e)
+        return target_gaussians(self.head, of_target[None])
 
     def attention_weights(self, inputs: ModelInput, rows: Tensor) -> dict[int, Tensor]:
         """Attention (B, k, m, n) of query rows (B, m) in blocks between datapoints, by index."""

@@ -22,7 +22,13 @@ FIELDS: Sequence[str] = (
     "best_validation_loss",
     "seconds",
 )
-ON_TERMINAL = ("train_loss", "validation_loss", "validation_metric")
+ON_TERMINAL = (
+    "train_loss",
+    "validation_loss",
+    "validation_metric",
+    "train_objective",
+    "target_log_likelihood",
+)
 
 
 class Progress:

@@ -14,6 +14,7 @@ Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "constant"
 Tradeoff = Literal["cosine", "constant"]
 NormOn = Literal["query", "all"]
 PatchShape = Literal["square", "strip"]
+Output = Literal["mean", "gaussian"]
 Lookup = Literal[
     "off",
     "original",
@@ -52,6 +53,9 @@ class NPTSettings(Strict):
     """Blocks between datapoints; without them, half the blocks remain."""
     between_attributes: bool = True
     """Blocks between attributes; without them, half the blocks remain."""
+    output: Output = "mean"
+    """What is predicted of a continuous target: its mean, by squared error, or a Gaussian, by
+    likelihood."""
     patch: int = Field(default=4, ge=1, le=65536)
     """Side of an image's patches in pixels; each patch is a token."""
     patch_shape: PatchShape = "square"

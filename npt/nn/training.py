@@ -166,7 +166,8 @@ def label_scores(
     device = data.codes.device
     generator = generator_for(seed, "evaluation", device, number)
     loss_sum = torch.zeros((), dtype=torch.float64, device=device)
-    correct = torch.zeros((), dtype=torch.int64, device=device)
+    metric_sum = torch.zeros((), dtype=torch.float64, device=device)
+    continuous = model.layout.continuous[data.target]
     count = 0
     for rows in partition(data, mode, settings, generator):
         batch = data.take(rows)
@@ -177,15 +178,19 @@ def label_scores(
         with autocast(settings, device):
             tokens = model(masked.cells, scored[None])[0, :, model.layout.target_token]  # (m, e)
             loss_sum += label_loss(model.head, tokens, batch.take(scored), masked.labels[scored])
-            predicted = model.head.target(tokens).argmax(-1)
-        correct += (predicted == batch.codes[scored, data.target]).sum()
+            outputs = model.head.target(tokens)  # (m, C)
+        if continuous:
+            errors = outputs[:, 0] - batch.numbers[scored, data.target]
+            metric_sum += errors.square().sum()
+        else:
+            metric_sum += (outputs.argmax(-1) == batch.codes[scored, data.target]).sum()
         count += len(scored)
     if not count:
         return LabelScores(math.inf, math.nan)
-    loss = loss_sum.item() / count
-    if model.layout.continuous[data.target]:
-        return LabelScores(loss, math.sqrt(loss))
-    return LabelScores(loss, correct.item() / count)
+    metric = metric_sum.item() / count
+    if continuous:
+        metric = math.sqrt(metric)
+    return LabelScores(loss_sum.item() / count, metric)
 
 
 class TrainingBatches:

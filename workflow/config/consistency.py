@@ -155,8 +155,8 @@ def _check_method(study: Study, config: Config, name: str) -> None:
         raise UserError(f"{key}: {error}") from None
     reasons: list[str] = []
     for dataset in study.datasets:
-        task = config.all_datasets[dataset].expected_task
-        reason = method.supports(task)
+        declared = config.all_datasets[dataset]
+        reason = method.refusal(declared.expected_task, realisations=declared.realisations)
         if reason is not None:
             reasons.append(reason)
     if len(reasons) == len(study.datasets):

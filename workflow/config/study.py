@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from baselines import methods
-from npt.data.declaration import SplitRule
+from npt.data.custom import CustomDataset
+from npt.data.declaration import Dataset, SplitRule
 from npt.interface import UserError
 from npt.validation import validated
 from workflow.config.fields import Folds
@@ -92,8 +93,8 @@ def _datasets_of(name: str, config: Config, kind: StudyKind) -> tuple[str, ...]:
         return block.datasets
     kept: list[str] = []
     for dataset in config.datasets:
-        task = config.all_datasets[dataset].expected_task
-        if dataset not in block.except_datasets and kind.only_task in (None, task):
+        declared = config.all_datasets[dataset]
+        if dataset not in block.except_datasets and _takes(kind, declared):
             kept.append(dataset)
     if not kept:
         raise UserError(
@@ -101,6 +102,13 @@ def _datasets_of(name: str, config: Config, kind: StudyKind) -> tuple[str, ...]:
             "name others under its `datasets`, or remove the study"
         )
     return tuple(kept)
+
+
+def _takes(kind: StudyKind, dataset: Dataset | CustomDataset) -> bool:
+    """Whether a study of the kind can have the dataset."""
+    if kind.probes and kind.realisations != dataset.realisations:
+        return False
+    return kind.only_task in (None, dataset.expected_task)
 
 
 def _variants_of(kind: StudyKind, names: Iterable[str], options: Options) -> dict[str, Variants]:

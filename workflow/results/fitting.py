@@ -36,7 +36,7 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     split = job.split(fold)
     shown, its_split = with_train_share(table, split, job.run.train_share)
     identity = {**job.identity(fold), **sizes(its_split)}
-    refusal = job.method.supports(table.task)
+    refusal = job.method.refusal(table.task, realisations=job.realisations)
     if refusal:
         row = Row(**identity, status="skipped", reason=refusal)
         return FittedFold(row, arrays={}, trials=(), learner=None)

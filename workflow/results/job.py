@@ -35,6 +35,7 @@ class Job:
     Attributes:
         preset: Name of the configuration.
         settings: Instance of the method's settings class.
+        realisations: Whether the dataset is of many tables.
     """
 
     run: Run
@@ -42,6 +43,7 @@ class Job:
     method: Method
     settings: Any
     prepared: store.Prepared
+    realisations: bool = False
 
     @classmethod
     def of(cls, plan: Plan, stem: str) -> Job:
@@ -55,7 +57,14 @@ class Job:
         run = plan.runs[stem]
         settings = typed_settings(run.method, run.settings, f"{paths.PLAN}: {stem}")
         prepared = store.load(Path(paths.prepared(run.dataset)))
-        return cls(run, plan.preset, methods()[run.method], settings, prepared)
+        return cls(
+            run=run,
+            preset=plan.preset,
+            method=methods()[run.method],
+            settings=settings,
+            prepared=prepared,
+            realisations=plan.dataset(run.dataset).realisations,
+        )
 
     def trial(self, name: str) -> Job:
         """A configuration of a search, as a job of its own."""

@@ -76,6 +76,7 @@ class StudyKind:
             The base alone is probed, and compared with them.
         needs: What the probed models must be able to do besides predicting perturbed rows.
         only_task: The task of all datasets, if it is restricted.
+        realisations: Whether it probes models of many tables, or of one.
         first_table: The table that the report's first screen shows; empty for none.
         first_figure: The figure that it shows; empty for none.
     """
@@ -90,6 +91,7 @@ class StudyKind:
     trains_variants: bool = False
     needs: Ability | None = None
     only_task: Task | None = None
+    realisations: bool = False
     first_table: str = ""
     first_figure: str = ""
 
@@ -98,6 +100,8 @@ class StudyKind:
         if not self.probes:
             return True
         if method.load is None and method.refit is None:
+            return False
+        if method.realisations != self.realisations:
             return False
         return self.needs is None or self.needs in method.abilities
 

@@ -155,6 +155,11 @@ class CustomDataset(Strict):
         return False
 
     @property
+    def realisations(self) -> bool:
+        """A custom dataset is one table."""
+        return False
+
+    @property
     def licence(self) -> str:
         """Licence of the data."""
         return "your own" if self.path else "see OpenML"

@@ -1,0 +1,152 @@
+"""Curves of Gaussian processes, and the exact posterior with their own kernel as a ceiling.
+
+Hyper-parameters are drawn anew for every curve: length-scale l ~ U[0.1, 0.6], amplitude
+sigma_f ~ U[0.1, 1.0], and for the periodic kernel a period p ~ U[0.1, 0.5] with l as its
+smoothness; the noise has standard deviation 0.02. B curves, n points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from npt.nn.gaussian import Gaussians
+from npt.processes.settings import Kernel
+
+KERNELS: tuple[Kernel, ...] = get_args(Kernel)
+NOISE = 0.02  # standard deviation
+LENGTH_SCALES = (0.1, 0.6)
+AMPLITUDES = (0.1, 1.0)
+PERIODS = (0.1, 0.5)
+INTERVAL = (-2.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Those of B curves, each (B, 1, 1).
+
+    Attributes:
+        period: Used by the periodic kernel alone.
+    """
+
+    length_scale: Tensor
+    amplitude: Tensor
+    period: Tensor
+
+    @classmethod
+    def drawn(cls, curves: int, generator: torch.Generator) -> Hyperparameters:
+        """Independent draws for every curve."""
+        length_scale = _uniform(curves, LENGTH_SCALES, generator)
+        amplitude = _uniform(curves, AMPLITUDES, generator)
+        period = _uniform(curves, PERIODS, generator)
+        return cls(length_scale, amplitude, period)
+
+    def rounded(self, decimals: int) -> Hyperparameters:
+        """The same to some decimals."""
+        values = (self.length_scale, self.amplitude, self.period)
+        return Hyperparameters(*(value.round(decimals=decimals) for value in values))
+
+    def numbers(self) -> dict[str, np.ndarray]:
+        """Values (B,) by name."""
+        named = vars(self).items()
+        return {name: value.flatten().cpu().numpy() for name, value in named}
+
+
+def covariance(
+    kernel: Kernel,
+    hyperparameters: Hyperparameters,
+    left: Tensor,
+    right: Tensor,
+) -> Tensor:
+    """Covariances (B, n, m) of the noiseless curves between inputs (B, n) and (B, m)."""
+    distance = (left[:, :, None] - right[:, None]).abs()  # (B, n, m)
+    correlation = CORRELATIONS[kernel](distance, hyperparameters)
+    return hyperparameters.amplitude.square() * correlation
+
+
+def draw_curves(
+    kernel: Kernel,
+    hyperparameters: Hyperparameters,
+    x: Tensor,
+    generator: torch.Generator,
+) -> Tensor:
+    """Noisy values (B, n) at inputs (B, n), in float64."""
+    factor = torch.linalg.cholesky(_noisy(covariance(kernel, hyperparameters, x, x)))
+    white = torch.randn(x.shape, generator=generator, dtype=x.dtype, device=x.device)
+    return (factor @ white[..., None]).squeeze(-1)
+
+
+def drawn_inputs(curves: int, points: int, generator: torch.Generator) -> Tensor:
+    """Inputs (B, n) float64, uniform on the interval [-2, 2]."""
+    low, high = INTERVAL
+    drawn = torch.rand(
+        curves, points, generator=generator, dtype=torch.float64, device=generator.device
+    )
+    return low + (high - low) * drawn
+
+
+def posterior(
+    kernel: Kernel,
+    hyperparameters: Hyperparameters,
+    x: Tensor,
+    y: Tensor,
+    queries: Tensor,
+) -> Gaussians:
+    """Exact posterior of noisy values at queries (B, q), given values (B, m) at inputs (B, m).
+
+    It knows the kernel, its hyper-parameters and the noise of every curve, which no model does.
+    """
+    factor = torch.linalg.cholesky(_noisy(covariance(kernel, hyperparameters, x, x)))  # (B, m, m)
+    across = covariance(kernel, hyperparameters, x, queries)  # (B, m, q)
+    weights = torch.cholesky_solve(y[..., None], factor)  # (B, m, 1)
+    mean = (across * weights).sum(1)  # (B, q)
+    explained = torch.linalg.solve_triangular(factor, across, upper=False).square().sum(1)
+    prior = hyperparameters.amplitude.square().squeeze(-1)  # (B, 1)
+    variance = (prior - explained).clamp(min=0) + NOISE**2  # (B, q)
+    return Gaussians(mean[None], variance.sqrt()[None])
+
+
+def _rbf(distance: Tensor, hyperparameters: Hyperparameters) -> Tensor:
+    """exp(-r^2 / (2 l^2))."""
+    return (-0.5 * (distance / hyperparameters.length_scale).square()).exp()
+
+
+def _matern(distance: Tensor, hyperparameters: Hyperparameters) -> Tensor:
+    """Matern 5/2."""
+    scaled = math.sqrt(5) * distance / hyperparameters.length_scale
+    return (1 + scaled + scaled.square() / 3) * (-scaled).exp()
+
+
+def _periodic(distance: Tensor, hyperparameters: Hyperparameters) -> Tensor:
+    """exp(-2 sin^2(pi r / p) / l^2)."""
+    waves = (math.pi * distance / hyperparameters.period).sin()
+    return (-2 * (waves / hyperparameters.length_scale).square()).exp()
+
+
+Correlation = Callable[[Tensor, Hyperparameters], Tensor]
+CORRELATIONS: Mapping[Kernel, Correlation] = {
+    "rbf": _rbf,
+    "matern": _matern,
+    "periodic": _periodic,
+}
+
+
+def _noisy(covariances: Tensor) -> Tensor:
+    """Covariances (B, n, n) with the noise's variance on the diagonal."""
+    points = covariances.shape[-1]
+    identity = torch.eye(points, dtype=covariances.dtype, device=covariances.device)
+    return covariances + NOISE**2 * identity
+
+
+def _uniform(count: int, bounds: tuple[float, float], generator: torch.Generator) -> Tensor:
+    low, high = bounds
+    drawn = torch.rand(
+        count, 1, 1, generator=generator, dtype=torch.float64, device=generator.device
+    )
+    return low + (high - low) * drawn

@@ -1,0 +1,118 @@
+"""Conditional, latent and attentive neural processes (Garnelo et al. 2018, Kim et al. 2019).
+
+S draws of the latent variable, B tables, m context points, n targets, d inputs, width W.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from npt.nn.gaussian import LOWEST, SHARE, Gaussians
+from npt.processes.attention import CrossAttention, mlp
+from npt.processes.settings import Attention
+from npt.processes.tasks import Tasks
+
+ENCODER_LAYERS = 4
+
+
+@dataclass(frozen=True)
+class Latent:
+    """Diagonal Gaussians of the latent variable: means and standard deviations (B, W)."""
+
+    mean: Tensor
+    deviation: Tensor
+
+    def drawn(self, draws: int, generator: torch.Generator | None) -> Tensor:
+        """Reparametrised draws (S, B, W)."""
+        shape = (draws, *self.mean.shape)
+        white = torch.randn(shape, generator=generator, device=self.mean.device)
+        return self.mean + self.deviation * white
+
+    def divergence_from(self, other: Latent) -> Tensor:
+        """KL(self || other) (B,) in nats."""
+        ratio = (self.deviation / other.deviation).square()
+        shift = ((self.mean - other.mean) / other.deviation).square()
+        return 0.5 * (ratio + shift - 1 - ratio.log()).sum(-1)
+
+
+class NeuralProcess(nn.Module):
+    """A deterministic path with attention, with `latent` a latent path, and a decoder."""
+
+    def __init__(
+        self,
+        inputs: int,
+        width: int = 128,
+        attention: Attention = "uniform",
+        latent: bool = True,
+    ) -> None:
+        super().__init__()
+        self.encoder = mlp(inputs + 1, [width] * ENCODER_LAYERS)
+        self.attention = CrossAttention(attention, inputs, width)
+        self.latent_encoder = LatentEncoder(inputs, width) if latent else None
+        paths = 2 if latent else 1
+        self.decoder = mlp(paths * width + inputs, [width, width, 2])
+
+    def objective(self, tasks: Tasks, generator: torch.Generator | None = None) -> Tensor:
+        """Mean over targets of log p(y) - KL(q(z|T) || q(z|C)) / |T|, z from q(z|T); maximised."""
+        if self.latent_encoder is None:
+            return self._decoded(tasks, None).log_densities(tasks.y).mean()
+        posterior = self.latent_encoder(tasks.x, tasks.y)
+        prior = self.latent_encoder(tasks.shown_x, tasks.shown_y)
+        z = posterior.drawn(1, generator)
+        densities = self._decoded(tasks, z).log_densities(tasks.y)
+        divergence = posterior.divergence_from(prior)[:, None] / tasks.y.shape[1]
+        return (densities - divergence).mean()
+
+    def predict(
+        self,
+        tasks: Tasks,
+        draws: int = 1,
+        generator: torch.Generator | None = None,
+    ) -> Gaussians:
+        """Distributions (S, B, n) of all targets given the context, z from q(z|C)."""
+        if self.latent_encoder is None:
+            return self._decoded(tasks, None)
+        prior = self.latent_encoder(tasks.shown_x, tasks.shown_y)
+        return self._decoded(tasks, prior.drawn(draws, generator))
+
+    def attention_weights(self, tasks: Tasks) -> Tensor:
+        """Attention (B, H, n, m) of the targets to the context."""
+        return self.attention.weights(tasks.shown_x, tasks.x)
+
+    def _decoded(self, tasks: Tasks, z: Tensor | None) -> Gaussians:
+        encoded = self.encoder(_pairs(tasks.shown_x, tasks.shown_y))  # (B, m, W)
+        attended = self.attention(tasks.shown_x, encoded, tasks.x)  # (B, n, W)
+        parts = [attended[None], tasks.x[None]]
+        if z is not None:
+            draws, points = len(z), tasks.x.shape[1]
+            repeated = z[:, :, None].expand(-1, -1, points, -1)  # (S, B, n, W)
+            parts = [part.expand(draws, -1, -1, -1) for part in parts]
+            parts.insert(1, repeated)
+        return Gaussians.of(self.decoder(torch.cat(parts, -1)))
+
+
+class LatentEncoder(nn.Module):
+    """q(z | points): an MLP of each point, their mean, and from it a Gaussian."""
+
+    def __init__(self, inputs: int, width: int) -> None:
+        super().__init__()
+        self.points = mlp(inputs + 1, [width] * ENCODER_LAYERS)
+        self.hidden = nn.Linear(width, width)
+        self.mean = nn.Linear(width, width)
+        self.raw_deviation = nn.Linear(width, width)
+
+    def forward(self, x: Tensor, y: Tensor) -> Latent:
+        """The Gaussian of points x (B, m, d) with values y (B, m)."""
+        summary = self.points(_pairs(x, y)).mean(1)  # (B, W)
+        hidden = F.relu(self.hidden(summary))  # (B, W)
+        deviation = LOWEST + SHARE * self.raw_deviation(hidden).sigmoid()
+        return Latent(self.mean(hidden), deviation)
+
+
+def _pairs(x: Tensor, y: Tensor) -> Tensor:
+    """Inputs and values as one (B, m, d + 1)."""
+    return torch.cat([x, y[..., None]], -1)

@@ -1,0 +1,91 @@
+"""Many tables in one: rows that name their realisation, and which of them are shown.
+
+A row has the number of its realisation, inputs and a value. Of a held-out realisation the train
+rows are the context, the validation or test rows the other targets. A realisation that has neither
+is for training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from npt.processes.tasks import Tasks
+from npt.table import Part, Split, Table
+
+REALISATION = "realisation"
+INPUTS = ("x", "x1", "x2")  # names of columns
+
+
+class HeldOut(NamedTuple):
+    """Tasks of held-out realisations, and the row number (B, n) of every point."""
+
+    tasks: Tasks
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Realisations:
+    """Points of all realisations of a table of N rows.
+
+    Attributes:
+        x: Inputs (N, d).
+        y: Values (N,), NaN where they are hidden.
+        number: Realisation (N,) of every row.
+        part: Part (N,) of every row.
+    """
+
+    x: Tensor
+    y: Tensor
+    number: np.ndarray
+    part: np.ndarray
+
+    @classmethod
+    def of(cls, table: Table, split: Split, device: torch.device) -> Realisations:
+        """The points of a table."""
+        names = [column.name for column in table.columns]
+        inputs = [table.numbers(names.index(name)) for name in INPUTS if name in names]
+        x = np.stack(inputs, 1).astype(np.float32)
+        return cls(
+            x=torch.from_numpy(x).to(device),
+            y=torch.from_numpy(table.truth.astype(np.float32)).to(device),
+            number=table.numbers(names.index(REALISATION)),
+            part=_part_names(split, table.rows),
+        )
+
+    def held_out(self, part: Part, most: int) -> Iterator[HeldOut]:
+        """Tasks of the realisations with rows of a part, at most so many in a batch."""
+        by_size: dict[tuple[int, int], list[np.ndarray]] = {}
+        for rows in self._rows_by_realisation():
+            is_context = self.part[rows] == "train"
+            targets = rows[self.part[rows] == part]
+            if len(targets):
+                context = rows[is_context]
+                points = np.concatenate([context, targets])
+                by_size.setdefault((len(context), len(points)), []).append(points)
+        for (context, _), tables in by_size.items():
+            for start in range(0, len(tables), most):
+                rows = np.stack(tables[start : start + most])  # (B, n)
+                yield HeldOut(self.tasks(rows, context), rows)
+
+    def tasks(self, rows: np.ndarray, context: int) -> Tasks:
+        """Tasks of row numbers (B, n)."""
+        indices = torch.from_numpy(rows).to(self.x.device)
+        return Tasks(self.x[indices], self.y[indices], context)
+
+    def _rows_by_realisation(self) -> list[np.ndarray]:
+        order = np.argsort(self.number, kind="stable")
+        _, starts = np.unique(self.number[order], return_index=True)
+        return np.split(order, starts[1:])
+
+
+def _part_names(split: Split, rows: int) -> np.ndarray:
+    names = np.full(rows, "", dtype="U10")
+    for part in ("train", "validation", "test"):
+        names[split.rows(part)] = part
+    return names

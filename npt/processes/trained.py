@@ -1,0 +1,132 @@
+"""A trained process with the table of held-out realisations that it predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from npt.interface import Prediction, Resources, UserError
+from npt.nn.device import device_of
+from npt.nn.weights import initial_weights, reading_weights, weights_of
+from npt.processes.neural_process import NeuralProcess
+from npt.processes.npt_process import NPTProcess
+from npt.processes.realisations import Realisations
+from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
+from npt.seeding import generator_for
+from npt.table import Part, Split, Table
+
+if TYPE_CHECKING:
+    from npt.nn.gaussian import Gaussians
+    from npt.perturbation import Perturbation
+    from npt.processes.tasks import Tasks
+
+HISTORY = "history"  # name in a file of weights
+MOST_TABLES = 256  # that are predicted at once
+
+
+@dataclass(frozen=True)
+class TrainedProcess:
+    """A network in evaluation mode; nothing in it changes.
+
+    Attributes:
+        model: A `NeuralProcess` or an `NPTProcess`.
+        data: Points of the table's realisations.
+        history: Update, seconds, context and target log-likelihood (k, 4) of each evaluation.
+    """
+
+    model: Any
+    data: Realisations
+    split: Split
+    settings: TrainingSettings
+    seed: int
+    history: Tensor
+
+    @classmethod
+    def untrained(
+        cls,
+        settings: TrainingSettings,
+        resources: Resources,
+        table: Table,
+        split: Split,
+        seed: int,
+    ) -> TrainedProcess:
+        """A network with initial weights, the same on every device."""
+        torch.set_num_threads(resources.threads)
+        device = device_of(resources.device)
+        data = Realisations.of(table, split, device)
+        with initial_weights(seed):
+            model = build(settings, inputs=data.x.shape[1]).to(device).eval()
+        return cls(model, data, split, settings, seed, torch.zeros(0, 4))
+
+    @classmethod
+    def load(
+        cls,
+        settings: TrainingSettings,
+        resources: Resources,
+        path: Path,
+        table: Table,
+        split: Split,
+        seed: int,
+    ) -> TrainedProcess:
+        """Read weights written by `save`; only tensors are unpickled.
+
+        Raises:
+            UserError: the file is damaged, or holds the weights of another model.
+        """
+        untrained = cls.untrained(settings, resources, table, split, seed)
+        with reading_weights(path) as weights:
+            history = weights.pop(HISTORY)
+            untrained.model.load_state_dict(weights)
+        return replace(untrained, history=history)
+
+    @property
+    def device(self) -> torch.device:
+        """Device of the network and the data."""
+        return self.data.x.device
+
+    def save(self, path: Path) -> None:
+        """Write the weights."""
+        torch.save({**weights_of(self.model), HISTORY: self.history}, path)
+
+    @torch.no_grad()
+    def predict(self, rows: np.ndarray) -> Prediction:
+        """Means (n,) of validation or test rows, each among all targets of its realisation."""
+        values = np.full(len(self.data.number), np.nan)
+        parts: tuple[Part, ...] = ("validation", "test")
+        for part in parts:
+            if not np.isin(rows, self.split.rows(part)).any():
+                continue
+            for tasks, numbers in self.data.held_out(part, MOST_TABLES):
+                means = self.gaussians(tasks).marginal_mean()  # (B, n)
+                queries = numbers[:, tasks.context :]
+                values[queries] = means[:, tasks.context :].double().cpu().numpy()
+        return Prediction(values[rows])
+
+    @torch.no_grad()
+    def gaussians(self, tasks: Tasks) -> Gaussians:
+        """Distributions (S, B, n) of all targets, with the same draws for all tasks of a size."""
+        generator = generator_for(self.seed, "latents", self.device)
+        return self.model.predict(tasks, self.settings.draws, generator)
+
+    def predict_perturbed(
+        self, rows: np.ndarray, perturbation: Perturbation, seed: int
+    ) -> Prediction:
+        """Not defined: the context is a realisation, whose points are not exchanged.
+
+        Raises:
+            UserError: always.
+        """
+        raise UserError("perturbations are of one table; a process predicts many")
+
+
+def build(settings: TrainingSettings, inputs: int) -> NeuralProcess | NPTProcess:
+    """A network for tables of d inputs, with random weights."""
+    if isinstance(settings, NPTProcessSettings):
+        return NPTProcess(inputs, settings.network, among_queries=settings.among_queries)
+    assert isinstance(settings, NeuralProcessSettings)
+    return NeuralProcess(inputs, settings.width, settings.attention, settings.latent)

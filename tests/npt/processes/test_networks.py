@@ -1,0 +1,188 @@
+"""Neural processes by their definitions (Kim et al. 2019), and NPT as a process."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, get_args
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from npt.nn.gaussian import LOWEST, Gaussians, floored
+from npt.processes.attention import CrossAttention
+from npt.processes.neural_process import NeuralProcess
+from npt.processes.settings import Attention, NPTProcessSettings
+from npt.processes.tasks import Tasks
+from npt.processes.trained import build
+
+KINDS: tuple[Attention, ...] = get_args(Attention)
+SMALL_NPT = NPTProcessSettings(width=8, layers=4, heads=2)
+
+
+def tasks(context: int = 5, points: int = 9, inputs: int = 1, seed: int = 0) -> Tasks:
+    generator = torch.Generator().manual_seed(seed)
+    x = 4 * torch.rand(3, points, inputs, generator=generator) - 2
+    return Tasks(x, x.sum(-1).sin(), context)
+
+
+def model_of(name: str) -> Any:
+    """A process with random weights."""
+    torch.manual_seed(0)
+    if name == "npt":
+        return build(SMALL_NPT, inputs=1).eval()
+    if name == "to_context":
+        return build(SMALL_NPT.model_copy(update={"among_queries": False}), inputs=1).eval()
+    if name == "conditional":
+        return NeuralProcess(1, attention="multihead", latent=False)
+    return NeuralProcess(1, attention=name)  # type: ignore[arg-type]
+
+
+def predicted(model: Any, asked: Tasks) -> Gaussians:
+    with torch.no_grad():
+        return model.predict(asked, 3, torch.Generator().manual_seed(1))
+
+
+def parameters(model: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def test_networks_have_the_published_sizes() -> None:
+    assert parameters(NeuralProcess(1)) == 199_170
+    assert parameters(NeuralProcess(1, attention="multihead")) == 281_474
+
+
+@pytest.mark.parametrize("name", [*KINDS, "conditional", "npt", "to_context"])
+def test_order_of_the_context_is_no_matter(name: str) -> None:
+    asked = tasks()
+    order = torch.tensor([3, 1, 4, 0, 2, *range(5, 9)])
+    shuffled = Tasks(asked.x[:, order], asked.y[:, order], asked.context)
+    model = model_of(name)
+    mean, deviation = predicted(model, asked).mean, predicted(model, asked).deviation
+    after = predicted(model, shuffled)
+    assert torch.allclose(mean[..., order], after.mean, atol=1e-5)
+    assert torch.allclose(deviation[..., order], after.deviation, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", [*KINDS, "conditional", "npt", "to_context"])
+def test_values_of_targets_are_not_seen(name: str) -> None:
+    asked = tasks()
+    other = asked.y.clone()
+    other[:, asked.context :] += 1
+    model = model_of(name)
+    changed = Tasks(asked.x, other, asked.context)
+    assert torch.equal(predicted(model, asked).mean, predicted(model, changed).mean)
+
+
+def test_uniform_attention_is_a_neural_process() -> None:
+    """Both paths are means over the context, and the decoder sees both with the input."""
+    asked = tasks()
+    model = model_of("uniform")
+    z = torch.randn(1, 3, 128)
+    pairs = torch.cat([asked.shown_x, asked.shown_y[..., None]], -1)
+    mean = model.encoder(pairs).mean(1, keepdim=True).expand(-1, 9, -1)
+    inputs = torch.cat([mean, z[0, :, None].expand(-1, 9, -1), asked.x], -1)
+    expected = Gaussians.of(model.decoder(inputs)[None])
+    assert torch.allclose(model._decoded(asked, z).mean, expected.mean, atol=1e-5)
+
+
+def test_weights_are_those_of_the_kind() -> None:
+    asked = tasks()
+    for kind in KINDS:
+        torch.manual_seed(0)
+        attention = CrossAttention(kind, inputs=1, width=16)
+        with torch.no_grad():
+            weights = attention.weights(asked.shown_x, asked.x)
+            keys, queries = attention.embed(asked.shown_x), attention.embed(asked.x)
+        assert torch.allclose(weights.sum(-1), torch.ones_like(weights[..., 0]))
+        assert torch.allclose(weights, by_definition(attention, kind, keys, queries), atol=1e-6)
+
+
+def by_definition(attention: CrossAttention, kind: str, keys: Tensor, queries: Tensor) -> Tensor:
+    if kind == "uniform":
+        return torch.full((3, 1, 9, 5), 1 / 5)
+    if kind == "laplace":
+        distances = (queries[:, :, None] - keys[:, None]).abs().sum(-1)
+        return (-distances).softmax(-1)[:, None]
+    if kind == "dot_product":
+        return (torch.einsum("bqc,bkc->bqk", queries, keys) / 4).softmax(-1)[:, None]
+    assert attention.multihead is not None
+    heads = []
+    for part in torch.arange(16).split(2):  # eight heads of width two
+        q = queries @ attention.multihead.query.weight[part].T
+        k = keys @ attention.multihead.key.weight[part].T
+        heads.append((torch.einsum("bqc,bkc->bqk", q, k) / math.sqrt(2)).softmax(-1))
+    return torch.stack(heads, 1)
+
+
+def test_heads_are_mapped_back_and_summed() -> None:
+    asked = tasks()
+    torch.manual_seed(0)
+    attention = CrossAttention("multihead", inputs=1, width=16)
+    values = torch.randn(3, 5, 16)
+    multihead = attention.multihead
+    assert multihead is not None
+    with torch.no_grad():
+        weights = attention.weights(asked.shown_x, asked.x)  # (3, 8, 9, 5)
+        total = torch.zeros(3, 9, 16)
+        for head, part in enumerate(torch.arange(16).split(2)):
+            of_head = values @ multihead.value.weight[part].T
+            total += weights[:, head] @ of_head @ multihead.back.weight[:, part].T
+        assert torch.allclose(attention(asked.shown_x, values, asked.x), total, atol=1e-5)
+
+
+def test_divergence_is_zero_if_the_context_is_all() -> None:
+    model = model_of("multihead")
+    everything = tasks(context=9)
+    with torch.no_grad():
+        posterior = model.latent_encoder(everything.x, everything.y)
+        prior = model.latent_encoder(everything.shown_x, everything.shown_y)
+        part = model.latent_encoder(everything.x[:, :4], everything.y[:, :4])
+    assert torch.equal(posterior.divergence_from(prior), torch.zeros(3))
+    normal = torch.distributions.Normal(part.mean, part.deviation)
+    whole = torch.distributions.Normal(prior.mean, prior.deviation)
+    expected = torch.distributions.kl_divergence(normal, whole).sum(-1)
+    assert torch.allclose(part.divergence_from(prior), expected, rtol=1e-4)
+
+
+def test_objective_is_the_bound() -> None:
+    model = model_of("uniform")
+    asked = tasks()
+    with torch.no_grad():
+        value = model.objective(asked, torch.Generator().manual_seed(4))
+        posterior = model.latent_encoder(asked.x, asked.y)
+        prior = model.latent_encoder(asked.shown_x, asked.shown_y)
+        z = posterior.drawn(1, torch.Generator().manual_seed(4))
+        densities = model._decoded(asked, z).log_densities(asked.y)[0].mean()
+        divergence = posterior.divergence_from(prior).mean() / 9
+    assert torch.allclose(value, densities - divergence, atol=1e-5)
+
+
+def test_deviations_have_a_floor() -> None:
+    raw = torch.tensor([-100.0, 0.0, 5.0])
+    assert torch.allclose(floored(raw), LOWEST + 0.9 * torch.log1p(raw.exp()))
+    latent = model_of("uniform").latent_encoder(1e4 * torch.ones(1, 2, 1), torch.ones(1, 2))
+    assert (latent.deviation >= LOWEST).all()
+    assert (latent.deviation <= 1).all()
+
+
+def test_likelihood_is_of_the_mixture() -> None:
+    mean = torch.tensor([0.0, 2.0]).view(2, 1, 1)
+    gaussians = Gaussians(mean, torch.full((2, 1, 1), 0.5))
+    y = torch.tensor([[0.3]])
+    densities = torch.distributions.Normal(mean, 0.5).log_prob(y).exp()
+    assert torch.allclose(gaussians.log_likelihoods(y), densities.mean(0).log())
+    assert torch.allclose(gaussians.marginal_mean(), torch.tensor([[1.0]]))
+    assert torch.allclose(gaussians.marginal_deviation(), torch.tensor([[math.sqrt(1.25)]]))
+
+
+@pytest.mark.parametrize(("name", "depends"), [("npt", True), ("to_context", False)])
+def test_company_matters_to_npt_alone(name: str, depends: bool) -> None:
+    """With attention to the context alone it is a Transformer neural process."""
+    asked = tasks()
+    moved = asked.x.clone()
+    moved[:, -1] += 1
+    model = model_of(name)
+    before = predicted(model, asked).mean[..., :-1]
+    after = predicted(model, Tasks(moved, asked.y, asked.context)).mean[..., :-1]
+    assert torch.allclose(before, after, atol=1e-6) != depends

@@ -1,0 +1,153 @@
+"""Training of processes: what it learns, and that it resumes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from baselines import methods
+from npt.data.datasets.gp_curves import DATASET
+from npt.data.preparation import prepare_declared
+from npt.data.store import Prepared
+from npt.evaluation import evaluate
+from npt.interface import Method, Resources, UserError
+from npt.nn.checkpoint import Checkpoint
+from npt.processes.learner import METHODS
+from npt.processes.neural_process import NeuralProcess
+from npt.processes.realisations import Realisations
+from npt.processes.settings import NeuralProcessSettings, TrainingSettings
+from npt.processes.training import Curves, learning_rate, log_likelihoods, train
+from npt.table import Split
+
+CPU = torch.device("cpu")
+FEW = 40  # held-out realisations of each part
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """The held-out curves, of which a few stay."""
+    whole = prepare_declared(DATASET, tmp_path_factory.getbasetemp())
+    split = whole.splits[0]
+    number = whole.table.numbers(0)
+    kept: list[np.ndarray] = []
+    for rows in (split.validation, split.test):
+        some = np.unique(number[rows])[:FEW]
+        kept.append(rows[np.isin(number[rows], some)])
+    fewer = Split(0, split.train, *kept)
+    return Prepared(whole.table, {0: fewer}, whole.facts)
+
+
+def test_attention_reproduces_the_context() -> None:
+    settings = NeuralProcessSettings(
+        attention="laplace", latent=False, updates=500, learning_rate=1e-3, evaluate_every=500
+    )
+    torch.manual_seed(0)
+    model = NeuralProcess(1, attention="laplace", latent=False)
+    source = Curves("rbf", settings)
+    held_out = source.drawn(64, torch.Generator().manual_seed(9))
+    before = log_likelihoods(model, [held_out], draws=1, seed=0)
+    train(model, source, [held_out], settings, seed=0)
+    after = log_likelihoods(model, [held_out], draws=1, seed=0)
+    assert after.context > before.context + 0.5
+    with torch.no_grad():
+        means = model.predict(held_out).mean[0]
+    errors = (means - held_out.y)[:, : held_out.context]
+    assert errors.square().mean().sqrt() < 0.1 + 0.02
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_processes_predict_held_out_targets(
+    method: Method, prepared: Prepared, tmp_path: Path
+) -> None:
+    settings = method.settings(**method.test_settings)
+    resources = Resources(metrics=tmp_path / "metrics.csv")
+    learner: Any = method.build(settings, resources)
+    split = prepared.splits[0]
+    evaluation = evaluate(learner, prepared.table, split, seed=1)
+    assert evaluation.status == "ok"
+    values = evaluation.predictions["test"].values
+    assert values.shape == split.test.shape
+    learner.save(tmp_path / "weights.pt")
+    assert method.load is not None
+    arguments = (tmp_path / "weights.pt", prepared.table.blind(split.test), split, 1)
+    loaded: Any = method.load(settings, Resources(), *arguments)
+    assert np.array_equal(loaded.predict(split.test).values, values)
+    assert loaded.history[:, 0].tolist() == [2, 4]
+    assert len((tmp_path / "metrics.csv").read_text().splitlines()) == 3
+    other = method.settings(**{**method.test_settings, "width": 16})
+    with pytest.raises(UserError, match="not the weights of this model"):
+        method.load(other, Resources(), *arguments)
+
+
+def test_targets_are_predicted_from_their_realisation(prepared: Prepared) -> None:
+    split = prepared.splits[0]
+    data = Realisations.of(prepared.table, split, CPU)
+    seen = 0
+    for tasks, rows in data.held_out("test", most=16):
+        assert len(np.unique(data.number[rows], axis=1)[0]) == 1
+        assert np.isin(rows[:, : tasks.context], split.train).all()
+        assert np.isin(rows[:, tasks.context :], split.test).all()
+        seen += rows[:, tasks.context :].size
+    assert seen == len(split.test)
+
+
+class Killed(Exception):
+    pass
+
+
+class KilledAt(Curves):
+    """Curves that end a training at an update."""
+
+    def __init__(self, settings: TrainingSettings, update: int) -> None:
+        super().__init__("rbf", settings)
+        self.left = update
+
+    def drawn(self, tables: int, generator: torch.Generator) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise Killed
+        return super().drawn(tables, generator)
+
+
+def test_an_interrupted_training_ends_with_the_same_weights(tmp_path: Path) -> None:
+    settings = NeuralProcessSettings(
+        width=16, updates=6, evaluate_every=2, draws=2, schedule="cosine", learning_rate=1e-2
+    )
+    held_out = [Curves("rbf", settings).drawn(2, torch.Generator().manual_seed(9))]
+
+    def trained(source: Curves, checkpoint: Checkpoint | None) -> Any:
+        torch.manual_seed(0)
+        model = NeuralProcess(1, width=16)
+        state = train(model, source, held_out, settings, seed=3, checkpoint=checkpoint)
+        return model.state_dict(), state.history
+
+    undisturbed, history = trained(Curves("rbf", settings), None)
+    checkpoint = Checkpoint(tmp_path / "state", "stamp", minutes=0)
+    with pytest.raises(Killed):
+        trained(KilledAt(settings, 5), checkpoint)
+    resumed, resumed_history = trained(Curves("rbf", settings), replace(checkpoint))
+    assert all(torch.equal(undisturbed[name], resumed[name]) for name in undisturbed)
+    assert [row[0] for row in resumed_history] == [row[0] for row in history]
+    assert [row[2:] for row in resumed_history] == [row[2:] for row in history]
+
+
+def test_cosine_falls_to_zero() -> None:
+    settings = TrainingSettings(schedule="cosine", updates=100, learning_rate=1.0)
+    rates = [learning_rate(update, settings) for update in (1, 51, 100)]
+    assert rates[0] == 1
+    assert rates[1] == pytest.approx(0.5)
+    assert rates[2] < 1e-3
+    assert learning_rate(100, TrainingSettings(learning_rate=1.0)) == 1
+
+
+def test_tables_and_realisations_are_told_apart() -> None:
+    process, knn = METHODS[0], methods()["knn"]
+    assert process.refusal("regression", realisations=True) is None
+    assert "many tables" in str(process.refusal("regression", realisations=False))
+    assert knn.refusal("regression", realisations=False) is None
+    assert "one table" in str(knn.refusal("regression", realisations=True))
