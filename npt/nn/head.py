@@ -43,7 +43,7 @@ class ColumnHead(nn.Module):
         nn.init.uniform_(self.weight, -bound, bound)
         nn.init.uniform_(self.bias, -bound, bound)
         self.register_buffer("starts", torch.tensor(layout.starts), persistent=False)
-        self.decode_deviation = nn.Linear(width, 1) if layout.gaussian else None
+        self.decode_deviation = _deviation_layer(layout, width)
         self.groups = nn.ModuleList()
         for columns in _columns_by_size(layout):
             self.groups.append(ClassGroup(layout, columns))
@@ -148,7 +148,7 @@ class PatchHead(nn.Module):
         self.patches = patches
         self.decode_patch = nn.Linear(width, patches.intensities)
         self.decode_target = nn.Linear(width, layout.target_size)
-        self.decode_deviation = nn.Linear(width, 1) if layout.gaussian else None
+        self.decode_deviation = _deviation_layer(layout, width)
         columns = patches.columns().flatten()
         order = torch.zeros(len(columns) + 1, dtype=torch.long)  # for the target any intensity
         order[columns] = torch.arange(len(columns))
@@ -188,10 +188,19 @@ class PatchHead(nn.Module):
 Head = ColumnHead | PatchHead
 
 
+def _deviation_layer(layout: ColumnLayout, width: int) -> nn.Linear | None:
+    """The layer of omega, if a Gaussian of the target is predicted."""
+    if not layout.gaussian:
+        return None
+    return nn.Linear(width, 1)
+
+
 def _raw_deviation(decode: nn.Linear | None, tokens: Tensor) -> Tensor:
     assert decode is not None, "output: gaussian"
+    tokens = tokens.to(decode.weight.dtype)
     with torch.autocast(tokens.device.type, enabled=False):
-        return decode(tokens.to(decode.weight.dtype)).squeeze(-1)
+        outputs = decode(tokens)  # (..., 1)
+    return outputs.squeeze(-1)
 
 
 def _columns_by_size(layout: ColumnLayout) -> list[list[int]]:

@@ -6,6 +6,7 @@ B tables, m context points, n queries, d inputs, width W.
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from npt.processes.settings import HEADS, Attention
@@ -33,24 +34,28 @@ class CrossAttention(nn.Module):
             context: Inputs (B, m, d).
             values: Representations (B, m, W) of the context.
         """
-        if self.multihead is not None:
-            return self.multihead(self.embed(queries), self.embed(context), values)
-        return self.weights(context, queries)[:, 0] @ values
+        if self.multihead is None:
+            weights = self.weights(context, queries)  # (B, 1, n, m)
+            return weights.squeeze(1) @ values
+        embedded = self.embed(queries)  # (B, n, W)
+        keys = self.embed(context)  # (B, m, W)
+        return self.multihead(embedded, keys, values)
 
     def weights(self, context: Tensor, queries: Tensor) -> Tensor:
         """Attention (B, H, n, m) of every head to the context; of one where there are no heads."""
-        shape = (len(context), queries.shape[1], context.shape[1])
-        if self.kind == "uniform":
-            return context.new_full(shape, 1 / context.shape[1])[:, None]
-        keys = self.embed(context)  # (B, m, W)
+        keys = self.embed(context)  # (B, m, W), of uniform attention (B, m, d)
         queries = self.embed(queries)  # (B, n, W)
         if self.multihead is not None:
             return self.multihead.weights(queries, keys)
-        if self.kind == "laplace":
-            scores = -torch.cdist(queries, keys, p=1) / LENGTH_SCALE
+        distances = torch.cdist(queries, keys, p=1)  # (B, n, m)
+        if self.kind == "uniform":
+            scores = torch.zeros_like(distances)
+        elif self.kind == "laplace":
+            scores = -distances / LENGTH_SCALE
         else:
-            scores = queries @ keys.transpose(1, 2) * keys.shape[-1] ** -0.5
-        return scores.softmax(-1)[:, None]
+            scores = _products(queries, keys)
+        weights = scores.softmax(-1)  # (B, n, m)
+        return weights[:, None]
 
 
 class MultiHead(nn.Module):
@@ -60,36 +65,50 @@ class MultiHead(nn.Module):
         super().__init__()
         if width % HEADS:
             raise ValueError(f"width: {width} is not a multiple of {HEADS} heads")
-        self.query = nn.Linear(width, width, bias=False)
-        self.key = nn.Linear(width, width, bias=False)
-        self.value = nn.Linear(width, width, bias=False)
-        self.back = nn.Linear(width, width, bias=False)
-        for linear in (self.query, self.key, self.value, self.back):
-            nn.init.normal_(linear.weight, std=width**-0.5)
+        self.query = _linear(width)
+        self.key = _linear(width)
+        self.value = _linear(width)
+        self.back = _linear(width)
 
     def forward(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """(B, n, W) from embedded queries (B, n, W) and keys and values (B, m, W)."""
-        attended = nn.functional.scaled_dot_product_attention(
-            _by_head(self.query(queries)),
-            _by_head(self.key(keys)),
-            _by_head(self.value(values)),
-        )  # (B, H, n, W / H)
-        return self.back(attended.transpose(1, 2).flatten(2))
+        queries = _by_head(self.query(queries))  # (B, H, n, W / H)
+        keys = _by_head(self.key(keys))  # (B, H, m, W / H)
+        values = _by_head(self.value(values))  # (B, H, m, W / H)
+        attended = F.scaled_dot_product_attention(queries, keys, values)
+        joined = attended.transpose(1, 2).flatten(2)  # (B, n, W)
+        return self.back(joined)
 
     def weights(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Attention (B, H, n, m)."""
-        heads = _by_head(self.query(queries))  # (B, H, n, W / H)
-        scores = heads @ _by_head(self.key(keys)).transpose(-1, -2)  # (B, H, n, m)
-        return (scores * heads.shape[-1] ** -0.5).softmax(-1)
+        queries = _by_head(self.query(queries))  # (B, H, n, W / H)
+        keys = _by_head(self.key(keys))  # (B, H, m, W / H)
+        scores = _products(queries, keys)  # (B, H, n, m)
+        return scores.softmax(-1)
 
 
 def mlp(inputs: int, widths: list[int]) -> nn.Sequential:
     """Linear layers with ReLU between them, and none after the last."""
     layers: list[nn.Module] = []
     for width in widths:
-        layers += [nn.Linear(inputs, width), nn.ReLU()]
+        layers.append(nn.Linear(inputs, width))
+        layers.append(nn.ReLU())
         inputs = width
-    return nn.Sequential(*layers[:-1])
+    layers.pop()
+    return nn.Sequential(*layers)
+
+
+def _linear(width: int) -> nn.Linear:
+    """A linear map without bias, with Gaussian weights."""
+    linear = nn.Linear(width, width, bias=False)
+    nn.init.normal_(linear.weight, std=width**-0.5)
+    return linear
+
+
+def _products(queries: Tensor, keys: Tensor) -> Tensor:
+    """Scalar products (..., n, m) over the root of their width."""
+    width = keys.shape[-1]
+    return queries @ keys.transpose(-1, -2) * width**-0.5
 
 
 def _by_head(x: Tensor) -> Tensor:

@@ -28,15 +28,20 @@ class Latent:
 
     def drawn(self, draws: int, generator: torch.Generator | None) -> Tensor:
         """Reparametrised draws (S, B, W)."""
-        shape = (draws, *self.mean.shape)
-        white = torch.randn(shape, generator=generator, device=self.mean.device)
+        white = torch.randn(
+            (draws, *self.mean.shape),
+            generator=generator,
+            device=self.mean.device,
+        )
         return self.mean + self.deviation * white
 
     def divergence_from(self, other: Latent) -> Tensor:
         """KL(self || other) (B,) in nats."""
-        ratio = (self.deviation / other.deviation).square()
-        shift = ((self.mean - other.mean) / other.deviation).square()
-        return 0.5 * (ratio + shift - 1 - ratio.log()).sum(-1)
+        ratio = self.deviation / other.deviation
+        shift = (self.mean - other.mean) / other.deviation
+        squares = ratio.square() + shift.square()
+        divergences = 0.5 * (squares - 1) - ratio.log()  # (B, W)
+        return divergences.sum(-1)
 
 
 class NeuralProcess(nn.Module):
@@ -59,13 +64,16 @@ class NeuralProcess(nn.Module):
     def objective(self, tasks: Tasks, generator: torch.Generator | None = None) -> Tensor:
         """Mean over targets of log p(y) - KL(q(z|T) || q(z|C)) / |T|, z from q(z|T); maximised."""
         if self.latent_encoder is None:
-            return self._decoded(tasks, None).log_densities(tasks.y).mean()
+            gaussians = self._decoded(tasks, None)
+            return gaussians.log_densities(tasks.y).mean()
         posterior = self.latent_encoder(tasks.x, tasks.y)
         prior = self.latent_encoder(tasks.shown_x, tasks.shown_y)
         z = posterior.drawn(1, generator)
-        densities = self._decoded(tasks, z).log_densities(tasks.y)
-        divergence = posterior.divergence_from(prior)[:, None] / tasks.y.shape[1]
-        return (densities - divergence).mean()
+        gaussians = self._decoded(tasks, z)
+        densities = gaussians.log_densities(tasks.y)  # (1, B, n)
+        divergences = posterior.divergence_from(prior)  # (B,)
+        targets = tasks.y.shape[1]
+        return densities.mean() - divergences.mean() / targets
 
     def predict(
         self,
@@ -77,22 +85,23 @@ class NeuralProcess(nn.Module):
         if self.latent_encoder is None:
             return self._decoded(tasks, None)
         prior = self.latent_encoder(tasks.shown_x, tasks.shown_y)
-        return self._decoded(tasks, prior.drawn(draws, generator))
+        z = prior.drawn(draws, generator)
+        return self._decoded(tasks, z)
 
     def attention_weights(self, tasks: Tasks) -> Tensor:
         """Attention (B, H, n, m) of the targets to the context."""
         return self.attention.weights(tasks.shown_x, tasks.x)
 
     def _decoded(self, tasks: Tasks, z: Tensor | None) -> Gaussians:
-        encoded = self.encoder(_pairs(tasks.shown_x, tasks.shown_y))  # (B, m, W)
+        pairs = _pairs(tasks.shown_x, tasks.shown_y)  # (B, m, d + 1)
+        encoded = self.encoder(pairs)  # (B, m, W)
         attended = self.attention(tasks.shown_x, encoded, tasks.x)  # (B, n, W)
-        parts = [attended[None], tasks.x[None]]
-        if z is not None:
-            draws, points = len(z), tasks.x.shape[1]
-            repeated = z[:, :, None].expand(-1, -1, points, -1)  # (S, B, n, W)
-            parts = [part.expand(draws, -1, -1, -1) for part in parts]
-            parts.insert(1, repeated)
-        return Gaussians.of(self.decoder(torch.cat(parts, -1)))
+        if z is None:
+            inputs = torch.cat([attended, tasks.x], -1)[None]  # (1, B, n, W + d)
+        else:
+            inputs = _with_draws(attended, z, tasks.x)  # (S, B, n, 2 W + d)
+        outputs = self.decoder(inputs)  # (S, B, n, 2)
+        return Gaussians.of(outputs)
 
 
 class LatentEncoder(nn.Module):
@@ -107,12 +116,26 @@ class LatentEncoder(nn.Module):
 
     def forward(self, x: Tensor, y: Tensor) -> Latent:
         """The Gaussian of points x (B, m, d) with values y (B, m)."""
-        summary = self.points(_pairs(x, y)).mean(1)  # (B, W)
+        encoded = self.points(_pairs(x, y))  # (B, m, W)
+        summary = encoded.mean(1)  # (B, W)
         hidden = F.relu(self.hidden(summary))  # (B, W)
-        deviation = LOWEST + SHARE * self.raw_deviation(hidden).sigmoid()
-        return Latent(self.mean(hidden), deviation)
+        mean = self.mean(hidden)
+        raw = self.raw_deviation(hidden)
+        return Latent(mean, LOWEST + SHARE * raw.sigmoid())
 
 
 def _pairs(x: Tensor, y: Tensor) -> Tensor:
     """Inputs and values as one (B, m, d + 1)."""
     return torch.cat([x, y[..., None]], -1)
+
+
+def _with_draws(attended: Tensor, z: Tensor, x: Tensor) -> Tensor:
+    """The decoder's input (S, B, n, 2 W + d): representations, draws (S, B, W) and inputs."""
+    draws = len(z)
+    points = x.shape[1]
+    parts = (
+        attended.expand(draws, -1, -1, -1),
+        z[:, :, None].expand(-1, -1, points, -1),
+        x.expand(draws, -1, -1, -1),
+    )
+    return torch.cat(parts, -1)

@@ -35,7 +35,8 @@ class NPTProcess(nn.Module):
 
     def objective(self, tasks: Tasks, generator: torch.Generator | None = None) -> Tensor:
         """Mean log density of the targets, which is maximised."""
-        return self.predict(tasks).log_densities(tasks.y).mean()
+        gaussians = self.predict(tasks)
+        return gaussians.log_densities(tasks.y).mean()
 
     def predict(
         self,
@@ -44,40 +45,43 @@ class NPTProcess(nn.Module):
         generator: torch.Generator | None = None,
     ) -> Gaussians:
         """Distributions (1, B, n) of all targets given the context; it has no latent variable."""
-        inputs = self._inputs(tasks)
-        present = None if self.among_queries else self._is_context(inputs, tasks)
-        return self.network.target_gaussians(inputs, self._queries(inputs, tasks), present)
+        inputs = _inputs(tasks)
+        rows = _row_numbers(inputs)
+        queries = rows[:, tasks.context :]
+        present = None
+        if not self.among_queries:
+            present = rows < tasks.context
+        return self.network.target_gaussians(inputs, queries, present)
 
     def attention_weights(self, tasks: Tasks) -> Tensor:
         """Attention (B, k, n, m) of the targets to the context, in the first block between rows.
 
         With attention among queries, the context's share of it, so that it does not sum to one.
         """
-        inputs = self._inputs(tasks)
-        by_block = self.network.attention_weights(inputs, self._queries(inputs, tasks))
-        weights = by_block[min(by_block)][..., : tasks.context]  # (B, k, n, m)
+        inputs = _inputs(tasks)
+        queries = _row_numbers(inputs)[:, tasks.context :]
+        by_block = self.network.attention_weights(inputs, queries)
+        first = by_block[min(by_block)]  # (B, k, n, m + n)
+        weights = first[..., : tasks.context]  # (B, k, n, m)
         if self.among_queries:
             return weights
         return weights / weights.sum(-1, keepdim=True)
 
-    def _inputs(self, tasks: Tasks) -> ModelInput:
-        """Tables (B, m + n, d + 1)."""
-        shown = torch.cat([tasks.shown_x, tasks.shown_y[..., None]], -1)  # (B, m, d + 1)
-        hidden = torch.cat([tasks.x, torch.zeros_like(tasks.y)[..., None]], -1)  # (B, n, d + 1)
-        scale = torch.cat([shown, hidden], 1)  # (B, m + n, d + 1)
-        mask = torch.zeros_like(scale)
-        mask[:, tasks.context :, -1] = 1
-        codes = torch.zeros_like(scale, dtype=torch.long)
-        return ModelInput(codes, scale, mask)
 
-    def _queries(self, inputs: ModelInput, tasks: Tasks) -> Tensor:
-        """Row numbers (B, n) of the targets."""
-        tables, rows, _ = inputs.codes.shape
-        numbers = torch.arange(tasks.context, rows, device=inputs.codes.device)
-        return numbers.expand(tables, -1)
+def _inputs(tasks: Tasks) -> ModelInput:
+    """Tables (B, m + n, d + 1)."""
+    zeros = torch.zeros_like(tasks.y)
+    x = torch.cat([tasks.shown_x, tasks.x], 1)  # (B, m + n, d)
+    y = torch.cat([tasks.shown_y, zeros], 1)  # (B, m + n)
+    scale = torch.cat([x, y[..., None]], -1)  # (B, m + n, d + 1)
+    mask = torch.zeros_like(scale)
+    mask[:, tasks.context :, -1] = 1
+    codes = torch.zeros_like(scale, dtype=torch.long)
+    return ModelInput(codes, scale, mask)
 
-    def _is_context(self, inputs: ModelInput, tasks: Tasks) -> Tensor:
-        """Which rows (B, m + n) show their value."""
-        tables, rows, _ = inputs.codes.shape
-        numbers = torch.arange(rows, device=inputs.codes.device)
-        return (numbers < tasks.context).expand(tables, -1)
+
+def _row_numbers(inputs: ModelInput) -> Tensor:
+    """Row numbers (B, m + n) of every table."""
+    tables, rows, _ = inputs.codes.shape
+    numbers = torch.arange(rows, device=inputs.codes.device)
+    return numbers.expand(tables, -1)

@@ -49,7 +49,8 @@ class Realisations:
     def of(cls, table: Table, split: Split, device: torch.device) -> Realisations:
         """The points of a table."""
         names = [column.name for column in table.columns]
-        inputs = [table.numbers(names.index(name)) for name in INPUTS if name in names]
+        indices = [names.index(name) for name in INPUTS if name in names]
+        inputs = [table.numbers(j) for j in indices]
         x = np.stack(inputs, 1).astype(np.float32)
         return cls(
             x=torch.from_numpy(x).to(device),
@@ -62,21 +63,25 @@ class Realisations:
         """Tasks of the realisations with rows of a part, at most so many in a batch."""
         by_size: dict[tuple[int, int], list[np.ndarray]] = {}
         for rows in self._rows_by_realisation():
-            is_context = self.part[rows] == "train"
-            targets = rows[self.part[rows] == part]
+            parts = self.part[rows]
+            context = rows[parts == "train"]
+            targets = rows[parts == part]
             if len(targets):
-                context = rows[is_context]
                 points = np.concatenate([context, targets])
-                by_size.setdefault((len(context), len(points)), []).append(points)
-        for (context, _), tables in by_size.items():
+                tables = by_size.setdefault((len(context), len(points)), [])
+                tables.append(points)
+        for (shown, _), tables in by_size.items():
             for start in range(0, len(tables), most):
-                rows = np.stack(tables[start : start + most])  # (B, n)
-                yield HeldOut(self.tasks(rows, context), rows)
+                batch = tables[start : start + most]
+                rows = np.stack(batch)  # (B, n)
+                yield HeldOut(self.tasks(rows, shown), rows)
 
     def tasks(self, rows: np.ndarray, context: int) -> Tasks:
         """Tasks of row numbers (B, n)."""
         indices = torch.from_numpy(rows).to(self.x.device)
-        return Tasks(self.x[indices], self.y[indices], context)
+        x = self.x[indices]
+        y = self.y[indices]
+        return Tasks(x, y, context)
 
     def _rows_by_realisation(self) -> list[np.ndarray]:
         order = np.argsort(self.number, kind="stable")

@@ -137,8 +137,9 @@ def logarithmic(axis: Axis) -> None:
     """A logarithmic axis with few plain numbers, however narrow."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    axis.axes.set(**{f"{axis.axis_name}scale": "log"})  # type: ignore[attr-defined]
-    axis.set_major_locator(_few_on_log_axis(MOST_LABELS[axis.axis_name]))
+    name: str = axis.axis_name  # type: ignore[attr-defined]
+    axis.axes.set(**{f"{name}scale": "log"})
+    axis.set_major_locator(_few_on_log_axis(MOST_LABELS[name]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
     axis.set_minor_formatter(NullFormatter())
 

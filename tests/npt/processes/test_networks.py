@@ -142,7 +142,7 @@ def test_divergence_is_zero_if_the_context_is_all() -> None:
     normal = torch.distributions.Normal(part.mean, part.deviation)
     whole = torch.distributions.Normal(prior.mean, prior.deviation)
     expected = torch.distributions.kl_divergence(normal, whole).sum(-1)
-    assert torch.allclose(part.divergence_from(prior), expected, rtol=1e-4)
+    assert torch.allclose(part.divergence_from(prior), expected, atol=1e-5)
 
 
 def test_objective_is_the_bound() -> None:
