@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 def installed_version(library: str) -> str | None:
     """Version of a distribution; None if it is not installed."""
     try:
-        return version(library)
-    except PackageNotFoundError:
+        return importlib.metadata.version(library)
+    except importlib.metadata.PackageNotFoundError:
         return None
 
 

@@ -68,7 +68,9 @@ def test_processes_predict_held_out_targets(
     resources = Resources(metrics=tmp_path / "metrics.csv")
     learner: Any = method.build(settings, resources)
     split = prepared.splits[0]
+    before = torch.get_rng_state()
     evaluation = evaluate(learner, prepared.table, split, seed=1)
+    assert torch.equal(torch.get_rng_state(), before)
     assert evaluation.status == "ok"
     values = evaluation.predictions["test"].values
     assert values.shape == split.test.shape

@@ -84,7 +84,9 @@ def test_kinds_accept_the_methods_that_they_can_probe() -> None:
     for name, baseline in baselines().items():
         if baseline.keeps_train_rows:
             row_models.add(name)
-    assert able["corruption"] == able["dose_response"] == set(methods())
+    processes = {name for name, method in methods().items() if method.realisations}
+    assert able["curves"] == processes
+    assert able["corruption"] == able["dose_response"] == set(methods()) - processes
     for kind in ("deletion", "attention", "lookup", "context"):
         assert able[kind] == row_models
     assert able["instrument"] == {"constant", "linear", "knn", "gaussian_process"}
