@@ -12,7 +12,7 @@ from torch import Tensor
 
 from npt.nn.gaussian import Gaussians
 from npt.processes.curves import INTERVAL, KERNELS, Hyperparameters, posterior
-from npt.processes.realisations import HeldOut, Realisations
+from npt.processes.realisations import Realisations
 from npt.processes.settings import Kernel
 from npt.processes.tasks import Tasks
 from npt.processes.trained import TrainedProcess
@@ -21,8 +21,12 @@ from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
 
 BATCH = 16  # curves that are predicted at once
-FEWEST, MOST = 8, 14  # context points of a curve that is drawn
-SHOWN_DIGITS = 4
+FEWEST = 8  # context points of a curve that is drawn
+MOST = 14
+DIGITS = 4  # of what is drawn
+KERNEL_COLUMN = "kernel"
+HYPERPARAMETERS = ("length_scale", "amplitude", "period")
+Tensors = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -38,19 +42,15 @@ class Batch:
     tasks: Tasks
     hyperparameters: Hyperparameters
 
-    def ceiling(self, queries: Tensor | None = None) -> Gaussians:
-        """Exact posterior at inputs (B, q), by default at the targets."""
-        x = self.tasks.x[..., 0].double()
-        y = self.tasks.y.double()
-        context = self.tasks.context
-        if queries is None:
-            queries = x
+    def ceiling(self, queries: Tensor) -> Gaussians:
+        """Exact posterior at inputs (B, q), given the context."""
+        x = self.tasks.shown_x.squeeze(-1)
         return posterior(
             self.kernel,
             self.hyperparameters,
-            x[:, :context],
-            y[:, :context],
-            queries,
+            x.double(),
+            self.tasks.shown_y.double(),
+            queries.double(),
         )
 
 
@@ -62,12 +62,13 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """
     model = cast(TrainedProcess, query.model)
     batches = list(_batches(query, model.device))
+    weights = [parameter.numel() for parameter in model.model.parameters()]
     facts: Facts = {
         "kernels": _by_kernel(model, batches),
         "company": _in_company(model, batches, query.options.company),
         "training": _training(model),
         "examples": {"curves": _examples(model, batches, query.options)},
-        "parameters": sum(parameter.numel() for parameter in model.model.parameters()),
+        "parameters": sum(weights),
     }
     facts |= query.test_scores()
     return facts, {}
@@ -78,71 +79,92 @@ def _batches(query: ProbeQuery, device: torch.device) -> Iterator[Batch]:
     table = query.table
     data = Realisations.of(table, query.split, device)
     probed = np.unique(data.number[query.rows])
-    names = [column.name for column in table.columns]
-    kernel_column = names.index("kernel")
-    levels = table.columns[kernel_column].levels
-    codes = table.numbers(kernel_column).astype(int)
+    kernels = _column(table, KERNEL_COLUMN)
+    levels = _levels(table, KERNEL_COLUMN)
     for tasks, rows in data.held_out("test", BATCH):
-        is_probed = np.isin(data.number[rows[:, 0]], probed)
+        first = rows[:, 0]  # of every curve
+        is_probed = np.isin(data.number[first], probed)
         for code, level in enumerate(levels):
-            chosen = np.flatnonzero(is_probed & (codes[rows[:, 0]] == code))
+            of_kernel = kernels[first] == code
+            chosen = np.flatnonzero(is_probed & of_kernel)
             if len(chosen):
-                part = Tasks(tasks.x[chosen], tasks.y[chosen], tasks.context)
-                held_out = HeldOut(part, rows[chosen])
-                hyperparameters = _hyperparameters(table, held_out, device)
-                yield Batch(cast(Kernel, level), part, hyperparameters)
+                yield Batch(
+                    kernel=cast(Kernel, level),
+                    tasks=Tasks(
+                        x=tasks.x[chosen],
+                        y=tasks.y[chosen],
+                        context=tasks.context,
+                    ),
+                    hyperparameters=_hyperparameters(table, first[chosen], device),
+                )
 
 
-def _hyperparameters(table: Table, held_out: HeldOut, device: torch.device) -> Hyperparameters:
-    """Those of the curves of a batch, from their columns."""
-    first = held_out.rows[:, 0]
+def _column(table: Table, name: str) -> np.ndarray:
+    """Numbers or codes (N,) of a column."""
     names = [column.name for column in table.columns]
-    values: dict[str, Tensor] = {}
-    for name in Hyperparameters.__dataclass_fields__:
-        of_curves = table.numbers(names.index(name))[first]
-        values[name] = torch.from_numpy(of_curves).to(device).double().view(-1, 1, 1)
+    return table.numbers(names.index(name))
+
+
+def _levels(table: Table, name: str) -> tuple[str, ...]:
+    names = [column.name for column in table.columns]
+    return table.columns[names.index(name)].levels
+
+
+def _hyperparameters(table: Table, rows: np.ndarray, device: torch.device) -> Hyperparameters:
+    """Those of curves, from a row (B,) of each."""
+    values: Tensors = {}
+    for name in HYPERPARAMETERS:
+        numbers = _column(table, name)[rows]
+        tensor = torch.from_numpy(numbers).double()
+        values[name] = tensor.to(device).view(-1, 1, 1)
     return Hyperparameters(**values)
 
 
-def _by_kernel(model: TrainedProcess, batches: list[Batch]) -> dict[str, list[Any]]:
-    """Mean log density of the context and of the targets, by kernel, and the ceiling's."""
-    columns: dict[str, list[Any]] = {"kernel": []}
+def _by_kernel(model: TrainedProcess, batches: list[Batch]) -> Facts:
+    """Means over the points of each kernel: log densities and squared errors."""
+    columns: dict[str, list[Any]] = {}
     for kernel in KERNELS:
-        sums: dict[str, list[Tensor]] = {}
+        parts: dict[str, list[Tensor]] = {}
         for batch in batches:
-            if batch.kernel == kernel:
-                for name, values in _densities(model, batch).items():
-                    sums.setdefault(name, []).append(values.flatten())
-        if sums:
-            columns["kernel"].append(kernel)
-            for name, parts in sums.items():
-                values = torch.cat(parts).double()
-                columns.setdefault(name, []).append(float(values.mean()))
-            columns.setdefault("targets", []).append(len(torch.cat(sums["target"])))
+            if batch.kernel != kernel:
+                continue
+            for name, values in _of_points(model, batch).items():
+                parts.setdefault(name, []).append(values.flatten())
+        if not parts:
+            continue
+        columns.setdefault("kernel", []).append(kernel)
+        for name, tensors in parts.items():
+            values = torch.cat(tensors)
+            columns.setdefault(name, []).append(_mean(values))
     return columns
 
 
-def _densities(model: TrainedProcess, batch: Batch) -> dict[str, Tensor]:
-    """Log densities of the model and of the ceiling, and squared errors at the context."""
-    context = batch.tasks.context
-    predicted = model.gaussians(batch.tasks)
-    of_model = predicted.log_likelihoods(batch.tasks.y)  # (B, n)
-    of_ceiling = batch.ceiling().log_likelihoods(batch.tasks.y.double())  # (B, n)
-    errors = predicted.marginal_mean() - batch.tasks.y  # (B, n)
-    return {
-        "context": of_model[:, :context],
-        "target": of_model[:, context:],
-        "context_ceiling": of_ceiling[:, :context],
-        "target_ceiling": of_ceiling[:, context:],
-        "context_square": errors[:, :context].square(),
-        "target_square": errors[:, context:].square(),
+def _of_points(model: TrainedProcess, batch: Batch) -> Tensors:
+    """Log densities under the model and the ceiling, and squared errors, by part of the points."""
+    tasks = batch.tasks
+    predicted = model.gaussians(tasks)
+    errors = predicted.marginal_mean() - tasks.y  # (B, n)
+    ceiling = batch.ceiling(tasks.x.squeeze(-1))
+    values = {
+        "": predicted.log_likelihoods(tasks.y),
+        "_ceiling": ceiling.log_likelihoods(tasks.y.double()),
+        "_square": errors.square(),
     }
+    by_part: Tensors = {}
+    for name, of_points in values.items():
+        by_part[f"context{name}"] = of_points[:, : tasks.context]
+        by_part[f"target{name}"] = of_points[:, tasks.context :]
+    return by_part
 
 
-def _in_company(model: TrainedProcess, batches: list[Batch], curves: int) -> dict[str, Any]:
+def _mean(values: Tensor) -> float:
+    return float(values.double().mean())
+
+
+def _in_company(model: TrainedProcess, batches: list[Batch], curves: int) -> Facts:
     """Targets of curves of the first kernel, predicted together and one at a time.
 
-    Alone, a target is predicted among the context's points; in company, among all targets.
+    Alone, a target is predicted with the context's points; in company, with all targets.
     """
     together: list[Tensor] = []
     alone: list[Tensor] = []
@@ -153,46 +175,71 @@ def _in_company(model: TrainedProcess, batches: list[Batch], curves: int) -> dic
             continue
         tasks = batch.tasks.take(slice(0, left))
         left -= len(tasks.y)
-        context = tasks.context
-        company = model.gaussians(tasks)
-        means = company.marginal_mean()[:, context:]  # (B, q)
-        deviations = company.marginal_deviation()[:, context:]
-        lonely = [_lonely(model, tasks, i) for i in range(context, tasks.y.shape[1])]
-        lonely_means = torch.cat([gaussians.marginal_mean()[:, -1:] for gaussians in lonely], 1)
-        for gaussians, i in zip(lonely, range(context, tasks.y.shape[1]), strict=True):
-            single = Gaussians(gaussians.mean[..., -1:], gaussians.deviation[..., -1:])
-            alone.append(single.log_likelihoods(tasks.y[:, i : i + 1]).flatten())
-        together.append(company.log_likelihoods(tasks.y)[:, context:].flatten())
-        moves.append(((lonely_means - means).abs() / deviations).flatten())
+        y = tasks.y[:, tasks.context :]  # (B, q)
+        company = _targets(model, tasks)
+        lonely = _each_alone(model, tasks)
+        together.append(company.log_likelihoods(y).flatten())
+        alone.append(lonely.log_likelihoods(y).flatten())
+        distance = lonely.marginal_mean() - company.marginal_mean()
+        moved = distance.abs() / company.marginal_deviation()
+        moves.append(moved.flatten())
     return {
         "curves": curves - left,
         "targets": len(torch.cat(together)),
-        "together": float(torch.cat(together).double().mean()),
-        "alone": float(torch.cat(alone).double().mean()),
-        "moved": float(torch.cat(moves).double().mean()),
+        "together": _mean(torch.cat(together)),
+        "alone": _mean(torch.cat(alone)),
+        "moved": _mean(torch.cat(moves)),
     }
 
 
-def _lonely(model: TrainedProcess, tasks: Tasks, target: int) -> Gaussians:
-    """Distributions of the context's points and of one target."""
-    points = [*range(tasks.context), target]
-    return model.gaussians(Tasks(tasks.x[:, points], tasks.y[:, points], tasks.context))
+def _targets(model: TrainedProcess, tasks: Tasks) -> Gaussians:
+    """Distributions (S, B, q) of the targets that are not in the context."""
+    predicted = model.gaussians(tasks)
+    return Gaussians(
+        predicted.mean[..., tasks.context :],
+        predicted.deviation[..., tasks.context :],
+    )
 
 
-def _training(model: TrainedProcess) -> dict[str, list[float | None]]:
+def _each_alone(model: TrainedProcess, tasks: Tasks) -> Gaussians:
+    """The same distributions, each predicted without the other targets."""
+    means: list[Tensor] = []
+    deviations: list[Tensor] = []
+    for target in range(tasks.context, tasks.y.shape[1]):
+        points = [*range(tasks.context), target]
+        single = Tasks(
+            x=tasks.x[:, points],
+            y=tasks.y[:, points],
+            context=tasks.context,
+        )
+        predicted = _targets(model, single)
+        means.append(predicted.mean)
+        deviations.append(predicted.deviation)
+    return Gaussians(
+        mean=torch.cat(means, -1),
+        deviation=torch.cat(deviations, -1),
+    )
+
+
+def _training(model: TrainedProcess) -> Facts:
     """Log-likelihoods of the validation curves after each evaluation of the training."""
-    history = model.history.T.numpy()
-    names = ("update", "seconds", "context", "target")
-    return {name: rounded(values) for name, values in zip(names, history, strict=True)}
+    update, seconds, context, target = model.history.T.numpy()
+    return {
+        "update": rounded(update),
+        "seconds": rounded(seconds),
+        "context": rounded(context),
+        "target": rounded(target),
+    }
 
 
-def _examples(model: TrainedProcess, batches: list[Batch], options: Any) -> list[dict[str, Any]]:
+def _examples(model: TrainedProcess, batches: list[Batch], options: Any) -> list[Facts]:
     """Predictions of some curves at equally spaced inputs, with the ceiling's."""
     low, high = INTERVAL
     grid = torch.linspace(low, high, options.points, device=model.device)
-    examples: list[dict[str, Any]] = []
+    examples: list[Facts] = []
     for kernel in KERNELS:
-        for batch in _drawable(batches, kernel)[: options.shown]:
+        drawable = _drawable(batches, kernel)
+        for batch in drawable[: options.shown]:
             examples.append(_example(model, batch, grid))
     return examples
 
@@ -204,28 +251,37 @@ def _drawable(batches: list[Batch], kernel: Kernel) -> list[Batch]:
     return few or of_kernel
 
 
-def _example(model: TrainedProcess, batch: Batch, grid: Tensor) -> dict[str, Any]:
-    context = batch.tasks.context
-    one = batch.tasks.take(slice(0, 1))
-    x = torch.cat([one.shown_x, grid[None, :, None]], 1)  # (1, m + q, 1)
-    y = torch.cat([one.shown_y, torch.zeros_like(grid)[None]], 1)  # (1, m + q)
-    asked = Tasks(x, y, context)
-    predicted = model.gaussians(asked)
-    ceiling = batch.ceiling(grid.double().expand(len(batch.tasks.y), -1))
-    weights = model.model.attention_weights(asked)[0, :, context:]  # (H, q, m)
-    values = {
-        "x": one.shown_x[0, :, 0],
-        "y": one.shown_y[0],
-        "grid": grid,
-        "mean": predicted.marginal_mean()[0, context:],
-        "deviation": predicted.marginal_deviation()[0, context:],
-        "ceiling_mean": ceiling.mean[0, 0],
-        "ceiling_deviation": ceiling.deviation[0, 0],
+def _example(model: TrainedProcess, batch: Batch, grid: Tensor) -> Facts:
+    """The first curve of a batch at the grid (q,)."""
+    tasks = batch.tasks.take(slice(0, 1))
+    curves = len(batch.tasks.y)
+    queries = grid.expand(curves, -1)  # (B, q)
+    inputs = grid.view(1, -1, 1)  # (1, q, 1)
+    unknown = torch.zeros_like(grid)[None]  # (1, q)
+    asked = Tasks(
+        x=torch.cat([tasks.shown_x, inputs], 1),
+        y=torch.cat([tasks.shown_y, unknown], 1),
+        context=tasks.context,
+    )
+    predicted = _targets(model, asked)
+    ceiling = batch.ceiling(queries)
+    weights = model.model.attention_weights(asked)  # (1, H, m + q, m)
+    middle = tasks.context + len(grid) // 2
+    heads = weights[0, :, middle]  # (H, m)
+    return {
+        "kernel": batch.kernel,
+        "x": _drawn(tasks.shown_x.squeeze(-1)),
+        "y": _drawn(tasks.shown_y),
+        "grid": _drawn(grid[None]),
+        "mean": _drawn(predicted.marginal_mean()),
+        "deviation": _drawn(predicted.marginal_deviation()),
+        "ceiling_mean": _drawn(ceiling.marginal_mean()),
+        "ceiling_deviation": _drawn(ceiling.marginal_deviation()),
+        "attention": [_drawn(head[None]) for head in heads],
     }
-    example: dict[str, Any] = {"kernel": batch.kernel}
-    for name, tensor in values.items():
-        example[name] = rounded(tensor.double().cpu().numpy(), SHOWN_DIGITS)
-    middle = len(grid) // 2
-    heads = weights[:, middle].double().cpu().numpy()
-    example["attention"] = [rounded(head, SHOWN_DIGITS) for head in heads]
-    return example
+
+
+def _drawn(values: Tensor) -> list[float | None]:
+    """Numbers of the first curve of values (B, n)."""
+    first = values[0].double()
+    return rounded(first.cpu().numpy(), DIGITS)

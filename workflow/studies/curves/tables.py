@@ -6,85 +6,123 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from npt.nn.gaussian import LOWEST
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, count, number, seconds, text
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import MODEL, by_model, standard_error
+from workflow.report.statistics import MODEL, by_model, of_model, standard_error
 from workflow.report.titles import method_title, method_titles
 from workflow.studies.error_columns import columns_of, texts, with_errors
 
 TITLES = {"rbf": "RBF", "matern": "Matérn 5/2", "periodic": "periodic"}
+PARTS = ("context", "target")
 CEILING = "Exact posterior"
 NOTE = (
-    "Mean log density of a point in nats, and its standard error over seeds. Each point has the "
-    "distribution that it has by itself; the latent variable is averaged out with 50 draws. "
-    "Context points are the shown ones, which a model may reproduce; targets are the others. "
-    "Training curves have the RBF kernel, the other two are a shift. The exact posterior knows the "
-    "kernel and its hyper-parameters, which no model does."
+    "Mean log density of a point in nats, with its standard error over seeds. Each point has the "
+    "distribution that it has by itself; a latent variable is averaged out with the draws of the "
+    "settings. Context points are shown to the model, targets are not. The models are trained on "
+    "RBF curves. The exact posterior knows the kernel, its hyper-parameters and the noise of each "
+    f"curve. Deviations of the models are at least {LOWEST}, so that theirs are at most 1.384."
 )
 COMPANY_NOTE = (
-    "Targets of the same curves, predicted together and one at a time, both with the context's "
-    "points. A process whose targets attend to the context alone predicts the same. `Moved` is the "
-    "mean change of a mean, in predicted standard deviations."
+    "Mean log density of the same targets, predicted together and one at a time, each time with "
+    "the context's points. Where targets attend to the context alone, both are equal. `Moved` is "
+    "the mean change of a predicted mean, in predicted standard deviations."
 )
-LIKELIHOOD = [*MODEL, "seed", "kernel", "part", "log_likelihood", "ceiling"]
-PARTS = ("context", "target")
+COMPANY = {"together": "Together", "alone": "Alone", "moved": "Moved"}
+COMPANY_COLUMNS = [
+    *MODEL,
+    "seed",
+    "curves",
+    "targets",
+    *COMPANY,
+]
+LIKELIHOOD = [
+    *MODEL,
+    "seed",
+    "kernel",
+    "part",
+    "log_likelihood",
+    "ceiling",
+]
+Rows = list[dict[str, Any]]
 
 
 def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Log-likelihoods by kernel, a row for each model and one for the exact posterior."""
     tidy = by_seed(study)
-    rows = [_ceiling_cells(tidy)] if len(tidy) else []
-    means = _means(tidy, "log_likelihood")
-    for model, part in means.groupby(MODEL, sort=False):
-        facts = _facts_of(study, dict(zip(MODEL, model, strict=True)))
-        rows.append(_cells(part, facts))
-    models = pd.DataFrame([model.facts() for model in by_model(study)])
+    means = _means(tidy)
+    rows: list[dict[str, Cell]] = []
+    if len(tidy):
+        rows.append(_ceiling_cells(tidy))
+    for names, part in means.groupby(MODEL, sort=False):
+        model = dict(zip(MODEL, names, strict=True))
+        rows.append(_cells(part, of_model(study, model)))
+    facts = [model.facts() for model in by_model(study)]
+    models = pd.DataFrame(facts)
     notes = (NOTE, *failure_notes(models))
     section = Section("Log-likelihood on curves", columns_of(rows), notes)
+    tidy_means = means.assign(reason="")
     failed = models[models["reason"] != ""]
-    return Table(pd.concat([means.assign(reason=""), failed], ignore_index=True), (section,))
+    if len(failed):
+        tidy_means = pd.concat([tidy_means, failed], ignore_index=True)
+    return Table(tidy_means, (section,))
 
 
 def company(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Log-likelihoods of targets alone and together."""
-    rows: list[dict[str, Any]] = []
-    for row in _finished(study):
-        facts = {name: row[name] for name in (*MODEL, "seed")}
-        rows.append({**facts, **json.loads(row["company"])})
-    names = ("together", "alone", "moved")
-    tidy = pd.DataFrame(rows, columns=[*MODEL, "seed", "curves", "targets", *names])
-    means = tidy.groupby(MODEL, sort=False)[list(names)].agg(["mean", standard_error])
-    columns: dict[str, list[Cell]] = {"Method": texts(method_titles(means.index.to_frame()))}
-    for name, title in zip(names, ("Together", "Alone", "Moved"), strict=True):
-        columns[title] = with_errors(means[name], "mean", 3)
+    rows: Rows = []
+    for row in finished(study):
+        counts = json.loads(row["company"])
+        rows.append({**_identity(row), **counts})
+    tidy = pd.DataFrame(rows, columns=COMPANY_COLUMNS)
+    groups = tidy.groupby(MODEL, sort=False)
+    models = groups.size().index.to_frame()
+    columns = {"Method": texts(method_titles(models))}
+    for name, title in COMPANY.items():
+        of_name = groups[name]
+        means = of_name.agg(["mean", standard_error])
+        columns[title] = with_errors(means, "mean", 3)
     section = Section("Targets together and alone", columns, (COMPANY_NOTE,))
     return Table(tidy, (section,))
 
 
+def finished(study: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Rows of the models of which no training failed."""
+    if "kernels" not in study:
+        return []
+    rows: list[dict[Any, Any]] = []
+    for _, model in study.groupby(MODEL, sort=False):
+        if "failed" in set(model["status"]):
+            continue
+        is_finished = model["status"] == "ok"
+        rows += model[is_finished].to_dict("records")
+    return rows
+
+
 def by_seed(study: pd.DataFrame) -> pd.DataFrame:
     """Log-likelihoods of every model, seed, kernel and part."""
-    rows: list[dict[str, Any]] = []
-    for row in _finished(study):
+    rows: Rows = []
+    for row in finished(study):
         rows += _likelihoods_of(row)
     return pd.DataFrame(rows, columns=LIKELIHOOD)
 
 
-def _finished(study: pd.DataFrame) -> list[dict[Any, Any]]:
-    if "kernels" not in study:
-        return []
-    return study[study["status"] == "ok"].to_dict("records")
+def _identity(row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in (*MODEL, "seed")}
 
 
 def _likelihoods_of(row: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
-    facts = {name: row[name] for name in (*MODEL, "seed")}
-    for kernel in pd.DataFrame(json.loads(row["kernels"])).to_dict("records"):
+    columns = json.loads(row["kernels"])
+    kernels = pd.DataFrame(columns)
+    for kernel in kernels.to_dict("records"):
         for part in PARTS:
             yield {
-                **facts,
+                **_identity(row),
                 "kernel": kernel["kernel"],
                 "part": part,
                 "log_likelihood": kernel[part],
@@ -92,47 +130,47 @@ def _likelihoods_of(row: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _means(tidy: pd.DataFrame, column: str) -> pd.DataFrame:
+def _means(tidy: pd.DataFrame) -> pd.DataFrame:
     """Means over seeds, with standard errors."""
-    groups = tidy.groupby([*MODEL, "kernel", "part"], sort=False)
+    keys = [*MODEL, "kernel", "part"]
+    groups = tidy.groupby(keys, sort=False)
     means = groups.agg(
-        mean=(column, "mean"),
-        standard_error=(column, standard_error),
+        mean=("log_likelihood", "mean"),
+        standard_error=("log_likelihood", standard_error),
         ceiling=("ceiling", "mean"),
         seeds=("seed", "nunique"),
     )
     return means.reset_index()
 
 
-def _facts_of(study: pd.DataFrame, model: Mapping[str, Any]) -> dict[str, float]:
-    """Number of weights, and seconds of a training."""
-    rows = study
-    for name, value in model.items():
-        rows = rows[rows[name] == value]
-    lasts = [json.loads(training)["seconds"][-1] for training in rows["training"].dropna()]
-    return {
-        "parameters": float(rows["parameters"].mean()),
-        "seconds": float(pd.Series(lasts, dtype=float).mean()),
-    }
-
-
-def _cells(part: pd.DataFrame, facts: Mapping[str, float]) -> dict[str, Cell]:
+def _cells(part: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Cell]:
+    """The table's row of a model, from its means and its rows of the study."""
     first = part.iloc[0]
-    cells = {"Method": text(method_title(first["method"], first["variant"]))}
+    title = method_title(first["method"], first["variant"])
+    cells = {"Method": text(title)}
     for row in part.to_dict("records"):
-        cells[_title(row)] = number(row["mean"], 3, error=row["standard_error"])
-    cells["Weights"] = count(facts["parameters"])
-    cells["Training"] = seconds(facts["seconds"])
+        error = row["standard_error"]
+        cells[_title(row)] = number(row["mean"], 3, error=error)
+    lasts: list[float] = []
+    for training in rows["training"].dropna():
+        evaluations = json.loads(training)
+        lasts.append(evaluations["seconds"][-1])
+    weights = rows["parameters"].mean()
+    mean_seconds = np.mean(lasts)
+    cells["Weights"] = count(weights)
+    cells["Training"] = seconds(float(mean_seconds))
     return cells
 
 
 def _ceiling_cells(tidy: pd.DataFrame) -> dict[str, Cell]:
     cells = {"Method": text(CEILING)}
-    for _, part in tidy.groupby(["kernel", "part"], sort=False):
+    groups = tidy.groupby(["kernel", "part"], sort=False)
+    for _, part in groups:
         row = part.iloc[0].to_dict()
         cells[_title(row)] = number(row["ceiling"], 3)
     return cells
 
 
 def _title(row: Mapping[Any, Any]) -> str:
-    return f"{TITLES[row['kernel']]}, {row['part']}"
+    kernel = TITLES[row["kernel"]]
+    return f"{kernel}, {row['part']}"
