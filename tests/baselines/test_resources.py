@@ -32,11 +32,11 @@ for _name, _baseline in baselines().items():
 TAKES_MISSING = [name for name in NAMES if baselines()[name].takes_missing]
 TAKES_CATEGORIES = [name for name in NAMES if baselines()[name].takes_categories]
 ACCELERATED = [name for name in NAMES if baselines()[name].accelerated]
-NETWORKS = ("modern_nca", "realmlp", "tabm", "tabr")
+NETWORKS = ("anp", "modern_nca", "realmlp", "tabm", "tabr")
 SUMS_DEPEND_ON_THREADS = ("mlp", "tabnet", "deep_kernel_learning", *NETWORKS)
 GRIDS: dict[str, Any] = {"knn": {"n_neighbors": [2, 5]}, "random_forest": {"n_estimators": [50]}}
 FIXED: dict[str, Any] = {"realmlp": {"n_epochs": 2}}
-for _name in ("tabnet", "deep_kernel_learning", "modern_nca", "tabm", "tabr"):
+for _name in ("tabnet", "deep_kernel_learning", "anp", "modern_nca", "tabm", "tabr"):
     FIXED[_name] = {"max_epochs": 3}
 MEASURE_THREADS = """
 import os, sys, threading, time

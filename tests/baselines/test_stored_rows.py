@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from baselines import baselines
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings
+from baselines.networks.anp import drawn_points
 from baselines.networks.retrieval import RetrievalPredictor
 from baselines.retrieval_baseline import RetrievalBaseline
 from baselines.stored_rows import RowPredictor, StoredRows
@@ -23,7 +25,8 @@ from npt.table import Task
 from tests.conftest import first_split, make_table
 
 ROW_MODELS = [name for name, baseline in baselines().items() if baseline.keeps_train_rows]
-RETRIEVING = [name for name, found in baselines().items() if isinstance(found, RetrievalBaseline)]
+RETRIEVING = ("modern_nca", "tabr")  # train rows from all others
+NETWORKS = [name for name, found in baselines().items() if isinstance(found, RetrievalBaseline)]
 TASKS: tuple[Task, ...] = ("multiclass", "regression")
 CASES = [(name, task) for name in ROW_MODELS for task in TASKS]
 VOTING = ("knn", "modern_nca")  # a regression is the weighted mean of the stored labels
@@ -102,7 +105,7 @@ def test_classes_are_those_trained_on_whatever_rows_are_left(name: str) -> None:
     features = model.data.features[test_rows(model)]
     predicted = model.predict_from(one_class, features)
     assert predicted.shape == (len(features), 3)
-    if name != "tabr":  # which also has a path of its own
+    if name not in ("tabr", "anp"):  # which also have a path of their own
         assert (predicted.argmax(1) == 2).mean() > 0.9
 
 
@@ -129,9 +132,9 @@ def test_half_of_the_context_is_half_of_the_stored_rows(name: str) -> None:
     assert predicted == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", [*RETRIEVING, "gaussian_process"])
+@pytest.mark.parametrize("name", [*NETWORKS, "gaussian_process"])
 def test_learning_changes_the_weights(name: str) -> None:
-    longer = {"max_epochs": 20} if name in RETRIEVING else {}
+    longer = {"max_epochs": 20} if name in NETWORKS else {}
     model = trained(name, "regression", **longer)
     initial = model.before_training()
     assert initial is not None
@@ -190,6 +193,33 @@ def test_noise_targets_are_not_learned(name: str) -> None:
     outputs = predictor.training_outputs(data.train_features, data.train_labels)[:, 0]
     loss = np.mean((outputs - data.train_labels) ** 2)
     assert loss > 0.8 * np.var(data.train_labels)
+
+
+@pytest.mark.parametrize("rows", [2, 90])
+def test_a_process_predicts_rows_outside_its_context(rows: int) -> None:
+    for batch in torch.randperm(rows).split(32):
+        points, context = drawn_points(batch, rows, most=20)
+        assert 1 <= context <= 20
+        assert len(points.unique()) == len(points)
+        if len(batch) < rows:
+            assert torch.equal(points[context:], batch)
+        else:
+            assert context < len(points) == rows
+
+
+def test_twins_of_a_process_read_nothing_or_no_labels() -> None:
+    model = trained("anp", "regression", reads=False)
+    rows = test_rows(model)
+    clean = model.predict(rows).values
+    shuffled = model.predict_perturbed(rows, Perturbation("shuffle", 1.0), 0).values
+    assert shuffled == pytest.approx(clean, rel=1e-5)
+    unlabelled = trained("anp", "regression", context_labels=False)
+    stored = unlabelled.data.stored_rows
+    other = replace(stored, labels=stored.labels + 1)
+    features = unlabelled.data.features[rows]
+    assert np.array_equal(
+        unlabelled.predict_from(stored, features), unlabelled.predict_from(other, features)
+    )
 
 
 def test_tabr_twins_retrieve_nothing_or_no_labels() -> None:

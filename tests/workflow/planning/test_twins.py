@@ -52,9 +52,9 @@ def variants(made: Plan, method: str) -> list[str]:
 
 
 def test_methods_with_two_paths_declare_twins() -> None:
-    assert {method.name for method in DECLARING} == {"npt", "npt_compact", "tabr"}
+    assert {method.name for method in DECLARING} == {"npt", "npt_compact", "tabr", "anp"}
     for method in DECLARING:
-        attributes = set() if method.name == "tabr" else {"without_attributes"}
+        attributes = set() if method.name in ("tabr", "anp") else {"without_attributes"}
         assert set(method.twins) == TWINS - {"without_attributes"} | attributes
 
 

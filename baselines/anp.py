@@ -1,0 +1,111 @@
+"""An attentive neural process (Kim et al., ICLR 2019) on a single table.
+
+Neural processes learn from many realisations of a dataset. Here the realisations are random parts
+of one: each update draws a context from the train rows and predicts it and other train rows, which
+is stochastic masking of targets with a random share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from baselines.baseline import Predictor
+from baselines.estimators import require_known
+from baselines.grids import Grid, Parameters, Size
+from baselines.retrieval_baseline import RetrievalBaseline
+from baselines.training_data import TrainingData
+from npt.interface import Resources
+from npt.table import Task
+
+if TYPE_CHECKING:
+    from baselines.networks.anp import ANPNetwork
+
+
+class ANP(RetrievalBaseline):
+    """An attentive neural process."""
+
+    name = "anp"
+    title = "ANP, one table"
+    sources = (
+        "baselines/retrieval_baseline.py",
+        "baselines/networks/anp.py",
+        "baselines/networks/retrieval.py",
+        "baselines/networks/training.py",
+        "npt/nn/gaussian.py",
+        "npt/nn/settings.py",
+        "npt/processes/attention.py",
+        "npt/processes/neural_process.py",
+        "npt/processes/settings.py",
+        "npt/processes/tasks.py",
+    )
+    defaults: ClassVar[Parameters] = {
+        "width": 128,
+        "attention": "multihead",
+        "reads": True,
+        "context_labels": True,
+        "draws": 32,
+        "candidates": 2048,
+        "learning_rate": 0.001,
+        "weight_decay": 1e-4,
+        "batch_size": 128,
+        "max_epochs": 600,
+        "patience": 50,
+    }
+    test_settings: ClassVar[Parameters] = {
+        "grid": {"width": [16]},
+        "fixed": {"max_epochs": 30, "candidates": 32, "draws": 4, "learning_rate": 0.01},
+    }
+    twins: ClassVar[dict[str, dict[str, Any]]] = {
+        "without_datapoints": {"fixed": {"reads": False}},
+        "without_labels": {"fixed": {"context_labels": False}},
+    }
+
+    def quick_grid(self, task: Task) -> Grid:
+        """One configuration: a smaller network."""
+        return {"width": [64], "learning_rate": [0.002]}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """Eight configurations; the NPT paper has no neural process."""
+        grid = {
+            "width": [64, 128],
+            "weight_decay": [1e-4, 1e-2],
+            "learning_rate": [0.0005, 0.002],
+        }
+        return [grid]
+
+    def network(self, features: int, classes: int | None, parameters: Parameters) -> ANPNetwork:
+        """A network with initial weights."""
+        from baselines.networks.anp import ANPNetwork
+
+        return ANPNetwork(features, classes, parameters)
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Train one network; its weights are those of the best epoch on the validation rows.
+
+        Raises:
+            Infeasible: There is a single train row.
+            UserError: A parameter is unknown.
+        """
+        import torch
+
+        from baselines.networks.anp import fit_process
+
+        (stated,) = configurations
+        require_known(stated, list(self.defaults), self.title)
+        parameters = {**self.defaults, **stated}
+        torch.set_num_threads(resources.threads)
+        features = data.features.shape[1]
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            network = self.network(features, data.trained_classes, parameters)
+            return fit_process(network, data, parameters, torch.device(resources.device))
+
+
+BASELINE = ANP()

@@ -1,0 +1,192 @@
+"""The network of an attentive neural process on a single table, and its training.
+
+n queries, m context rows, F features, K classes (1 for a regression), W width, S draws of the
+latent variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from baselines.networks.retrieval import (
+    FEWEST_ROWS,
+    RetrievalNetwork,
+    RetrievalPredictor,
+    without_own,
+)
+from baselines.networks.training import train_network
+from baselines.training_data import TrainingData
+from npt.interface import Infeasible
+from npt.nn.gaussian import Gaussians
+from npt.processes.attention import CrossAttention, mlp
+from npt.processes.neural_process import ENCODER_LAYERS, Latent, LatentEncoder
+
+
+class ANPNetwork(RetrievalNetwork):
+    """A deterministic path with attention, a latent path, and a decoder.
+
+    Args:
+        features: Number of features.
+        parameters: `width`, `attention`, `reads`, `context_labels` and `draws`.
+
+    Attributes:
+        noise: Standard normal numbers (S, W), which every prediction shares.
+    """
+
+    noise: Tensor
+
+    def __init__(self, features: int, classes: int | None, parameters: Mapping[str, Any]) -> None:
+        super().__init__(classes)
+        width = parameters["width"]
+        labels = 1 if classes is None else classes
+        outputs = 2 if classes is None else classes
+        self.reads = parameters["reads"]
+        self.context_labels = parameters["context_labels"]
+        self.encoder = mlp(features + labels, [width] * ENCODER_LAYERS)
+        self.attention = CrossAttention(parameters["attention"], features, width)
+        self.latent = LatentEncoder(features + labels - 1, width)
+        self.decoder = mlp(2 * width + features, [width, width, outputs])
+        self.register_buffer("noise", torch.randn(parameters["draws"], width))
+
+    def retrieved(self, features: Tensor, stored: Tensor, own: Tensor | None) -> Tensor:
+        """Mean (n, m) over the heads of the attention to the context."""
+        if not self.reads:
+            return features.new_zeros(len(features), len(stored))
+        weights = self.attention.weights(stored[None], features[None])  # (1, H, n, m)
+        mean = weights[0].mean(0)  # (n, m)
+        scores = without_own(mean.log(), own)
+        return scores.softmax(1)
+
+    def forward(
+        self,
+        features: Tensor,
+        stored: Tensor,
+        labels: Tensor,
+        own: Tensor | None = None,
+    ) -> Tensor:
+        """Log-probabilities (n, K), or values (n, 1), averaged over the draws.
+
+        A query among its own stored rows reads its own label (`own` is not used): a process
+        reproduces its context.
+        """
+        prior = self.latent_of(stored, labels)
+        z = prior.mean + prior.deviation * self.noise[:, None]  # (S, 1, W)
+        outputs = self.decoded(features, stored, labels, z)  # (S, n, outputs)
+        if self.classes is None:
+            return outputs[..., :1].mean(0)
+        probabilities = outputs.softmax(-1).mean(0)  # (n, K)
+        return probabilities.log()
+
+    def latent_of(self, stored: Tensor, labels: Tensor) -> Latent:
+        """q(z) (1, W) given rows (m, F) and their labels (m,)."""
+        pairs = self._pairs(stored, labels)[None]  # (1, m, F + K)
+        return self.latent(pairs[..., :-1], pairs[..., -1])
+
+    def decoded(self, features: Tensor, stored: Tensor, labels: Tensor, z: Tensor) -> Tensor:
+        """Outputs (S, n, 2 or K) of queries (n, F), given a context and draws (S, 1, W)."""
+        encoded = self.encoder(self._pairs(stored, labels))  # (m, W)
+        attended = self.attention(stored[None], encoded[None], features[None])  # (1, n, W)
+        if not self.reads:
+            attended = torch.zeros_like(attended)
+            z = torch.zeros_like(z)
+        draws = len(z)
+        rows = len(features)
+        parts = (
+            attended.expand(draws, -1, -1),
+            z.expand(-1, rows, -1),
+            features.expand(draws, -1, -1),
+        )
+        return self.decoder(torch.cat(parts, -1))
+
+    def objective(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        context: int,
+    ) -> Tensor:
+        """Mean over rows of log p(y) - KL(q(z|T) || q(z|C)) / |T|; the first rows are the context.
+
+        Args:
+            features: Those (n, F) of the targets T.
+            labels: Theirs (n,).
+            context: Number of context rows C.
+        """
+        posterior = self.latent_of(features, labels)
+        prior = self.latent_of(features[:context], labels[:context])
+        z = posterior.mean + posterior.deviation * torch.randn_like(posterior.mean)
+        outputs = self.decoded(features, features[:context], labels[:context], z[None])
+        divergence = posterior.divergence_from(prior).squeeze() / len(features)
+        if not self.reads:
+            divergence = torch.zeros_like(divergence)
+        if self.classes is None:
+            gaussians = Gaussians.of(outputs[:, None])  # (1, 1, n)
+            return gaussians.log_densities(labels[None]).mean() - divergence
+        return -F.cross_entropy(outputs[0], labels.long()) - divergence
+
+    def _pairs(self, stored: Tensor, labels: Tensor) -> Tensor:
+        """Features and labels as one (m, F + K)."""
+        values = self.label_values(labels)  # (m, K)
+        if not self.context_labels:
+            values = torch.zeros_like(values)
+        return torch.cat([stored, values], -1)
+
+
+def fit_process(
+    network: ANPNetwork,
+    data: TrainingData,
+    parameters: Mapping[str, Any],
+    device: torch.device,
+) -> RetrievalPredictor:
+    """Train on random contexts among the train rows, and stop on the validation rows.
+
+    Args:
+        parameters: Those of `train_network`, and `candidates`, the largest number of context rows.
+
+    Raises:
+        Infeasible: There is a single train row.
+    """
+    rows = len(data.train)
+    if rows < FEWEST_ROWS:
+        raise Infeasible(f"{rows} train row; {FEWEST_ROWS} are needed")
+    features = torch.as_tensor(data.train_features, dtype=torch.float32, device=device)
+    labels = torch.as_tensor(data.train_labels, dtype=torch.float32, device=device)
+    queries = data.features[data.validation]
+    predictor = RetrievalPredictor(network.to(device), data.stored_rows, device)
+
+    def loss_of(batch: Tensor) -> Tensor:
+        points, context = drawn_points(batch, rows, parameters["candidates"])
+        return -network.objective(features[points], labels[points], context)
+
+    def validation_loss() -> float:
+        predicted = predictor.predict_from(predictor.stored, queries, parameters)
+        return data.validation_loss(data.over_all_classes(predicted))
+
+    train_network(network, rows, loss_of, validation_loss, parameters)
+    return predictor
+
+
+def drawn_points(batch: Tensor, rows: int, most: int) -> tuple[Tensor, int]:
+    """Targets of an update, and how many of them, from the first, are the context.
+
+    The context is a random number of train rows outside the batch, which follows it. If the batch
+    is all train rows, it is a part of them.
+    """
+    is_free = torch.ones(rows, dtype=torch.bool)
+    is_free[batch] = False
+    free = is_free.nonzero()[:, 0]
+    if not len(free):
+        order = torch.randperm(rows)
+        return order, _drawn_count(min(rows - 1, most))
+    order = torch.randperm(len(free))
+    context = free[order[: _drawn_count(min(len(free), most))]]
+    return torch.cat([context, batch]), len(context)
+
+
+def _drawn_count(most: int) -> int:
+    """A random number from 1 to `most`."""
+    return int(torch.randint(1, most + 1, ()))
