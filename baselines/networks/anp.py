@@ -116,10 +116,13 @@ class ANPNetwork(RetrievalNetwork):
             labels: Theirs (n,).
             context: Number of context rows C.
         """
+        stored = features[:context]
+        shown = labels[:context]
         posterior = self.latent_of(features, labels)
-        prior = self.latent_of(features[:context], labels[:context])
-        z = posterior.mean + posterior.deviation * torch.randn_like(posterior.mean)
-        outputs = self.decoded(features, features[:context], labels[:context], z[None])
+        prior = self.latent_of(stored, shown)
+        noise = torch.randn_like(posterior.mean)
+        z = posterior.mean + posterior.deviation * noise
+        outputs = self.decoded(features, stored, shown, z[None])
         divergence = posterior.divergence_from(prior).squeeze() / len(features)
         if not self.reads:
             divergence = torch.zeros_like(divergence)

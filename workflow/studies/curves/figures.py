@@ -94,7 +94,8 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
                 linewidth=0.8,
             )
         middle = len(curve["grid"]) // 2
-        axis.axvline(curve["grid"][middle], linestyle=":", **CEILING)
+        query = curve["grid"][middle]
+        axis.axvline(query, linestyle=":", **CEILING)
         axis.set_ylim(bottom=0)
         axis.set_title(title)
         axis.set_xlabel("x of the context")
@@ -146,7 +147,8 @@ def _evaluations(study: pd.DataFrame) -> pd.DataFrame:
     for row in finished(study):
         columns = json.loads(row["training"])
         frame = pd.DataFrame(columns)
-        frame["title"] = method_title(row["method"], row["variant"])
+        title = method_title(row["method"], row["variant"])
+        frame["title"] = title
         frame["number"] = range(len(frame))
         frames.append(frame)
     if not frames:

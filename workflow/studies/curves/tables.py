@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,11 @@ from workflow.report.statistics import MODEL, by_model, of_model, standard_error
 from workflow.report.titles import method_title, method_titles
 from workflow.studies.error_columns import columns_of, texts, with_errors
 
-TITLES = {"rbf": "RBF", "matern": "Matérn 5/2", "periodic": "periodic"}
+TITLES = {
+    "rbf": "RBF",
+    "matern": "Matérn 5/2",
+    "periodic": "periodic",
+}
 PARTS = ("context", "target")
 CEILING = "Exact posterior"
 NOTE = (
@@ -33,7 +37,11 @@ COMPANY_NOTE = (
     "the context's points. Where targets attend to the context alone, both are equal. `Moved` is "
     "the mean change of a predicted mean, in predicted standard deviations."
 )
-COMPANY = {"together": "Together", "alone": "Alone", "moved": "Moved"}
+COMPANY = {
+    "together": "Together",
+    "alone": "Alone",
+    "moved": "Moved",
+}
 COMPANY_COLUMNS = [
     *MODEL,
     "seed",
@@ -49,7 +57,7 @@ LIKELIHOOD = [
     "log_likelihood",
     "ceiling",
 ]
-Rows = list[dict[str, Any]]
+Facts = dict[Any, Any]
 
 
 def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -61,11 +69,13 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
         rows.append(_ceiling_cells(tidy))
     for names, part in means.groupby(MODEL, sort=False):
         model = dict(zip(MODEL, names, strict=True))
-        rows.append(_cells(part, of_model(study, model)))
+        of_study = of_model(study, model)
+        rows.append(_cells(part, of_study))
     facts = [model.facts() for model in by_model(study)]
     models = pd.DataFrame(facts)
+    columns = columns_of(rows)
     notes = (NOTE, *failure_notes(models))
-    section = Section("Log-likelihood on curves", columns_of(rows), notes)
+    section = Section("Log-likelihood on curves", columns, notes)
     tidy_means = means.assign(reason="")
     failed = models[models["reason"] != ""]
     if len(failed):
@@ -75,7 +85,7 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 def company(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Log-likelihoods of targets alone and together."""
-    rows: Rows = []
+    rows: list[Facts] = []
     for row in finished(study):
         counts = json.loads(row["company"])
         rows.append({**_identity(row), **counts})
@@ -91,11 +101,11 @@ def company(study: pd.DataFrame, scoring: Scoring) -> Table:
     return Table(tidy, (section,))
 
 
-def finished(study: pd.DataFrame) -> list[dict[Any, Any]]:
+def finished(study: pd.DataFrame) -> list[Facts]:
     """Rows of the models of which no training failed."""
     if "kernels" not in study:
         return []
-    rows: list[dict[Any, Any]] = []
+    rows: list[Facts] = []
     for _, model in study.groupby(MODEL, sort=False):
         if "failed" in set(model["status"]):
             continue
@@ -106,17 +116,18 @@ def finished(study: pd.DataFrame) -> list[dict[Any, Any]]:
 
 def by_seed(study: pd.DataFrame) -> pd.DataFrame:
     """Log-likelihoods of every model, seed, kernel and part."""
-    rows: Rows = []
+    rows: list[Facts] = []
     for row in finished(study):
         rows += _likelihoods_of(row)
     return pd.DataFrame(rows, columns=LIKELIHOOD)
 
 
-def _identity(row: Mapping[Any, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in (*MODEL, "seed")}
+def _identity(row: Facts) -> Facts:
+    names = (*MODEL, "seed")
+    return {name: row[name] for name in names}
 
 
-def _likelihoods_of(row: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
+def _likelihoods_of(row: Facts) -> Iterator[Facts]:
     columns = json.loads(row["kernels"])
     kernels = pd.DataFrame(columns)
     for kernel in kernels.to_dict("records"):
@@ -167,10 +178,11 @@ def _ceiling_cells(tidy: pd.DataFrame) -> dict[str, Cell]:
     groups = tidy.groupby(["kernel", "part"], sort=False)
     for _, part in groups:
         row = part.iloc[0].to_dict()
-        cells[_title(row)] = number(row["ceiling"], 3)
+        ceiling = row["ceiling"]
+        cells[_title(row)] = number(ceiling, 3)
     return cells
 
 
-def _title(row: Mapping[Any, Any]) -> str:
+def _title(row: Facts) -> str:
     kernel = TITLES[row["kernel"]]
     return f"{kernel}, {row['part']}"
