@@ -74,6 +74,7 @@ class GaussianProcess(Baseline):
 
     def check(self, parameters: Parameters) -> None:
         """The kernel is one of three."""
+        super().check(parameters)
         kernel = parameters.get("kernel", DEFAULTS["kernel"])
         if kernel not in SMOOTHNESS:
             raise UserError(f"{self.name}.kernel: {unknown(kernel, SMOOTHNESS)}")

@@ -106,6 +106,7 @@ class KNN(Baseline):
 
     def check(self, parameters: Parameters) -> None:
         """Neighbours are counted, and p is a norm's order."""
+        super().check(parameters)
         _check(parameters)
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
