@@ -46,11 +46,10 @@ class ProcessLearner(NetworkLearner[TrainingSettings, "TrainedProcess"]):
         import torch
 
         from npt.processes.trained import TrainedProcess
-        from npt.processes.training import Curves, train
+        from npt.processes.training import source_of, train
 
         trained = TrainedProcess.untrained(self.settings, self.resources, table, split, seed)
-        assert self.settings.curves is not None
-        source = Curves(self.settings.curves, self.settings)
+        source = source_of(trained.data, self.settings)
         validation = [
             tasks for tasks, _ in trained.data.held_out("validation", self.settings.batch_tables)
         ]

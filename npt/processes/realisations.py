@@ -76,6 +76,15 @@ class Realisations:
                 rows = np.stack(batch)  # (B, n)
                 yield HeldOut(self.tasks(rows, shown), rows)
 
+    def for_training(self) -> list[np.ndarray]:
+        """Row numbers of each realisation that has train rows alone."""
+        realisations: list[np.ndarray] = []
+        for rows in self._rows_by_realisation():
+            parts = self.part[rows]
+            if (parts == "train").all():
+                realisations.append(rows)
+        return realisations
+
     def tasks(self, rows: np.ndarray, context: int) -> Tasks:
         """Tasks of row numbers (B, n)."""
         indices = torch.from_numpy(rows).to(self.x.device)

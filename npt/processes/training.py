@@ -9,14 +9,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from npt.interface import UserError
 from npt.nn.checkpoint import Checkpoint, written_when_terminated
 from npt.nn.gaussian import Gaussians
 from npt.nn.progress import Progress
 from npt.processes import curves
 from npt.processes.curves import Hyperparameters
+from npt.processes.realisations import Realisations
 from npt.processes.settings import Kernel, TrainingSettings
 from npt.processes.tasks import Tasks, drawn_sizes
 from npt.seeding import generator_for
@@ -71,6 +74,57 @@ class Curves:
         hyperparameters = Hyperparameters.drawn(tables, generator)
         y = curves.draw_curves(self.kernel, hyperparameters, x, generator)  # (B, n)
         return Tasks(x[..., None].float(), y.float(), context)
+
+
+class Tables:
+    """Tables of a dataset; each update has random points of some of them.
+
+    Raises:
+        UserError: The dataset has no table for training.
+    """
+
+    def __init__(self, data: Realisations, settings: TrainingSettings) -> None:
+        self.data = data
+        self.settings = settings
+        self.tables = data.for_training()
+        if not self.tables:
+            raise UserError("curves: none; the dataset has no table that is for training alone")
+        self.most_points = min(settings.most_points, min(map(len, self.tables)))
+
+    def drawn(self, tables: int, generator: torch.Generator) -> Tasks:
+        """A batch of tables with one number of context points and of targets."""
+        device = generator.device
+        fewest = min(self.settings.fewest_context, self.most_points)
+        context, points = drawn_sizes(generator, fewest, self.most_points)
+        numbers = torch.randint(
+            len(self.tables),
+            (tables,),
+            generator=generator,
+            device=device,
+        )
+        rows: list[np.ndarray] = []
+        for number in numbers.tolist():
+            of_table = self.tables[number]
+            order = torch.randperm(len(of_table), generator=generator, device=device)
+            rows.append(of_table[order[:points].cpu().numpy()])
+        return self.data.tasks(np.stack(rows), context)
+
+
+def source_of(data: Realisations, settings: TrainingSettings) -> TaskSource:
+    """The source that the settings name.
+
+    Raises:
+        UserError: The dataset has other inputs than curves, or no table for training.
+    """
+    if settings.curves is None:
+        return Tables(data, settings)
+    inputs = data.x.shape[1]
+    if inputs != 1:
+        raise UserError(
+            f"curves: {settings.curves} is for tables of one input; this one has {inputs}; "
+            "use null to train on its own tables"
+        )
+    return Curves(settings.curves, settings)
 
 
 class LogLikelihoods(NamedTuple):

@@ -21,8 +21,8 @@ from npt.processes.learner import METHODS
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.realisations import Realisations
 from npt.processes.settings import NeuralProcessSettings, TrainingSettings
-from npt.processes.training import Curves, learning_rate, log_likelihoods, train
-from npt.table import Split
+from npt.processes.training import Curves, learning_rate, log_likelihoods, source_of, train
+from npt.table import Column, Split, Table
 
 CPU = torch.device("cpu")
 FEW = 40  # held-out realisations of each part
@@ -153,3 +153,43 @@ def test_tables_and_realisations_are_told_apart() -> None:
     assert "many tables" in str(process.refusal("regression", realisations=False))
     assert knn.refusal("regression", realisations=False) is None
     assert "one table" in str(knn.refusal("regression", realisations=True))
+
+
+def images(held_out: int = 2) -> tuple[Any, Split]:
+    """Six tables of twenty points with two inputs, of which the last are held out."""
+    points = 20
+    number = np.repeat(np.arange(6), points)
+    generator = np.random.default_rng(0)
+    columns = [number, *generator.normal(size=(3, len(number)))]
+    names = ("realisation", "x1", "x2", "y")
+    table = Table(tuple(Column(name, "continuous") for name in names), tuple(columns), 3)
+    is_target = (number >= 6 - held_out) & (np.arange(len(number)) % points > 7)
+    targets = np.flatnonzero(is_target)
+    halves = np.array_split(targets, 2)
+    return table, Split(0, np.flatnonzero(~is_target), *halves)
+
+
+def test_tables_of_the_dataset_are_trained_on() -> None:
+    table, split = images()
+    data = Realisations.of(table, split, CPU)
+    settings = TrainingSettings(curves=None, most_points=12)
+    source = source_of(data, settings)
+    generator = torch.Generator().manual_seed(0)
+    seen: set[tuple[float, float]] = set()
+    for _ in range(50):
+        tasks = source.drawn(4, generator)
+        assert 3 <= tasks.context <= tasks.y.shape[1] <= 12
+        for x, y in zip(tasks.x, tasks.y, strict=True):
+            assert len(x.unique(dim=0)) == len(x)
+            seen.update(zip(x[:, 0].tolist(), y.tolist(), strict=True))
+    trained = data.number < 4
+    assert seen == set(zip(data.x[trained, 0].tolist(), data.y[trained].tolist(), strict=True))
+
+
+def test_curves_are_for_tables_of_one_input() -> None:
+    data = Realisations.of(*images(), CPU)
+    with pytest.raises(UserError, match="curves: rbf is for tables of one input; this one has 2"):
+        source_of(data, TrainingSettings())
+    nothing = Realisations.of(*images(held_out=6), CPU)
+    with pytest.raises(UserError, match="has no table that is for training alone"):
+        source_of(nothing, TrainingSettings(curves=None))
