@@ -31,6 +31,8 @@ from npt.processes.curves import (
 from npt.processes.settings import Kernel
 from npt.processes.tasks import drawn_sizes
 
+CONTENT = "e5418e7318539bfa"  # of the dataset on every machine
+
 
 def drawn(seed: int = 0) -> tuple[Hyperparameters, torch.Tensor, torch.Generator]:
     generator = torch.Generator().manual_seed(seed)
@@ -87,6 +89,7 @@ def test_sizes_and_hyperparameters_are_in_their_ranges() -> None:
 
 def test_dataset_has_contexts_and_targets_of_each_kernel(tmp_path: Path) -> None:
     prepared = prepare_declared(DATASET, tmp_path)
+    assert prepared.facts["content"].startswith(CONTENT)
     split = prepared.splits[0]
     frame = read({})
     number, kernel = frame["realisation"], frame["kernel"]
