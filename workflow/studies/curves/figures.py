@@ -12,7 +12,8 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
 from workflow.report.titles import method_title
-from workflow.studies.curves.tables import PARTS, TITLES, finished
+from workflow.studies.curves.tables import PARTS, TITLES
+from workflow.studies.process_rows import finished_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,7 +145,7 @@ def _cut_off(axis: Axes, values: pd.Series) -> None:
 def _evaluations(study: pd.DataFrame) -> pd.DataFrame:
     """Evaluations of every training: title, number and the columns of the training."""
     frames: list[pd.DataFrame] = []
-    for row in finished(study):
+    for row in finished_rows(study, "kernels"):
         columns = json.loads(row["training"])
         frame = pd.DataFrame(columns)
         title = method_title(row["method"], row["variant"])
@@ -159,7 +160,7 @@ def _evaluations(study: pd.DataFrame) -> pd.DataFrame:
 def _examples(study: pd.DataFrame) -> dict[str, list[Example]]:
     """Curves of the first seed of every model, by its title."""
     shown: dict[str, list[Example]] = {}
-    for row in finished(study):
+    for row in finished_rows(study, "kernels"):
         title = method_title(row["method"], row["variant"])
         content = json.loads(row["examples"])
         shown.setdefault(title, content["curves"])

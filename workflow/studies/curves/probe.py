@@ -86,7 +86,8 @@ def _batches(query: ProbeQuery, device: torch.device) -> Iterator[Batch]:
         is_probed = np.isin(data.number[first], probed)
         for code, level in enumerate(levels):
             of_kernel = kernels[first] == code
-            chosen = np.flatnonzero(is_probed & of_kernel)
+            is_chosen = is_probed & of_kernel
+            chosen = np.flatnonzero(is_chosen)
             if len(chosen):
                 yield Batch(
                     kernel=cast(Kernel, level),
@@ -181,7 +182,8 @@ def _in_company(model: TrainedProcess, batches: list[Batch], curves: int) -> Fac
         together.append(company.log_likelihoods(y).flatten())
         alone.append(lonely.log_likelihoods(y).flatten())
         distance = lonely.marginal_mean() - company.marginal_mean()
-        moved = distance.abs() / company.marginal_deviation()
+        deviation = company.marginal_deviation()
+        moved = distance.abs() / deviation
         moves.append(moved.flatten())
     return {
         "curves": curves - left,

@@ -17,6 +17,7 @@ from workflow.report.sections import Section, Table
 from workflow.report.statistics import MODEL, by_model, of_model, standard_error
 from workflow.report.titles import method_title, method_titles
 from workflow.studies.error_columns import columns_of, texts, with_errors
+from workflow.studies.process_rows import finished_rows
 
 TITLES = {
     "rbf": "RBF",
@@ -86,7 +87,7 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
 def company(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Log-likelihoods of targets alone and together."""
     rows: list[Facts] = []
-    for row in finished(study):
+    for row in finished_rows(study, "kernels"):
         counts = json.loads(row["company"])
         rows.append({**_identity(row), **counts})
     tidy = pd.DataFrame(rows, columns=COMPANY_COLUMNS)
@@ -101,23 +102,10 @@ def company(study: pd.DataFrame, scoring: Scoring) -> Table:
     return Table(tidy, (section,))
 
 
-def finished(study: pd.DataFrame) -> list[Facts]:
-    """Rows of the models of which no training failed."""
-    if "kernels" not in study:
-        return []
-    rows: list[Facts] = []
-    for _, model in study.groupby(MODEL, sort=False):
-        if "failed" in set(model["status"]):
-            continue
-        is_finished = model["status"] == "ok"
-        rows += model[is_finished].to_dict("records")
-    return rows
-
-
 def by_seed(study: pd.DataFrame) -> pd.DataFrame:
     """Log-likelihoods of every model, seed, kernel and part."""
     rows: list[Facts] = []
-    for row in finished(study):
+    for row in finished_rows(study, "kernels"):
         rows += _likelihoods_of(row)
     return pd.DataFrame(rows, columns=LIKELIHOOD)
 
