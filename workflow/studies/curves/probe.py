@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from npt.nn.gaussian import Gaussians
+from npt.nn.gaussian import LOWEST, Gaussians
 from npt.processes.curves import INTERVAL, KERNELS, Hyperparameters, posterior
 from npt.processes.realisations import Realisations
 from npt.processes.settings import Kernel
@@ -141,14 +141,20 @@ def _by_kernel(model: TrainedProcess, batches: list[Batch]) -> Facts:
 
 
 def _of_points(model: TrainedProcess, batch: Batch) -> Tensors:
-    """Log densities under the model and the ceiling, and squared errors, by part of the points."""
+    """Log densities under the model and the ceilings, and squared errors, by part of the points."""
     tasks = batch.tasks
     predicted = model.gaussians(tasks)
     errors = predicted.marginal_mean() - tasks.y  # (B, n)
     ceiling = batch.ceiling(tasks.x.squeeze(-1))
+    floored = Gaussians(
+        mean=ceiling.mean,
+        deviation=ceiling.deviation.clamp_min(LOWEST),
+    )
+    y = tasks.y.double()
     values = {
         "": predicted.log_likelihoods(tasks.y),
-        "_ceiling": ceiling.log_likelihoods(tasks.y.double()),
+        "_ceiling": ceiling.log_likelihoods(y),
+        "_floored": floored.log_likelihoods(y),
         "_square": errors.square(),
     }
     by_part: Tensors = {}
