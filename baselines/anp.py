@@ -7,15 +7,10 @@ is stochastic masking of targets with a random share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from baselines.baseline import Predictor
-from baselines.estimators import require_known
 from baselines.grids import Grid, Parameters, Size
 from baselines.retrieval_baseline import RetrievalBaseline
-from baselines.training_data import TrainingData
-from npt.interface import Resources
 from npt.table import Task
 
 if TYPE_CHECKING:
@@ -28,10 +23,8 @@ class ANP(RetrievalBaseline):
     name = "anp"
     title = "ANP, one table"
     sources = (
-        "baselines/retrieval_baseline.py",
+        *RetrievalBaseline.sources,
         "baselines/networks/anp.py",
-        "baselines/networks/retrieval.py",
-        "baselines/networks/training.py",
         "npt/nn/gaussian.py",
         "npt/nn/settings.py",
         "npt/processes/attention.py",
@@ -79,33 +72,6 @@ class ANP(RetrievalBaseline):
         from baselines.networks.anp import ANPNetwork
 
         return ANPNetwork(features, classes, parameters)
-
-    def fit(
-        self,
-        data: TrainingData,
-        configurations: Sequence[Parameters],
-        seed: int,
-        resources: Resources,
-    ) -> Predictor:
-        """Train one network; its weights are those of the best epoch on the validation rows.
-
-        Raises:
-            Infeasible: There is a single train row.
-            UserError: A parameter is unknown.
-        """
-        import torch
-
-        from baselines.networks.anp import fit_process
-
-        (stated,) = configurations
-        require_known(stated, list(self.defaults), self.title)
-        parameters = {**self.defaults, **stated}
-        torch.set_num_threads(resources.threads)
-        features = data.features.shape[1]
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            network = self.network(features, data.trained_classes, parameters)
-            return fit_process(network, data, parameters, torch.device(resources.device))
 
 
 BASELINE = ANP()

@@ -1,4 +1,4 @@
-"""The network of an attentive neural process on a single table, and its training.
+"""The network of an attentive neural process on a single table.
 
 n queries, m context rows, F features, K classes (1 for a regression), W width, S draws of the
 latent variable.
@@ -13,15 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from baselines.networks.retrieval import (
-    FEWEST_ROWS,
-    RetrievalNetwork,
-    RetrievalPredictor,
-    without_own,
-)
-from baselines.networks.training import train_network
-from baselines.training_data import TrainingData
-from npt.interface import Infeasible
+from baselines.networks.retrieval import RetrievalNetwork, without_own
 from npt.nn.gaussian import Gaussians
 from npt.processes.attention import CrossAttention, mlp
 from npt.processes.neural_process import ENCODER_LAYERS, Latent, LatentEncoder
@@ -103,6 +95,11 @@ class ANPNetwork(RetrievalNetwork):
         )
         return self.decoder(torch.cat(parts, -1))
 
+    def batch_loss(self, batch: Tensor, features: Tensor, labels: Tensor, most: int) -> Tensor:
+        """Minus the objective of a random context and the batch."""
+        points, context = drawn_points(batch, len(features), most)
+        return -self.objective(features[points], labels[points], context)
+
     def objective(
         self,
         features: Tensor,
@@ -120,9 +117,8 @@ class ANPNetwork(RetrievalNetwork):
         shown = labels[:context]
         posterior = self.latent_of(features, labels)
         prior = self.latent_of(stored, shown)
-        noise = torch.randn_like(posterior.mean)
-        z = posterior.mean + posterior.deviation * noise
-        outputs = self.decoded(features, stored, shown, z[None])
+        z = posterior.drawn(1, None)  # (1, 1, W)
+        outputs = self.decoded(features, stored, shown, z)
         divergence = posterior.divergence_from(prior).squeeze() / len(features)
         if not self.reads:
             divergence = torch.zeros_like(divergence)
@@ -137,40 +133,6 @@ class ANPNetwork(RetrievalNetwork):
         if not self.context_labels:
             values = torch.zeros_like(values)
         return torch.cat([stored, values], -1)
-
-
-def fit_process(
-    network: ANPNetwork,
-    data: TrainingData,
-    parameters: Mapping[str, Any],
-    device: torch.device,
-) -> RetrievalPredictor:
-    """Train on random contexts among the train rows, and stop on the validation rows.
-
-    Args:
-        parameters: Those of `train_network`, and `candidates`, the largest number of context rows.
-
-    Raises:
-        Infeasible: There is a single train row.
-    """
-    rows = len(data.train)
-    if rows < FEWEST_ROWS:
-        raise Infeasible(f"{rows} train row; {FEWEST_ROWS} are needed")
-    features = torch.as_tensor(data.train_features, dtype=torch.float32, device=device)
-    labels = torch.as_tensor(data.train_labels, dtype=torch.float32, device=device)
-    queries = data.features[data.validation]
-    predictor = RetrievalPredictor(network.to(device), data.stored_rows, device)
-
-    def loss_of(batch: Tensor) -> Tensor:
-        points, context = drawn_points(batch, rows, parameters["candidates"])
-        return -network.objective(features[points], labels[points], context)
-
-    def validation_loss() -> float:
-        predicted = predictor.predict_from(predictor.stored, queries, parameters)
-        return data.validation_loss(data.over_all_classes(predicted))
-
-    train_network(network, rows, loss_of, validation_loss, parameters)
-    return predictor
 
 
 def drawn_points(batch: Tensor, rows: int, most: int) -> tuple[Tensor, int]:

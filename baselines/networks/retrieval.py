@@ -51,6 +51,24 @@ class RetrievalNetwork(nn.Module, ABC):
     ) -> Tensor:
         """Log-probabilities (n, K), or standardised values (n, 1); see `retrieved`."""
 
+    def batch_loss(self, batch: Tensor, features: Tensor, labels: Tensor, most: int) -> Tensor:
+        """Loss of a batch of train rows, each predicted from the others.
+
+        Args:
+            batch: Indices (n,) among the train rows.
+            features: Those (m, F) of all train rows.
+            labels: Theirs (m,).
+            most: Number of rows from which the batch is predicted, if there are more.
+        """
+        candidates, own = _candidates(batch, len(features), most)
+        outputs = self(
+            features[batch],
+            features[candidates],
+            labels[candidates],
+            own.to(features.device),
+        )
+        return self.loss(outputs, labels[batch])
+
     def label_values(self, labels: Tensor) -> Tensor:
         """Stored labels (m,) as one-hot (m, K), or as values (m, 1)."""
         if self.classes is None:
@@ -91,7 +109,7 @@ def fit_network(
     parameters: Mapping[str, Any],
     device: torch.device,
 ) -> RetrievalPredictor:
-    """Train on the train rows, each predicted from the others, and stop on the validation rows.
+    """Train on the train rows by the network's `batch_loss`, and stop on the validation rows.
 
     Args:
         parameters: Those of `train_network`, and `candidates`, the number of train rows from
@@ -109,14 +127,7 @@ def fit_network(
     predictor = RetrievalPredictor(network.to(device), data.stored_rows, device)
 
     def loss_of(batch: Tensor) -> Tensor:
-        candidates, own = _candidates(batch, rows, parameters["candidates"])
-        outputs = network(
-            features[batch],
-            features[candidates],
-            labels[candidates],
-            own.to(device),
-        )
-        return network.loss(outputs, labels[batch])
+        return network.batch_loss(batch, features, labels, parameters["candidates"])
 
     def validation_loss() -> float:
         predicted = predictor.predict_from(predictor.stored, queries, parameters)
