@@ -43,13 +43,17 @@ class ANPNetwork(RetrievalNetwork):
         self.attention = CrossAttention(parameters["attention"], features, width)
         self.latent = LatentEncoder(features + labels - 1, width)
         self.decoder = mlp(2 * width + features, [width, width, outputs])
-        self.register_buffer("noise", torch.randn(parameters["draws"], width))
+        noise = torch.randn(parameters["draws"], width)
+        self.register_buffer("noise", noise)
 
     def retrieved(self, features: Tensor, stored: Tensor, own: Tensor | None) -> Tensor:
         """Mean (n, m) over the heads of the attention to the context."""
         if not self.reads:
             return features.new_zeros(len(features), len(stored))
-        weights = self.attention.weights(stored[None], features[None])  # (1, H, n, m)
+        weights = self.attention.weights(
+            stored[None],
+            features[None],
+        )  # (1, H, n, m)
         mean = weights[0].mean(0)  # (n, m)
         scores = without_own(mean.log(), own)
         return scores.softmax(1)
@@ -77,12 +81,19 @@ class ANPNetwork(RetrievalNetwork):
     def latent_of(self, stored: Tensor, labels: Tensor) -> Latent:
         """q(z) (1, W) given rows (m, F) and their labels (m,)."""
         pairs = self._pairs(stored, labels)[None]  # (1, m, F + K)
-        return self.latent(pairs[..., :-1], pairs[..., -1])
+        inputs = pairs[..., :-1]
+        values = pairs[..., -1]
+        return self.latent(inputs, values)
 
     def decoded(self, features: Tensor, stored: Tensor, labels: Tensor, z: Tensor) -> Tensor:
         """Outputs (S, n, 2 or K) of queries (n, F), given a context and draws (S, 1, W)."""
-        encoded = self.encoder(self._pairs(stored, labels))  # (m, W)
-        attended = self.attention(stored[None], encoded[None], features[None])  # (1, n, W)
+        pairs = self._pairs(stored, labels)  # (m, F + K)
+        encoded = self.encoder(pairs)  # (m, W)
+        attended = self.attention(
+            stored[None],
+            encoded[None],
+            features[None],
+        )  # (1, n, W)
         if not self.reads:
             attended = torch.zeros_like(attended)
             z = torch.zeros_like(z)
@@ -124,8 +135,11 @@ class ANPNetwork(RetrievalNetwork):
             divergence = torch.zeros_like(divergence)
         if self.classes is None:
             gaussians = Gaussians.of(outputs[:, None])  # (1, 1, n)
-            return gaussians.log_densities(labels[None]).mean() - divergence
-        return -F.cross_entropy(outputs[0], labels.long()) - divergence
+            densities = gaussians.log_densities(labels[None])
+            return densities.mean() - divergence
+        classes = labels.long()
+        entropy = F.cross_entropy(outputs[0], classes)
+        return -entropy - divergence
 
     def _pairs(self, stored: Tensor, labels: Tensor) -> Tensor:
         """Features and labels as one (m, F + K)."""
@@ -146,10 +160,13 @@ def drawn_points(batch: Tensor, rows: int, most: int) -> tuple[Tensor, int]:
     free = is_free.nonzero()[:, 0]
     if not len(free):
         order = torch.randperm(rows)
-        return order, _drawn_count(min(rows - 1, most))
+        count = _drawn_count(min(rows - 1, most))
+        return order, count
     order = torch.randperm(len(free))
-    context = free[order[: _drawn_count(min(len(free), most))]]
-    return torch.cat([context, batch]), len(context)
+    count = _drawn_count(min(len(free), most))
+    context = free[order[:count]]
+    points = torch.cat([context, batch])
+    return points, count
 
 
 def _drawn_count(most: int) -> int:

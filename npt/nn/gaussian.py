@@ -33,6 +33,10 @@ class Gaussians:
         mean, raw = outputs.unbind(-1)
         return cls(mean, floored(raw))
 
+    def after(self, points: int) -> Gaussians:
+        """Those of all but the first points."""
+        return Gaussians(self.mean[..., points:], self.deviation[..., points:])
+
     def log_densities(self, y: Tensor) -> Tensor:
         """Log density (S, B, n) of values (B, n) by draw, in nats."""
         errors = (y - self.mean) / self.deviation

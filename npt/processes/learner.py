@@ -73,7 +73,7 @@ class ProcessLearner(NetworkLearner[TrainingSettings, "TrainedProcess"]):
             chosen={"update": state.update},
             validation_loss=-target,
             fits=1,
-            parameters=sum(parameter.numel() for parameter in trained.model.parameters()),
+            parameters=trained.parameters,
             earlier_seconds=state.earlier_seconds,
         )
 

@@ -89,6 +89,11 @@ class TrainedProcess:
         """Device of the network and the data."""
         return self.data.x.device
 
+    @property
+    def parameters(self) -> int:
+        """Number of weights."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
     def save(self, path: Path) -> None:
         """Write the weights."""
         torch.save({**weights_of(self.model), HISTORY: self.history}, path)
@@ -102,9 +107,9 @@ class TrainedProcess:
             if not np.isin(rows, self.split.rows(part)).any():
                 continue
             for tasks, numbers in self.data.held_out(part, MOST_TABLES):
-                means = self.gaussians(tasks).marginal_mean()  # (B, n)
+                means = self.targets(tasks).marginal_mean()  # (B, q)
                 queries = numbers[:, tasks.context :]
-                values[queries] = means[:, tasks.context :].double().cpu().numpy()
+                values[queries] = means.double().cpu().numpy()
         return Prediction(values[rows])
 
     @torch.no_grad()
@@ -112,6 +117,10 @@ class TrainedProcess:
         """Distributions (S, B, n) of all targets, with the same draws for all tasks of a size."""
         generator = generator_for(self.seed, "latents", self.device)
         return self.model.predict(tasks, self.settings.draws, generator)
+
+    def targets(self, tasks: Tasks) -> Gaussians:
+        """Distributions (S, B, q) of the targets that are not in the context."""
+        return self.gaussians(tasks).after(tasks.context)
 
     def predict_perturbed(
         self, rows: np.ndarray, perturbation: Perturbation, seed: int

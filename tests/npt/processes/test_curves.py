@@ -68,7 +68,8 @@ def test_covariance_and_posterior_are_those_of_the_kernel(kernel: Kernel) -> Non
 
 def test_curves_have_the_covariance_of_their_kernel() -> None:
     generator = torch.Generator().manual_seed(3)
-    one = Hyperparameters(*(torch.full((4000, 1, 1), value).double() for value in (0.4, 0.8, 0.3)))
+    same = torch.ones(4000, 1, 1).double()
+    one = Hyperparameters(0.4 * same, 0.8 * same, 0.3 * same)
     x = torch.tensor([0.0, 0.2, 1.5]).double().expand(4000, -1)
     y = draw_curves("rbf", one, x, generator)
     expected = covariance("rbf", one, x, x)[0] + NOISE**2 * torch.eye(3)

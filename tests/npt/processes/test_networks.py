@@ -81,7 +81,8 @@ def test_uniform_attention_is_a_neural_process() -> None:
     z = torch.randn(1, 3, 128)
     pairs = torch.cat([asked.shown_x, asked.shown_y[..., None]], -1)
     mean = model.encoder(pairs).mean(1, keepdim=True).expand(-1, 9, -1)
-    inputs = torch.cat([mean, z[0, :, None].expand(-1, 9, -1), asked.x], -1)
+    draws = z[0, :, None].expand(-1, 9, -1)
+    inputs = torch.cat([mean, draws, asked.x], -1)
     expected = Gaussians.of(model.decoder(inputs)[None])
     assert torch.allclose(model._decoded(asked, z).mean, expected.mean, atol=1e-5)
 

@@ -183,7 +183,9 @@ def test_tables_of_the_dataset_are_trained_on() -> None:
             assert len(x.unique(dim=0)) == len(x)
             seen.update(zip(x[:, 0].tolist(), y.tolist(), strict=True))
     trained = data.number < 4
-    assert seen == set(zip(data.x[trained, 0].tolist(), data.y[trained].tolist(), strict=True))
+    x = data.x[trained, 0].tolist()
+    y = data.y[trained].tolist()
+    assert seen == set(zip(x, y, strict=True))
 
 
 def test_curves_are_for_tables_of_one_input() -> None:

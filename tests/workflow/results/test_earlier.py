@@ -68,19 +68,20 @@ def test_a_further_fold_is_fitted_alone(fitted: Fit) -> None:
     assert rows[:2] == read_rows(Path(paths.run_rows(BEFORE)))
     assert [row.fold for row in rows] == [0, 1, 2]
     predictions = read_predictions(Path(paths.run_predictions(after)))
-    for name, values in read_predictions(Path(paths.run_predictions(BEFORE))).items():
+    earlier = read_predictions(Path(paths.run_predictions(BEFORE)))
+    for name, values in earlier.items():
         assert (predictions[name] == values).all()
     assert len(predictions) == 12
-    assert {fold: len(its) for fold, its in read_trials(Path(paths.run_trials(after))).items()} == {
-        0: 2,
-        1: 2,
-        2: 2,
-    }
+    trials = read_trials(Path(paths.run_trials(after)))
+    numbers = {fold: len(of_fold) for fold, of_fold in trials.items()}
+    assert numbers == {0: 2, 1: 2, 2: 2}
 
 
 def test_fewer_folds_are_taken_as_well(fitted: Fit) -> None:
     assert fitted("1") == []
-    assert [row.fold for row in read_rows(Path(paths.run_rows(BEFORE.replace("0-1", "1"))))] == [1]
+    after = BEFORE.replace("0-1", "1")
+    rows = read_rows(Path(paths.run_rows(after)))
+    assert [row.fold for row in rows] == [1]
 
 
 def test_other_settings_are_fitted(fitted: Fit) -> None:

@@ -47,12 +47,11 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
             tasks.setdefault(name, []).append(fact)
         example = _example(model, data, drawn, shown, options.samples)
         examples.append({"task": task, **example})
-    weights = [parameter.numel() for parameter in model.model.parameters()]
     facts: Facts = {
         "tasks": tasks,
         "images": len(images),
         "examples": {"images": examples},
-        "parameters": sum(weights),
+        "parameters": model.parameters,
     }
     facts |= query.test_scores()
     return facts, {}
@@ -109,7 +108,7 @@ def _scores(
         reordered = rows[:, order]
         tasks = data.tasks(reordered, len(shown))
         y = tasks.y[:, tasks.context :]
-        predicted = _hidden(model, tasks)
+        predicted = model.targets(tasks)
         values = {
             "log_likelihood": predicted.log_likelihoods(y),
             "square": _squares(predicted, y),
@@ -134,15 +133,6 @@ def _shown_first(shown: np.ndarray) -> np.ndarray:
     """All pixels, the shown ones first."""
     hidden = np.setdiff1d(np.arange(PIXELS), shown)
     return np.concatenate([shown, hidden])
-
-
-def _hidden(model: TrainedProcess, tasks: Tasks) -> Gaussians:
-    """Distributions (S, B, q) of the hidden pixels."""
-    predicted = model.gaussians(tasks)
-    return Gaussians(
-        predicted.mean[..., tasks.context :],
-        predicted.deviation[..., tasks.context :],
-    )
 
 
 def _example(

@@ -62,13 +62,12 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """
     model = cast(TrainedProcess, query.model)
     batches = list(_batches(query, model.device))
-    weights = [parameter.numel() for parameter in model.model.parameters()]
     facts: Facts = {
         "kernels": _by_kernel(model, batches),
         "company": _in_company(model, batches, query.options.company),
         "training": _training(model),
         "examples": {"curves": _examples(model, batches, query.options)},
-        "parameters": sum(weights),
+        "parameters": model.parameters,
     }
     facts |= query.test_scores()
     return facts, {}
@@ -183,7 +182,7 @@ def _in_company(model: TrainedProcess, batches: list[Batch], curves: int) -> Fac
         tasks = batch.tasks.take(slice(0, left))
         left -= len(tasks.y)
         y = tasks.y[:, tasks.context :]  # (B, q)
-        company = _targets(model, tasks)
+        company = model.targets(tasks)
         lonely = _each_alone(model, tasks)
         together.append(company.log_likelihoods(y).flatten())
         alone.append(lonely.log_likelihoods(y).flatten())
@@ -200,15 +199,6 @@ def _in_company(model: TrainedProcess, batches: list[Batch], curves: int) -> Fac
     }
 
 
-def _targets(model: TrainedProcess, tasks: Tasks) -> Gaussians:
-    """Distributions (S, B, q) of the targets that are not in the context."""
-    predicted = model.gaussians(tasks)
-    return Gaussians(
-        predicted.mean[..., tasks.context :],
-        predicted.deviation[..., tasks.context :],
-    )
-
-
 def _each_alone(model: TrainedProcess, tasks: Tasks) -> Gaussians:
     """The same distributions, each predicted without the other targets."""
     means: list[Tensor] = []
@@ -220,7 +210,7 @@ def _each_alone(model: TrainedProcess, tasks: Tasks) -> Gaussians:
             y=tasks.y[:, points],
             context=tasks.context,
         )
-        predicted = _targets(model, single)
+        predicted = model.targets(single)
         means.append(predicted.mean)
         deviations.append(predicted.deviation)
     return Gaussians(
@@ -271,7 +261,7 @@ def _example(model: TrainedProcess, batch: Batch, grid: Tensor) -> Facts:
         y=torch.cat([tasks.shown_y, unknown], 1),
         context=tasks.context,
     )
-    predicted = _targets(model, asked)
+    predicted = model.targets(asked)
     ceiling = batch.ceiling(queries)
     weights = model.model.attention_weights(asked)  # (1, H, m + q, m)
     middle = tasks.context + len(grid) // 2
