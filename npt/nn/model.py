@@ -13,16 +13,16 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from npt.nn.block import Block, build_block, take_rows
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import build_embedding
 from npt.nn.gaussian import Gaussians
 from npt.nn.head import build_head
 from npt.nn.inputs import ModelInput
-from npt.nn.kernels.attention import AttentionDropout, dot_product
 from npt.nn.kernels.dropout import Dropout, DropoutMasks
-from npt.nn.kernels.projections import initialised_jointly, project
 from npt.nn.losses import target_gaussians
 from npt.nn.settings import NPTSettings
+from npt.nn.span import Locations, Span, locate
 
 
 class NPT(nn.Module):
@@ -56,8 +56,12 @@ class NPT(nn.Module):
         self.blocks = nn.ModuleList()
         for index, over_rows in enumerate(self.over_rows):
             width = d * e if over_rows else e
-            block = Block(width, settings, self.dropout_masks, site=4 * (index + 1))
-            self.blocks.append(block)
+            span = None
+            if over_rows and settings.kernel == "span":
+                span = Span(layout, settings)
+            site = 4 * (index + 1)
+            self.blocks.append(build_block(width, settings, self.dropout_masks, site, span))
+        self.has_span = settings.kernel == "span"
         column_types = torch.tensor(layout.continuous_tokens).long()
         self.register_buffer("column_types", column_types, persistent=False)
 
@@ -75,9 +79,10 @@ class NPT(nn.Module):
                 input; for evaluation.
         """
         x = self.embed(inputs)  # (B, n, d, e)
+        located = self._locate(inputs)  # (B, n, f)
         for index in range(len(self.blocks)):
             queries = rows if index == self.query_block else None
-            x = self._apply_block(index, x, queries, present)  # (B, m, d, e)
+            x = self._apply_block(index, x, queries, present, located)  # (B, m, d, e)
         return self.drop_last(x)  # (B, m, d, e)
 
     def embed(self, inputs: ModelInput) -> Tensor:
@@ -112,16 +117,29 @@ class NPT(nn.Module):
         """Attention (B, k, m, n) of query rows (B, m) in blocks between datapoints, by index."""
         weights = {}
         x = self.embed(inputs)  # (B, n, d, e)
+        located = self._locate(inputs)  # (B, n, f)
         for index, block in enumerate(self.blocks):
             if self.over_rows[index]:
                 assert isinstance(block, Block)
-                weights[index] = block.probabilities(x.flatten(2), rows)  # (B, k, m, n)
-            x = self._apply_block(index, x)  # (B, n, d, e)
+                locations = _locations(located, rows)
+                weights[index] = block.probabilities(x.flatten(2), rows, locations)  # (B, k, m, n)
+            x = self._apply_block(index, x, located=located)  # (B, n, d, e)
         return weights
+
+    def spans(self) -> dict[int, Tensor]:
+        """Sigma (d - 1,) of the feature columns in blocks between datapoints, by index."""
+        sigmas = {}
+        for index, block in enumerate(self.blocks):
+            if isinstance(block, Block) and block.span is not None:
+                sigmas[index] = block.span.sigma.detach()
+        return sigmas
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Parameters that are fused of several tensors of the paper, with their row counts."""
         return self.embedding.segments() | self.head.segments()
+
+    def _locate(self, inputs: ModelInput) -> Tensor | None:
+        return locate(inputs, self.layout) if self.has_span else None
 
     def _apply_block(
         self,
@@ -129,10 +147,11 @@ class NPT(nn.Module):
         x: Tensor,
         queries: Tensor | None = None,
         present: Tensor | None = None,
+        located: Tensor | None = None,
     ) -> Tensor:
         """Attention between datapoints or attributes: (B, n, d, e) to (B, m, d, e)."""
         if self.over_rows[index]:
-            return self._between_datapoints(index, x, queries, present)
+            return self._between_datapoints(index, x, queries, present, located)
         if queries is not None:
             x = take_rows(x, queries)  # (B, m, d, e)
         y = self._run(index, x.flatten(0, 1))  # (B * m, d, e)
@@ -144,127 +163,30 @@ class NPT(nn.Module):
         x: Tensor,
         queries: Tensor | None,
         present: Tensor | None,
+        located: Tensor | None,
     ) -> Tensor:
         context = x.flatten(2)  # (B, n, d * e)
+        locations = _locations(located, queries)
         if queries is None:
-            y = self._run(index, context, None, present)  # (B, n, d * e)
+            y = self._run(index, context, None, present, locations)  # (B, n, d * e)
         else:
             x_queries = take_rows(context, queries)  # (B, m, d * e)
-            y = self._run(index, x_queries, context, present)  # (B, m, d * e)
+            y = self._run(index, x_queries, context, present, locations)  # (B, m, d * e)
         return y.unflatten(2, x.shape[2:])  # (B, m, d, e)
 
-    def _run(self, index: int, *inputs: Tensor | None) -> Tensor:
+    def _run(self, index: int, *inputs: Tensor | Locations | None) -> Tensor:
         block = self.blocks[index]
         if self.recompute and torch.is_grad_enabled():
             return checkpoint(block, *inputs, use_reentrant=False)
         return block(*inputs)
 
 
-class Block(nn.Module):
-    """Multi-head attention with a projected residual, then a feed-forward layer.
-
-    LayerNorm is on the queries' input (with `layer_norm_on: all`, also the keys' and values') and
-    before the feed-forward layer.
-    """
-
-    def __init__(
-        self,
-        width: int,
-        settings: NPTSettings,
-        masks: DropoutMasks | None = None,
-        site: int = 0,
-    ) -> None:
-        super().__init__()
-        if width % settings.heads:
-            raise ValueError(f"block width {width} is not a multiple of {settings.heads} heads")
-        self.heads = settings.heads
-        self.scale = width**-0.5
-        self.norm_all = settings.layer_norm_on == "all"
-        self.norm_attention = nn.LayerNorm(width, eps=1e-12)
-        if self.norm_all:
-            self.query, self.key, self.value = initialised_jointly(width, 3)
-            self.residual = nn.Linear(width, width)
-        else:
-            self.query = nn.Linear(width, width)
-            self.key, self.value, self.residual = initialised_jointly(width, 3)
-        self.mix = nn.Linear(width, width)
-        self.norm_feed_forward = nn.LayerNorm(width, eps=1e-12)
-        self.widen = nn.Linear(width, settings.feed_forward * width)
-        self.narrow = nn.Linear(settings.feed_forward * width, width)
-        masks = masks or DropoutMasks()
-        self.drop_attention = AttentionDropout(settings.attention_dropout, masks, site)
-        self.drop_mixed = Dropout(settings.hidden_dropout, masks, site + 1)
-        self.drop_widened = Dropout(settings.hidden_dropout, masks, site + 2)
-        self.drop_narrowed = Dropout(settings.hidden_dropout, masks, site + 3)
-
-    def forward(
-        self,
-        x: Tensor,
-        context: Tensor | None = None,
-        present: Tensor | None = None,
-    ) -> Tensor:
-        """Outputs (..., m, M) of the positions x (..., m, M).
-
-        Args:
-            context: Positions (..., s, M) that are attended to; by default x itself.
-            present: Which of them (B, s); by default all.
-        """
-        queries, keys, values, residual = self.project(x, context)
-        attended = self.attend(queries, keys, values, present)  # (..., m, M)
-        hidden = self.drop_mixed.add(residual, self.mix(attended))  # (..., m, M)
-        widened = self.widen(self.norm_feed_forward(hidden))  # (..., m, 4 M)
-        activated = self.drop_widened(nn.functional.gelu(widened))  # (..., m, 4 M)
-        return self.drop_narrowed.add(hidden, self.narrow(activated))  # (..., m, M)
-
-    def project(self, x: Tensor, context: Tensor | None = None) -> list[Tensor]:
-        """Queries (..., m, M), keys and values (..., s, M), and residual (..., m, M)."""
-        normed = self.norm_attention(x)  # (..., m, M)
-        if context is None:
-            source = normed if self.norm_all else x  # (..., m, M)
-        else:
-            source = self.norm_attention(context) if self.norm_all else context  # (..., s, M)
-        return project(
-            (self.query, normed),
-            (self.key, source),
-            (self.value, source),
-            (self.residual, x),
-        )
-
-    def attend(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        present: Tensor | None = None,
-    ) -> Tensor:
-        """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
-        outputs = dot_product(
-            self.by_head(queries),
-            self.by_head(keys),
-            self.by_head(values),
-            scale=self.scale,
-            dropout=self.drop_attention if self.training else None,
-            present=present,
-        )  # (..., k, m, M / k)
-        return outputs.transpose(-2, -3).flatten(-2)  # (..., m, M)
-
-    def probabilities(self, x: Tensor, rows: Tensor) -> Tensor:
-        """Attention (B, k, m, s) of positions `rows` (B, m) to all positions of x (B, s, M)."""
-        queries, keys, _, _ = self.project(take_rows(x, rows), x)
-        queries = self.by_head(queries)  # (B, k, m, M / k)
-        keys = self.by_head(keys)  # (B, k, s, M / k)
-        scores = queries @ keys.transpose(-1, -2) * self.scale  # (B, k, m, s)
-        return scores.float().softmax(-1)  # (B, k, m, s)
-
-    def by_head(self, x: Tensor) -> Tensor:
-        """(..., s, M) to (..., k, s, M / k)."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(-2, -3)
-
-
-def take_rows(x: Tensor, rows: Tensor) -> Tensor:
-    """Rows (B, m) of x (B, n, ...)."""
-    indices = rows.view(*rows.shape, *[1] * (x.ndim - 2))
-    return torch.take_along_dim(x, indices, 1)  # (B, m, ...)
+def _locations(located: Tensor | None, rows: Tensor | None) -> Locations | None:
+    """Locations of the query rows, by default all, and of all rows (B, n, f)."""
+    if located is None:
+        return None
+    queries = located if rows is None else take_rows(located, rows)
+    return Locations(queries, located)
 
 
 def _last(over_rows: list[bool]) -> int:

@@ -12,7 +12,10 @@ Precision = Literal["float32", "tf32", "bfloat16"]
 Recompute = Literal["auto", "always", "never"]
 Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "constant"]
 Tradeoff = Literal["cosine", "constant"]
+Kernel = Literal["dot", "l2", "l2_tied", "l2_contractive", "span"]
+LayerNorm = Literal["standard", "centre", "none"]
 NormOn = Literal["query", "all"]
+SpanForm = Literal["added", "multiplied"]
 PatchShape = Literal["square", "strip"]
 Output = Literal["mean", "gaussian"]
 Lookup = Literal[
@@ -47,6 +50,24 @@ class NPTSettings(Strict):
     """Dropout rate of attention probabilities."""
     hidden_dropout: DropoutRate = 0.1
     """Dropout rate of activations."""
+    kernel: Kernel = "dot"
+    """Scores of attention: dot products, or negative squared distances with keys of their own or
+    with those tied to the queries, which has a Lipschitz constant, or scaled down to
+    `contraction`. With `span`, a learned Gaussian of the distance of two rows' features is joined
+    to dot products between datapoints."""
+    contraction: float = Field(default=0.9, gt=0, lt=1)
+    """Lipschitz constant of attention in the maximum norm, with the kernel l2_contractive."""
+    span: float = Field(default=1.0, gt=0, le=1e6)
+    """First sigma of a column's span, in standard deviations times the root of the number of
+    feature columns."""
+    span_threshold: float | None = Field(default=None, gt=0, lt=1)
+    """Rows whose Gaussian is smaller are not attended to, and not computed."""
+    span_form: SpanForm = "added"
+    """The logarithm of the Gaussian is added to the scores, or the Gaussian is multiplied with
+    them, which moves scores of distant rows to 0."""
+    layer_norm: LayerNorm = "standard"
+    """LayerNorm in the blocks, its centring alone, or none; the last two have Lipschitz
+    constants."""
     layer_norm_on: NormOn = "query"
     """Input of LayerNorm in a block: the queries alone, or keys and values too."""
     between_datapoints: bool = True

@@ -9,10 +9,11 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from npt.nn import flops
+from npt.nn.block import Block
 from npt.nn.inputs import ModelInput
 from npt.nn.losses import label_loss, training_loss
 from npt.nn.masking import Masked, mask
-from npt.nn.model import NPT, Block
+from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_optimiser
 from performance.reference import PlainLamb, PlainNPT, column_loss, plain_loss

@@ -1,4 +1,4 @@
-"""Multi-head attention over queries, keys and values (..., s, c).
+"""Multi-head attention over queries and keys (..., s, c) and values (..., s, c').
 
 On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for short
 sequences, so there the probabilities are computed explicitly, in blocks that stay in the
@@ -65,7 +65,7 @@ def dot_product(
     if not queries.is_cpu:
         return _on_gpu(queries, keys, values, scale, dropout.rate if dropout else 0.0)
     if dropout is None and keys.shape[-2] > SHORT:
-        return F.scaled_dot_product_attention(queries, keys, values, scale=scale)
+        return _fused(queries, keys, values, scale=scale)
     return _on_cpu(queries, keys, values, scale, dropout, kept_scores)
 
 
@@ -102,13 +102,23 @@ def _on_gpu(
 
 
 def _fused(queries: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tensor:
-    """PyTorch's kernels; on a GPU they require head widths that are multiples of eight."""
-    width = values.shape[-1]
-    if width % 8 and not queries.is_cpu:
-        padding = (0, -width % 8)
-        queries, keys, values = (F.pad(x, padding) for x in (queries, keys, values))
+    """PyTorch's kernels.
+
+    They require equal widths of keys and values, and on a GPU multiples of eight.
+    """
+    value_width = values.shape[-1]
+    width = max(keys.shape[-1], value_width)
+    if not queries.is_cpu:
+        width += -width % 8
+    queries, keys, values = (_widened(x, width) for x in (queries, keys, values))
     outputs = F.scaled_dot_product_attention(queries, keys, values, **options)
-    return outputs[..., :width]
+    return outputs[..., :value_width]
+
+
+def _widened(x: Tensor, width: int) -> Tensor:
+    """Features (..., c) with zeros up to the width."""
+    missing = width - x.shape[-1]
+    return F.pad(x, (0, missing)) if missing else x
 
 
 @uncompiled
@@ -129,7 +139,7 @@ def _on_cpu(
         flat_values = F.pad(flat_values, padding)
     settings = _Settings(length, scale, dropout, kept_scores)
     outputs = _Explicit.apply(flat_queries, flat_keys, flat_values, settings)
-    return outputs.view(queries.shape)  # type: ignore[union-attr]
+    return outputs.view(*queries.shape[:-1], -1)  # type: ignore[union-attr]
 
 
 def _flat(x: Tensor) -> Tensor:
@@ -162,8 +172,8 @@ class _Explicit(torch.autograd.Function):
         values: Tensor,
         settings: _Settings,
     ) -> Tensor:
-        outputs = torch.empty_like(queries, memory_format=torch.contiguous_format)
         batch_size, query_count, _ = queries.shape
+        outputs = queries.new_empty(batch_size, query_count, values.shape[2])
         key_count = keys.shape[1]
         blocks = list(_blocks(batch_size, query_count, key_count))
         fits = batch_size * query_count * key_count <= settings.kept_scores

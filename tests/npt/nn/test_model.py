@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 import torch
 
-import npt.nn.model
+import npt.nn.block
 from npt.nn import kernels
+from npt.nn.block import Block
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
 from npt.nn.kernels.attention import AttentionDropout
 from npt.nn.kernels.compilation import exclude_uncompiled
 from npt.nn.kernels.dropout import Dropout, DropoutMasks
-from npt.nn.model import NPT, Block
+from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from performance.shapes import SHAPES
 
@@ -182,14 +183,14 @@ def test_a_row_that_attends_to_itself_ignores_others(
     alone = ModelInput(x.codes[:, :1], x.scale[:, :1], x.mask[:, :1])
     expected = network(alone)
     assert not torch.allclose(network(x)[:, :1], expected, atol=1e-4)
-    plain = npt.nn.model.dot_product
+    plain = npt.nn.block.dot_product
 
     def to_itself(
         queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, **options: Any
     ) -> torch.Tensor:
         return values if len(queries) == 1 else plain(queries, keys, values, **options)
 
-    monkeypatch.setattr(npt.nn.model, "dot_product", to_itself)
+    monkeypatch.setattr(npt.nn.block, "dot_product", to_itself)
     assert torch.allclose(network(x)[:, :1], expected, atol=1e-12)
 
 

@@ -1,0 +1,278 @@
+"""One block of NPT: multi-head attention with a projected residual, then a feed-forward layer.
+
+m queries and s positions of width M, k heads of width c = M / k.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from npt.nn.kernels.attention import AttentionDropout, dot_product
+from npt.nn.kernels.dropout import Dropout, DropoutMasks
+from npt.nn.kernels.projections import initialised_jointly, project
+from npt.nn.lipschitz import attention_bound, count_positions
+from npt.nn.settings import LayerNorm, NPTSettings
+from npt.nn.similarity import distance_features
+from npt.nn.span import Locations, Span
+
+TIED = ("l2_tied", "l2_contractive")
+
+
+def build_block(
+    width: int,
+    settings: NPTSettings,
+    masks: DropoutMasks | None = None,
+    site: int = 0,
+    span: Span | None = None,
+) -> Block:
+    """The block of the settings' kernel, with random weights."""
+    kind = TiedBlock if settings.kernel in TIED else Block
+    return kind(width, settings, masks, site, span)
+
+
+class Block(nn.Module):
+    """Multi-head attention by dot products or distances, then a feed-forward layer.
+
+    LayerNorm is on the queries' input (with `layer_norm_on: all`, also the keys' and values') and
+    before the feed-forward layer.
+    """
+
+    key: nn.Linear
+
+    def __init__(
+        self,
+        width: int,
+        settings: NPTSettings,
+        masks: DropoutMasks | None = None,
+        site: int = 0,
+        span: Span | None = None,
+    ) -> None:
+        super().__init__()
+        if width % settings.heads:
+            raise ValueError(f"block width {width} is not a multiple of {settings.heads} heads")
+        self.heads = settings.heads
+        self.scale = width**-0.5
+        self.by_distance = settings.kernel.startswith("l2")
+        self.span = span
+        self.norm_all = settings.layer_norm_on == "all"
+        self.norm_attention = build_norm(settings.layer_norm, width)
+        self._build_projections(width)
+        self.mix = nn.Linear(width, width)
+        self.norm_feed_forward = build_norm(settings.layer_norm, width)
+        self.widen = nn.Linear(width, settings.feed_forward * width)
+        self.narrow = nn.Linear(settings.feed_forward * width, width)
+        masks = masks or DropoutMasks()
+        self.drop_attention = AttentionDropout(settings.attention_dropout, masks, site)
+        self.drop_mixed = Dropout(settings.hidden_dropout, masks, site + 1)
+        self.drop_widened = Dropout(settings.hidden_dropout, masks, site + 2)
+        self.drop_narrowed = Dropout(settings.hidden_dropout, masks, site + 3)
+
+    def _build_projections(self, width: int) -> None:
+        if self.norm_all:
+            self.query, self.key, self.value = initialised_jointly(width, 3)
+            self.residual = nn.Linear(width, width)
+        else:
+            self.query = nn.Linear(width, width)
+            self.key, self.value, self.residual = initialised_jointly(width, 3)
+
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        present: Tensor | None = None,
+        locations: Locations | None = None,
+    ) -> Tensor:
+        """Outputs (..., m, M) of the positions x (..., m, M).
+
+        Args:
+            context: Positions (..., s, M) that are attended to; by default x itself.
+            present: Which of them (B, s); by default all.
+            locations: Where queries and positions are, for a span.
+        """
+        queries, keys, values, residual = self.project(x, context)
+        attended = self.attend(queries, keys, values, present, locations)  # (..., m, M)
+        hidden = self.drop_mixed.add(residual, self.mix(attended))  # (..., m, M)
+        widened = self.widen(self.norm_feed_forward(hidden))  # (..., m, 4 M)
+        activated = self.drop_widened(nn.functional.gelu(widened))  # (..., m, 4 M)
+        return self.drop_narrowed.add(hidden, self.narrow(activated))  # (..., m, M)
+
+    def project(self, x: Tensor, context: Tensor | None = None) -> list[Tensor]:
+        """Queries (..., m, M), keys and values (..., s, M), and residual (..., m, M)."""
+        normed = self.norm_attention(x)  # (..., m, M)
+        if context is None:
+            source = normed if self.norm_all else x  # (..., m, M)
+        else:
+            source = self.norm_attention(context) if self.norm_all else context  # (..., s, M)
+        return project(
+            (self.query, normed),
+            (self.key, source),
+            (self.value, source),
+            (self.residual, x),
+        )
+
+    def attend(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        present: Tensor | None = None,
+        locations: Locations | None = None,
+    ) -> Tensor:
+        """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
+        query_features, key_features = self.features(queries, keys)
+        dropout = self.drop_attention if self.training else None
+        if self.span is None:
+            outputs = dot_product(
+                query_features,
+                key_features,
+                self.by_head(values),
+                scale=self.scale,
+                dropout=dropout,
+                present=present,
+            )  # (..., k, m, c)
+        else:
+            assert locations is not None
+            outputs = self.span.attend(
+                query_features,
+                key_features,
+                self.by_head(values),
+                locations,
+                scale=self.scale,
+                dropout=dropout,
+                present=present,
+            )  # (B, k, m, c)
+        return outputs.transpose(-2, -3).flatten(-2)  # (..., m, M)
+
+    def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Features (..., k, m, c') and (..., k, s, c') whose scaled inner products are scores."""
+        queries = self.by_head(queries)  # (..., k, m, c)
+        keys = self.by_head(keys)  # (..., k, s, c)
+        if self.by_distance:
+            return distance_features(queries, keys)
+        return queries, keys
+
+    def probabilities(
+        self,
+        x: Tensor,
+        rows: Tensor,
+        locations: Locations | None = None,
+    ) -> Tensor:
+        """Attention (B, k, m, s) of positions `rows` (B, m) to all positions of x (B, s, M)."""
+        queries, keys, _, _ = self.project(take_rows(x, rows), x)
+        query_features, key_features = self.features(queries, keys)
+        scores = query_features @ key_features.transpose(-1, -2) * self.scale  # (B, k, m, s)
+        if self.span is not None:
+            assert locations is not None
+            scores = self.span.weigh(scores, locations)
+        return scores.float().softmax(-1)  # (B, k, m, s)
+
+    def by_head(self, x: Tensor) -> Tensor:
+        """(..., s, M) to (..., k, s, c)."""
+        return x.unflatten(-1, (self.heads, -1)).transpose(-2, -3)
+
+
+class TiedBlock(Block):
+    """A block whose attention is Lipschitz continuous (Kim et al. 2021).
+
+    Keys are the queries of their positions, and values are x A W^V with A = W^Q W^Q^T / sqrt(M),
+    for each head. LayerNorm, if any, is on the input of all three.
+
+    Attributes:
+        contraction: With `l2_contractive`, the attention's Lipschitz constant in the maximum norm
+            is at most this.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        settings: NPTSettings,
+        masks: DropoutMasks | None = None,
+        site: int = 0,
+        span: Span | None = None,
+    ) -> None:
+        super().__init__(width, settings, masks, site, span)
+        self.contraction = None
+        if settings.kernel == "l2_contractive":
+            self.contraction = settings.contraction
+
+    def _build_projections(self, width: int) -> None:
+        self.query = nn.Linear(width, width, bias=False)  # a bias would not change distances
+        self.value = nn.Linear(width, width)
+        self.residual = nn.Linear(width, width)
+
+    def project(self, x: Tensor, context: Tensor | None = None) -> list[Tensor]:
+        """Queries (..., m, M), keys and values (..., s, M), and residual (..., m, M)."""
+        queries = self.query(self.norm_attention(x))  # (..., m, M)
+        keys = queries
+        if context is not None:
+            keys = self.query(self.norm_attention(context))  # (..., s, M)
+        return [queries, keys, self._values(keys), self.residual(x)]
+
+    def attend(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        present: Tensor | None = None,
+        locations: Locations | None = None,
+    ) -> Tensor:
+        """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
+        attended = super().attend(queries, keys, values, present, locations)  # (..., m, M)
+        if self.contraction is None:
+            return attended
+        if present is None:
+            return attended * (self.contraction / self.bound(keys.shape[-2]))
+        bound = self.bound(present.sum(-1))  # (B,)
+        return attended * (self.contraction / bound)[:, None, None]  # (B, m, M)
+
+    def bound(self, positions: int | Tensor, norm: str = "maximum") -> Tensor:
+        """Bound of the Lipschitz constant of attention and its output layer, unscaled.
+
+        Args:
+            positions: Number of positions that are attended to, or numbers (B,).
+            norm: `maximum`, or `euclidean` of all positions' inputs together.
+        """
+        query, value = self._weights_by_head()
+        return attention_bound(
+            query,
+            value,
+            self.mix.weight,
+            count_positions(positions, query),
+            scale=self.scale,
+            norm=norm,
+        )
+
+    def _values(self, keys: Tensor) -> Tensor:
+        """x A W^V for each head, and the bias: (..., s, M), from keys x W^Q."""
+        query, value = self._weights_by_head()
+        tied = query @ value.transpose(-1, -2) * self.scale  # (k, c, c)
+        values = self.by_head(keys) @ tied  # (..., k, s, c)
+        return values.transpose(-2, -3).flatten(-2) + self.value.bias  # (..., s, M)
+
+    def _weights_by_head(self) -> tuple[Tensor, Tensor]:
+        """Transposes (k, c, M) of W^Q and W^V of every head."""
+        query = self.query.weight.unflatten(0, (self.heads, -1))
+        value = self.value.weight.unflatten(0, (self.heads, -1))
+        return query, value
+
+
+class Centre(nn.Module):
+    """LayerNorm without the division: subtracts the mean of the features."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The same shape (..., M)."""
+        return x - x.mean(-1, keepdim=True)
+
+
+def build_norm(kind: LayerNorm, width: int) -> nn.Module:
+    """Normalisation of inputs of width M."""
+    if kind == "standard":
+        return nn.LayerNorm(width, eps=1e-12)
+    return Centre() if kind == "centre" else nn.Identity()
+
+
+def take_rows(x: Tensor, rows: Tensor) -> Tensor:
+    """Rows (B, m) of x (B, n, ...)."""
+    indices = rows.view(*rows.shape, *[1] * (x.ndim - 2))
+    return torch.take_along_dim(x, indices, 1)  # (B, m, ...)

@@ -1,0 +1,182 @@
+"""Bounds of Lipschitz constants of L2 attention (Kim, Papamakarios and Mnih 2021, Theorem 3.2).
+
+n positions of width M, k heads of width c; scores are divided by sqrt(M), where the paper has
+sqrt(c). With the scale s = 1 / sqrt(M), u = 4 phi^-1(n - 1) and phi(x) = x exp(x + 1):
+
+    maximum norm:    s (u sqrt(c) + 1) |W^O'|_inf max_h |W^Q|_inf |W^Q'|_inf max_h |W^V'|_inf
+    Euclidean norm:  s (u + 1) sqrt(n) |W^O|_2 sqrt(sum_h |W^Q|_2^4 |W^V|_2^2)
+
+The fourth power is due to A, which grows with the square of W^Q; with a square in its place, random
+weights break the bound.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from npt.nn.kernels.compilation import uncompiled
+
+if TYPE_CHECKING:
+    from npt.nn.block import Block
+    from npt.nn.model import NPT
+
+GELU_SLOPE = 1.1290  # the largest slope of GELU, at sqrt(2), is 1.12890
+
+
+def attention_bound(
+    query: Tensor,
+    value: Tensor,
+    output: Tensor,
+    positions: Tensor,
+    *,
+    scale: float,
+    norm: str = "maximum",
+) -> Tensor:
+    """Bound of the Lipschitz constant of tied L2 attention with its output layer.
+
+    Args:
+        query: Transposes (k, c, M) of the heads' W^Q.
+        value: Transposes (k, c, M) of the heads' W^V.
+        output: Transpose (M, M) of W^O.
+        positions: Numbers of positions (...) that are attended to.
+        scale: Factor of the squared distances and of A.
+        norm: `maximum` or `euclidean`, of the inputs of all positions together.
+
+    Returns:
+        Bounds (...), differentiable in the weights.
+    """
+    moments = 4 * second_moment(positions)
+    if norm == "euclidean":
+        query_norms = torch.linalg.matrix_norm(query, 2)  # (k,)
+        value_norms = torch.linalg.matrix_norm(value, 2)  # (k,)
+        heads = (query_norms.pow(4) * value_norms.square()).sum().sqrt()
+        weights = heads * torch.linalg.matrix_norm(output, 2)
+        return scale * (moments + 1) * positions.sqrt() * weights
+    head_width = query.shape[1]
+    outgoing = query.abs().sum(2).amax(1)  # (k,), of the transposes
+    incoming = query.abs().sum(1).amax(1)  # (k,)
+    values = value.abs().sum(2).amax(1)  # (k,)
+    weights = row_sums(output) * (outgoing * incoming).max() * values.max()
+    return scale * (moments * math.sqrt(head_width) + 1) * weights
+
+
+def count_positions(positions: int | Tensor, like: Tensor) -> Tensor:
+    """Numbers of positions as a tensor of the type and device of `like`."""
+    return torch.as_tensor(positions).to(like)
+
+
+@uncompiled
+def second_moment(positions: Tensor) -> Tensor:
+    """phi^-1(n - 1) = W_0((n - 1) / e): bound of a query's mean squared distance to n positions.
+
+    W_0 is the Lambert function, and the mean is weighted by the attention.
+    """
+    from scipy.special import lambertw
+
+    arguments = (positions.detach().cpu().double() - 1) / math.e
+    solutions = lambertw(arguments.numpy()).real
+    return torch.as_tensor(solutions).to(positions)
+
+
+def influence_bound(model: NPT, positions: int) -> tuple[float, float]:
+    """Bounds of the change of a row's target outputs, per unit of change of cells.
+
+    Bounds of the blocks are multiplied. A change reaches other rows through attention between
+    datapoints alone, so that two factors are carried on: that of the changed row and that of the
+    others.
+
+    Args:
+        positions: Rows that are attended to.
+
+    Returns:
+        Factors for the changed row and for another row, in units of the standardised numbers, or
+        of the class probability that moves from one class to another; infinite where a block has
+        no bound.
+    """
+    own = embedding_slope(model)
+    other = 0.0
+    columns = model.layout.tokens
+    for over_rows, block in zip(model.over_rows, model.blocks, strict=True):
+        residual, attention, feed_forward = block_bounds(
+            block,  # type: ignore[arg-type]
+            positions if over_rows else columns,
+        )
+        if over_rows:
+            through_others = attention * own
+            own = (residual + attention) * own * feed_forward
+            other = (residual * other + through_others) * feed_forward
+        else:
+            factor = (residual + attention) * feed_forward
+            own *= factor
+            other = other * factor if other else 0.0
+    head = head_slope(model)
+    return own * head, other * head
+
+
+def block_bounds(block: Block, positions: int) -> tuple[float, float, float]:
+    """Bounds in the maximum norm of a block's residual, attention and feed-forward layer."""
+    with torch.no_grad():
+        residual = row_sums(block.residual.weight).item()
+        widen = row_sums(block.widen.weight).item()
+        narrow = row_sums(block.narrow.weight).item()
+        attention = _attention(block, positions)
+    width = block.residual.in_features
+    attention *= norm_slope(block.norm_attention, width)
+    slope = norm_slope(block.norm_feed_forward, width)
+    feed_forward = 1 + GELU_SLOPE * widen * narrow * slope
+    return residual, attention, feed_forward
+
+
+def _attention(block: Block, positions: int) -> float:
+    from npt.nn.block import TiedBlock
+
+    if not isinstance(block, TiedBlock):
+        return math.inf
+    if block.contraction is not None:
+        return block.contraction
+    return block.bound(positions).item()
+
+
+def norm_slope(norm: torch.nn.Module, width: int) -> float:
+    """Lipschitz constant of a normalisation in the maximum norm."""
+    from npt.nn.block import Centre
+
+    if isinstance(norm, torch.nn.Identity):
+        return 1.0
+    if isinstance(norm, Centre):
+        return 2 * (width - 1) / width
+    return math.inf  # of LayerNorm, 1 / sqrt(epsilon): without use
+
+
+def embedding_slope(model: NPT) -> float:
+    """Largest change of a token per unit of change of a cell, in the maximum norm."""
+    embedding = model.embedding
+    largest = 0.0
+    with torch.no_grad():
+        of_columns = embedding.weight.split(embedding.lengths)  # type: ignore[union-attr, arg-type]
+        for weights, continuous in zip(of_columns, model.layout.continuous, strict=True):
+            values = weights[:-1]  # the last is the mask channel's
+            if continuous:
+                slope = values.abs().max()
+            else:
+                slope = (values.amax(0) - values.amin(0)).max()
+            largest = max(largest, slope.item())
+    return largest
+
+
+def head_slope(model: NPT) -> float:
+    """Lipschitz constant of the target's outputs in its token, in the maximum norm."""
+    layout = model.layout
+    start = layout.starts[layout.target]
+    with torch.no_grad():
+        weight = model.head.weight[start : start + layout.target_size]  # type: ignore[index]
+        return row_sums(weight).item()  # type: ignore[arg-type]
+
+
+def row_sums(weight: Tensor) -> Tensor:
+    """Largest absolute row sum: the norm that a matrix induces from the maximum norm."""
+    return weight.abs().sum(-1).amax()

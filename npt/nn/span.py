@@ -1,0 +1,140 @@
+"""Attention between datapoints with a learned Gaussian span in the attributes.
+
+After Alfons (2022), where the space is that of pixels. Here a row's location are its features, and
+
+    log G_ij = -1/2 sum_c |x_ic - x_jc|^2 / sigma_c^2
+
+with a sigma for every column is added to the scores of rows i and j. A category counts by whether
+it differs, with a squared distance of 1; a hidden cell has its column's mean, of categories none.
+
+B tables, m query rows, n rows, f lengths of all features' encodings, k heads of width c.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from npt.interface import UserError
+from npt.nn.column_layout import ColumnLayout
+from npt.nn.inputs import ModelInput
+from npt.nn.kernels.attention import AttentionDropout, dot_product
+from npt.nn.kernels.local import Rule, local_attention
+from npt.nn.settings import NPTSettings
+
+
+class Locations(NamedTuple):
+    """Locations of queries (B, m, f) and of the rows that are attended to (B, n, f)."""
+
+    queries: Tensor
+    keys: Tensor
+
+
+class Span(nn.Module):
+    """The Gaussian of one block.
+
+    Attributes:
+        log_sigma: Logarithms (d - 1,) of the columns' sigmas.
+    """
+
+    column_of: Tensor
+
+    def __init__(self, layout: ColumnLayout, settings: NPTSettings) -> None:
+        super().__init__()
+        features = feature_columns(layout)
+        start = settings.span * math.sqrt(len(features))
+        self.log_sigma = nn.Parameter(torch.full((len(features),), math.log(start)))
+        self.rule = Rule(settings.span_threshold, settings.span_form == "multiplied")
+        lengths = torch.tensor([layout.sizes[j] for j in features])
+        column_of = torch.arange(len(features)).repeat_interleave(lengths)  # (f,)
+        self.register_buffer("column_of", column_of, persistent=False)
+
+    @property
+    def sigma(self) -> Tensor:
+        """Sigma (d - 1,) of every feature's column, in standard deviations."""
+        return self.log_sigma.exp()
+
+    def attend(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        locations: Locations,
+        *,
+        scale: float,
+        dropout: AttentionDropout | None,
+        present: Tensor | None,
+    ) -> Tensor:
+        """Attention (B, k, m, c) of queries (B, k, m, c') to keys and values (B, k, n, ...)."""
+        scaled = self._scaled(locations)
+        if self.rule.is_plain:
+            queries, keys = _with_gaussian(queries, keys, scaled, scale)
+            return dot_product(queries, keys, values, scale=scale, dropout=dropout, present=present)
+        return local_attention(
+            queries,
+            keys,
+            values,
+            scaled.queries,
+            scaled.keys,
+            self.rule,
+            scale=scale,
+            dropout=dropout,
+            present=present,
+        )
+
+    def weigh(self, scores: Tensor, locations: Locations) -> Tensor:
+        """Scores (B, k, m, n) with the Gaussian."""
+        scaled = self._scaled(locations)
+        return self.rule(scores, scaled.queries, scaled.keys)
+
+    def _scaled(self, locations: Locations) -> Locations:
+        """Locations in units of sigma."""
+        sigma = self.sigma[self.column_of]  # (f,)
+        return Locations(locations.queries / sigma, locations.keys / sigma)
+
+
+def _with_gaussian(
+    queries: Tensor,
+    keys: Tensor,
+    scaled: Locations,
+    scale: float,
+) -> tuple[Tensor, Tensor]:
+    """Features whose inner products have log G / scale added, up to a constant of every query."""
+    heads = queries.shape[1]
+    ones = torch.ones_like(scaled.queries[..., :1])
+    squares = scaled.keys.square().sum(-1, keepdim=True)
+    of_queries = torch.cat([scaled.queries, ones], -1)  # (B, m, f + 1)
+    of_keys = torch.cat([scaled.keys, -squares / 2], -1) / scale  # (B, n, f + 1)
+    of_queries = of_queries[:, None].expand(-1, heads, -1, -1)
+    of_keys = of_keys[:, None].expand(-1, heads, -1, -1)
+    joint_queries = torch.cat([queries, of_queries.to(queries.dtype)], -1)
+    joint_keys = torch.cat([keys, of_keys.to(keys.dtype)], -1)
+    return joint_queries, joint_keys
+
+
+def locate(inputs: ModelInput, layout: ColumnLayout) -> Tensor:
+    """Locations (B, n, f) of rows."""
+    encodings = []
+    for j in feature_columns(layout):
+        scale = inputs.scale[..., j, None]  # (B, n, 1)
+        if layout.continuous[j]:
+            encodings.append(scale)
+            continue
+        classes = torch.arange(layout.sizes[j], device=scale.device)
+        chosen = inputs.codes[..., j, None] == classes  # (B, n, C_j)
+        encodings.append(chosen * scale * math.sqrt(0.5))
+    return torch.cat(encodings, -1)
+
+
+def feature_columns(layout: ColumnLayout) -> list[int]:
+    """Columns that make up a location: all but the target.
+
+    Raises:
+        UserError: the rows are images.
+    """
+    if layout.patches is not None:
+        raise UserError("kernel: span is for columns of tables, not for images")
+    return [j for j in range(len(layout.sizes)) if j != layout.target]

@@ -1,0 +1,180 @@
+"""Attention kernels of NPT against their equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from npt.nn import kernels
+from npt.nn.block import Block, TiedBlock, build_block
+from npt.nn.column_layout import ColumnLayout
+from npt.nn.inputs import ModelInput
+from npt.nn.model import NPT
+from npt.nn.settings import NPTSettings
+
+KERNELS = ["dot", "l2", "l2_tied", "l2_contractive", "span"]
+SETTINGS = NPTSettings(width=8, layers=4, heads=4, attention_dropout=0, hidden_dropout=0)
+LAYOUT = ColumnLayout((1, 3, 1, 1), (True, False, True, True), 3)
+
+
+def network(**changes: Any) -> NPT:
+    torch.manual_seed(1)
+    return NPT(LAYOUT, SETTINGS.changed(**changes)).double().eval()
+
+
+def cells(n: int, seed: int = 0) -> ModelInput:
+    generator = torch.Generator().manual_seed(seed)
+    shape = (1, n, 4)
+    continuous = torch.tensor(LAYOUT.continuous)
+    codes = torch.randint(3, shape, generator=generator) * ~continuous
+    numbers = torch.randn(shape, generator=generator, dtype=torch.double)
+    scale = torch.where(continuous, numbers, torch.ones_like(numbers))
+    hidden = torch.rand(shape, generator=generator) < 0.2
+    return ModelInput(codes, scale, torch.zeros_like(scale)).hide(hidden)
+
+
+def tied_block(width: int = 8, **changes: Any) -> TiedBlock:
+    torch.manual_seed(2)
+    changes = {"kernel": "l2_tied", **changes}
+    block = build_block(width, SETTINGS.changed(**changes))
+    assert isinstance(block, TiedBlock)
+    return block.double().eval()
+
+
+def test_distance_scores_equal_their_equation() -> None:
+    torch.manual_seed(0)
+    block = build_block(8, SETTINGS.changed(kernel="l2")).double().eval()
+    x = torch.randn(1, 6, 8, dtype=torch.double)
+    queries, keys, values, _ = block.project(x)
+    expected = []
+    for head in range(4):
+        part = slice(2 * head, 2 * head + 2)
+        squares = torch.cdist(queries[0, :, part], keys[0, :, part]).square()
+        weights = (-squares / 8**0.5).softmax(-1)
+        expected.append(weights @ values[0, :, part])
+    attended = block.attend(queries, keys, values)
+    assert torch.allclose(attended[0], torch.cat(expected, -1), atol=1e-12)
+
+
+def test_tied_attention_equals_its_equation() -> None:
+    block = tied_block(layer_norm="none")
+    torch.nn.init.normal_(block.value.bias)
+    x = torch.randn(5, 8, dtype=torch.double)
+    expected = []
+    for head in range(4):
+        part = slice(2 * head, 2 * head + 2)
+        query = block.query.weight[part].T  # (M, c), W^Q of the head
+        value = block.value.weight[part].T
+        tied = query @ query.T / 8**0.5
+        squares = torch.cdist(x @ query, x @ query).square()
+        weights = (-squares / 8**0.5).softmax(-1)
+        expected.append(weights @ x @ tied @ value + block.value.bias[part])
+    queries, keys, values, _ = block.project(x[None])
+    attended = block.attend(queries, keys, values)
+    assert torch.allclose(attended[0], torch.cat(expected, -1), atol=1e-12)
+
+
+def test_contractive_attention_is_the_tied_one_scaled() -> None:
+    x = torch.randn(1, 7, 8, dtype=torch.double)
+    tied = tied_block()
+    contractive = tied_block(kernel="l2_contractive", contraction=0.5)
+    factor = 0.5 / tied.bound(7)
+    expected = tied.attend(*tied.project(x)[:3]) * factor
+    attended = contractive.attend(*contractive.project(x)[:3])
+    assert torch.allclose(attended, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("between", [True, False])
+def test_rows_may_come_in_any_order(kernel: str, between: bool) -> None:
+    model = network(kernel=kernel, between_attributes=between)
+    x = cells(9)
+    order = torch.randperm(9, generator=torch.Generator().manual_seed(3))
+    permuted = ModelInput(x.codes[:, order], x.scale[:, order], x.mask[:, order])
+    assert torch.allclose(model(permuted), model(x)[:, order], atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_query_rows_alone_have_the_same_outputs(kernel: str) -> None:
+    model = network(kernel=kernel)
+    x = cells(9)
+    rows = torch.tensor([[4, 0, 7]])
+    assert torch.allclose(model(x, rows), model(x)[:, rows[0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_padding_changes_nothing(kernel: str) -> None:
+    model = network(kernel=kernel)
+    x = cells(9)
+    first = ModelInput(x.codes[:, :6], x.scale[:, :6], x.mask[:, :6])
+    rows = torch.arange(6)[None]
+    present = torch.arange(9)[None] < 6
+    padded = model(x, rows, present)
+    assert torch.allclose(padded, model(first), atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("rows", [9, 300])
+def test_fast_and_plain_forms_agree(kernel: str, rows: int) -> None:
+    model = network(kernel=kernel)
+    x = cells(rows)
+    with kernels.plain():
+        expected = model(x)
+    assert torch.allclose(model(x), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_attention_weights_are_those_that_are_used(kernel: str) -> None:
+    model = network(kernel=kernel, layers=2)
+    x = cells(6)
+    rows = torch.arange(6)[None]
+    weights = model.attention_weights(x, rows)[0]  # (1, k, 6, 6)
+    assert torch.allclose(weights.sum(-1), torch.ones_like(weights.sum(-1)), atol=1e-6)
+    block = model.blocks[0]
+    assert isinstance(block, Block)
+    context = model.embed(x).flatten(2)
+    _, _, values, residual = block.project(context)
+    attended = weights.double() @ block.by_head(values)
+    if isinstance(block, TiedBlock) and block.contraction:
+        attended = attended * block.contraction / block.bound(6)
+    mixed = block.mix(attended.transpose(1, 2).flatten(2))
+    hidden = residual + mixed
+    narrow = block.narrow(torch.nn.functional.gelu(block.widen(block.norm_feed_forward(hidden))))
+    expected = (hidden + narrow).unflatten(2, (4, 8))
+    model.blocks = model.blocks[:1]
+    assert torch.allclose(model(x), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gradients_reach_every_weight(kernel: str) -> None:
+    model = network(kernel=kernel, layers=2)
+    model.predict_target(cells(9)).square().sum().backward()
+    for name, parameter in model.named_parameters():
+        if not name.startswith("head."):
+            gradient: Tensor | None = parameter.grad
+            assert gradient is not None, name
+            assert gradient.isfinite().all(), name
+
+
+def test_recomputed_activations_have_the_same_gradients() -> None:
+    gradients = []
+    for recompute in (False, True):
+        model = network(kernel="span", layers=2).train()
+        model.recompute = recompute
+        model.predict_target(cells(9)).sum().backward()
+        block = model.blocks[0]
+        assert isinstance(block, Block) and block.span is not None
+        gradients.append(block.span.log_sigma.grad)
+    assert torch.equal(gradients[0], gradients[1])
+
+
+@pytest.mark.parametrize(("norm", "shifted"), [("centre", True), ("none", False)])
+def test_norm_without_division(norm: str, shifted: bool) -> None:
+    block = tied_block(layer_norm=norm)
+    x = torch.randn(1, 5, 8, dtype=torch.double)
+    queries = block.project(x)[0]
+    assert torch.allclose(block.project(2 * x)[0], 2 * queries)
+    assert torch.allclose(block.project(x + 3)[0], queries) == shifted
