@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from npt.interface import UserError
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
-from npt.nn.kernels.attention import AttentionDropout, dot_product
-from npt.nn.kernels.local import Rule, local_attention
+from npt.nn.kernels.attention import AttentionDropout, dot_product, drop
+from npt.nn.kernels.local import local_attention, squared_distances
 from npt.nn.settings import NPTSettings
 
 
@@ -38,6 +38,10 @@ class Span(nn.Module):
 
     Attributes:
         log_sigma: Logarithms (d - 1,) of the columns' sigmas.
+        radius: Distance in units of sigma beyond which rows are not attended to: where the
+            Gaussian is below the threshold.
+        multiplied: The Gaussian is multiplied with the scores, instead of its logarithm added. For
+            comparison; memory grows with the square of the rows.
     """
 
     column_of: Tensor
@@ -47,7 +51,10 @@ class Span(nn.Module):
         features = feature_columns(layout)
         start = settings.span * math.sqrt(len(features))
         self.log_sigma = nn.Parameter(torch.full((len(features),), math.log(start)))
-        self.rule = Rule(settings.span_threshold, settings.span_form == "multiplied")
+        self.radius = math.inf
+        if settings.span_threshold is not None:
+            self.radius = math.sqrt(-2 * math.log(settings.span_threshold))
+        self.multiplied = settings.span_form == "multiplied"
         lengths = torch.tensor([layout.sizes[j] for j in features])
         column_of = torch.arange(len(features)).repeat_interleave(lengths)  # (f,)
         self.register_buffer("column_of", column_of, persistent=False)
@@ -70,8 +77,12 @@ class Span(nn.Module):
     ) -> Tensor:
         """Attention (B, k, m, c) of queries (B, k, m, c') to keys and values (B, k, n, ...)."""
         scaled = self._scaled(locations)
-        if self.rule.is_plain:
-            queries, keys = _with_gaussian(queries, keys, scaled, scale)
+        if self.multiplied:
+            return self._attend_multiplied(
+                queries, keys, values, scaled, scale=scale, dropout=dropout, present=present
+            )
+        queries, keys = _with_gaussian(queries, keys, scaled, scale)
+        if math.isinf(self.radius):
             return dot_product(queries, keys, values, scale=scale, dropout=dropout, present=present)
         return local_attention(
             queries,
@@ -79,16 +90,52 @@ class Span(nn.Module):
             values,
             scaled.queries,
             scaled.keys,
-            self.rule,
+            self.radius,
             scale=scale,
             dropout=dropout,
             present=present,
         )
 
     def weigh(self, scores: Tensor, locations: Locations) -> Tensor:
-        """Scores (B, k, m, n) with the Gaussian."""
-        scaled = self._scaled(locations)
-        return self.rule(scores, scaled.queries, scaled.keys)
+        """Scores (B, k, m, n) with the Gaussian; those of excluded rows are -inf."""
+        return self._weigh(scores, self._scaled(locations))
+
+    def _weigh(self, scores: Tensor, scaled: Locations) -> Tensor:
+        squares = squared_distances(scaled.queries, scaled.keys)[:, None]  # (B, 1, m, n)
+        if self.multiplied:
+            weighed = scores * torch.exp(-squares / 2)
+        else:
+            weighed = scores - squares / 2
+        if math.isinf(self.radius):
+            return weighed
+        limits = squares.amin(-1, keepdim=True).clamp(min=self.radius**2)
+        return weighed.masked_fill(squares > limits, -math.inf)
+
+    def near_fraction(self, locations: Tensor) -> float:
+        """Fraction of pairs of rows at (n, f) that are attended to."""
+        scaled = locations / self.sigma[self.column_of]
+        squares = squared_distances(scaled, scaled)
+        return (squares <= self.radius**2).float().mean().item()
+
+    def _attend_multiplied(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        locations: Locations,
+        *,
+        scale: float,
+        dropout: AttentionDropout | None,
+        present: Tensor | None,
+    ) -> Tensor:
+        scores = queries @ keys.transpose(-1, -2) * scale  # (B, k, m, n)
+        scores = self._weigh(scores, locations)
+        if present is not None:
+            scores = scores.masked_fill(~present[:, None, None], -math.inf)
+        probabilities = scores.softmax(-1)
+        if dropout is not None and dropout.rate:
+            probabilities = drop(probabilities, dropout)
+        return probabilities @ values
 
     def _scaled(self, locations: Locations) -> Locations:
         """Locations in units of sigma."""

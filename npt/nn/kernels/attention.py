@@ -87,6 +87,17 @@ def plain_dot_product(
     return probabilities @ values  # (..., s, c)
 
 
+def drop(
+    probabilities: Tensor,
+    dropout: AttentionDropout,
+    part: int = 0,
+    key: int | None = None,
+) -> Tensor:
+    """What dropout leaves of probabilities, with a mask that is drawn again for an equal key."""
+    mask = dropout.masks.kept(probabilities.shape, dropout.rate, dropout.site, part, key)
+    return probabilities * mask.to(probabilities) / keep_probability(dropout.rate)
+
+
 def _on_gpu(
     queries: Tensor,
     keys: Tensor,

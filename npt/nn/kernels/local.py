@@ -1,67 +1,23 @@
-"""Attention of rows that are near each other; pairs of distant groups are not computed.
+"""Attention of rows to those within a radius; distant rows are not computed.
 
-Rows are split into groups by their locations, as the leaves of a k-d tree are. A group's queries
-attend to the groups whose bounding boxes come near enough, and memory grows with the pairs that are
-left. B tables, k heads, m queries, s keys, f coordinates.
+Queries are put into groups by their locations, as the leaves of a k-d tree are. A group's scores
+are computed for the keys that are near to any of its queries. Finding them takes distances of all
+pairs, in a few coordinates. B tables, k heads, m queries, s keys, f coordinates.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
-from npt.nn.kernels.attention import KEPT_SCORES, AttentionDropout
-from npt.nn.kernels.dropout import keep_probability
+from npt.nn.kernels.attention import AttentionDropout, drop
 
 GROUP = 128
-EXCLUDED = -1e4  # a query without any near key attends to all of its neighbouring groups' keys
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How a Gaussian of the distance changes scores.
-
-    Attributes:
-        threshold: Pairs with a smaller Gaussian are excluded; None excludes none.
-        multiplied: The Gaussian is multiplied with the score, instead of its logarithm added.
-    """
-
-    threshold: float | None
-    multiplied: bool
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether inner products can express it."""
-        return self.threshold is None and not self.multiplied
-
-    @property
-    def radius(self) -> float:
-        """Distance beyond which pairs are excluded."""
-        if self.threshold is None:
-            return math.inf
-        return math.sqrt(-2 * math.log(self.threshold))
-
-    def __call__(
-        self,
-        scores: Tensor,
-        query_locations: Tensor,
-        key_locations: Tensor,
-    ) -> Tensor:
-        """Scores (B, k, m, s) of rows at (B, m, f) and (B, s, f)."""
-        squares = _squared_distances(query_locations, key_locations)[:, None]  # (B, 1, m, s)
-        log_gaussian = (-0.5 * squares).to(scores.dtype)
-        if self.multiplied:
-            scores = scores * log_gaussian.exp()
-        else:
-            scores = scores + log_gaussian
-        if self.threshold is None:
-            return scores
-        return torch.where(squares > self.radius**2, scores + EXCLUDED, scores)
+EXCLUDED = -1e4
 
 
 def local_attention(
@@ -70,13 +26,13 @@ def local_attention(
     values: Tensor,
     query_locations: Tensor,
     key_locations: Tensor,
-    rule: Rule,
+    radius: float,
     *,
     scale: float,
     dropout: AttentionDropout | None = None,
     present: Tensor | None = None,
 ) -> Tensor:
-    """softmax(rule(Q K^T * scale)) V, (B, k, m, c).
+    """softmax(Q K^T * scale) V over the keys within a radius of each query, (B, k, m, c).
 
     Args:
         queries: (B, k, m, c'), at the locations (B, m, f).
@@ -87,35 +43,59 @@ def local_attention(
     outputs = []
     part = 0
     for table in range(len(queries)):
-        query_groups, key_groups = _neighbours(
+        groups = neighbourhoods(
             query_locations[table],
             key_locations[table],
+            radius,
             None if present is None else present[table],
-            rule.radius,
         )
-        recompute = _pairs(query_groups, key_groups) * queries.shape[1] > KEPT_SCORES
-        attended = []
-        for rows, near in zip(query_groups, key_groups, strict=True):
-            drop = _Dropped.of(dropout, part, queries.is_cpu)
-            arguments = (
-                queries[table, :, rows],
-                keys[table, :, near],
-                values[table, :, near],
-                query_locations[table, rows],
-                key_locations[table, near],
-                rule,
-                scale,
-                drop,
-            )
-            if recompute and torch.is_grad_enabled():
-                attended.append(checkpoint(_attend, *arguments, use_reentrant=False))
-            else:
-                attended.append(_attend(*arguments))
-            part += 1
-        in_groups = torch.cat(attended, 1)  # (k, m, c)
-        order = torch.cat(query_groups).argsort()
-        outputs.append(in_groups[:, order])
+        settings = _Settings(groups, scale, _Dropped.of(dropout, part))
+        outputs.append(_Grouped.apply(queries[table], keys[table], values[table], settings))
+        part += len(groups)
     return torch.stack(outputs)
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Queries that are computed together.
+
+    Attributes:
+        rows: Indices (g,) of the queries.
+        near: Indices (s,) of the keys within the radius of any of them.
+        bias: 0 for pairs (g, s) within the radius, and a large negative number for others.
+    """
+
+    rows: Tensor
+    near: Tensor
+    bias: Tensor
+
+
+def neighbourhoods(
+    query_locations: Tensor,
+    key_locations: Tensor,
+    radius: float,
+    present: Tensor | None = None,
+    size: int = GROUP,
+) -> list[Neighbourhood]:
+    """Groups of queries at (m, f), with the keys at (s, f) that are near; their nearest always."""
+    query_locations = query_locations.detach()
+    key_locations = key_locations.detach()
+    groups = []
+    for rows in groups_of(query_locations, size):
+        squares = squared_distances(query_locations[rows], key_locations)  # (g, s)
+        if present is not None:
+            squares = torch.where(present, squares, math.inf)
+        limits = squares.amin(1, keepdim=True).clamp(min=radius**2)  # (g, 1)
+        is_near = squares <= limits
+        near = is_near.any(0).nonzero()[:, 0]
+        bias = torch.where(is_near[:, near], 0.0, EXCLUDED)
+        groups.append(Neighbourhood(rows, near, bias))
+    return groups
+
+
+def pairs_of(groups: list[Neighbourhood]) -> int:
+    """Pairs of a query and a key that are computed."""
+    return sum(group.bias.numel() for group in groups)
 
 
 def groups_of(locations: Tensor, size: int = GROUP) -> list[Tensor]:
@@ -135,110 +115,95 @@ def groups_of(locations: Tensor, size: int = GROUP) -> list[Tensor]:
     return groups
 
 
-def computed_pairs(locations: Tensor, radius: float) -> int:
-    """Pairs of rows at (s, f) that are computed, of s^2."""
-    query_groups, key_groups = _neighbours(locations, locations, None, radius)
-    return _pairs(query_groups, key_groups)
+@dataclass(frozen=True)
+class _Dropped:
+    """Dropout of the groups' probabilities, with masks that can be drawn again."""
 
+    dropout: AttentionDropout
+    first_part: int
+    key: int
 
-def _pairs(query_groups: list[Tensor], key_groups: list[Tensor]) -> int:
-    groups = zip(query_groups, key_groups, strict=True)
-    return sum(len(rows) * len(near) for rows, near in groups)
-
-
-def _neighbours(
-    query_locations: Tensor,
-    key_locations: Tensor,
-    present: Tensor | None,
-    radius: float,
-) -> tuple[list[Tensor], list[Tensor]]:
-    """Groups of queries, and for each the keys that may be within the radius of one of them."""
-    query_locations = query_locations.detach()
-    key_locations = key_locations.detach()
-    candidates = torch.arange(len(key_locations), device=key_locations.device)
-    if present is not None:
-        candidates = candidates[present]
-    if math.isinf(radius):
-        rows = torch.arange(len(query_locations), device=query_locations.device)
-        query_groups = list(rows.split(GROUP))
-        return query_groups, [candidates] * len(query_groups)
-    query_groups = groups_of(query_locations)
-    key_groups = [candidates[rows] for rows in groups_of(key_locations[candidates])]
-    gaps = _gaps(_boxes(query_locations, query_groups), _boxes(key_locations, key_groups))
-    near = gaps <= radius
-    near |= gaps == gaps.amin(1, keepdim=True)
-    return query_groups, [_joined(key_groups, row) for row in near.tolist()]
-
-
-def _joined(groups: list[Tensor], chosen: list[bool]) -> Tensor:
-    members = [group for group, is_chosen in zip(groups, chosen, strict=True) if is_chosen]
-    return torch.cat(members)
-
-
-def _boxes(locations: Tensor, groups: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Lowest and highest coordinates (groups, f)."""
-    lowest = [locations[rows].amin(0) for rows in groups]
-    highest = [locations[rows].amax(0) for rows in groups]
-    return torch.stack(lowest), torch.stack(highest)
-
-
-def _gaps(queries: tuple[Tensor, Tensor], keys: tuple[Tensor, Tensor]) -> Tensor:
-    """Distances (query groups, key groups) of bounding boxes."""
-    below = keys[0][None] - queries[1][:, None]
-    above = queries[0][:, None] - keys[1][None]
-    gaps = torch.maximum(below, above).clamp(min=0)  # (query groups, key groups, f)
-    return gaps.square().sum(-1).sqrt()
+    @classmethod
+    def of(cls, dropout: AttentionDropout | None, first_part: int) -> _Dropped | None:
+        if dropout is None or dropout.rate == 0:
+            return None
+        return cls(dropout, first_part, dropout.masks.key)
 
 
 @dataclass(frozen=True)
-class _Dropped:
-    """Dropout of one group's probabilities; on the CPU with masks that can be drawn again."""
-
-    dropout: AttentionDropout
-    part: int
-    key: int | None
-
-    @classmethod
-    def of(
-        cls,
-        dropout: AttentionDropout | None,
-        part: int,
-        is_cpu: bool,
-    ) -> _Dropped | None:
-        if dropout is None or dropout.rate == 0:
-            return None
-        return cls(dropout, part, dropout.masks.key if is_cpu else None)
-
-    def __call__(self, probabilities: Tensor) -> Tensor:
-        rate = self.dropout.rate
-        if self.key is None:
-            return F.dropout(probabilities, rate)
-        masks = self.dropout.masks
-        mask = masks.kept(probabilities.shape, rate, self.dropout.site, self.part, self.key)
-        return probabilities * mask.to(probabilities.dtype) / keep_probability(rate)
+class _Settings:
+    groups: list[Neighbourhood]
+    scale: float
+    dropout: _Dropped | None
 
 
-def _attend(
+class _Grouped(torch.autograd.Function):
+    """Attention of one table; the backward pass computes the probabilities again."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        settings: _Settings,
+    ) -> Tensor:
+        heads, query_count, _ = queries.shape
+        outputs = queries.new_empty(heads, query_count, values.shape[2])
+        for number, group in enumerate(settings.groups):
+            probabilities = _probabilities(queries, keys, settings, group)
+            dropped = _dropped(probabilities, settings, number)
+            outputs[:, group.rows] = dropped @ values[:, group.near]
+        ctx.save_for_backward(queries, keys, values, outputs)
+        ctx.settings = settings
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        outgoing = gradients[0]
+        queries, keys, values, outputs = ctx.saved_tensors
+        settings = ctx.settings
+        to_queries = torch.empty_like(queries)
+        to_keys = torch.zeros_like(keys)
+        to_values = torch.zeros_like(values)
+        inner = (outgoing * outputs).sum(-1, keepdim=True)  # (k, m, 1)
+        for number, group in enumerate(settings.groups):
+            rows = group.rows
+            near = group.near
+            incoming = outgoing[:, rows]  # (k, g, c)
+            probabilities = _probabilities(queries, keys, settings, group)
+            dropped = _dropped(probabilities, settings, number)
+            to_values.index_add_(1, near, dropped.transpose(1, 2) @ incoming)
+            scores = incoming @ values[:, near].transpose(1, 2)  # (k, g, s)
+            scores = (scores * dropped - probabilities * inner[:, rows]) * settings.scale
+            to_queries[:, rows] = scores @ keys[:, near]
+            to_keys.index_add_(1, near, scores.transpose(1, 2) @ queries[:, rows])
+        return to_queries, to_keys, to_values, None
+
+
+def _probabilities(
     queries: Tensor,
     keys: Tensor,
-    values: Tensor,
-    query_locations: Tensor,
-    key_locations: Tensor,
-    rule: Rule,
-    scale: float,
-    dropout: _Dropped | None,
+    settings: _Settings,
+    group: Neighbourhood,
 ) -> Tensor:
-    """Attention (k, m, c) of one group."""
-    scores = queries @ keys.transpose(-1, -2) * scale  # (k, m, s)
-    weighed = rule(scores[None], query_locations[None], key_locations[None])[0]
-    precise = torch.promote_types(weighed.dtype, torch.float32)
-    probabilities = weighed.to(precise).softmax(-1).to(weighed.dtype)
-    if dropout is not None:
-        probabilities = dropout(probabilities)
-    return probabilities @ values
+    """Probabilities (k, g, s) of a group."""
+    near = keys[:, group.near].transpose(1, 2)
+    bias = group.bias.to(queries.dtype)
+    scores = torch.baddbmm(bias, queries[:, group.rows], near, alpha=settings.scale)
+    precise = torch.promote_types(scores.dtype, torch.float32)
+    return scores.to(precise).softmax(-1).to(scores.dtype)
 
 
-def _squared_distances(left: Tensor, right: Tensor) -> Tensor:
+def _dropped(probabilities: Tensor, settings: _Settings, group: int) -> Tensor:
+    """What dropout leaves of a group's probabilities."""
+    if settings.dropout is None:
+        return probabilities
+    part = settings.dropout.first_part + group
+    return drop(probabilities, settings.dropout.dropout, part, settings.dropout.key)
+
+
+def squared_distances(left: Tensor, right: Tensor) -> Tensor:
     """Squared distances (..., m, s) of (..., m, f) and (..., s, f)."""
     products = left @ right.transpose(-1, -2)
     of_left = left.square().sum(-1)[..., :, None]

@@ -13,14 +13,12 @@ from npt.interface import UserError
 from npt.nn.block import Block
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.kernels import local
-from npt.nn.kernels.attention import AttentionDropout
+from npt.nn.kernels.attention import AttentionDropout, drop
 from npt.nn.kernels.dropout import DropoutMasks
-from npt.nn.kernels.local import Rule, computed_pairs, groups_of, local_attention
+from npt.nn.kernels.local import groups_of, local_attention, neighbourhoods, pairs_of
 from npt.nn.span import Locations, Span, feature_columns, locate
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network
 from tests.npt.nn.test_patches import images
-
-RULES = [Rule(None, False), Rule(0.1, False), Rule(None, True), Rule(0.1, True)]
 
 
 def span_of(**changes: Any) -> Span:
@@ -39,58 +37,59 @@ def plain(
     queries: Tensor,
     keys: Tensor,
     values: Tensor,
-    locations: Tensor,
-    rule: Rule,
     scale: float,
+    locations: Tensor,
+    radius: float,
 ) -> Tensor:
     scores = queries @ keys.mT * scale
-    squares = torch.cdist(locations, locations).square()[:, None]
-    gaussian = torch.exp(-squares / 2)
-    scores = scores * gaussian if rule.multiplied else scores - squares / 2
-    if rule.threshold is not None:
-        scores = scores.masked_fill(gaussian < rule.threshold, -torch.inf)
-    return scores.softmax(-1) @ values
+    distances = torch.cdist(locations, locations)[:, None]
+    return scores.masked_fill(distances > radius, -torch.inf).softmax(-1) @ values
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("group", [8, 1000])
-@pytest.mark.parametrize("kept", [0, 2**24])
+@pytest.mark.parametrize("radius", [1e-3, 2.0, 3.0, math.inf])
+@pytest.mark.parametrize("size", [8, 1000])
 def test_groups_attend_as_all_rows_do(
-    rule: Rule,
-    group: int,
-    kept: int,
+    radius: float,
+    size: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(local, "GROUP", group)
-    monkeypatch.setattr(local, "KEPT_SCORES", kept)
-    monkeypatch.setattr(local.groups_of, "__defaults__", (group,))
-    gradients = []
+    monkeypatch.setattr(local.neighbourhoods, "__defaults__", (None, size))
     outputs = []
-    for form in ("groups", "plain"):
-        queries, keys, values, locations = (x.requires_grad_() for x in inputs(60))
-        if form == "groups":
-            output = local_attention(queries, keys, values, locations, locations, rule, scale=0.5)
+    gradients = []
+    for is_local in (True, False):
+        *tensors, locations = inputs(60)
+        queries, keys, values = (x.requires_grad_() for x in tensors)
+        if is_local:
+            output = local_attention(queries, keys, values, locations, locations, radius, scale=0.5)
         else:
-            output = plain(queries, keys, values, locations, rule, 0.5)
+            output = plain(queries, keys, values, 0.5, locations, radius)
         output.square().sum().backward()
         outputs.append(output)
-        gradients.append([queries.grad, keys.grad, values.grad, locations.grad])
+        gradients.append([queries.grad, keys.grad, values.grad])
     assert torch.allclose(outputs[0], outputs[1], atol=1e-10)
     for ours, expected in zip(*gradients, strict=True):
-        assert ours is not None and expected is not None
-        assert torch.allclose(ours, expected, atol=1e-8)
+        assert ours is not None
+        assert expected is not None
+        assert torch.allclose(ours, expected, atol=1e-9)
 
 
-def test_the_added_form_equals_inner_products() -> None:
-    queries, keys, values, _ = inputs(20)
-    span = span_of()
-    generator = torch.Generator().manual_seed(4)
-    located = torch.randn(2, 20, 5, generator=generator, dtype=torch.double)
+@pytest.mark.parametrize("threshold", [None, 0.02])
+@pytest.mark.parametrize("form", ["added", "multiplied"])
+def test_attention_equals_its_equation(threshold: float | None, form: str) -> None:
+    queries, keys, values, located = inputs(20)
+    span = span_of(span_threshold=threshold, span_form=form)
     locations = Locations(located, located)
     ours = span.attend(queries, keys, values, locations, scale=0.5, dropout=None, present=None)
+    scores = queries @ keys.mT * 0.5
     scaled = located / span.sigma[span.column_of]
-    expected = plain(queries, keys, values, scaled, Rule(None, False), 0.5)
-    assert torch.allclose(ours, expected, atol=1e-10)
+    gaussian = torch.exp(-torch.cdist(scaled, scaled).square() / 2)[:, None]
+    expected = scores + gaussian.log() if form == "added" else scores * gaussian
+    assert 0 < (gaussian < 0.02).float().mean() < 1
+    if threshold is not None:
+        expected = expected.masked_fill(gaussian < threshold, -torch.inf)
+    assert torch.allclose(ours, expected.softmax(-1) @ values, atol=1e-10)
+    weighed = span.weigh(scores, locations)
+    assert torch.allclose(weighed.softmax(-1), expected.softmax(-1), atol=1e-10)
 
 
 def test_groups_are_a_partition() -> None:
@@ -101,69 +100,95 @@ def test_groups_are_a_partition() -> None:
     assert min(len(group) for group in groups) >= 32
 
 
-def test_distant_groups_are_not_computed() -> None:
-    locations = torch.rand(5000, 2, generator=torch.Generator().manual_seed(0)) * 20
-    pairs = computed_pairs(locations, radius=1.0)
+def test_distant_rows_are_not_computed() -> None:
+    locations = torch.rand(2000, 2, generator=torch.Generator().manual_seed(0)) * 20
+    pairs = pairs_of(neighbourhoods(locations, locations, radius=1.0))
     near = (torch.cdist(locations, locations) <= 1).sum().item()
-    assert near <= pairs < 0.3 * 5000**2
-    assert computed_pairs(locations, math.inf) == 5000**2
+    assert near <= pairs < 0.1 * 2000**2
+    assert pairs_of(neighbourhoods(locations, locations, math.inf)) == 2000**2
 
 
 @pytest.mark.parametrize("threshold", [0.1, 0.5])
 def test_the_threshold_excludes_beyond_its_radius(threshold: float) -> None:
-    rule = Rule(threshold, False)
-    assert rule.radius == pytest.approx(math.sqrt(-2 * math.log(threshold)))
-    x = torch.tensor([[[0.0], [rule.radius * 0.999], [rule.radius * 1.001]]])
-    weights = rule(torch.zeros(1, 1, 3, 3), x, x).softmax(-1)[0, 0, 0]
+    span = span_of(span_threshold=threshold)
+    assert span.radius == pytest.approx(math.sqrt(-2 * math.log(threshold)))
+    x = torch.zeros(1, 3, 5, dtype=torch.double)
+    x[0, 1, 0] = span.radius * 0.999 * span.sigma[0].item()
+    x[0, 2, 0] = span.radius * 1.001 * span.sigma[0].item()
+    weights = span.weigh(torch.zeros(1, 1, 3, 3), Locations(x, x)).softmax(-1)[0, 0, 0]
     assert weights[1] > 0
     assert weights[2] == 0
+    assert span.near_fraction(x[0]) == pytest.approx(7 / 9)
 
 
-def test_a_gaussian_at_no_distance_changes_nothing() -> None:
-    x = torch.zeros(1, 4, 2)
-    scores = torch.randn(1, 2, 4, 4)
-    for rule in RULES:
-        assert torch.equal(rule(scores, x, x), scores)
+@pytest.mark.parametrize("form", ["added", "multiplied"])
+def test_a_gaussian_at_no_distance_changes_nothing(form: str) -> None:
+    x = torch.zeros(1, 4, 5)
+    scores = torch.randn(1, 2, 4, 4, dtype=torch.double)
+    assert torch.equal(span_of(span_form=form).weigh(scores, Locations(x, x)), scores)
 
 
 def test_multiplied_scores_of_distant_rows_are_zero_and_added_ones_low() -> None:
-    x = torch.tensor([[[0.0], [100.0]]])
-    scores = torch.full((1, 1, 2, 2), -5.0)
-    assert Rule(None, True)(scores, x, x)[0, 0, 0, 1] == 0
-    assert Rule(None, False)(scores, x, x)[0, 0, 0, 1] < -1000
+    x = torch.zeros(1, 2, 5, dtype=torch.double)
+    x[0, 1, 0] = 100
+    scores = torch.full((1, 1, 2, 2), -5.0, dtype=torch.double)
+    locations = Locations(x, x)
+    assert span_of(span_form="multiplied").weigh(scores, locations)[0, 0, 0, 1] == 0
+    assert span_of().weigh(scores, locations)[0, 0, 0, 1] < -1000
 
 
-def test_a_query_without_near_rows_attends_to_some() -> None:
-    queries, keys, values, _ = inputs(20)
-    far = torch.full((2, 20, 1), 1000.0, dtype=torch.double)
-    here = torch.zeros_like(far)
-    output = local_attention(queries, keys, values, far, here, Rule(0.5, False), scale=1.0)
-    assert output.isfinite().all()
+def test_a_query_without_near_rows_attends_to_the_nearest() -> None:
+    queries, keys, values, located = inputs(20)
+    output = local_attention(queries, keys, values, located + 1000, located, 0.5, scale=1.0)
+    nearest = torch.cdist(located + 1000, located).argmin(-1)
+    indices = nearest[:, None, :, None].expand(-1, 4, -1, 2)
+    assert torch.allclose(output, values.gather(2, indices))
 
 
-def test_dropped_probabilities_are_drawn_again_in_recomputation(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_dropped_mask_is_drawn_again_in_the_backward_pass() -> None:
     gradients = []
-    for kept in (0, 2**24):
-        monkeypatch.setattr(local, "KEPT_SCORES", kept)
+    for later_key in (3, 9):
         masks = DropoutMasks()
         masks.key = 3
-        queries, keys, values, locations = (x.requires_grad_() for x in inputs(40))
+        queries, keys, values, located = inputs(40)
+        queries.requires_grad_()
         output = local_attention(
             queries,
             keys,
             values,
-            locations,
-            locations,
-            Rule(0.1, False),
+            located,
+            located,
+            2.0,
             scale=0.5,
             dropout=AttentionDropout(0.3, masks, 0),
         )
-        masks.key = 9
+        masks.key = later_key
         output.sum().backward()
         gradients.append(queries.grad)
+    assert gradients[0] is not None
     assert torch.equal(gradients[0], gradients[1])
+
+
+def test_dropout_follows_its_equation() -> None:
+    masks = DropoutMasks()
+    masks.key = 3
+    dropout = AttentionDropout(0.3, masks, 0)
+    *tensors, located = inputs(40)
+    queries, keys, values = (x[:1].requires_grad_() for x in tensors)
+    located = located[:1]
+    ours = local_attention(
+        queries, keys, values, located, located, math.inf, scale=0.5, dropout=dropout
+    )
+    (group,) = neighbourhoods(located[0], located[0], math.inf)
+    assert torch.equal(group.rows, torch.arange(40))
+    probabilities = (queries @ keys.mT * 0.5).softmax(-1)
+    expected = drop(probabilities[0], dropout, part=0) @ values[0]
+    assert torch.allclose(ours[0], expected, atol=1e-12)
+    gradients = []
+    for output in (ours[0], expected):
+        gradients.append(torch.autograd.grad(output.square().sum(), [queries, keys, values]))
+    for first, second in zip(*gradients, strict=True):
+        assert torch.allclose(first, second, atol=1e-10)
 
 
 def test_location_is_of_the_features() -> None:
