@@ -13,6 +13,7 @@ weights break the bound.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -82,8 +83,8 @@ def second_moment(positions: Tensor) -> Tensor:
     return torch.as_tensor(solutions).to(positions)
 
 
-def influence_bound(model: NPT, positions: int) -> tuple[float, float]:
-    """Bounds of the change of a row's target outputs, per unit of change of cells.
+def influence_bound(model: NPT, positions: int, changes: Sequence[float]) -> tuple[float, float]:
+    """Bounds of the change of target outputs, when cells of one row change.
 
     Bounds of the blocks are multiplied. A change reaches other rows through attention between
     datapoints alone, so that two factors are carried on: that of the changed row and that of the
@@ -91,13 +92,14 @@ def influence_bound(model: NPT, positions: int) -> tuple[float, float]:
 
     Args:
         positions: Rows that are attended to.
+        changes: Largest change (d,) of each column's cell, in standard deviations; 1 for another
+            class, 0 for a column that stays.
 
     Returns:
-        Factors for the changed row and for another row, in units of the standardised numbers, or
-        of the class probability that moves from one class to another; infinite where a block has
-        no bound.
+        Bounds for the changed row and for any other row, of standardised values or logits.
+        Infinite where a block has no bound.
     """
-    own = embedding_slope(model)
+    own = embedding_change(model, changes)
     other = 0.0
     columns = model.layout.tokens
     for over_rows, block in zip(model.over_rows, model.blocks, strict=True):
@@ -106,13 +108,10 @@ def influence_bound(model: NPT, positions: int) -> tuple[float, float]:
             positions if over_rows else columns,
         )
         if over_rows:
-            through_others = attention * own
-            own = (residual + attention) * own * feed_forward
-            other = (residual * other + through_others) * feed_forward
-        else:
-            factor = (residual + attention) * feed_forward
-            own *= factor
-            other = other * factor if other else 0.0
+            other = (residual * other + attention * own) * feed_forward
+        elif other:
+            other *= (residual + attention) * feed_forward
+        own *= (residual + attention) * feed_forward
     head = head_slope(model)
     return own * head, other * head
 
@@ -152,19 +151,22 @@ def norm_slope(norm: torch.nn.Module, width: int) -> float:
     return math.inf  # of LayerNorm, 1 / sqrt(epsilon): without use
 
 
-def embedding_slope(model: NPT) -> float:
-    """Largest change of a token per unit of change of a cell, in the maximum norm."""
+def embedding_change(model: NPT, changes: Sequence[float]) -> float:
+    """Largest change of a token, in the maximum norm, when cells change as in `influence_bound`."""
     embedding = model.embedding
+    layout = model.layout
     largest = 0.0
     with torch.no_grad():
-        of_columns = embedding.weight.split(embedding.lengths)  # type: ignore[union-attr, arg-type]
-        for weights, continuous in zip(of_columns, model.layout.continuous, strict=True):
+        by_column = embedding.weight.split(embedding.lengths)  # type: ignore[union-attr, arg-type]
+        for weights, is_continuous, change in zip(
+            by_column, layout.continuous, changes, strict=True
+        ):
             values = weights[:-1]  # the last is the mask channel's
-            if continuous:
+            if is_continuous:
                 slope = values.abs().max()
             else:
                 slope = (values.amax(0) - values.amin(0)).max()
-            largest = max(largest, slope.item())
+            largest = max(largest, change * slope.item())
     return largest
 
 

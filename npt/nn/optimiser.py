@@ -1,4 +1,4 @@
-"""LAMB inside Lookahead, and the learning-rate schedules (paper Appendix C.5)."""
+"""LAMB or Adam inside Lookahead, and the learning-rate schedules (paper Appendix C.5)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adam import adam
 
 from npt.nn.settings import NPTSettings
 
@@ -53,6 +54,54 @@ class Lamb:
             for weight, move in zip(parameter.split(rows), step.split(rows), strict=True):
                 weight -= learning_rate * trust_ratio(weight.norm(), move.norm()) * move
 
+    def state(self) -> dict[str, list[Tensor]]:
+        """Tensors that later updates depend on, by name."""
+        return {"first": self.first, "second": self.second}
+
+
+class Adam:
+    """Adam (Kingma and Ba 2015), for comparisons; LAMB without the trust ratio.
+
+    Args:
+        clip: Bound on the absolute value of the gradients' elements.
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], clip: float = math.inf) -> None:
+        self.parameters = list(parameters)
+        self.clip = clip
+        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.steps = [torch.zeros(()) for _ in self.parameters]
+
+    @torch.no_grad()
+    def step(self, learning_rate: float) -> None:
+        """One update from the parameters' gradients, where a missing gradient is zero."""
+        gradients = []
+        for parameter in self.parameters:
+            gradient = parameter.grad
+            if gradient is None:
+                gradient = torch.zeros_like(parameter)
+            gradients.append(gradient.clamp(-self.clip, self.clip))
+        adam(
+            self.parameters,
+            gradients,
+            self.first,
+            self.second,
+            [],
+            self.steps,
+            amsgrad=False,
+            beta1=BETAS[0],
+            beta2=BETAS[1],
+            lr=learning_rate,
+            weight_decay=0.0,
+            eps=EPSILON,
+            maximize=False,
+        )
+
+    def state(self) -> dict[str, list[Tensor]]:
+        """Tensors that later updates depend on, by name."""
+        return {"first": self.first, "second": self.second, "steps": self.steps}
+
 
 def trust_ratio(norm: Tensor, step_norm: Tensor) -> Tensor:
     """min(|w|, 10) / |u|, or 1 where either norm is 0."""
@@ -73,7 +122,7 @@ class Lookahead:
 
     def __init__(
         self,
-        optimiser: Lamb,
+        optimiser: Lamb | Adam,
         steps: int,
         fraction: float,
         *,
@@ -109,7 +158,7 @@ class Lookahead:
 
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
-        return {"first": self.optimiser.first, "second": self.optimiser.second, "slow": self.slow}
+        return {**self.optimiser.state(), "slow": self.slow}
 
     def restore(self, saved: Mapping[str, Any], updates: int) -> None:
         """Take over a `state` after some updates."""

@@ -10,6 +10,7 @@ from npt.validation import Strict
 
 Precision = Literal["float32", "tf32", "bfloat16"]
 Recompute = Literal["auto", "always", "never"]
+Optimiser = Literal["lamb", "adam"]
 Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "constant"]
 Tradeoff = Literal["cosine", "constant"]
 Kernel = Literal["dot", "l2", "l2_tied", "l2_contractive", "span"]
@@ -105,6 +106,8 @@ class NPTSettings(Strict):
     """Largest number of rows of a minibatch; None takes the whole table."""
     class_balanced: bool = False
     """Every minibatch has the classes' train rows in proportion."""
+    optimiser: Optimiser = "lamb"
+    """Optimiser inside Lookahead; the paper's is LAMB."""
     learning_rate: float = Field(default=1e-3, gt=0, le=10)
     """Peak learning rate."""
     schedule: Schedule = "flat_then_cosine"

@@ -23,7 +23,7 @@ from npt.nn.kernels.lamb import FusedLamb
 from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
-from npt.nn.optimiser import Lamb, Lookahead, learning_rate
+from npt.nn.optimiser import Adam, Lamb, Lookahead, learning_rate
 from npt.nn.progress import FIELDS, FollowTraining, Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.weights import initial_weights
@@ -56,11 +56,14 @@ def build_model(
 
 
 def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
-    """LAMB inside Lookahead over all parameters of the model."""
-    kind = FusedLamb if is_fast() else Lamb
-    lamb = kind(model.parameters(), model.segments(), settings.clip)
+    """The optimiser of the settings inside Lookahead, over all parameters of the model."""
+    if settings.optimiser == "adam":
+        inner = Adam(model.parameters(), settings.clip)
+    else:
+        kind = FusedLamb if is_fast() else Lamb
+        inner = kind(model.parameters(), model.segments(), settings.clip)
     return Lookahead(
-        lamb,
+        inner,
         settings.lookahead_steps,
         settings.lookahead_share,
         first_sync=settings.first_sync,

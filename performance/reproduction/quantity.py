@@ -90,10 +90,11 @@ def folds_by_key(study: PlannedStudy) -> Mapping[str, set[int]]:
 
 def rows_of(study: pd.DataFrame, paper_dataset: str, method: str) -> pd.DataFrame:
     """Rows of a method on one of the paper's datasets, unfinished folds left out."""
-    names = [name for name in study["dataset"].unique() if is_same_table(name, paper_dataset)]
-    same_table = study["dataset"].isin(names)
-    finished = study["status"] != UNFINISHED
-    return study[same_table & finished & (study["method"] == method)]
+    rows = study[study["method"] == method]
+    if rows.empty:
+        return rows
+    names = [name for name in rows["dataset"].unique() if is_same_table(name, paper_dataset)]
+    return rows[rows["dataset"].isin(names) & (rows["status"] != UNFINISHED)]
 
 
 def scores(rows: pd.DataFrame, metric: str) -> list[Measured]:

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 SMOKE = ROOT / "workflow" / "configs" / "smoke.yaml"
 SNAKEMAKE = Path(sys.executable).parent / "snakemake"
 TIMEOUT = 900
+SHORT = ("main", "corruption")  # studies of the short configuration
 
 Done = subprocess.CompletedProcess[str]
 
@@ -56,9 +57,9 @@ def smoke_config(folder: Path, **changes: Any) -> Path:
 
 
 def short_config(folder: Path) -> Path:
-    """The smoke configuration with two of its studies."""
+    """The smoke configuration with the studies `SHORT`."""
     studies = yaml.safe_load(SMOKE.read_text())["studies"]
-    return smoke_config(folder, studies={name: studies[name] for name in ("main", "corruption")})
+    return smoke_config(folder, studies={name: studies[name] for name in SHORT})
 
 
 WITH_SECONDS = (".cost.", ".scores.")

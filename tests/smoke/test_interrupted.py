@@ -61,16 +61,16 @@ def logs_of_runs(folder: Path) -> list[Path]:
     return list((folder / "results/logs/run").rglob("*.log"))
 
 
-@pytest.mark.parametrize("whole_group", [True, False])
-def test_killed_run_resumes(whole_group: bool, finished: Path, tmp_path: Path) -> None:
+def test_a_run_that_is_killed_twice_resumes(finished: Path, tmp_path: Path) -> None:
     config = short_config(tmp_path)
-    process = begin(tmp_path, config)
-    wait_until(lambda: len(logs_of_runs(tmp_path)) > 2)
-    if whole_group:
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
-    process.communicate()
+    for kill_whole_group, least_jobs in ((True, 3), (False, 6)):
+        process = begin(tmp_path, config)
+        wait_until(lambda least=least_jobs: len(logs_of_runs(tmp_path)) >= least)
+        if kill_whole_group:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+        process.communicate()
     done = run(tmp_path, config=config)
     assert done.returncode == 0, done.stderr
     assert shown(tmp_path) == shown(finished)

@@ -18,6 +18,7 @@ from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network, tied_block
 
+CHANGES = (1.0, 1.0, 0.0, 0.0)
 NORMS = {"maximum": math.inf, "euclidean": 2}
 PUBLISHED = {2: 2.11, 4: 3.41, 8: 4.89, 16: 6.53, 32: 8.32, 64: 10.23, 128: 12.24, 1000: 18.68}
 
@@ -155,7 +156,7 @@ def test_fixed_point_iteration_inverts_contractive_attention() -> None:
 @pytest.mark.parametrize("layer_norm", ["none", "centre"])
 def test_influence_is_within_its_bound(kernel: str, layer_norm: str) -> None:
     model = network(kernel=kernel, layer_norm=layer_norm)
-    own, other = influence_bound(model, 6)
+    own, other = influence_bound(model, 6, CHANGES)
     x = cells(6)
     before = model.predict_target(x)[0, :, 0]
     for column in (0, 1):
@@ -174,7 +175,7 @@ def test_influence_is_within_its_bound(kernel: str, layer_norm: str) -> None:
 
 def test_without_attention_between_datapoints_no_row_has_influence() -> None:
     model = network(kernel="l2_tied", layer_norm="none", between_datapoints=False)
-    own, other = influence_bound(model, 6)
+    own, other = influence_bound(model, 6, CHANGES)
     assert math.isfinite(own)
     assert other == 0
 
@@ -186,6 +187,6 @@ def test_other_kernels_and_layer_norm_have_no_bound(changes: dict[str, str]) -> 
     chosen = NPTSettings(
         **{**SETTINGS.model_dump(), "kernel": "l2_tied", "layer_norm": "none", **changes}
     )
-    own, other = influence_bound(NPT(LAYOUT, chosen), 6)
+    own, other = influence_bound(NPT(LAYOUT, chosen), 6, CHANGES)
     assert math.isinf(own)
     assert math.isinf(other)

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from npt.nn.kernels.lamb import FusedLamb
-from npt.nn.optimiser import Lamb, Lookahead, learning_rate
+from npt.nn.optimiser import Adam, Lamb, Lookahead, learning_rate
 from npt.nn.settings import NPTSettings
 
 LAMBS = pytest.mark.parametrize("lamb", [Lamb, FusedLamb])
@@ -131,3 +131,38 @@ def test_schedules(
         assert learning_rate(update, settings) == pytest.approx(
             value, rel=5e-3 if value < 1e-5 else 1e-8, abs=1e-12
         )
+
+
+def test_adam_is_torchs() -> None:
+    torch.manual_seed(0)
+    ours = nn.Parameter(torch.randn(4, 3, dtype=torch.double))
+    theirs = nn.Parameter(ours.detach().clone())
+    unused = nn.Parameter(torch.ones(2, dtype=torch.double))
+    optimiser = Lookahead(Adam([ours, unused]), steps=1, fraction=1.0)
+    expected = torch.optim.Adam([theirs], lr=0.1, eps=1e-6)
+    for _ in range(5):
+        gradient = torch.randn(4, 3, dtype=torch.double)
+        ours.grad = gradient.clone()
+        theirs.grad = gradient
+        optimiser.step(0.1)
+        expected.step()
+    assert torch.allclose(ours, theirs, atol=1e-12)
+    assert torch.equal(unused, torch.ones_like(unused))
+
+
+def test_restored_adam_continues_as_it_would_have() -> None:
+    def stepped(optimiser: Lookahead, parameter: nn.Parameter) -> None:
+        parameter.grad = torch.tensor([1.0, -2.0])
+        optimiser.step(0.1)
+
+    whole = nn.Parameter(torch.ones(2))
+    uninterrupted = Lookahead(Adam([whole]), steps=3, fraction=0.5)
+    for _ in range(2):
+        stepped(uninterrupted, whole)
+    resumed = nn.Parameter(whole.detach().clone())
+    restored = Lookahead(Adam([resumed]), steps=3, fraction=0.5)
+    restored.restore(uninterrupted.state(), updates=2)
+    for _ in range(2):
+        stepped(uninterrupted, whole)
+        stepped(restored, resumed)
+    assert torch.equal(whole, resumed)

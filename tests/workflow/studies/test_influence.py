@@ -1,0 +1,169 @@
+"""Influence of one other row: the search, the certificate, tables and figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from npt.interface import UserError
+from npt.nn.inputs import ModelInput
+from npt.nn.queries import query_batches
+from npt.nn.trained import TrainedNPT
+from npt.table import Split, Table, Task
+from tests.rows import failed, row
+from tests.workflow.report.toy import SCORING
+from tests.workflow.studies.models import small_npt
+from workflow.config.reading import read
+from workflow.results.study_file import study_frame
+from workflow.studies import kinds
+from workflow.studies.influence.probe import probe
+from workflow.studies.influence.search import CellRange, largest_influence
+from workflow.studies.influence.tables import influences
+from workflow.studies.query import ProbeQuery
+from workflow.studies.study_kind import Facts
+
+KIND = kinds()["influence"]
+CONTRACTIVE = {"kernel": "l2_contractive", "layer_norm": "none"}
+
+
+def query(model: TrainedNPT, table: Table, split: Split, **options: Any) -> ProbeQuery:
+    chosen = KIND.options.model_validate(options)
+    return ProbeQuery(model, table, split, split.test[:4], seed=0, options=chosen)
+
+
+def facts_of(task: Task = "regression", **changes: Any) -> Facts:
+    model, table, split = small_npt(task, **changes)
+    facts, arrays = probe(query(model, table, split))
+    assert len(arrays["influence"]) == 4
+    assert (arrays["influence"] >= 0).all()
+    return facts
+
+
+def test_what_is_found_is_within_the_certificate() -> None:
+    facts = facts_of(**CONTRACTIVE)
+    assert 0 < facts["largest_influence"] <= facts["bound"]
+    assert facts["corruption"] > 0
+    assert facts["test_rmse"] > 0
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_of_classes_a_probability_is_moved(task: Task) -> None:
+    facts = facts_of(task, **CONTRACTIVE)
+    assert 0 < facts["largest_influence"] <= facts["bound"] <= 1
+    assert 0 < facts["corruption"] < 1
+
+
+@pytest.mark.parametrize("changes", [{}, {"kernel": "l2_tied"}, {"kernel": "span"}])
+def test_others_have_no_certificate(changes: dict[str, Any]) -> None:
+    facts = facts_of(**changes)
+    assert facts["bound"] is None
+    assert facts["largest_influence"] > 0
+
+
+def test_without_attention_between_datapoints_there_is_no_influence() -> None:
+    facts = facts_of(between_datapoints=False, layer_norm="none", kernel="l2_tied")
+    assert facts["largest_influence"] == pytest.approx(0, abs=1e-6)
+    assert facts["bound"] == 0
+
+
+def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
+    model, _, split = small_npt("regression")
+    (batch,) = query_batches(model, split.test)
+    index = int(batch.queries[0])
+    found = largest_influence(model, batch, index, rows=3, steps=12)
+    ranges = CellRange.of(batch.inputs)
+    generator = torch.Generator().manual_seed(0)
+    before = model.model.predict_target(batch.inputs, torch.tensor([[index]]))
+    largest = 0.0
+    others = [other for other in range(batch.shape[0]) if other != index]
+    for other in others[:20]:
+        scale = batch.inputs.scale.clone()
+        uniform = torch.rand(scale.shape[2], generator=generator)
+        drawn = ranges.lowest + uniform * ranges.widths
+        visible = model.data.continuous & (batch.inputs.mask[0, other] == 0)
+        scale[0, other] = torch.where(visible, drawn, scale[0, other])
+        changed = ModelInput(batch.inputs.codes, scale, batch.inputs.mask)
+        after = model.model.predict_target(changed, torch.tensor([[index]]))
+        largest = max(largest, (after - before).abs().item())
+    assert found > largest
+
+
+def test_ranges_are_those_of_the_visible_cells() -> None:
+    scale = torch.tensor([[[1.0, 0.0], [-2.0, 0.0], [0.0, 0.0]]])
+    mask = torch.tensor([[[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]]])
+    ranges = CellRange.of(ModelInput(torch.zeros(1, 3, 2).long(), scale, mask))
+    assert ranges.lowest.tolist() == [-2, 0]
+    assert ranges.highest.tolist() == [1, 0]
+    assert ranges.widths.tolist() == [3, 0]
+
+
+def test_spans_are_facts_of_the_columns() -> None:
+    model, table, split = small_npt("regression", kernel="span", span_threshold=0.5)
+    facts, _ = probe(query(model, table, split))
+    names = [column.name for column in table.columns]
+    del names[table.target]
+    assert facts["spans"]["column"] == names
+    assert len(facts["spans"]["block_0"]) == len(names)
+    assert 0 < facts["near_fraction"] <= 1
+
+
+def study() -> pd.DataFrame:
+    rows = []
+    variants: dict[str, dict[str, Any]] = {
+        "base": {"bound": None},
+        "contractive": {"bound": 50.0},
+        "span": {
+            "bound": None,
+            "spans": {"column": ["a", "b", "c", "d"], "block_0": [1.0, 2, 2, 4]},
+            "near_fraction": 0.25,
+        },
+    }
+    for variant, facts in variants.items():
+        for fold in (0, 1):
+            probed = {
+                "largest_influence": 1.0 + fold,
+                "mean_influence": 0.5,
+                "corruption": 0.1,
+                "test_rmse": 2.0,
+                **facts,
+            }
+            rows.append(row("npt", fold, variant=variant, **probed))
+    rows.append(failed("npt", 0, variant="lost"))
+    return study_frame(rows, "influence")
+
+
+def test_the_table_has_the_largest_of_the_folds() -> None:
+    means = influences(study()).set_index("variant")
+    assert means.loc["contractive", "bound"] == 50
+    assert np.isnan(means.loc["base", "bound"])  # type: ignore[arg-type]
+    assert means.loc["base", "largest_influence"] == 2
+    table = KIND.table("influence", study(), SCORING)
+    first, spans = table.sections
+    assert [cell.text for cell in first.columns["Certified"]] == ["–", "50", "–"]
+    assert spans.columns["a"][0].text == "0.50"
+    assert spans.columns["d"][0].text == "2.00"
+    assert spans.columns["Near"][0].text == "25 %"
+    assert any("out of memory" in note for note in first.notes)
+
+
+def test_the_figure_is_drawn_with_and_without_results() -> None:
+    for frame in (study(), study_frame([failed("npt")], "influence")):
+        figure = KIND.figure("influence", frame, SCORING)
+        plt.close(figure)
+    assert "at most 50 is certified" in KIND.finding(study(), SCORING)
+
+
+def test_other_methods_are_refused() -> None:
+    content = {
+        "folds": 0,
+        "datasets": ["yacht"],
+        "methods": ["npt", "npt_compact"],
+        "studies": {"influence": {"kind": "influence"}},
+    }
+    with pytest.raises(UserError, match=r"studies.influence.methods.*allowed: npt$"):
+        read(content)

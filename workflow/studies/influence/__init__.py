@@ -1,0 +1,59 @@
+"""Influence: how far can one row move the prediction of another?
+
+Attention by tied distances has a Lipschitz constant (Kim et al. 2021), so that a network without
+LayerNorm has a certificate: no change of one row moves another's prediction further. It is set
+beside the largest movement that a search finds, and the mean one under corruption.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from workflow.studies.study_kind import Options, StudyKind
+
+if TYPE_CHECKING:
+    from npt.interface import Method
+
+
+class InfluenceOptions(Options):
+    """The search for the largest influence.
+
+    Attributes:
+        rows: Other rows that are changed, one at a time, of each probed row: those with the
+            largest gradients.
+        steps: Steps of the ascent.
+    """
+
+    rows: int = Field(default=2, ge=1, le=1000)
+    steps: int = Field(default=12, ge=1, le=10_000)
+
+
+class Influence(StudyKind):
+    """A kind for NPT, whose gradients and bounds it takes."""
+
+    def accepts(self, method: Method) -> bool:
+        """NPT on tables alone."""
+        return method.name == "npt"
+
+    def refuse(self, settings: Any) -> str | None:
+        """Refuses the lookup task, whose other rows are duplicates."""
+        if settings.get("lookup", "off") != "off":
+            return "trained on the lookup task, whose other rows are duplicates"
+        return None
+
+    def forward_passes(self, options: InfluenceOptions) -> float:
+        """An ascent with its gradients, in both directions; a gradient costs two passes."""
+        return 6.0 * options.rows * options.steps
+
+
+KIND = Influence(
+    name="influence",
+    title="How far can one row move another's prediction?",
+    order=10,
+    tables=("influence",),
+    figures=("influence",),
+    options=InfluenceOptions,
+    probes=True,
+)

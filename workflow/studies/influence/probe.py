@@ -1,0 +1,103 @@
+"""Certified, largest found and mean influence of other rows on the predictions of a trained NPT."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import numpy as np
+
+from npt.nn.lipschitz import influence_bound
+from npt.nn.queries import QueryBatch, query_batches
+from npt.nn.span import locate
+from npt.nn.trained import TrainedNPT
+from npt.perturbation import Perturbation
+from workflow.studies.influence.search import CellRange, largest_influence
+from workflow.studies.query import ProbeQuery
+from workflow.studies.study_kind import Facts
+
+SOFTMAX_SLOPE = 0.5  # Lipschitz constant of a probability in the maximum norm of the logits
+
+
+def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+    """Influences, and the scores of all test rows.
+
+    In standard deviations of the train targets, or of the predicted class's probability. `bound` is
+    None where there is none.
+    """
+    trained = cast(TrainedNPT, query.model)
+    options = query.options
+    bounds: list[float] = []
+    largest: list[float] = []
+    fractions: list[float] = []
+    for batch in query_batches(trained, query.rows):
+        bounds.append(_bound(trained, batch))
+        fractions += _near_fractions(trained, batch)
+        for index in batch.queries.tolist():
+            largest.append(
+                largest_influence(
+                    trained,
+                    batch,
+                    index,
+                    rows=options.rows,
+                    steps=options.steps,
+                )
+            )
+    bound = max(bounds)
+    facts: Facts = {
+        "bound": bound if math.isfinite(bound) else None,
+        "largest_influence": max(largest),
+        "mean_influence": float(np.mean(largest)),
+        "corruption": _corruption(trained, query),
+    }
+    sigmas = trained.model.spans()
+    if sigmas:
+        names = _feature_names(query, trained)
+        facts["spans"] = {
+            "column": names,
+            **{f"block_{index}": sigma.tolist() for index, sigma in sigmas.items()},
+        }
+        facts["near_fraction"] = float(np.mean(fractions))
+    return facts | query.test_scores(), {"influence": np.array(largest)}
+
+
+def _corruption(trained: TrainedNPT, query: ProbeQuery) -> float:
+    """Mean movement of the predictions when all other rows are permuted."""
+    plain = trained.predict(query.rows).values
+    corrupted = query.perturbed(Perturbation("shuffle", 1.0))
+    moved = np.abs(corrupted - plain)
+    if trained.task == "regression":
+        return float(moved.mean() / trained.statistics.scale[trained.target])
+    predicted_class = plain.argmax(1)
+    of_class = np.take_along_axis(moved, predicted_class[:, None], axis=1)
+    return float(of_class.mean())
+
+
+def _bound(trained: TrainedNPT, batch: QueryBatch) -> float:
+    """Bound of what any other row can do, within the range of the cells."""
+    widths = CellRange.of(batch.inputs).widths
+    continuous = trained.data.continuous.tolist()
+    changes = []
+    for width, is_continuous in zip(widths.tolist(), continuous, strict=True):
+        changes.append(width if is_continuous else 1.0)
+    rows, _ = batch.shape
+    _, other = influence_bound(trained.model, rows, changes)
+    if trained.task == "regression" or math.isinf(other):
+        return other
+    return min(1.0, SOFTMAX_SLOPE * other)
+
+
+def _near_fractions(trained: TrainedNPT, batch: QueryBatch) -> list[float]:
+    """Fractions of the pairs of rows that blocks with a span attend to."""
+    fractions = []
+    for block in trained.model.blocks:
+        span = getattr(block, "span", None)
+        if span is not None:
+            located = locate(batch.inputs, trained.model.layout)
+            fractions.append(span.near_fraction(located[0]))
+    return fractions
+
+
+def _feature_names(query: ProbeQuery, trained: TrainedNPT) -> list[str]:
+    columns = query.table.columns
+    return [column.name for j, column in enumerate(columns) if j != trained.target]
