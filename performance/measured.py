@@ -12,8 +12,10 @@ import pandas as pd
 from performance.estimator import summary
 from performance.table_columns import (
     GRID_SEARCH,
+    KERNELS,
     PREPARATION,
     PROBES,
+    SPANS,
     STEP,
     STORED_FORMS,
     TRAINING,
@@ -49,6 +51,16 @@ def memory(rows: Rows) -> str:
     for name in implementations:
         columns[f"{name}, MB"] = f"{{{name}:,.0f}}"
     return markdown(rows, columns)
+
+
+def kernel_steps(rows: Rows) -> str:
+    """Training steps with each attention kernel."""
+    return markdown([row for row in rows if row["measured"] == "step"], KERNELS)
+
+
+def kernel_spans(rows: Rows) -> str:
+    """Attention with a span whose distant rows are skipped."""
+    return markdown([row for row in rows if row["measured"] == "span"], SPANS)
 
 
 def profile(rows: Rows) -> str:
@@ -151,4 +163,6 @@ MEASURED: dict[str, Callable[[Rows], str]] = {
     "estimator.cpu": estimators,
     "estimator.cpu summary": estimator_summary,
     "estimator_large.cpu": estimators,
+    "kernels.cpu": kernel_steps,
+    "kernels.cpu spans": kernel_spans,
 }

@@ -47,6 +47,20 @@ PROBES: Columns = {
     "batched, MB": "{batched_mb:.0f}",
     "plain, MB": "{plain_mb:.0f}",
 }
+KERNELS: Columns = {
+    "kernel": "{kernel}",
+    "rows": "{rows:,}",
+    "step, ms": "{step_ms:,.0f}",
+    "of dot products": "{ratio:.2f} ×",
+}
+SPANS: Columns = {
+    "rows": "{rows:,}",
+    "sigma": "{sigma}",
+    "near": "{near:.1%}",
+    "pairs": "{pairs:.1%}",
+    "ms": "{milliseconds:,.0f}",
+    "speed-up": "{speedup:.2f} ×",
+}
 STORED_FORMS: Columns = {
     "table": "{table}",
     "Arrow, mapped: MB": "{arrow_disk_mb:.1f}",

@@ -36,7 +36,7 @@ class LipschitzOptions(Options):
     restarts: int = Field(default=50, ge=1, le=10_000)
     steps: int = Field(default=2000, ge=1, le=10**6)
     contractions: list[Contraction] = Field(default=[0.5, 0.7, 0.9])
-    iterations: int = Field(default=100, ge=1, le=10**6)
+    iterations: int = Field(default=40, ge=1, le=10**6)
 
     @field_validator("positions", "contractions")
     @classmethod

@@ -5,7 +5,7 @@ n positions x on a line, one head, all weights 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -104,10 +104,3 @@ def inputs_of_large_derivatives(positions: int, seed: int) -> Tensor:
     x = torch.randn(positions, generator=generator, dtype=torch.double) * 10
     x[0] = 0.0
     return x
-
-
-def thinned(errors: Sequence[float], most: int = 30) -> dict[str, list[float]]:
-    """Some of the iterations, evenly spaced, with their errors."""
-    step = max(1, len(errors) // most)
-    chosen = list(range(0, len(errors), step))
-    return {"iteration": chosen, "error": [float(f"{errors[i]:.3g}") for i in chosen]}  # type: ignore[dict-item]

@@ -21,15 +21,15 @@ from workflow.studies.lipschitz.experiments import (
     inversion_errors,
     largest_norm,
     maximum_norm,
-    thinned,
 )
-from workflow.studies.query import ProbeQuery
+from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
 
 STEPS_FROM_ZERO = (1.0, 10.0, 100.0)  # distances of the second position from the first
 INVERTED = 16  # positions in one dimension
 ROWS = 8  # of the trained network's input
 OUTPUTS = 64  # whose derivatives are taken
+DIGITS = 3  # of errors
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
@@ -75,7 +75,13 @@ def _inversions(model: TrainedNPT, query: ProbeQuery) -> list[Facts]:
                 at,
                 options.iterations,
             )
-            inversions.append({"attention": name, "c": contraction, **thinned(errors)})
+            inversion = {
+                "attention": name,
+                "c": contraction,
+                "iteration": list(range(len(errors))),
+                "error": rounded(np.array(errors), DIGITS),
+            }
+            inversions.append(inversion)
     return inversions
 
 
