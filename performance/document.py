@@ -60,6 +60,7 @@ DOCUMENTS = {
     ],
     "docs/estimators.md": ["estimator.cpu", "estimator.cpu summary", "estimator_large.cpu"],
     "docs/studies.md": ["probes.cpu"],
+    "docs/kernels.md": ["kernels.cpu", "kernels.cpu spans"],
     "docs/tables.md": ["paper ranks", "paper tests"],
     "docs/data.md": ["prepare.cpu", "prepare.cpu forms"],
     "docs/reproduction.md": [*REPRODUCTION, "paper_tenth/labels_or_features corruption"],

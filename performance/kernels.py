@@ -116,7 +116,17 @@ def _spans(rows: int, rounds: int, device: torch.device) -> list[dict[str, Any]]
         scaled = located / width
 
         def of_near(scaled: torch.Tensor = scaled) -> None:
-            output = local_attention(*tensors, scaled, scaled, RADIUS, scale=scale, dropout=dropout)
+            queries, keys, values = tensors
+            output = local_attention(
+                queries,
+                keys,
+                values,
+                scaled,
+                scaled,
+                RADIUS,
+                scale=scale,
+                dropout=dropout,
+            )
             output.sum().backward()
 
         actions[width] = of_near

@@ -82,8 +82,9 @@ class Adam:
             if gradient is None:
                 gradient = torch.zeros_like(parameter)
             gradients.append(gradient.clamp(-self.clip, self.clip))
+        weights: list[Tensor] = [parameter.data for parameter in self.parameters]
         adam(
-            self.parameters,
+            weights,
             gradients,
             self.first,
             self.second,

@@ -15,11 +15,13 @@ import torch
 from torch import Tensor
 
 from npt.nn.kernels.attention import AttentionDropout, drop
+from npt.nn.kernels.compilation import uncompiled
 
 GROUP = 128
 EXCLUDED = -1e4
 
 
+@uncompiled
 def local_attention(
     queries: Tensor,
     keys: Tensor,

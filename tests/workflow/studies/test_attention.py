@@ -11,6 +11,7 @@ from scipy.stats import spearmanr
 
 from npt.data.encoding import one_hot_features
 from npt.interface import Resources
+from npt.nn import block as block_module
 from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
 from npt.nn.queries import query_batches
@@ -47,7 +48,7 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
             **options,
         )
 
-    monkeypatch.setattr(model_module, "dot_product", recording)
+    monkeypatch.setattr(block_module, "dot_product", recording)
     trained.predict(split.test)
     first, last = (x[0].double() for x in seen if x.shape[0] == 1 and x.shape[-1] == 60)
     assert first.shape[1] == 60

@@ -1,11 +1,11 @@
 """The largest influence of one row on another's prediction that gradient ascent finds.
 
-n rows, d columns, q copies of the input that are changed together.
+n rows, d columns, q copies of the input, in each of which another row is changed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -38,9 +38,11 @@ class CellRange:
         numbers = inputs.scale[0]
         lowest = numbers.masked_fill(hidden, torch.inf).amin(0)
         highest = numbers.masked_fill(hidden, -torch.inf).amax(0)
-        known = lowest <= highest
-        zero = torch.zeros_like(lowest)
-        return cls(torch.where(known, lowest, zero), torch.where(known, highest, zero))
+        unknown = lowest > highest
+        return cls(
+            lowest=lowest.masked_fill(unknown, 0.0),
+            highest=highest.masked_fill(unknown, 0.0),
+        )
 
     @property
     def widths(self) -> Tensor:
@@ -69,106 +71,191 @@ def largest_influence(
         rows: Number of rows that are tried.
         steps: Steps of the ascent.
     """
-    search = _Search(trained, batch.inputs, query)
-    chosen = search.most_sensitive(rows)
-    return max(search.ascend(chosen, steps), search.swap_classes(chosen))
+    asked = AskedQuery.of(trained, batch.inputs, query)
+    ranges = CellRange.of(batch.inputs)
+    chosen = _most_sensitive(asked, batch.inputs, ranges, rows)
+    changed = ChangedRows.of(batch.inputs, chosen)
+    movement, changed = _ascend(asked, changed, ranges, steps)
+    return max(movement, _swap_classes(asked, changed))
 
 
-class _Search:
-    def __init__(self, trained: TrainedNPT, inputs: ModelInput, query: int) -> None:
-        self.trained = trained
-        self.inputs = inputs
-        self.query = query
-        self.ranges = CellRange.of(inputs)
-        self.continuous = trained.data.continuous  # (d,)
-        self.predicted_class: int | None = None
+@dataclass(frozen=True)
+class AskedQuery:
+    """A query whose prediction is moved.
+
+    Attributes:
+        predicted_class: The class whose probability counts; None in regression.
+        before: Its prediction as it is.
+    """
+
+    trained: TrainedNPT
+    query: int
+    predicted_class: int | None = None
+    before: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        trained: TrainedNPT,
+        inputs: ModelInput,
+        query: int,
+    ) -> AskedQuery:
+        """The query in an input (1, n, d)."""
+        asked = cls(trained, query)
         with torch.no_grad():
             if trained.task != "regression":
-                self.predicted_class = int(self._targets(inputs).argmax())
-            self.before = self.outputs(inputs)  # (1,)
+                logits = asked.targets(inputs)
+                asked = replace(asked, predicted_class=int(logits.argmax()))
+            before = asked.predictions(inputs)
+        return replace(asked, before=float(before))
 
-    def outputs(self, inputs: ModelInput) -> Tensor:
-        """Predictions (q,) of the query in every copy."""
-        targets = self._targets(inputs)  # (q, C)
+    def predictions(self, inputs: ModelInput) -> Tensor:
+        """Predictions (q,) in every copy (q, n, d)."""
+        targets = self.targets(inputs)
         if self.predicted_class is None:
             return targets[:, 0]
-        return targets.softmax(-1)[:, self.predicted_class]
+        probabilities = targets.softmax(-1)
+        return probabilities[:, self.predicted_class]
 
-    def _targets(self, inputs: ModelInput) -> Tensor:
+    def targets(self, inputs: ModelInput) -> Tensor:
+        """Target outputs (q, C) in every copy."""
         trained = self.trained
+        device = trained.device
         copies = len(inputs.codes)
-        queries = torch.full((copies, 1), self.query, device=trained.device)
-        with (
-            arithmetic(trained.settings, trained.device),
-            autocast(trained.settings, trained.device),
-        ):
-            return trained.model.predict_target(inputs, queries)[:, 0].float()
+        queries = torch.full((copies, 1), self.query, device=device)
+        with arithmetic(trained.settings, device), autocast(trained.settings, device):
+            outputs = trained.model.predict_target(inputs, queries)
+        return outputs[:, 0].float()
 
-    def most_sensitive(self, count: int) -> Tensor:
-        """Other rows with the largest gradients times the ranges of their columns."""
-        scale = self.inputs.scale.detach().clone().requires_grad_()
-        changed = ModelInput(self.inputs.codes, scale, self.inputs.mask)
-        (gradient,) = torch.autograd.grad(self.outputs(changed).sum(), scale)
-        widths = torch.where(self.continuous, self.ranges.widths, 1.0)
-        reach = (gradient[0].abs() * widths).masked_fill(self.inputs.mask[0] == 1, 0).sum(1)
-        reach[self.query] = -1.0
-        count = min(count, len(reach) - 1)
-        return reach.topk(count).indices
+    def movements(self, inputs: ModelInput) -> Tensor:
+        """Absolute changes (q,) of the prediction."""
+        return (self.predictions(inputs) - self.before).abs()
 
-    def ascend(self, rows: Tensor, steps: int) -> float:
-        """Largest change by numbers: two copies for each row, up and down."""
-        changed = rows.repeat(2)
-        signs = torch.ones(len(changed), device=changed.device)
-        signs[len(rows) :] = -1.0
-        inputs = self._copies(len(changed))
-        copy = torch.arange(len(changed), device=changed.device)
-        movable = self.continuous & (inputs.mask[copy, changed] == 0)  # (q, d)
-        step = FIRST_STEP * self.ranges.widths
-        largest = 0.0
-        for _ in range(steps):
-            scale = inputs.scale.detach().requires_grad_()
-            outputs = self.outputs(ModelInput(inputs.codes, scale, inputs.mask))
-            moved = (outputs - self.before).detach().abs().max()
-            largest = max(largest, moved.item())
-            (gradient,) = torch.autograd.grad((signs * outputs).sum(), scale)
-            direction = gradient[copy, changed].sign()
-            moved_cells = scale.detach()[copy, changed] + step * direction
-            moved_cells = moved_cells.clamp(self.ranges.lowest, self.ranges.highest)
-            cells = torch.where(movable, moved_cells, scale.detach()[copy, changed])
-            values = scale.detach().clone()
-            values[copy, changed] = cells
-            inputs = ModelInput(inputs.codes, values, inputs.mask)
-            step = step * DECAY
-        with torch.no_grad():
-            moved = (self.outputs(inputs) - self.before).abs().max()
-        self.reached = inputs
-        return max(largest, moved.item())
 
-    def swap_classes(self, rows: Tensor) -> float:
-        """Largest change when, after the ascent, categories are changed one column at a time."""
-        inputs = self.reached
-        changed = rows.repeat(2)
-        copy = torch.arange(len(changed), device=changed.device)
-        sizes = self.trained.data.sizes
-        with torch.no_grad():
-            best = (self.outputs(inputs) - self.before).abs()  # (q,)
-            for column in (~self.continuous).nonzero()[:, 0].tolist():
-                visible = inputs.mask[copy, changed, column] == 0
-                for code in range(int(sizes[column])):
-                    codes = inputs.codes.clone()
-                    codes[copy, changed, column] = code
-                    moved = self.outputs(ModelInput(codes, inputs.scale, inputs.mask))
-                    distance = (moved - self.before).abs()
-                    better = visible & (distance > best)
-                    chosen = torch.where(better[:, None, None], codes, inputs.codes)
-                    inputs = ModelInput(chosen, inputs.scale, inputs.mask)
-                    best = torch.where(better, distance, best)
-        return best.max().item()
+@dataclass(frozen=True)
+class ChangedRows:
+    """Copies of an input, in each of which one row is changed.
 
-    def _copies(self, count: int) -> ModelInput:
-        inputs = self.inputs
-        return ModelInput(
-            codes=inputs.codes.expand(count, -1, -1).clone(),
-            scale=inputs.scale.expand(count, -1, -1).clone(),
-            mask=inputs.mask.expand(count, -1, -1).clone(),
+    Attributes:
+        inputs: The copies (q, n, d).
+        rows: Indices of the changed rows (q,).
+    """
+
+    inputs: ModelInput
+    rows: Tensor
+
+    @classmethod
+    def of(cls, inputs: ModelInput, rows: Tensor) -> ChangedRows:
+        """Two unchanged copies for each row: one to move up, and one down."""
+        twice = rows.repeat(2)
+        shape = (len(twice), -1, -1)
+        copies = ModelInput(
+            codes=inputs.codes.expand(shape),
+            scale=inputs.scale.expand(shape),
+            mask=inputs.mask.expand(shape),
         )
+        return cls(copies, twice)
+
+    @property
+    def directions(self) -> Tensor:
+        """1 for the copies (q,) that are moved up, -1 for the others."""
+        ones = torch.ones(len(self.rows) // 2, device=self.rows.device)
+        return torch.cat([ones, -ones])
+
+    @property
+    def visible(self) -> Tensor:
+        """Which cells (q, d) of the changed rows are visible."""
+        return self.cells(self.inputs.mask) == 0
+
+    def cells(self, values: Tensor) -> Tensor:
+        """Values (q, d) of the changed rows, of values (q, n, d)."""
+        copies = torch.arange(len(self.rows), device=self.rows.device)
+        return values[copies, self.rows]
+
+    def with_numbers(self, cells: Tensor) -> ChangedRows:
+        """Other numbers (q, d) in the changed rows."""
+        scale = self._with(self.inputs.scale, cells)
+        return replace(self, inputs=replace(self.inputs, scale=scale))
+
+    def with_codes(self, cells: Tensor) -> ChangedRows:
+        """Other classes (q, d) in the changed rows."""
+        codes = self._with(self.inputs.codes, cells)
+        return replace(self, inputs=replace(self.inputs, codes=codes))
+
+    def _with(self, values: Tensor, cells: Tensor) -> Tensor:
+        copies = torch.arange(len(self.rows), device=self.rows.device)
+        changed = values.clone()
+        changed[copies, self.rows] = cells
+        return changed
+
+
+def _most_sensitive(
+    asked: AskedQuery,
+    inputs: ModelInput,
+    ranges: CellRange,
+    count: int,
+) -> Tensor:
+    """Other rows with the largest gradients times the ranges of their columns."""
+    gradient = _gradients(asked, inputs)[0]  # (n, d)
+    continuous = asked.trained.data.continuous
+    widths = torch.where(continuous, ranges.widths, 1.0)
+    reach = gradient.abs() * widths
+    hidden = inputs.mask[0] == 1
+    by_row = reach.masked_fill(hidden, 0.0).sum(1)
+    by_row[asked.query] = -1.0
+    others = len(by_row) - 1
+    return by_row.topk(min(count, others)).indices
+
+
+def _ascend(
+    asked: AskedQuery,
+    changed: ChangedRows,
+    ranges: CellRange,
+    steps: int,
+) -> tuple[float, ChangedRows]:
+    """Largest movement by numbers, and the rows at the end of the ascent."""
+    movable = changed.visible & asked.trained.data.continuous  # (q, d)
+    directions = changed.directions[:, None]
+    step = FIRST_STEP * ranges.widths
+    largest = 0.0
+    for _ in range(steps):
+        gradients = _gradients(asked, changed.inputs)
+        of_rows = changed.cells(gradients)
+        numbers = changed.cells(changed.inputs.scale)
+        moved = numbers + directions * step * of_rows.sign()
+        within = moved.clamp(ranges.lowest, ranges.highest)
+        cells = torch.where(movable, within, numbers)
+        changed = changed.with_numbers(cells)
+        with torch.no_grad():
+            movements = asked.movements(changed.inputs)
+        largest = max(largest, float(movements.max()))
+        step = step * DECAY
+    return largest, changed
+
+
+@torch.no_grad()
+def _swap_classes(asked: AskedQuery, changed: ChangedRows) -> float:
+    """Largest movement when categories are changed as well, one column after another."""
+    data = asked.trained.data
+    best = asked.movements(changed.inputs)  # (q,)
+    categorical = (~data.continuous).nonzero()
+    for column in categorical.flatten().tolist():
+        visible = changed.visible[:, column]
+        for code in range(int(data.sizes[column])):
+            codes = changed.cells(changed.inputs.codes)
+            swapped = codes.clone()
+            swapped[:, column] = code
+            movements = asked.movements(changed.with_codes(swapped).inputs)
+            better = visible & (movements > best)
+            chosen = torch.where(better[:, None], swapped, codes)
+            changed = changed.with_codes(chosen)
+            best = torch.where(better, movements, best)
+    return float(best.max())
+
+
+def _gradients(asked: AskedQuery, inputs: ModelInput) -> Tensor:
+    """Gradients (q, n, d) of the predictions with respect to the numbers."""
+    scale = inputs.scale.detach().requires_grad_()
+    predictions = asked.predictions(replace(inputs, scale=scale))
+    (gradients,) = torch.autograd.grad(predictions.sum(), scale)
+    return gradients

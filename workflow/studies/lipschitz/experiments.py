@@ -12,27 +12,30 @@ from torch import Tensor
 
 from npt.nn.lipschitz import second_moment
 
-SPREAD = 3.0  # scale of the starts
+SPREAD = 3.0  # largest scale of the starts
+FAR = 10.0  # scale of positions at which dot products are steep
 RATE = 0.05
+Map = Callable[[Tensor], Tensor]
 
 
 def bound(positions: int) -> float:
     """4 phi^-1(n - 1) + 1, the bound in the maximum norm."""
-    numbers = torch.tensor(float(positions), dtype=torch.double)
-    return 4 * second_moment(numbers).item() + 1
+    count = torch.tensor(positions).double()
+    moment = second_moment(count).item()
+    return 4 * moment + 1
 
 
 def by_distance(x: Tensor) -> Tensor:
-    """L2 attention of positions (..., n)."""
-    squares = (x[..., :, None] - x[..., None, :]).square()
-    weights = (-squares).softmax(-1)
-    return (weights @ x[..., None])[..., 0]
+    """L2 attention of positions (n,)."""
+    differences = x[:, None] - x  # (n, n)
+    scores = -differences.square()
+    return scores.softmax(-1) @ x
 
 
 def by_product(x: Tensor) -> Tensor:
-    """Dot-product attention of positions (..., n)."""
-    weights = (x[..., :, None] * x[..., None, :]).softmax(-1)
-    return (weights @ x[..., None])[..., 0]
+    """Dot-product attention of positions (n,)."""
+    scores = x[:, None] * x  # (n, n)
+    return scores.softmax(-1) @ x
 
 
 def first_row_norm(others: Tensor) -> Tensor:
@@ -42,65 +45,80 @@ def first_row_norm(others: Tensor) -> Tensor:
         others: The other positions (..., n - 1). A shift of all moves every output as far, so that
             the first position may be 0.
     """
-    scores = torch.cat([torch.zeros_like(others[..., :1]), -others.square()], -1)
-    weights = scores.softmax(-1)[..., 1:]  # (..., n - 1)
-    output = (weights * others).sum(-1, keepdim=True)
-    of_others = weights * (1 - 2 * others * (others - output))
-    own = 1 - weights.sum(-1) + 2 * (weights * others * (others - output)).sum(-1)
-    return own.abs() + of_others.abs().sum(-1)
+    own_score = torch.zeros_like(others[..., :1])
+    scores = torch.cat([own_score, -others.square()], -1)  # (..., n)
+    probabilities = scores.softmax(-1)
+    of_own = probabilities[..., 0]
+    of_others = probabilities[..., 1:]  # (..., n - 1)
+    output = torch.sum(of_others * others, -1, keepdim=True)
+    slopes = 2 * others * (others - output)
+    by_others = of_others * (1 - slopes)
+    by_own = of_own + torch.sum(of_others * slopes, -1)
+    return by_own.abs() + by_others.abs().sum(-1)
 
 
-def largest_norm(positions: int, restarts: int, steps: int, seed: int) -> float:
+def largest_norm(
+    positions: int,
+    restarts: int,
+    steps: int,
+    seed: int,
+) -> float:
     """Largest maximum norm of the Jacobian of L2 attention that gradient ascent finds."""
     generator = torch.Generator().manual_seed(seed)
-    shape = (restarts, positions - 1)
-    uniform = torch.rand(restarts, 1, generator=generator, dtype=torch.double)
-    starts = torch.randn(shape, generator=generator, dtype=torch.double) * SPREAD * uniform
-    others = starts.requires_grad_()
+    scales = SPREAD * torch.rand(restarts, 1, generator=generator)
+    normal = torch.randn(restarts, positions - 1, generator=generator)
+    others = torch.mul(scales, normal).double().requires_grad_()
     optimiser = torch.optim.Adam([others], lr=RATE)
     largest = 0.0
     for _ in range(steps):
         norms = first_row_norm(others)
-        largest = max(largest, norms.max().item())
+        highest = norms.max().item()
+        largest = max(largest, highest)
         optimiser.zero_grad()
-        (-norms.sum()).backward()
+        loss = -norms.sum()
+        loss.backward()
         optimiser.step()
-    return max(largest, first_row_norm(others).max().item())
+    return largest
 
 
-def derivative_at_zero(attention: Callable[[Tensor], Tensor], t: float) -> float:
+def derivative_at_zero(attention: Map, t: float) -> float:
     """d y_1 / d x_1 at x = (0, t)."""
-    x = torch.tensor([0.0, t], dtype=torch.double, requires_grad=True)
-    (gradient,) = torch.autograd.grad(attention(x)[0], x)
-    return gradient[0].item()
+    return float(_jacobian(attention, t)[0, 0])
 
 
-def maximum_norm(attention: Callable[[Tensor], Tensor], t: float) -> float:
+def maximum_norm(attention: Map, t: float) -> float:
     """Norm of the Jacobian at x = (0, t)."""
-    x = torch.tensor([0.0, t], dtype=torch.double)
+    rows = _jacobian(attention, t).abs().sum(-1)
+    return float(rows.max())
+
+
+def _jacobian(attention: Map, t: float) -> Tensor:
+    x = torch.tensor([0.0, t]).double()
     jacobian = torch.autograd.functional.jacobian(attention, x)
     assert isinstance(jacobian, Tensor)
-    return jacobian.abs().sum(-1).max().item()
+    return jacobian
 
 
 def inversion_errors(
-    residual: Callable[[Tensor], Tensor],
+    residual: Map,
     x: Tensor,
     iterations: int,
 ) -> list[float]:
     """Largest error after 0, 1, ... fixed-point iterations that invert x + residual(x)."""
     y = x + residual(x)
     estimate = y
-    errors = [(estimate - x).abs().max().item()]
-    for _ in range(iterations):
+    errors: list[float] = []
+    for _ in range(iterations + 1):
+        error = (estimate - x).abs()
+        errors.append(float(error.max()))
         estimate = y - residual(estimate)
-        errors.append((estimate - x).abs().max().item())
     return errors
 
 
 def inputs_of_large_derivatives(positions: int, seed: int) -> Tensor:
     """Positions (n,): the first at 0 and the others far from it, where dot products are steep."""
     generator = torch.Generator().manual_seed(seed)
-    x = torch.randn(positions, generator=generator, dtype=torch.double) * 10
+    normal = torch.randn(positions, generator=generator)
+    x = FAR * normal.double()
     x[0] = 0.0
     return x

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from npt.nn.block import TiedBlock
 from npt.nn.queries import query_batches
 from npt.nn.trained import TrainedNPT
 from workflow.studies.lipschitz.experiments import (
+    Map,
     bound,
     by_distance,
     by_product,
@@ -25,120 +26,177 @@ from workflow.studies.lipschitz.experiments import (
 from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
 
-STEPS_FROM_ZERO = (1.0, 10.0, 100.0)  # distances of the second position from the first
+DISTANCES = (1.0, 10.0, 100.0)  # of the second position from the first
 INVERTED = 16  # positions in one dimension
 ROWS = 8  # of the trained network's input
 OUTPUTS = 64  # whose derivatives are taken
 DIGITS = 3  # of errors
 
 
+@dataclass(frozen=True)
+class TrainedAttention:
+    """Attention between datapoints of the first block, without biases, LayerNorm and scaling down.
+
+    In double precision.
+
+    Attributes:
+        rows: Rows of the batch.
+        inputs: Inputs (r, M) of some of them.
+        query: Transposes (k, c, M) of W^Q of every head.
+        value: Transposes (k, c, M) of W^V.
+        output: Transpose (M, M) of W^O.
+    """
+
+    block: TiedBlock
+    rows: int
+    inputs: Tensor
+    query: Tensor
+    value: Tensor
+    output: Tensor
+
+    @classmethod
+    @torch.no_grad()
+    def of(cls, query: ProbeQuery) -> TrainedAttention:
+        """That of the probed model."""
+        model = cast(TrainedNPT, query.model)
+        block = model.model.blocks[0]
+        assert isinstance(block, TiedBlock)
+        batch = next(query_batches(model, query.rows))
+        embedded = model.model.embed(batch.inputs)  # (1, n, d, e)
+        inputs = embedded[0, :ROWS].flatten(1)  # (r, M)
+        heads = (block.heads, -1)
+        query_weight = block.query.weight.unflatten(0, heads)
+        value_weight = block.value.weight.unflatten(0, heads)
+        rows, _ = batch.shape
+        return cls(
+            block=block,
+            rows=rows,
+            inputs=inputs.double(),
+            query=query_weight.double(),
+            value=value_weight.double(),
+            output=block.mix.weight.double(),
+        )
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Attention of rows (r, M), with its output layer."""
+        scale = self.block.scale
+        projected = x @ self.query.transpose(1, 2)  # (k, r, c)
+        differences = projected[:, :, None] - projected[:, None]  # (k, r, r, c)
+        squares = differences.square().sum(-1)
+        probabilities = torch.softmax(-scale * squares, -1)
+        tied = scale * self.query @ self.value.transpose(1, 2)  # (k, c, c)
+        by_head = probabilities @ projected @ tied  # (k, r, c)
+        joined = by_head.transpose(0, 1).flatten(1)  # (r, M)
+        return joined @ self.output.T
+
+    def bound(self, positions: int, norm: str = "maximum") -> float:
+        """Bound of its Lipschitz constant."""
+        with torch.no_grad():
+            return float(self.block.bound(positions, norm))
+
+
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Tightness, derivatives, inversions, and bounds of the trained attention."""
-    model = cast(TrainedNPT, query.model)
-    options = query.options
-    largest = []
-    bounds = []
-    for positions in options.positions:
-        bounds.append(bound(positions))
-        largest.append(largest_norm(positions, options.restarts, options.steps, query.seed))
+    trained = TrainedAttention.of(query)
     facts: Facts = {
-        "tightness": {"positions": options.positions, "bound": bounds, "largest": largest},
+        "tightness": _tightness(query.options, query.seed),
         "derivatives": {
-            "t": list(STEPS_FROM_ZERO),
-            "product": [derivative_at_zero(by_product, t) for t in STEPS_FROM_ZERO],
-            "distance_norm": [maximum_norm(by_distance, t) for t in STEPS_FROM_ZERO],
+            "t": list(DISTANCES),
+            "product": [derivative_at_zero(by_product, t) for t in DISTANCES],
+            "distance_norm": [maximum_norm(by_distance, t) for t in DISTANCES],
         },
-        "trained": _of_trained(model, query),
-        "inversions": {"maps": _inversions(model, query)},
+        "trained": _of_trained(trained, query.seed),
+        "inversions": {"maps": _inversions(trained, query)},
     }
     return facts, {}
 
 
-def _inversions(model: TrainedNPT, query: ProbeQuery) -> list[Facts]:
-    """Errors of fixed-point iteration, for each attention and factor."""
-    options = query.options
-    x = inputs_of_large_derivatives(INVERTED, query.seed)
-    constant = bound(INVERTED)
-    block, attention, inputs = _trained_attention(model, query)
-    trained_constant = block.bound(len(inputs)).item()
-    maps: dict[str, tuple[Callable[[Tensor], Tensor], float, Tensor]] = {
-        "L2": (by_distance, constant, x),
-        "dot product": (by_product, constant, x),
-        "trained L2": (attention, trained_constant, inputs),
+def _tightness(options: Any, seed: int) -> Facts:
+    """Bound and largest norm in one dimension."""
+    bounds: list[float] = []
+    largest: list[float] = []
+    for positions in options.positions:
+        found = largest_norm(
+            positions,
+            options.restarts,
+            options.steps,
+            seed,
+        )
+        bounds.append(bound(positions))
+        largest.append(found)
+    return {
+        "positions": options.positions,
+        "bound": bounds,
+        "largest": largest,
     }
-    inversions: list[Facts] = []
-    for name, (function, divisor, at) in maps.items():
-        for contraction in options.contractions:
-            factor = contraction / divisor
-            errors = inversion_errors(
-                lambda values, scaled=factor, of=function: scaled * of(values),
-                at,
-                options.iterations,
-            )
-            inversion = {
-                "attention": name,
-                "c": contraction,
-                "iteration": list(range(len(errors))),
-                "error": rounded(np.array(errors), DIGITS),
-            }
-            inversions.append(inversion)
-    return inversions
 
 
-def _of_trained(model: TrainedNPT, query: ProbeQuery) -> Facts:
-    """Bounds of the first attention between datapoints, and its Jacobian at some rows.
+def _of_trained(trained: TrainedAttention, seed: int) -> Facts:
+    """Bounds of the trained attention, and its Jacobian at some rows.
 
     Of the Jacobian's rows some are taken, those of the first position.
     """
-    block, attention, inputs = _trained_attention(model, query)
-    width = inputs.shape[1]
-    generator = np.random.default_rng(query.seed)
-    outputs = generator.choice(width, min(OUTPUTS, width), replace=False)
-    x = inputs.clone().requires_grad_()
-    first = attention(x)[0]
-    norms = []
+    rows, width = trained.inputs.shape
+    generator = np.random.default_rng(seed)
+    outputs = generator.permutation(width)[:OUTPUTS]
+    x = trained.inputs.clone().requires_grad_()
+    first = trained(x)[0]
+    largest = 0.0
     for output in outputs.tolist():
-        (gradient,) = torch.autograd.grad(first[output], x, retain_graph=True)
-        norms.append(gradient.abs().sum().item())
-    rows, _ = next(query_batches(model, query.rows)).shape
+        (gradient,) = torch.autograd.grad(
+            first[output],
+            x,
+            retain_graph=True,
+        )
+        row_sum = float(gradient.abs().sum())
+        largest = max(largest, row_sum)
     return {
-        "rows": rows,
-        "width": width,
-        "bound": block.bound(rows).item(),
-        "bound_euclidean": block.bound(rows, "euclidean").item(),
-        "bound_of_sample": block.bound(len(inputs)).item(),
-        "found": max(norms),
+        "rows": trained.rows,
+        "bound": trained.bound(trained.rows),
+        "bound_euclidean": trained.bound(trained.rows, "euclidean"),
+        "bound_of_sample": trained.bound(rows),
+        "found": largest,
     }
 
 
-def _trained_attention(
-    model: TrainedNPT,
-    query: ProbeQuery,
-) -> tuple[TiedBlock, Callable[[Tensor], Tensor], Tensor]:
-    """The first block between datapoints, its attention without a bias, and inputs (rows, M).
+def _inversions(trained: TrainedAttention, query: ProbeQuery) -> list[Facts]:
+    """Errors of fixed-point iteration, for each attention and factor."""
+    x = inputs_of_large_derivatives(INVERTED, query.seed)
+    constant = bound(INVERTED)
+    trained_constant = trained.bound(len(trained.inputs))
+    inversions = _inversions_of("L2", by_distance, constant, x, query.options)
+    inversions += _inversions_of("dot product", by_product, constant, x, query.options)
+    inversions += _inversions_of(
+        "trained L2",
+        trained,
+        trained_constant,
+        trained.inputs,
+        query.options,
+    )
+    return inversions
 
-    In double precision, without LayerNorm, and before any scaling down.
-    """
-    network = model.model
-    block = network.blocks[0]
-    assert isinstance(block, TiedBlock)
-    batch = next(query_batches(model, query.rows))
-    with torch.no_grad():
-        embedded = network.embed(batch.inputs)  # (1, n, d, e)
-    inputs = embedded[0, :ROWS].flatten(1).double()
-    weights = {name: value.detach().double() for name, value in block.named_parameters()}
-    query_weight = weights["query.weight"].unflatten(0, (block.heads, -1))
-    value_weight = weights["value.weight"].unflatten(0, (block.heads, -1))
-    output_weight = weights["mix.weight"]
 
-    def attention(x: Tensor) -> Tensor:
-        projected = torch.einsum("nm,hcm->hnc", x, query_weight)
-        differences = projected[:, :, None] - projected[:, None]  # (h, n, n, c)
-        squares = differences.square().sum(-1)
-        probabilities = (-block.scale * squares).softmax(-1)
-        tied = block.scale * query_weight @ value_weight.transpose(1, 2)
-        values = projected @ tied
-        heads = probabilities @ values  # (h, n, c)
-        return heads.transpose(0, 1).flatten(1) @ output_weight.T
+def _inversions_of(
+    name: str,
+    attention: Map,
+    constant: float,
+    x: Tensor,
+    options: Any,
+) -> list[Facts]:
+    """Errors of the inversion of x + c attention(x) / constant."""
+    inversions: list[Facts] = []
+    for contraction in options.contractions:
+        factor = contraction / constant
 
-    return block, attention, inputs
+        def residual(values: Tensor, factor: float = factor) -> Tensor:
+            return factor * attention(values)
+
+        errors = inversion_errors(residual, x, options.iterations)
+        inversion = {
+            "attention": name,
+            "c": contraction,
+            "iteration": list(range(len(errors))),
+            "error": rounded(np.array(errors), DIGITS),
+        }
+        inversions.append(inversion)
+    return inversions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.studies.lipschitz.tables import inversion_rows, tightness_rows
+from workflow.studies.lipschitz.tables import inversion_rows, last_errors, tightness_rows
 from workflow.studies.sentences import NOT_PROBED
 
 CONVERGED = 1e-6
@@ -18,12 +18,11 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
         return NOT_PROBED
     last = curve.iloc[-1]
     share = 100 * last["largest"] / last["bound"]
-    errors = inversion_rows(study)
-    final = errors.groupby(["attention", "c"], sort=False)["error"].last().reset_index()
+    final = last_errors(inversion_rows(study))
     clauses = []
     for attention, part in final.groupby("attention", sort=False):
-        converged = int((part["error"] < CONVERGED).sum())
-        clauses.append(f"{attention} {converged} of {len(part)}")
+        converged = part["error"] < CONVERGED
+        clauses.append(f"{attention} {converged.sum()} of {len(part)}")
     return (
         f"With {last['positions']:,.0f} positions on a line, {share:.0f} % of the bound is "
         f"reached. Inversions that converge: {', '.join(clauses)}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -12,8 +12,8 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, count, number, percent, text
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import MODEL, by_model
-from workflow.report.titles import dataset_title, method_titles
+from workflow.report.statistics import by_model
+from workflow.report.titles import dataset_title, method_title
 from workflow.studies.error_columns import columns_of
 
 TIGHTNESS_NOTE = (
@@ -45,102 +45,120 @@ def lipschitz(study: pd.DataFrame, scoring: Scoring) -> Table:
     curve = tightness_rows(study)
     facts = [model.facts() for model in by_model(study)]
     models = pd.DataFrame(facts)
-    notes = (TIGHTNESS_NOTE, *failure_notes(models))
-    sections = [
-        Section("Tightness of the bound", columns_of(list(_tightness_cells(curve))), notes),
-        Section(
-            "Derivatives at (0, t)",
-            columns_of(list(_derivative_cells(study))),
-            (DERIVATIVES_NOTE,),
-        ),
-        Section("Trained attention", columns_of(list(_trained_cells(study))), (TRAINED_NOTE,)),
-        Section("Inversion", columns_of(list(_inversion_cells(study))), (INVERSION_NOTE,)),
-    ]
     failed = models[models["reason"] != ""]
     tidy = curve.assign(reason="")
     if len(failed):
         tidy = pd.concat([tidy, failed], ignore_index=True)
-    return Table(tidy, tuple(sections))
+    sections = (
+        _section(
+            "Tightness of the bound",
+            _tightness_cells(curve),
+            TIGHTNESS_NOTE,
+            *failure_notes(models),
+        ),
+        _section("Derivatives at (0, t)", _derivative_cells(study), DERIVATIVES_NOTE),
+        _section("Trained attention", _trained_cells(study), TRAINED_NOTE),
+        _section("Inversion", _inversion_cells(study), INVERSION_NOTE),
+    )
+    return Table(tidy, sections)
 
 
 def tightness_rows(study: pd.DataFrame) -> pd.DataFrame:
     """Bound and largest norm by number of positions."""
-    frames = []
+    frames = [pd.DataFrame(columns=TIGHTNESS)]
     for facts in _facts(study, "tightness"):
-        frames.append(pd.DataFrame(facts))
-    if not frames:
-        return pd.DataFrame(columns=TIGHTNESS)
-    joined = pd.concat(frames)
-    return joined.groupby("positions", as_index=False).max()
+        frame = pd.DataFrame(facts)
+        frames.append(frame)
+    joined = pd.concat(frames[1:] or frames)
+    groups = joined.groupby("positions", as_index=False)
+    return groups.max()
 
 
 def inversion_rows(study: pd.DataFrame) -> pd.DataFrame:
     """Largest error over all models and folds, by attention, factor and iteration."""
-    frames = []
+    frames = [pd.DataFrame(columns=INVERSION)]
     for inversions in _facts(study, "inversions"):
         for facts in inversions["maps"]:
-            frames.append(pd.DataFrame(facts))
-    if not frames:
-        return pd.DataFrame(columns=INVERSION)
-    joined = pd.concat(frames)
+            frame = pd.DataFrame(facts)
+            frames.append(frame)
+    joined = pd.concat(frames[1:] or frames)
     keys = ["attention", "c", "iteration"]
-    return joined.groupby(keys, sort=False, as_index=False)["error"].max()
+    largest = joined.groupby(keys, sort=False)["error"].max()
+    return largest.reset_index()
+
+
+def last_errors(errors: pd.DataFrame) -> pd.DataFrame:
+    """The error of every inversion after its last iteration."""
+    is_last = errors["iteration"] == errors["iteration"].max()
+    return errors[is_last]
+
+
+def _section(title: str, cells: Iterable[dict[str, Cell]], *notes: str) -> Section:
+    columns = columns_of(list(cells))
+    return Section(title, columns, notes)
 
 
 def _facts(study: pd.DataFrame, column: str) -> Iterator[Any]:
-    if column in study:
-        for facts in study[column].dropna():
-            yield json.loads(facts)
+    if column not in study:
+        return
+    for facts in study[column].dropna():
+        yield json.loads(facts)
 
 
 def _tightness_cells(curve: pd.DataFrame) -> Iterator[dict[str, Cell]]:
     for row in curve.to_dict("records"):
+        share = row["largest"] / row["bound"]
         yield {
             "n": count(row["positions"]),
             "Bound": number(row["bound"], 2),
             "Found": number(row["largest"], 2),
-            "Ratio": percent(row["largest"] / row["bound"]),
+            "Ratio": percent(share),
         }
 
 
 def _derivative_cells(study: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    for facts in _facts(study, "derivatives"):
-        for row in pd.DataFrame(facts).to_dict("records"):
-            yield {
-                "t": count(row["t"]),
-                "Dot product": number(row["product"], 2),
-                "½ + t²/4": number(0.5 + row["t"] ** 2 / 4, 2),
-                "L2, norm": number(row["distance_norm"], 2),
-            }
-        return
+    """Those of the first model; they are the same of all."""
+    facts = next(_facts(study, "derivatives"), {})
+    frame = pd.DataFrame(facts)
+    for row in frame.to_dict("records"):
+        t = row["t"]
+        yield {
+            "t": count(t),
+            "Dot product": number(row["product"], 2),
+            "½ + t²/4": number(0.5 + t**2 / 4, 2),
+            "L2, norm": number(row["distance_norm"], 2),
+        }
 
 
 def _trained_cells(study: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    if "trained" not in study:
-        return
-    finished = study[study["trained"].notna()]
-    for names, part in finished.groupby(MODEL, sort=False):
-        model = pd.DataFrame([dict(zip(MODEL, names, strict=True))])
-        facts = pd.DataFrame([json.loads(value) for value in part["trained"]])
+    for model in by_model(study):
+        facts = list(_facts(model.rows, "trained"))
+        if not facts:
+            continue
+        means = pd.DataFrame(facts).mean()
         yield {
-            "Dataset": text(dataset_title(model["dataset"].iloc[0])),
-            "Method": text(method_titles(model)[0]),
-            "Rows": count(facts["rows"].max()),
-            "Bound": number(facts["bound"].mean(), 0),
-            "Bound, Euclidean": number(facts["bound_euclidean"].mean(), 0),
-            "Bound of eight rows": number(facts["bound_of_sample"].mean(), 0),
-            "Found": number(facts["found"].mean(), 3),
+            "Dataset": text(dataset_title(model.dataset)),
+            "Method": text(method_title(model.method, model.variant)),
+            "Rows": count(means["rows"]),
+            "Bound": number(means["bound"], 0),
+            "Bound, Euclidean": number(means["bound_euclidean"], 0),
+            "Bound of eight rows": number(means["bound_of_sample"], 0),
+            "Found": number(means["found"], 3),
         }
 
 
 def _inversion_cells(study: pd.DataFrame) -> Iterator[dict[str, Cell]]:
     errors = inversion_rows(study)
-    for (attention, c), part in errors.groupby(["attention", "c"], sort=False):  # type: ignore[misc]
-        by_iteration = part.set_index("iteration")["error"]
-        cells = {"Attention": text(attention), "c": number(float(c), 1)}
-        last = by_iteration.index.max()
-        for iteration in (0, last // 2, last):
-            nearest = min(by_iteration.index, key=lambda known, aim=iteration: abs(known - aim))
-            error = float(by_iteration[nearest])
-            cells[f"{nearest} iterations"] = Cell(f"{error:.1e}", error)
+    last = errors["iteration"].max()
+    for row in last_errors(errors).to_dict("records"):
+        is_same = (errors["attention"] == row["attention"]) & (errors["c"] == row["c"])
+        by_iteration = errors[is_same].set_index("iteration")["error"]
+        cells = {
+            "Attention": text(row["attention"]),
+            "c": number(row["c"], 1),
+        }
+        for iteration in (0, 10, last):
+            if iteration in by_iteration.index:
+                error = float(by_iteration[iteration])
+                cells[f"{iteration} iterations"] = Cell(f"{error:.1e}", error)
         yield cells
