@@ -7,6 +7,7 @@ P patches of p x p pixels in c channels.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +36,7 @@ class ColumnEmbedding(nn.Module):
 
     def __init__(self, layout: ColumnLayout, width: int) -> None:
         super().__init__()
+        self.continuous = layout.continuous
         self.lengths = [size + 1 for size in layout.sizes]
         columns = len(self.lengths)
         rows = sum(self.lengths)
@@ -58,6 +60,25 @@ class ColumnEmbedding(nn.Module):
         visible = rows * inputs.scale[..., None]  # (B, n, d, e)
         hidden = self.weight[self.masks] * inputs.mask[..., None]  # (B, n, d, e)
         return visible + hidden + self.bias  # (B, n, d, e)
+
+    @torch.no_grad()
+    def largest_change(self, changes: Sequence[float]) -> float:
+        """Largest change of a token, in the maximum norm.
+
+        Args:
+            changes: Largest change (d,) of a visible cell of each column: of a number, or 1 for
+                another class.
+        """
+        largest = 0.0
+        by_column = self.weight.split(self.lengths)
+        for weight, is_continuous, change in zip(by_column, self.continuous, changes, strict=True):
+            values = weight[:-1]  # without the mask channel
+            if is_continuous:
+                slope = values.abs().max()
+            else:
+                slope = (values.amax(0) - values.amin(0)).max()
+            largest = max(largest, change * slope.item())
+        return largest
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""
@@ -98,6 +119,17 @@ class PatchEmbedding(nn.Module):
         tokens = channels.flatten(-2) @ self.weight.flatten(0, 1)  # (B, n, P, e)
         target = inputs.column(self.patches.target)  # (B, n, 1)
         return torch.cat([tokens, self.target(target)], -2)  # (B, n, P + 1, e)
+
+    @torch.no_grad()
+    def largest_change(self, changes: Sequence[float]) -> float:
+        """Largest change of a token, in the maximum norm; arguments as of `ColumnEmbedding`."""
+        by_column = torch.tensor(changes, dtype=self.weight.dtype, device=self.weight.device)
+        by_patch = by_column[self.columns]  # (P, p * p, c)
+        channels = by_patch.shape[-1]
+        slopes = self.weight[:, :channels].abs()  # (p * p, c, e)
+        tokens = by_patch.flatten(1) @ slopes.flatten(0, 1)  # (P, e)
+        of_target = self.target.largest_change([changes[self.patches.target]])
+        return max(tokens.max().item(), of_target)
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """No parameter is fused of several."""

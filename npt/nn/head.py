@@ -65,14 +65,22 @@ class ColumnHead(nn.Module):
         products = tokens.to(weight.dtype) * weight  # (..., d, e)
         return products.sum(-1) + bias  # (..., d)
 
+    @property
+    def target_weight(self) -> Tensor:
+        """Weight (C, e) of the target's layer."""
+        return self.weight[self._target_classes]
+
     def target(self, tokens: Tensor) -> Tensor:
         """Outputs (..., C of the target) from the target's tokens (..., e)."""
-        start = self.layout.starts[self.layout.target]
-        classes = slice(start, start + self.layout.target_size)
-        weight = self.weight[classes]  # (C, e)
-        bias = self.bias[classes]  # (C,)
+        weight = self.target_weight
+        bias = self.bias[self._target_classes]  # (C,)
         with torch.autocast(tokens.device.type, enabled=False):
             return nn.functional.linear(tokens.to(weight.dtype), weight, bias)
+
+    @property
+    def _target_classes(self) -> slice:
+        start = self.layout.starts[self.layout.target]
+        return slice(start, start + self.layout.target_size)
 
     def raw_deviation(self, tokens: Tensor) -> Tensor:
         """omega (...) of the target's Gaussian, from its tokens (..., e)."""
@@ -157,6 +165,11 @@ class PatchHead(nn.Module):
     @property
     def weight(self) -> Tensor:
         """A parameter, for the type and the device of all."""
+        return self.decode_target.weight
+
+    @property
+    def target_weight(self) -> Tensor:
+        """Weight (C, e) of the target's layer."""
         return self.decode_target.weight
 
     def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:

@@ -99,7 +99,7 @@ def influence_bound(model: NPT, positions: int, changes: Sequence[float]) -> tup
         Bounds for the changed row and for any other row, of standardised values or logits.
         Infinite where a block has no bound.
     """
-    own = embedding_change(model, changes)
+    own = model.embedding.largest_change(changes)
     other = 0.0
     columns = model.layout.tokens
     for over_rows, block in zip(model.over_rows, model.blocks, strict=True):
@@ -112,7 +112,8 @@ def influence_bound(model: NPT, positions: int, changes: Sequence[float]) -> tup
         elif other:
             other *= (residual + attention) * feed_forward
         own *= (residual + attention) * feed_forward
-    head = head_slope(model)
+    with torch.no_grad():
+        head = row_sums(model.head.target_weight).item()
     return own * head, other * head
 
 
@@ -149,34 +150,6 @@ def norm_slope(norm: torch.nn.Module, width: int) -> float:
     if isinstance(norm, Centre):
         return 2 * (width - 1) / width
     return math.inf  # of LayerNorm, 1 / sqrt(epsilon): without use
-
-
-def embedding_change(model: NPT, changes: Sequence[float]) -> float:
-    """Largest change of a token, in the maximum norm, when cells change as in `influence_bound`."""
-    embedding = model.embedding
-    layout = model.layout
-    largest = 0.0
-    with torch.no_grad():
-        by_column = embedding.weight.split(embedding.lengths)  # type: ignore[union-attr, arg-type]
-        for weights, is_continuous, change in zip(
-            by_column, layout.continuous, changes, strict=True
-        ):
-            values = weights[:-1]  # the last is the mask channel's
-            if is_continuous:
-                slope = values.abs().max()
-            else:
-                slope = (values.amax(0) - values.amin(0)).max()
-            largest = max(largest, change * slope.item())
-    return largest
-
-
-def head_slope(model: NPT) -> float:
-    """Lipschitz constant of the target's outputs in its token, in the maximum norm."""
-    layout = model.layout
-    start = layout.starts[layout.target]
-    with torch.no_grad():
-        weight = model.head.weight[start : start + layout.target_size]  # type: ignore[index]
-        return row_sums(weight).item()  # type: ignore[arg-type]
 
 
 def row_sums(weight: Tensor) -> Tensor:

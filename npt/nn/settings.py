@@ -159,6 +159,18 @@ class NPTSettings(Strict):
         return self
 
     @model_validator(mode="after")
+    def _check_span(self) -> Self:
+        if self.kernel == "span":
+            if not self.between_datapoints:
+                raise ValueError("kernel: span is for attention between datapoints, which is off")
+            return self
+        if self.span_threshold is not None:
+            raise ValueError(f"span_threshold: is for kernel span, not {self.kernel}")
+        if self.span_form != "added":
+            raise ValueError(f"span_form: is for kernel span, not {self.kernel}")
+        return self
+
+    @model_validator(mode="after")
     def _check_losses(self) -> Self:
         if self.lookup != "off" and self.target_mask != 1:
             raise ValueError(f"target_mask: {self.target_mask}; must be 1 with lookup")

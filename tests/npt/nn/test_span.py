@@ -234,3 +234,18 @@ def test_a_network_with_another_rule_treats_rows_alike(changes: dict[str, Any]) 
 def test_images_have_no_span() -> None:
     with pytest.raises(UserError, match="kernel: span"):
         feature_columns(ColumnLayout.of(images(), SETTINGS))
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"span_threshold": 0.1}, "span_threshold"),
+        ({"span_form": "multiplied", "kernel": "l2"}, "span_form"),
+        ({"kernel": "span", "between_datapoints": False}, "kernel"),
+        ({"kernel": "span", "span_threshold": 1.0}, "span_threshold"),
+        ({"kernel": "span", "span": 0}, "span"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(changes: dict[str, Any], key: str) -> None:
+    with pytest.raises(ValueError, match=key):
+        SETTINGS.changed(**changes)
