@@ -71,13 +71,21 @@ class ColumnEmbedding(nn.Module):
         """
         largest = 0.0
         by_column = self.weight.split(self.lengths)
-        for weight, is_continuous, change in zip(by_column, self.continuous, changes, strict=True):
+        columns = zip(
+            by_column,
+            self.continuous,
+            changes,
+            strict=True,
+        )
+        for weight, is_continuous, change in columns:
             values = weight[:-1]  # without the mask channel
             if is_continuous:
-                slope = values.abs().max()
+                distances = values.abs()
             else:
-                slope = (values.amax(0) - values.amin(0)).max()
-            largest = max(largest, change * slope.item())
+                highest = values.amax(0)
+                distances = highest - values.amin(0)
+            slope = float(distances.max())
+            largest = max(largest, change * slope)
         return largest
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
@@ -123,13 +131,14 @@ class PatchEmbedding(nn.Module):
     @torch.no_grad()
     def largest_change(self, changes: Sequence[float]) -> float:
         """Largest change of a token, in the maximum norm; arguments as of `ColumnEmbedding`."""
-        by_column = torch.tensor(changes, dtype=self.weight.dtype, device=self.weight.device)
+        by_column = torch.tensor(changes).to(self.weight)
         by_patch = by_column[self.columns]  # (P, p * p, c)
         channels = by_patch.shape[-1]
         slopes = self.weight[:, :channels].abs()  # (p * p, c, e)
         tokens = by_patch.flatten(1) @ slopes.flatten(0, 1)  # (P, e)
-        of_target = self.target.largest_change([changes[self.patches.target]])
-        return max(tokens.max().item(), of_target)
+        target = self.patches.target
+        of_target = self.target.largest_change([changes[target]])
+        return max(float(tokens.max()), of_target)
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """No parameter is fused of several."""
