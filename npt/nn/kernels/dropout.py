@@ -104,8 +104,8 @@ class Dropout(nn.Module):
 def _fill(piece: tuple[np.ndarray, tuple[int, ...]]) -> None:
     """Fill words with bits that depend on their seed alone, in any thread."""
     words, seed = piece
-    generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
-    words[:] = generator.integers(0, 2**64 - 1, len(words), dtype=np.uint64, endpoint=True)
+    generator = np.random.SFC64(np.random.SeedSequence(seed))
+    words[:] = generator.random_raw(len(words))
 
 
 @cache

@@ -12,7 +12,7 @@ from npt.nn.optimiser import BETAS, EPSILON, Lamb, trust_ratio
 
 LATE = 1e9  # the step at which Adam's bias corrections, 1 - beta^step, are one
 FEW = 4
-CACHED = 2**15  # elements that are updated together on a CPU
+TOGETHER = 2**20  # elements that are updated together on a CPU: few calls, little scratch memory
 ALIGNMENT = 16  # elements, for the addresses that vector instructions prefer
 
 Groups = list[slice] | Tensor
@@ -74,7 +74,7 @@ class FusedLamb(Lamb):
 
 
 def _batches(parameters: list[nn.Parameter]) -> list[slice]:
-    """Parameters updated together: on the CPU what fits in its cache, on a GPU all."""
+    """Parameters updated together: on the CPU some, on a GPU all."""
     if not parameters[0].is_cpu:
         return [slice(None)]
     batches = []
@@ -82,7 +82,7 @@ def _batches(parameters: list[nn.Parameter]) -> list[slice]:
     for index, parameter in enumerate(parameters):
         size += parameter.numel()
         is_last = index + 1 == len(parameters)
-        if is_last or size + parameters[index + 1].numel() > CACHED:
+        if is_last or size + parameters[index + 1].numel() > TOGETHER:
             batches.append(slice(start, index + 1))
             start = index + 1
             size = 0
