@@ -1,0 +1,1 @@
+"""Encoders of images: each image becomes one vector, which is a row of NPT."""

@@ -1,0 +1,182 @@
+"""Attention between pixels with relative positions (Alfons 2022, thesis).
+
+    A_ij = q_i k_j + q_i P_ij + u k_j + v P_ij,   P_ij the embedding of j - i
+
+n images of N pixels in C channels, width E of a pixel, H heads of width c.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from npt.nn.encoders.positions import PixelSpan, Sinusoids, Siren, relative_index
+
+WIDTH = 64
+HEADS = 8
+LAYERS = 6
+FEED_FORWARD = 128
+DROPOUT = 0.1
+Positions = Literal["sinusoids", "siren"]
+Form = Literal["multiplied", "added"]
+
+
+class PixelEncoder(nn.Module):
+    """Images (n, C, h, w) to vectors (n, 64), those of the last pixel.
+
+    Args:
+        channels: C.
+        size: Height and width of an image.
+        dimensions: 1 for one sequence of pixels, row by row, or 2 for rows and columns.
+        positions: Fixed sinusoids, in one dimension, or a SIREN in any.
+        span: Whether a Gaussian of the relative coordinates is joined to the scores.
+        threshold: Where the Gaussian is cut off; None for nowhere.
+        form: The thesis multiplies scores with the Gaussian, which moves those of distant pixels
+            towards 0; its logarithm may be added instead.
+    """
+
+    width = WIDTH
+
+    def __init__(
+        self,
+        channels: int,
+        size: tuple[int, int],
+        *,
+        dimensions: Literal[1, 2] = 2,
+        positions: Positions = "siren",
+        span: bool = False,
+        threshold: float | None = None,
+        form: Form = "multiplied",
+    ) -> None:
+        super().__init__()
+        height, width = size
+        sizes = (height, width) if dimensions == 2 else (height * width,)
+        self.drop = nn.Dropout(DROPOUT)
+        self.embed = nn.Linear(channels, WIDTH)
+        self.blocks = nn.ModuleList()
+        for _ in range(LAYERS):
+            embedding = _position_embedding(positions, sizes)
+            gaussian = PixelSpan(sizes, threshold) if span else None
+            self.blocks.append(PixelBlock(sizes, embedding, gaussian, form))
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Vectors (n, 64)."""
+        pixels = images.flatten(2).transpose(1, 2)  # (n, N, C)
+        x = self.embed(self.drop(pixels))  # (n, N, E)
+        for block in self.blocks:
+            x = block(x)
+        return x[:, -1]
+
+
+class PixelClassifier(nn.Module):
+    """An encoder with the thesis' head: logits (n, classes)."""
+
+    def __init__(self, encoder: PixelEncoder, classes: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.head = nn.Sequential(
+            nn.Linear(WIDTH, WIDTH),
+            nn.LayerNorm(WIDTH),
+            nn.ReLU(),
+            nn.Dropout(DROPOUT),
+            nn.Linear(WIDTH, classes),
+        )
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Logits of images (n, C, h, w)."""
+        return self.head(self.encoder(images))
+
+
+class PixelBlock(nn.Module):
+    """Attention between pixels and a feed-forward layer, each followed by LayerNorm."""
+
+    index: Tensor
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        positions: Sinusoids | Siren,
+        span: PixelSpan | None,
+        form: Form,
+    ) -> None:
+        super().__init__()
+        self.positions = positions
+        self.span = span
+        self.form = form
+        self.register_buffer("index", relative_index(sizes), persistent=False)
+        self.query = _linear(WIDTH, WIDTH)
+        self.key = _linear(WIDTH, WIDTH)
+        self.value = _linear(WIDTH, WIDTH)
+        self.output = _linear(WIDTH, WIDTH)
+        heads = (HEADS, WIDTH // HEADS)
+        self.key_bias = nn.Parameter(torch.zeros(heads))  # u
+        self.position_bias = nn.Parameter(torch.zeros(heads))  # v
+        self.widen = nn.Linear(WIDTH, FEED_FORWARD)
+        self.narrow = nn.Linear(FEED_FORWARD, WIDTH)
+        self.norm_attention = nn.LayerNorm(WIDTH)
+        self.norm_feed_forward = nn.LayerNorm(WIDTH)
+        self.drop = nn.Dropout(DROPOUT)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(n, N, E) to the same shape."""
+        x = self.norm_attention(x + self.drop(self.attend(x)))
+        hidden = F.relu(self.drop(self.widen(x)))
+        return self.norm_feed_forward(x + self.drop(self.narrow(hidden)))
+
+    def attend(self, x: Tensor) -> Tensor:
+        """Attention of every pixel to all: (n, N, E)."""
+        scores = self.scores(x)  # (n, H, N, N)
+        values = self._by_head(self.value(x))  # (n, H, N, c)
+        attended = scores.softmax(-1) @ values
+        joined = attended.transpose(1, 2).flatten(2)  # (n, N, E)
+        return self.output(joined)
+
+    def scores(self, x: Tensor) -> Tensor:
+        """Scaled scores (n, H, N, N) with the span."""
+        queries = self._by_head(self.query(x))  # (n, H, N, c)
+        keys = self._by_head(self.key(x))
+        content = (queries + self.key_bias[:, None]) @ keys.transpose(-1, -2)
+        relative = self.relative_embeddings()  # (N, N, H, c)
+        with_bias = queries + self.position_bias[:, None]
+        by_position = torch.einsum("nhic,ijhc->nhij", with_bias, relative)
+        scores = content + by_position
+        scale = math.sqrt(WIDTH // HEADS)
+        if self.span is None:
+            return scores / scale
+        log_gaussian = self.span.log_gaussian()[self.index]  # (N, N)
+        if self.form == "multiplied":
+            scores = scores * log_gaussian.exp() / scale
+        else:
+            scores = scores / scale + log_gaussian
+        excluded = self.span.excluded()[self.index]
+        return scores.masked_fill(excluded, -math.inf)
+
+    def relative_embeddings(self) -> Tensor:
+        """P_ij (N, N, H, c): that of j - i for pixels i and j."""
+        embeddings = self.positions()  # (R, E)
+        by_head = embeddings.unflatten(-1, (HEADS, -1))  # (R, H, c)
+        return by_head[self.index]
+
+    def _by_head(self, x: Tensor) -> Tensor:
+        """(n, N, E) to (n, H, N, c)."""
+        return x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
+
+
+def _position_embedding(kind: Positions, sizes: Sequence[int]) -> Sinusoids | Siren:
+    if kind == "siren":
+        return Siren(sizes, WIDTH)
+    if len(sizes) > 1:
+        raise ValueError("positions: sinusoids have one dimension")
+    return Sinusoids(sizes, WIDTH)
+
+
+def _linear(width: int, wider: int) -> nn.Linear:
+    layer = nn.Linear(width, wider)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
