@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -42,7 +43,7 @@ def of_short_studies(contents: dict[str, bytes]) -> dict[str, bytes]:
 
 def test_report_shows_every_study(finished: Path) -> None:
     page = finished / "results/report/index.html"
-    text = page.read_text()
+    text = html.unescape(page.read_text())
     studies = yaml.safe_load(SMOKE.read_text())["studies"]
     for study in studies.values():
         assert kinds()[study.get("kind", "benchmark")].title in text
