@@ -24,12 +24,12 @@ class InputLayout:
     Attributes:
         parts: Part (n,) of every row, as an index of `PARTS`.
         columns: Number of columns, d.
-        target: Index of the target column.
+        target: Index of the target column; None without one.
     """
 
     parts: np.ndarray
     columns: int
-    target: int
+    target: int | None
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,11 @@ class Perturbation:
     def chosen_columns(self, layout: InputLayout) -> np.ndarray:
         """Indices of the columns that are permuted."""
         every = np.arange(layout.columns)
+        is_target = every == layout.target
         if self.columns == "target":
-            return every[[layout.target]]
+            return every[is_target]
         if self.columns == "features":
-            return np.delete(every, layout.target)
+            return every[~is_target]
         return every
 
     def chosen_rows(self, layout: InputLayout) -> np.ndarray:

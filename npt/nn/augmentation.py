@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from npt.nn.inputs import PART, EncodedTable
-from npt.nn.patches import Patches
 from npt.table import Image
 
 PADDING = 4  # pixels around an image that is cropped
@@ -19,11 +18,10 @@ PADDING = 4  # pixels around an image that is cropped
 
 def augmented(
     batch: EncodedTable,
-    patches: Patches,
+    image: Image,
     generator: torch.Generator,
 ) -> EncodedTable:
     """The batch with random crops and reflections of its train images, which get black borders."""
-    image = patches.image
     features = ~batch.cells_of_target()[0]  # (d,)
     intensities = batch.numbers[:, features]  # (n, c * h * w)
     images = intensities.view(-1, image.channels, image.height, image.width)  # (n, c, h, w)
@@ -54,8 +52,14 @@ def _random_crops(
     """A random crop (n, c, h, w) of every framed image, mirrored with probability one half."""
     device = framed.device
     n, c, _, _ = framed.shape
-    corners = torch.randint(0, 2 * PADDING + 1, (2, n, 1), generator=generator, device=device)
-    mirrored = torch.rand((n, 1), generator=generator, device=device) < 0.5
+    corners = torch.randint(
+        high=2 * PADDING + 1,
+        size=(2, n, 1),
+        generator=generator,
+        device=device,
+    )
+    uniform = torch.rand((n, 1), generator=generator, device=device)
+    mirrored = uniform < 0.5
     top, left = corners
     down = torch.arange(image.height, device=device)
     across = torch.arange(image.width, device=device)

@@ -15,8 +15,13 @@ def rows_of(
     mode: Part,
     settings: NPTSettings,
 ) -> Tensor:
-    """Row numbers of a mode: all, or without the parts that training and validation may not see."""
+    """Row numbers of a mode: all, or without the parts that training and validation may not see.
+
+    With `own_rows`, those of the mode's part.
+    """
     rows = torch.arange(len(data.part), device=data.part.device)
+    if settings.own_rows:
+        return rows[data.part == PART[mode]]
     if settings.transductive or mode == "test":
         return rows
     if mode == "train":
@@ -30,16 +35,24 @@ def batch_count(
     settings: NPTSettings,
 ) -> int:
     """Number of batches of an epoch."""
-    if settings.batch_rows is None:
+    limit = batch_limit(mode, settings)
+    if limit is None:
         return 1
-    return -(-len(rows_of(data, mode, settings)) // settings.batch_rows)
+    return -(-len(rows_of(data, mode, settings)) // limit)
+
+
+def batch_limit(mode: Part, settings: NPTSettings) -> int | None:
+    """Largest number of rows of a batch; None for the whole table."""
+    if mode == "train" or settings.evaluation_rows is None:
+        return settings.batch_rows
+    return settings.evaluation_rows
 
 
 def largest_batch(data: EncodedTable, settings: NPTSettings) -> int:
     """Rows of the largest batch in any mode, duplicates of the lookup task included."""
     rows = len(data.part)
     if settings.batch_rows is not None:
-        rows = min(rows, settings.batch_rows)
+        rows = min(rows, max(settings.batch_rows, settings.evaluation_rows or 0))
     return rows if settings.lookup == "off" else 2 * rows
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from npt.interface import UserError
+from npt.nn.encoders.images import EncodedImages
 from npt.nn.patches import Patches
 from npt.nn.settings import NPTSettings
-from npt.table import Table
+from npt.table import Image, Table
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class ColumnLayout:
         target: Index of the target column.
         patches: Patches of a table of images, whose tokens are the patches and the target.
         gaussian: Whether a Gaussian of the target is predicted, which is continuous.
+        images: How images are encoded, if each is one token, which is also the target's.
     """
 
     sizes: tuple[int, ...]
@@ -28,6 +30,7 @@ class ColumnLayout:
     target: int
     patches: Patches | None = None
     gaussian: bool = False
+    images: EncodedImages | None = None
 
     @classmethod
     def of(cls, table: Table, settings: NPTSettings) -> ColumnLayout:
@@ -37,7 +40,10 @@ class ColumnLayout:
             UserError: the settings do not fit the table.
         """
         patches = None
-        if table.image:
+        images = None
+        if settings.encoder != "linear":
+            images = EncodedImages.of(table.image, table.columns, table.target, settings)
+        elif table.image:
             patches = Patches.of(
                 table.image, table.columns, table.target, settings.patch, settings.patch_shape
             )
@@ -52,21 +58,36 @@ class ColumnLayout:
             target=table.target,
             patches=patches,
             gaussian=is_gaussian,
+            images=images,
         )
 
     @property
     def tokens(self) -> int:
-        """Number of tokens of a row: one a column, or one a patch and last one of the target."""
+        """Number of tokens of a row: one a column, or one a patch and last one of the target.
+
+        One in all for an encoded image.
+        """
+        if self.images:
+            return 1
         return self.patches.count + 1 if self.patches else len(self.sizes)
+
+    @property
+    def image(self) -> Image | None:
+        """Layout of the images that the rows are, if they are."""
+        kind = self.patches or self.images
+        return kind.image if kind else None
 
     @property
     def target_token(self) -> int:
         """Index of the target's token."""
-        return self.tokens - 1 if self.patches else self.target
+        is_last = self.patches or self.images
+        return self.tokens - 1 if is_last else self.target
 
     @property
     def continuous_tokens(self) -> tuple[bool, ...]:
         """Which tokens are of continuous columns."""
+        if self.images:
+            return (True,)
         if self.patches is None:
             return self.continuous
         return (*[True] * self.patches.count, self.continuous[self.target])

@@ -1,4 +1,4 @@
-"""From cells to tokens: the embedding of columns, and of image patches.
+"""From cells to tokens: the embedding of columns, of image patches, and of whole images.
 
 B tables, n rows, d columns, e width of a token, C_j length of column j's encoding.
 P patches of p x p pixels in c channels.
@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Union
 
 import torch
 from torch import Tensor, nn
 
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.inputs import ModelInput
+from npt.nn.encoders.images import EncodedImages
+from npt.nn.inputs import Encodings, ModelInput
 from npt.nn.patches import Patches
 
+Embedding = Union["ColumnEmbedding", "PatchEmbedding", "ImageEmbedding"]
 
-def build_embedding(layout: ColumnLayout, width: int) -> ColumnEmbedding | PatchEmbedding:
+
+def build_embedding(layout: ColumnLayout, width: int) -> Embedding:
     """The embedding of a table, with random weights."""
+    if layout.images is not None:
+        return ImageEmbedding(layout.images, width)
     if layout.patches is None:
         return ColumnEmbedding(layout, width)
     target = ColumnEmbedding(layout.only_target(), width)
@@ -139,6 +145,45 @@ class PatchEmbedding(nn.Module):
         target = self.patches.target
         of_target = self.target.largest_change([changes[target]])
         return max(float(tokens.max()), of_target)
+
+    def segments(self) -> dict[nn.Parameter, list[int]]:
+        """No parameter is fused of several."""
+        return {}
+
+
+class ImageEmbedding(nn.Module):
+    """An encoder's vector of every image, through a linear layer: one token."""
+
+    columns: Tensor
+
+    def __init__(self, images: EncodedImages, width: int) -> None:
+        super().__init__()
+        self.images = images
+        self.encoder = images.build()
+        self.linear = nn.Linear(self.encoder.width, width)
+        self.register_buffer("columns", images.columns(), persistent=False)
+
+    def forward(self, inputs: ModelInput) -> Tensor:
+        """Tokens (B, n, 1, e) of images (B, n, d), or of their encodings (B, n, e)."""
+        if isinstance(inputs, Encodings):
+            return inputs.scale[:, :, None]
+        return self.encode(inputs)[:, :, None]
+
+    def encode(self, inputs: ModelInput) -> Tensor:
+        """Vectors (B, n, e) of images (B, n, d)."""
+        image = self.images.image
+        values = inputs.scale[..., self.columns]  # (B, n, c * h * w)
+        pixels = values.unflatten(-1, (image.channels, image.height, image.width))
+        flat = pixels.flatten(0, 1)  # (B * n, c, h, w)
+        if self.images.pooling > 1:
+            flat = nn.functional.avg_pool2d(flat, self.images.pooling)
+        vectors = self.encoder(flat).to(self.linear.weight.dtype)  # (B * n, width)
+        encodings = self.linear(vectors)  # (B * n, e)
+        return encodings.view(*values.shape[:2], -1)  # (B, n, e)
+
+    def largest_change(self, changes: Sequence[float]) -> float:
+        """No bound is known."""
+        return math.inf
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """No parameter is fused of several."""

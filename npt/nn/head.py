@@ -18,6 +18,8 @@ from npt.nn.patches import Patches
 
 def build_head(layout: ColumnLayout, width: int) -> Head:
     """The head of a table, with random weights."""
+    if layout.images is not None:
+        return TargetHead(layout, width)
     if layout.patches is None:
         return ColumnHead(layout, width)
     return PatchHead(layout, layout.patches, width)
@@ -198,7 +200,56 @@ class PatchHead(nn.Module):
         return {}
 
 
-Head = ColumnHead | PatchHead
+class TargetHead(nn.Module):
+    """One linear layer from the token of an encoded image to its target.
+
+    Features are not decoded.
+    """
+
+    def __init__(self, layout: ColumnLayout, width: int) -> None:
+        super().__init__()
+        self.layout = layout
+        self.decode_target = nn.Linear(width, layout.target_size)
+        self.decode_deviation = _deviation_layer(layout, width)
+
+    @property
+    def weight(self) -> Tensor:
+        """A parameter, for the type and the device of all."""
+        return self.decode_target.weight
+
+    @property
+    def target_weight(self) -> Tensor:
+        """Weight (C, e) of the target's layer."""
+        return self.decode_target.weight
+
+    def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """No feature is decoded."""
+        return iter(())
+
+    def numbers(self, tokens: Tensor) -> Tensor:
+        """No feature is decoded.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("features of encoded images are not decoded")
+
+    def target(self, tokens: Tensor) -> Tensor:
+        """Outputs (..., C of the target) from the token (..., e)."""
+        tokens = tokens.to(self.weight.dtype)
+        with torch.autocast(tokens.device.type, enabled=False):
+            return self.decode_target(tokens)
+
+    def raw_deviation(self, tokens: Tensor) -> Tensor:
+        """omega (...) of the target's Gaussian, from the token (..., e)."""
+        return _raw_deviation(self.decode_deviation, tokens)
+
+    def segments(self) -> dict[nn.Parameter, list[int]]:
+        """No parameter is fused of several."""
+        return {}
+
+
+Head = ColumnHead | PatchHead | TargetHead
 
 
 def _deviation_layer(layout: ColumnLayout, width: int) -> nn.Linear | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -33,7 +33,8 @@ class ModelInput:
 
     def hide(self, where: Tensor) -> ModelInput:
         """The same input with the cells `where` (B, n, d) hidden: nothing of them is left in it."""
-        return ModelInput(
+        return replace(
+            self,
             codes=torch.where(where, 0, self.codes),
             scale=torch.where(where, 0.0, self.scale),
             mask=torch.where(where, 1.0, self.mask),
@@ -42,16 +43,21 @@ class ModelInput:
     def column(self, j: int) -> ModelInput:
         """Column `j` alone (B, n, 1)."""
         columns = slice(j, j + 1)
-        return ModelInput(
-            self.codes[..., columns], self.scale[..., columns], self.mask[..., columns]
+        return replace(
+            self,
+            codes=self.codes[..., columns],
+            scale=self.scale[..., columns],
+            mask=self.mask[..., columns],
         )
 
     def gather_rows(self, rows: Tensor) -> ModelInput:
         """Cell (b, i, j) from row rows[b, i, j] of the same column; one table is expanded to B."""
         gathered = []
         for x in (self.codes, self.scale, self.mask):
-            gathered.append(x.expand(rows.shape[0], -1, -1).gather(1, rows))
-        return ModelInput(*gathered)
+            copies = x.expand(rows.shape[0], -1, -1)
+            gathered.append(copies.gather(1, rows))
+        codes, scale, mask = gathered
+        return replace(self, codes=codes, scale=scale, mask=mask)
 
     def is_constant(self, rows: Tensor) -> bool:
         """Whether all of some rows are equal."""
@@ -63,11 +69,23 @@ class ModelInput:
 
     def followed_by(self, other: ModelInput) -> ModelInput:
         """The rows of this input, then those of another."""
-        return ModelInput(
+        return replace(
+            self,
             codes=torch.cat([self.codes, other.codes], 1),
             scale=torch.cat([self.scale, other.scale], 1),
             mask=torch.cat([self.mask, other.mask], 1),
         )
+
+
+@dataclass(frozen=True)
+class Encodings(ModelInput):
+    """Vectors that an encoder made of images, with a column for each of their features."""
+
+    @classmethod
+    def of(cls, vectors: Tensor) -> Encodings:
+        """Those of vectors (B, n, e)."""
+        codes = torch.zeros_like(vectors, dtype=torch.long)
+        return cls(codes, vectors, torch.zeros_like(vectors))
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from torch.utils.checkpoint import checkpoint
 
 from npt.nn.block import Block, build_block, take_rows
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.embedding import build_embedding
+from npt.nn.embedding import ImageEmbedding, build_embedding
 from npt.nn.gaussian import Gaussians
 from npt.nn.head import build_head
-from npt.nn.inputs import ModelInput
+from npt.nn.inputs import Encodings, ModelInput
 from npt.nn.kernels.dropout import Dropout, DropoutMasks
 from npt.nn.losses import target_gaussians
 from npt.nn.settings import NPTSettings
@@ -83,6 +83,8 @@ class NPT(nn.Module):
         for index in range(len(self.blocks)):
             queries = rows if index == self.query_block else None
             x = self._apply_block(index, x, queries, present, located)  # (B, m, d, e)
+        if rows is not None and not len(self.blocks):
+            x = take_rows(x, rows)  # (B, m, d, e)
         return self.drop_last(x)  # (B, m, d, e)
 
     def embed(self, inputs: ModelInput) -> Tensor:
@@ -91,6 +93,13 @@ class NPT(nn.Module):
         if self.column_type is not None:
             x = x + self.column_type(self.column_types)  # (B, n, d, e)
         return self.drop_embedded(x)  # (B, n, d, e)
+
+    def encoded(self, inputs: ModelInput) -> ModelInput:
+        """Images as their encodings, which need not be computed again; other inputs as they are."""
+        if not isinstance(self.embedding, ImageEmbedding):
+            return inputs
+        vectors = self.embedding.encode(inputs)  # (B, n, e)
+        return Encodings.of(vectors)
 
     def predict_target(
         self,

@@ -51,13 +51,7 @@ class Patches:
             raise UserError(
                 f"patch: {side} does not divide an image of {image.height} x {image.width} pixels"
             )
-        features = [column for j, column in enumerate(columns) if j != target]
-        expected = f"images of {image.intensities} intensities are expected as continuous columns"
-        for column in features:
-            if column.kind != "continuous":
-                raise UserError(f"{expected}; {column.name!r} is categorical")
-        if len(features) != image.intensities:
-            raise UserError(f"{expected}; there are {len(features)} features")
+        require_intensities(image, columns, target)
         return cls(image, side, shape, target)
 
     @property
@@ -89,3 +83,18 @@ class Patches:
         """Indices among all columns (P, p * p, c) of every patch's intensities."""
         features = self.features()
         return features + (features >= self.target)
+
+
+def require_intensities(image: Image, columns: Sequence[Column], target: int) -> None:
+    """Refuse features that are not the intensities of an image.
+
+    Raises:
+        UserError: a feature is categorical, or their number is another.
+    """
+    features = [column for j, column in enumerate(columns) if j != target]
+    expected = f"images of {image.intensities} intensities are expected as continuous columns"
+    for column in features:
+        if column.kind != "continuous":
+            raise UserError(f"{expected}; {column.name!r} is categorical")
+    if len(features) != image.intensities:
+        raise UserError(f"{expected}; there are {len(features)} features")

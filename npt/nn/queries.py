@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from npt.nn.batches import partition
-from npt.nn.device import MEMORY_FRACTION, free_memory
-from npt.nn.inputs import PART, EncodedTable, ModelInput
+from npt.nn.device import MEMORY_FRACTION, evaluating, free_memory
+from npt.nn.inputs import PART, EncodedTable, Encodings, ModelInput
 from npt.nn.masking import mask
 from npt.perturbation import InputLayout, Perturbation
 from npt.seeding import generator_for
@@ -31,7 +31,8 @@ class QueryBatch:
 
     Attributes:
         rows: Row numbers in the table (n,).
-        inputs: Input made of them (1, n, d); in the lookup task the n duplicates follow.
+        inputs: Input made of them (1, n, d), or encodings of images (1, n, e); in the lookup task
+            the n duplicates follow.
         queries: Indices within the batch (m,) of the query rows.
         layout: Parts of the input's rows, those of duplicates included, and its columns.
     """
@@ -77,7 +78,8 @@ def query_batches(
     is_query[torch.as_tensor(rows, device=trained.device)] = True
     generator = generator_for(trained.seed, "evaluation", trained.device)
     for batch in partition(data, mode, settings, generator):
-        inputs = mask(data.take(batch), mode, settings, generator).cells
+        cells = mask(data.take(batch), mode, settings, generator).cells
+        inputs = _encoded(trained, cells)
         queries = is_query[batch].nonzero().flatten()
         if len(queries):
             yield QueryBatch(
@@ -88,6 +90,12 @@ def query_batches(
             )
 
 
+def _encoded(trained: TrainedNPT, inputs: ModelInput) -> ModelInput:
+    """Images as their encodings, so that copies of a batch are not encoded again."""
+    with evaluating(trained.settings, trained.device):
+        return trained.model.encoded(inputs)
+
+
 def _layout(data: EncodedTable, batch: Tensor, inputs: ModelInput) -> InputLayout:
     """Layout of a batch's input; a duplicate belongs to the part of its original."""
     _, rows, columns = inputs.codes.shape
@@ -96,7 +104,7 @@ def _layout(data: EncodedTable, batch: Tensor, inputs: ModelInput) -> InputLayou
     return InputLayout(
         parts=np.tile(parts, copies),
         columns=columns,
-        target=data.target,
+        target=None if isinstance(inputs, Encodings) else data.target,
     )
 
 
@@ -109,11 +117,16 @@ def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
     return batch
 
 
-def with_other_queries(batch: QueryBatch, others: EncodedTable) -> ModelInput:
+def with_other_queries(
+    trained: TrainedNPT,
+    batch: QueryBatch,
+    others: EncodedTable,
+) -> ModelInput:
     """Copies (m, n, d) of a batch, in each of which one of m test rows takes the query's place."""
     n, d = batch.shape
     m = len(others.part)
-    queries = others.visible().hide(others.cells_of_target()[None])  # (1, m, d)
+    visible = others.visible()
+    queries = _encoded(trained, visible.hide(others.cells_of_target()[None]))  # (1, m, d)
     places = torch.arange(n + m, device=batch.rows.device)
     sources = places[:n].repeat(m, 1)  # (m, n)
     sources[:, batch.queries] = places[n:, None]

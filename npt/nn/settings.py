@@ -19,6 +19,8 @@ NormOn = Literal["query", "all"]
 SpanForm = Literal["added", "multiplied"]
 PatchShape = Literal["square", "strip"]
 Output = Literal["mean", "gaussian"]
+EncoderKind = Literal["linear", "resnet18", "siren"]
+Positions = Literal["sinusoids", "siren"]
 Lookup = Literal[
     "off",
     "original",
@@ -32,6 +34,31 @@ Lookup = Literal[
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 DropoutRate = Annotated[float, Field(ge=0, le=0.99)]
+
+
+class PixelSettings(Strict):
+    """Attention between pixels, the encoder `siren` (Alfons 2022, thesis)."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    dimensions: Literal[1, 2] = 2
+    """Pixels as one sequence, or in rows and columns."""
+    positions: Positions = "siren"
+    """Relative positions by a SIREN, or in one dimension by a linear layer on sinusoids."""
+    span: bool = False
+    """A learned Gaussian of the relative position is joined to the scores."""
+    threshold: float | None = Field(default=None, gt=0, lt=1)
+    """Pixels whose Gaussian is smaller, in one dimension, are not attended to."""
+    form: SpanForm = "multiplied"
+    """The Gaussian is multiplied with the scores, as in the thesis, or its logarithm added."""
+
+    @model_validator(mode="after")
+    def _check_positions(self) -> Self:
+        if self.positions == "sinusoids" and self.dimensions == 2:
+            raise ValueError("positions: sinusoids have 1 dimension; dimensions is 2")
+        if self.threshold is not None and not self.span:
+            raise ValueError("threshold: is for a span, which is off")
+        return self
 
 
 class NPTSettings(Strict):
@@ -78,6 +105,13 @@ class NPTSettings(Strict):
     output: Output = "mean"
     """What is predicted of a continuous target: its mean, by squared error, or a Gaussian, by
     likelihood."""
+    encoder: EncoderKind = "linear"
+    """Images as linear patches, each a token; or each as one token, by a ResNet-18 or by attention
+    between its pixels."""
+    pixels: PixelSettings = PixelSettings()
+    """The encoder siren."""
+    pooling: int = Field(default=1, ge=1, le=1024)
+    """Pixels are averaged over squares of this side before an encoder that is not linear."""
     patch: int = Field(default=4, ge=1, le=65536)
     """Side of an image's patches in pixels; each patch is a token."""
     patch_shape: PatchShape = "square"
@@ -93,6 +127,8 @@ class NPTSettings(Strict):
     """Fraction of train targets that are masked in training; 1 hides all targets always."""
     validation_labels_at_test: bool = True
     """Validation targets are shown when test rows are predicted."""
+    own_rows: bool = False
+    """Batches of train, validation and test rows each have rows of this part alone."""
     transductive: bool = True
     """Features of validation and test rows are in the training input and its standardisation."""
     tradeoff: Tradeoff = "cosine"
@@ -104,6 +140,8 @@ class NPTSettings(Strict):
     """Training steps."""
     batch_rows: int | None = Field(default=None, ge=3)
     """Largest number of rows of a minibatch; None takes the whole table."""
+    evaluation_rows: int | None = Field(default=None, ge=1)
+    """Largest number of rows of a batch in evaluation; None takes that of a minibatch."""
     class_balanced: bool = False
     """Every minibatch has the classes' train rows in proportion."""
     optimiser: Optimiser = "lamb"
@@ -140,9 +178,12 @@ class NPTSettings(Strict):
     @property
     def over_rows(self) -> list[bool]:
         """Which blocks attend between datapoints: without one kind, the other's half remains."""
+        half = max(1, self.layers // 2)
         if self.between_datapoints and self.between_attributes:
             return [index % 2 == 0 for index in range(self.layers)]
-        return [self.between_datapoints] * max(1, self.layers // 2)
+        if self.between_datapoints or self.between_attributes:
+            return [self.between_datapoints] * half
+        return []
 
     def changed(self, **changes: Any) -> Self:
         """These settings with other values of some fields, validated."""
@@ -152,10 +193,34 @@ class NPTSettings(Strict):
     def _check_architecture(self) -> Self:
         if self.width % self.heads:
             raise ValueError(f"width: {self.width} is not a multiple of heads ({self.heads})")
-        if not (self.between_datapoints or self.between_attributes):
+        if self.encoder == "linear" and not (self.between_datapoints or self.between_attributes):
             raise ValueError("between_datapoints and between_attributes: one of them must be true")
         if self.between_datapoints and self.between_attributes and self.layers % 2:
             raise ValueError(f"layers: {self.layers} is odd; the two kinds of blocks alternate")
+        return self
+
+    @model_validator(mode="after")
+    def _check_encoder(self) -> Self:
+        if self.encoder == "linear":
+            if self.pooling != 1:
+                raise ValueError("pooling: must be 1 with the encoder linear")
+            return self
+        required = {"between_attributes": False, "feature_mask": 0, "target_mask": 1}
+        for name, value in required.items():
+            found = getattr(self, name)
+            if found != value:
+                raise ValueError(
+                    f"{name}: must be {_text(value)} with the encoder {self.encoder}, "
+                    f"whose images are one token; it is {_text(found)}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _check_rows(self) -> Self:
+        if self.own_rows and self.transductive:
+            raise ValueError("transductive: must be false with own_rows")
+        if self.own_rows and self.target_mask != 1:
+            raise ValueError("target_mask: must be 1 with own_rows, or no target is shown")
         return self
 
     @model_validator(mode="after")
@@ -179,3 +244,7 @@ class NPTSettings(Strict):
         if self.feature_mask == 0 and self.tradeoff_start > 0:
             raise ValueError("tradeoff_start: must be 0 if feature_mask is 0: no feature is scored")
         return self
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}"

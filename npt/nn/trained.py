@@ -149,7 +149,7 @@ class TrainedNPT:
         outputs = self._empty_outputs()
         batch = lone_query_batch(self, int(rows[0]))
         for queries in self._tensor(rows).split(copies_at_once(self, batch.shape[0])):
-            copies = with_other_queries(batch, self.data.take(queries))
+            copies = with_other_queries(self, batch, self.data.take(queries))
             indices = batch.queries.expand(len(queries), 1)
             with evaluating(self.settings, self.device):
                 predicted = self.model.predict_target(copies, indices)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,13 @@ def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
     )
 
 
+def trained_buffers(model: NPT) -> list[Tensor]:
+    """Buffers that a training changes and that are saved with the weights."""
+    weights = model.state_dict()
+    buffers = dict(model.named_buffers())
+    return [buffer for name, buffer in buffers.items() if name in weights]
+
+
 def train(
     model: NPT,
     data: EncodedTable,
@@ -89,7 +97,7 @@ def train(
         follow: Makes what shows the progress.
     """
     device = data.codes.device
-    state = TrainingState(build_optimiser(model, settings))
+    state = TrainingState(build_optimiser(model, settings), trained_buffers(model))
     if checkpoint:
         state.restore(checkpoint.read())
     prepare_blocks(model, largest_batch(data, settings), settings, device)
@@ -128,10 +136,10 @@ def update(
     """Update `number` = 1 .. T: mask a batch and take a step down its loss, which is returned."""
     device = batch.codes.device
     model.train()
-    patches = model.layout.patches
+    image = model.layout.image
     drawn = drawn_batches(number, settings)
-    if settings.augment and patches:
-        batch = augmented(batch, patches, generator_for(seed, "augmentation", device, drawn))
+    if settings.augment and image:
+        batch = augmented(batch, image, generator_for(seed, "augmentation", device, drawn))
     _seed_dropout(model, seed, number, device)
     masked = mask(batch, "train", settings, generator_for(seed, "masks", device, drawn))
     with autocast(settings, device):
@@ -231,8 +239,9 @@ class TrainingBatches:
 class TrainingState:
     """All that the updates after `update` depend on; random numbers depend on the update alone."""
 
-    def __init__(self, optimiser: Lookahead) -> None:
+    def __init__(self, optimiser: Lookahead, buffers: Sequence[Tensor] = ()) -> None:
         self.optimiser = optimiser
+        self.buffers = list(buffers)
         self.update = 0
         self.best_loss = math.inf
         self.best_update = 0
@@ -242,8 +251,9 @@ class TrainingState:
 
     @property
     def weights(self) -> list[Tensor]:
-        """Current weights."""
-        return [parameter.data for parameter in self.optimiser.parameters]
+        """Current weights, and buffers such as the statistics of batch normalisation."""
+        weights = [parameter.data for parameter in self.optimiser.parameters]
+        return weights + self.buffers
 
     def offer(self, loss: float) -> None:
         """Keep a copy of the current weights if their validation loss is the lowest so far."""
@@ -294,13 +304,13 @@ def _seed_dropout(
 ) -> None:
     """Seed the dropout of an update: torch's on a GPU, the model's own masks on the CPU.
 
-    Plain kernels draw from torch's generator on the CPU, too.
+    Plain kernels and encoders of images draw from torch's generator on the CPU, too.
     """
     key = seed_for(seed, "dropout", number)
     model.dropout_masks.key = key
     if device.type == "cuda":
         torch.cuda.manual_seed(key)
-    elif not is_fast():
+    elif not is_fast() or model.layout.images:
         torch.default_generator.manual_seed(key)
 
 

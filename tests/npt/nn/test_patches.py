@@ -212,7 +212,7 @@ def test_it_learns_which_half_is_bright_and_can_be_probed(augment: bool, tmp_pat
 def test_only_train_images_are_cropped_and_mirrored() -> None:
     table = images(40, target=70)
     data, split = encoded(table)
-    new = augmented(data, patches_of(table), torch.Generator().manual_seed(0))
+    new = augmented(data, IMAGE, torch.Generator().manual_seed(0))
     rest = np.concatenate([split.validation, split.test])
     assert torch.equal(new.numbers[rest], data.numbers[rest])
     assert torch.equal(new.codes, data.codes)
