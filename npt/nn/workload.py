@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npt.nn import flops
+from npt.nn.encoders import workload as encoders
 from npt.nn.settings import NPTSettings
 from npt.workload import FLOAT, TRAINING, TableSize, Workload
 
@@ -33,8 +34,11 @@ def workload(settings: NPTSettings, size: TableSize) -> Workload:
     """Work of a training; a row is probed by a pass over a batch."""
     shape = shape_of(settings, size)
     forward = flops.forward(shape.batch, shape.tokens, settings)
+    if size.pixels is not None:
+        of_image = encoders.forward(settings, size.columns, size.pixels)
+        forward += shape.batch * of_image
     return Workload(
-        update_flop=flops.update(shape.batch, shape.tokens, settings),
+        update_flop=TRAINING * forward,
         training_flop=forward * _passes(shape, settings),
         query_flop=forward,
         memory_mb=_memory(shape, settings, size) / 1e6,
@@ -47,6 +51,8 @@ def shape_of(settings: NPTSettings, size: TableSize) -> Shape:
     if size.pixels is not None:
         height, width = size.pixels
         tokens = height * width // settings.patch**2 + 1
+    if settings.encoder != "linear":
+        tokens = 1
     batch = min(size.rows, settings.batch_rows or size.rows)
     batches = -(-size.rows // batch)
     if settings.lookup != "off":
@@ -68,5 +74,8 @@ def _memory(shape: Shape, settings: NPTSettings, size: TableSize) -> float:
     weights = WEIGHT_COPIES * FLOAT * 12 * width**2 * datapoint_blocks
     activations = 20 * FLOAT * settings.layers * shape.batch * width
     attention = 3 * FLOAT * settings.heads * shape.batch**2 * datapoint_blocks
+    if size.pixels is not None:
+        of_image = encoders.activations(settings, size.columns, size.pixels)
+        activations += FLOAT * shape.batch * of_image
     table = 3 * 8 * size.cells
     return weights + activations + attention + table
