@@ -9,22 +9,21 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-WIDTHS = (64, 128, 256, 512)  # channels of the four stages
-BLOCKS = 2  # of every stage
+from npt.nn.encoders.sizes import RESNET_BLOCKS, RESNET_WIDTHS
 
 
 class ResNet18(nn.Module):
     """Images (n, c, h, w) to vectors (n, 512)."""
 
-    width = WIDTHS[-1]
+    width = RESNET_WIDTHS[-1]
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        width = WIDTHS[0]
+        width = RESNET_WIDTHS[0]
         self.stem = _convolution(channels, width)
         blocks: list[nn.Module] = []
-        for stage, wider in enumerate(WIDTHS):
-            for number in range(BLOCKS):
+        for stage, wider in enumerate(RESNET_WIDTHS):
+            for number in range(RESNET_BLOCKS):
                 stride = 2 if stage and not number else 1
                 blocks.append(ResidualBlock(width, wider, stride))
                 width = wider

@@ -16,11 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from npt.nn.encoders.positions import PixelSpan, Sinusoids, Siren, relative_index
+from npt.nn.encoders.sizes import PIXEL_FEED_FORWARD, PIXEL_HEADS, PIXEL_LAYERS, PIXEL_WIDTH
 
-WIDTH = 64
-HEADS = 8
-LAYERS = 6
-FEED_FORWARD = 128
 DROPOUT = 0.1
 Positions = Literal["sinusoids", "siren"]
 Form = Literal["multiplied", "added"]
@@ -40,7 +37,7 @@ class PixelEncoder(nn.Module):
             towards 0; its logarithm may be added instead.
     """
 
-    width = WIDTH
+    width = PIXEL_WIDTH
 
     def __init__(
         self,
@@ -57,9 +54,9 @@ class PixelEncoder(nn.Module):
         height, width = size
         sizes = (height, width) if dimensions == 2 else (height * width,)
         self.drop = nn.Dropout(DROPOUT)
-        self.embed = nn.Linear(channels, WIDTH)
+        self.embed = nn.Linear(channels, PIXEL_WIDTH)
         self.blocks = nn.ModuleList()
-        for _ in range(LAYERS):
+        for _ in range(PIXEL_LAYERS):
             embedding = _position_embedding(positions, sizes)
             gaussian = PixelSpan(sizes, threshold) if span else None
             self.blocks.append(PixelBlock(sizes, embedding, gaussian, form))
@@ -80,11 +77,11 @@ class PixelClassifier(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.head = nn.Sequential(
-            nn.Linear(WIDTH, WIDTH),
-            nn.LayerNorm(WIDTH),
+            nn.Linear(PIXEL_WIDTH, PIXEL_WIDTH),
+            nn.LayerNorm(PIXEL_WIDTH),
             nn.ReLU(),
             nn.Dropout(DROPOUT),
-            nn.Linear(WIDTH, classes),
+            nn.Linear(PIXEL_WIDTH, classes),
         )
 
     def forward(self, images: Tensor) -> Tensor:
@@ -109,17 +106,17 @@ class PixelBlock(nn.Module):
         self.span = span
         self.form = form
         self.register_buffer("index", relative_index(sizes), persistent=False)
-        self.query = _linear(WIDTH, WIDTH)
-        self.key = _linear(WIDTH, WIDTH)
-        self.value = _linear(WIDTH, WIDTH)
-        self.output = _linear(WIDTH, WIDTH)
-        heads = (HEADS, WIDTH // HEADS)
+        self.query = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
+        self.key = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
+        self.value = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
+        self.output = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
+        heads = (PIXEL_HEADS, PIXEL_WIDTH // PIXEL_HEADS)
         self.key_bias = nn.Parameter(torch.zeros(heads))  # u
         self.position_bias = nn.Parameter(torch.zeros(heads))  # v
-        self.widen = nn.Linear(WIDTH, FEED_FORWARD)
-        self.narrow = nn.Linear(FEED_FORWARD, WIDTH)
-        self.norm_attention = nn.LayerNorm(WIDTH)
-        self.norm_feed_forward = nn.LayerNorm(WIDTH)
+        self.widen = nn.Linear(PIXEL_WIDTH, PIXEL_FEED_FORWARD)
+        self.narrow = nn.Linear(PIXEL_FEED_FORWARD, PIXEL_WIDTH)
+        self.norm_attention = nn.LayerNorm(PIXEL_WIDTH)
+        self.norm_feed_forward = nn.LayerNorm(PIXEL_WIDTH)
         self.drop = nn.Dropout(DROPOUT)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -145,7 +142,7 @@ class PixelBlock(nn.Module):
         with_bias = queries + self.position_bias[:, None]
         by_position = torch.einsum("nhic,ijhc->nhij", with_bias, relative)
         scores = content + by_position
-        scale = math.sqrt(WIDTH // HEADS)
+        scale = math.sqrt(PIXEL_WIDTH // PIXEL_HEADS)
         if self.span is None:
             return scores / scale
         log_gaussian = self.span.log_gaussian()[self.index]  # (N, N)
@@ -159,20 +156,20 @@ class PixelBlock(nn.Module):
     def relative_embeddings(self) -> Tensor:
         """P_ij (N, N, H, c): that of j - i for pixels i and j."""
         embeddings = self.positions()  # (R, E)
-        by_head = embeddings.unflatten(-1, (HEADS, -1))  # (R, H, c)
+        by_head = embeddings.unflatten(-1, (PIXEL_HEADS, -1))  # (R, H, c)
         return by_head[self.index]
 
     def _by_head(self, x: Tensor) -> Tensor:
         """(n, N, E) to (n, H, N, c)."""
-        return x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
+        return x.unflatten(-1, (PIXEL_HEADS, -1)).transpose(1, 2)
 
 
 def _position_embedding(kind: Positions, sizes: Sequence[int]) -> Sinusoids | Siren:
     if kind == "siren":
-        return Siren(sizes, WIDTH)
+        return Siren(sizes, PIXEL_WIDTH)
     if len(sizes) > 1:
         raise ValueError("positions: sinusoids have one dimension")
-    return Sinusoids(sizes, WIDTH)
+    return Sinusoids(sizes, PIXEL_WIDTH)
 
 
 def _linear(width: int, wider: int) -> nn.Linear:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from npt.nn.encoders.resnet import BLOCKS, WIDTHS
-from npt.nn.encoders.siren import FEED_FORWARD, HEADS, LAYERS, WIDTH
+from npt.nn.encoders.sizes import (
+    PIXEL_FEED_FORWARD,
+    PIXEL_HEADS,
+    PIXEL_LAYERS,
+    PIXEL_WIDTH,
+    RESNET_BLOCKS,
+    RESNET_WIDTHS,
+)
 from npt.nn.settings import NPTSettings
 
 KERNEL = 9  # weights of a 3 x 3 convolution for each pair of channels
@@ -36,12 +42,12 @@ def activations(
     _, height, width = _image(settings, columns, pixels)
     count = height * width
     if settings.encoder == "siren":
-        scores = HEADS * count**2
-        return LAYERS * SCORE_MAPS * scores
+        scores = PIXEL_HEADS * count**2
+        return PIXEL_LAYERS * SCORE_MAPS * scores
     maps = 0.0
-    for stage, channels in enumerate(WIDTHS):
+    for stage, channels in enumerate(RESNET_WIDTHS):
         area = count / 4**stage
-        maps += 2 * BLOCKS * channels * area
+        maps += 2 * RESNET_BLOCKS * channels * area
     return RESNET_MAPS * maps
 
 
@@ -62,9 +68,9 @@ def _resnet(
     width: int,
 ) -> float:
     area = height * width
-    operations = 2.0 * KERNEL * channels * WIDTHS[0] * area
-    narrower = WIDTHS[0]
-    for stage, wider in enumerate(WIDTHS):
+    operations = 2.0 * KERNEL * channels * RESNET_WIDTHS[0] * area
+    narrower = RESNET_WIDTHS[0]
+    for stage, wider in enumerate(RESNET_WIDTHS):
         if stage:
             height = -(-height // 2)
             width = -(-width // 2)
@@ -72,15 +78,15 @@ def _resnet(
         square = 2 * KERNEL * wider**2 * area
         first = 2 * KERNEL * narrower * wider * area
         shortcut = 2 * narrower * wider * area if stage else 0
-        operations += first + shortcut + (2 * BLOCKS - 1) * square
+        operations += first + shortcut + (2 * RESNET_BLOCKS - 1) * square
         narrower = wider
     return operations
 
 
 def _pixels(channels: int, count: int) -> float:
     """Attention between the pixels; networks of positions are left out."""
-    embedding = 2.0 * count * channels * WIDTH
-    projections = 4 * 2 * count * WIDTH**2
-    products = 3 * 2 * count**2 * WIDTH  # with keys, positions and values
-    feed_forward = 2 * 2 * count * WIDTH * FEED_FORWARD
-    return embedding + LAYERS * (projections + products + feed_forward)
+    embedding = 2.0 * count * channels * PIXEL_WIDTH
+    projections = 4 * 2 * count * PIXEL_WIDTH**2
+    products = 3 * 2 * count**2 * PIXEL_WIDTH  # with keys, positions and values
+    feed_forward = 2 * 2 * count * PIXEL_WIDTH * PIXEL_FEED_FORWARD
+    return embedding + PIXEL_LAYERS * (projections + products + feed_forward)
