@@ -135,23 +135,27 @@ class PixelBlock(nn.Module):
 
     def scores(self, x: Tensor) -> Tensor:
         """Scaled scores (n, H, N, N) with the span."""
-        queries = self._by_head(self.query(x))  # (n, H, N, c)
+        scale = 1 / math.sqrt(PIXEL_WIDTH // PIXEL_HEADS)
+        queries = scale * self._by_head(self.query(x))  # (n, H, N, c)
         keys = self._by_head(self.key(x))
-        content = (queries + self.key_bias[:, None]) @ keys.transpose(-1, -2)
+        to_keys = queries + scale * self.key_bias[:, None]
+        to_positions = queries + scale * self.position_bias[:, None]
         relative = self.relative_embeddings()  # (N, N, H, c)
-        with_bias = queries + self.position_bias[:, None]
-        by_position = torch.einsum("nhic,ijhc->nhij", with_bias, relative)
-        scores = content + by_position
-        scale = math.sqrt(PIXEL_WIDTH // PIXEL_HEADS)
+        content = to_keys @ keys.transpose(-1, -2)
+        scores = content + torch.einsum("nhic,ijhc->nhij", to_positions, relative)
         if self.span is None:
-            return scores / scale
-        log_gaussian = self.span.log_gaussian()[self.index]  # (N, N)
-        if self.form == "multiplied":
-            scores = scores * log_gaussian.exp() / scale
-        else:
-            scores = scores / scale + log_gaussian
-        excluded = self.span.excluded()[self.index]
-        return scores.masked_fill(excluded, -math.inf)
+            return scores
+        return self._with_span(scores, self.span)
+
+    def _with_span(self, scores: Tensor, span: PixelSpan) -> Tensor:
+        """Scores (n, H, N, N) with the Gaussian, and -inf where it is cut off."""
+        log_gaussian = span.log_gaussian()  # (R,)
+        bias = torch.zeros_like(log_gaussian)
+        bias = bias.masked_fill(span.excluded(), -math.inf)
+        if self.form == "added":
+            return scores + (log_gaussian + bias)[self.index]
+        gaussian = log_gaussian.exp()
+        return torch.addcmul(bias[self.index], scores, gaussian[self.index])
 
     def relative_embeddings(self) -> Tensor:
         """P_ij (N, N, H, c): that of j - i for pixels i and j."""
