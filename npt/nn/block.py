@@ -11,12 +11,10 @@ from torch import Tensor, nn
 from npt.nn.kernels.attention import AttentionDropout, dot_product
 from npt.nn.kernels.dropout import Dropout, DropoutMasks
 from npt.nn.kernels.projections import initialised_jointly, project
-from npt.nn.lipschitz import attention_bound, count_positions
-from npt.nn.settings import LayerNorm, NPTSettings
+from npt.nn.lipschitz import attention_bound
+from npt.nn.settings import TIED_KERNELS, LayerNorm, NPTSettings
 from npt.nn.similarity import distance_features
 from npt.nn.span import Locations, Span
-
-TIED = ("l2_tied", "l2_contractive")
 
 
 def build_block(
@@ -27,7 +25,7 @@ def build_block(
     span: Span | None = None,
 ) -> Block:
     """The block of the settings' kernel, with random weights."""
-    kind = TiedBlock if settings.kernel in TIED else Block
+    kind = TiedBlock if settings.kernel in TIED_KERNELS else Block
     return kind(width, settings, masks, site, span)
 
 
@@ -57,7 +55,7 @@ class Block(nn.Module):
         self.span = span
         self.norm_all = settings.layer_norm_on == "all"
         self.norm_attention = build_norm(settings.layer_norm, width)
-        self._build_projections(width)
+        self._build_attention(width, settings)
         self.mix = nn.Linear(width, width)
         self.norm_feed_forward = build_norm(settings.layer_norm, width)
         self.widen = nn.Linear(width, settings.feed_forward * width)
@@ -68,7 +66,7 @@ class Block(nn.Module):
         self.drop_widened = Dropout(settings.hidden_dropout, masks, site + 2)
         self.drop_narrowed = Dropout(settings.hidden_dropout, masks, site + 3)
 
-    def _build_projections(self, width: int) -> None:
+    def _build_attention(self, width: int, settings: NPTSettings) -> None:
         if self.norm_all:
             self.query, self.key, self.value = initialised_jointly(width, 3)
             self.residual = nn.Linear(width, width)
@@ -183,20 +181,11 @@ class TiedBlock(Block):
             is at most this.
     """
 
-    def __init__(
-        self,
-        width: int,
-        settings: NPTSettings,
-        masks: DropoutMasks | None = None,
-        site: int = 0,
-        span: Span | None = None,
-    ) -> None:
-        super().__init__(width, settings, masks, site, span)
-        self.contraction = None
-        if settings.kernel == "l2_contractive":
-            self.contraction = settings.contraction
+    contraction: float | None
 
-    def _build_projections(self, width: int) -> None:
+    def _build_attention(self, width: int, settings: NPTSettings) -> None:
+        is_contractive = settings.kernel == "l2_contractive"
+        self.contraction = settings.contraction if is_contractive else None
         self.query = nn.Linear(width, width, bias=False)  # a bias would not change distances
         self.value = nn.Linear(width, width)
         self.residual = nn.Linear(width, width)
@@ -238,7 +227,7 @@ class TiedBlock(Block):
             query,
             value,
             self.mix.weight,
-            count_positions(positions, query),
+            positions,
             scale=self.scale,
             norm=norm,
         )

@@ -139,67 +139,6 @@ class ClassGroup(nn.Module):
             return torch.baddbmm(biases[:, None], tokens, weights)  # (m, n, C)
 
 
-class PatchHead(nn.Module):
-    """One linear layer from a patch's token to its intensities, and one from the target's token.
-
-    All patches share the first.
-    """
-
-    order: Tensor
-
-    def __init__(
-        self,
-        layout: ColumnLayout,
-        patches: Patches,
-        width: int,
-    ) -> None:
-        super().__init__()
-        self.layout = layout
-        self.patches = patches
-        self.decode_patch = nn.Linear(width, patches.intensities)
-        self.decode_target = nn.Linear(width, layout.target_size)
-        self.decode_deviation = _deviation_layer(layout, width)
-        columns = patches.columns().flatten()
-        order = torch.zeros(len(columns) + 1, dtype=torch.long)  # for the target any intensity
-        order[columns] = torch.arange(len(columns))
-        self.register_buffer("order", order, persistent=False)
-
-    @property
-    def weight(self) -> Tensor:
-        """A parameter, for the type and the device of all."""
-        return self.decode_target.weight
-
-    @property
-    def target_weight(self) -> Tensor:
-        """Weight (C, e) of the target's layer."""
-        return self.decode_target.weight
-
-    def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """No feature is categorical."""
-        return iter(())
-
-    def numbers(self, tokens: Tensor) -> Tensor:
-        """Standardised values (..., d) from tokens (..., P + 1, e), of the features alone."""
-        tokens = tokens[..., : self.patches.count, :].to(self.weight.dtype)  # (..., P, e)
-        with torch.autocast(tokens.device.type, enabled=False):
-            decoded = self.decode_patch(tokens)  # (..., P, p * p * c)
-        return decoded.flatten(-2)[..., self.order]  # (..., d)
-
-    def target(self, tokens: Tensor) -> Tensor:
-        """Outputs (..., C of the target) from the target's tokens (..., e)."""
-        tokens = tokens.to(self.weight.dtype)
-        with torch.autocast(tokens.device.type, enabled=False):
-            return self.decode_target(tokens)
-
-    def raw_deviation(self, tokens: Tensor) -> Tensor:
-        """omega (...) of the target's Gaussian, from its tokens (..., e)."""
-        return _raw_deviation(self.decode_deviation, tokens)
-
-    def segments(self) -> dict[nn.Parameter, list[int]]:
-        """No parameter is fused of several."""
-        return {}
-
-
 class TargetHead(nn.Module):
     """One linear layer from the token of an encoded image to its target.
 
@@ -249,7 +188,38 @@ class TargetHead(nn.Module):
         return {}
 
 
-Head = ColumnHead | PatchHead | TargetHead
+class PatchHead(TargetHead):
+    """One linear layer from a patch's token to its intensities, and one from the target's token.
+
+    All patches share the first.
+    """
+
+    order: Tensor
+
+    def __init__(
+        self,
+        layout: ColumnLayout,
+        patches: Patches,
+        width: int,
+    ) -> None:
+        decode_patch = nn.Linear(width, patches.intensities)  # its weights are drawn first
+        super().__init__(layout, width)
+        self.patches = patches
+        self.decode_patch = decode_patch
+        columns = patches.columns().flatten()
+        order = torch.zeros(len(columns) + 1, dtype=torch.long)  # for the target any intensity
+        order[columns] = torch.arange(len(columns))
+        self.register_buffer("order", order, persistent=False)
+
+    def numbers(self, tokens: Tensor) -> Tensor:
+        """Standardised values (..., d) from tokens (..., P + 1, e), of the features alone."""
+        tokens = tokens[..., : self.patches.count, :].to(self.weight.dtype)  # (..., P, e)
+        with torch.autocast(tokens.device.type, enabled=False):
+            decoded = self.decode_patch(tokens)  # (..., P, p * p * c)
+        return decoded.flatten(-2)[..., self.order]  # (..., d)
+
+
+Head = ColumnHead | TargetHead
 
 
 def _deviation_layer(layout: ColumnLayout, width: int) -> nn.Linear | None:

@@ -32,7 +32,7 @@ def attention_bound(
     query: Tensor,
     value: Tensor,
     output: Tensor,
-    positions: Tensor,
+    positions: int | Tensor,
     *,
     scale: float,
     norm: str = "maximum",
@@ -50,6 +50,7 @@ def attention_bound(
     Returns:
         Bounds (...), differentiable in the weights.
     """
+    positions = torch.as_tensor(positions).to(query)
     moments = 4 * second_moment(positions)
     if norm == "euclidean":
         query_norms = torch.linalg.matrix_norm(query, 2)  # (k,)
@@ -63,11 +64,6 @@ def attention_bound(
     values = value.abs().sum(2).amax(1)  # (k,)
     weights = row_sums(output) * (outgoing * incoming).max() * values.max()
     return scale * (moments * math.sqrt(head_width) + 1) * weights
-
-
-def count_positions(positions: int | Tensor, like: Tensor) -> Tensor:
-    """Numbers of positions as a tensor of the type and device of `like`."""
-    return torch.as_tensor(positions).to(like)
 
 
 @uncompiled

@@ -17,6 +17,7 @@ Kernel = Literal["dot", "l2", "l2_tied", "l2_contractive", "span"]
 LayerNorm = Literal["standard", "centre", "none"]
 NormOn = Literal["query", "all"]
 SpanForm = Literal["added", "multiplied"]
+TIED_KERNELS: tuple[Kernel, ...] = ("l2_tied", "l2_contractive")
 PatchShape = Literal["square", "strip"]
 Output = Literal["mean", "gaussian"]
 EncoderKind = Literal["linear", "resnet18", "siren"]

@@ -78,9 +78,11 @@ class Span(nn.Module):
         """Attention (B, k, m, c) of queries (B, k, m, c') to keys and values (B, k, n, ...)."""
         scaled = self._scaled(locations)
         if self.multiplied:
-            return self._attend_multiplied(
-                queries, keys, values, scaled, scale=scale, dropout=dropout, present=present
-            )
+            scores = queries @ keys.transpose(-1, -2) * scale  # (B, k, m, n)
+            probabilities = self._weigh(scores, scaled, present).softmax(-1)
+            if dropout is not None and dropout.rate:
+                probabilities = drop(probabilities, dropout)
+            return probabilities @ values
         queries, keys = _with_gaussian(queries, keys, scaled, scale)
         if math.isinf(self.radius):
             return dot_product(queries, keys, values, scale=scale, dropout=dropout, present=present)
@@ -100,42 +102,28 @@ class Span(nn.Module):
         """Scores (B, k, m, n) with the Gaussian; those of excluded rows are -inf."""
         return self._weigh(scores, self._scaled(locations))
 
-    def _weigh(self, scores: Tensor, scaled: Locations) -> Tensor:
+    def _weigh(
+        self,
+        scores: Tensor,
+        scaled: Locations,
+        present: Tensor | None = None,
+    ) -> Tensor:
         squares = squared_distances(scaled.queries, scaled.keys)[:, None]  # (B, 1, m, n)
+        if present is not None:
+            squares = squares.masked_fill(~present[:, None, None], math.inf)
         if self.multiplied:
             weighed = scores * torch.exp(-squares / 2)
         else:
             weighed = scores - squares / 2
-        if math.isinf(self.radius):
-            return weighed
         limits = squares.amin(-1, keepdim=True).clamp(min=self.radius**2)
-        return weighed.masked_fill(squares > limits, -math.inf)
+        is_far = (squares > limits) | squares.isinf()
+        return weighed.masked_fill(is_far, -math.inf)
 
     def near_fraction(self, locations: Tensor) -> float:
         """Fraction of pairs of rows at (n, f) that are attended to."""
         scaled = locations / self.sigma[self.column_of]
         squares = squared_distances(scaled, scaled)
         return (squares <= self.radius**2).float().mean().item()
-
-    def _attend_multiplied(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        locations: Locations,
-        *,
-        scale: float,
-        dropout: AttentionDropout | None,
-        present: Tensor | None,
-    ) -> Tensor:
-        scores = queries @ keys.transpose(-1, -2) * scale  # (B, k, m, n)
-        scores = self._weigh(scores, locations)
-        if present is not None:
-            scores = scores.masked_fill(~present[:, None, None], -math.inf)
-        probabilities = scores.softmax(-1)
-        if dropout is not None and dropout.rate:
-            probabilities = drop(probabilities, dropout)
-        return probabilities @ values
 
     def _scaled(self, locations: Locations) -> Locations:
         """Locations in units of sigma."""

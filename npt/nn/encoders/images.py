@@ -73,13 +73,4 @@ class EncodedImages:
         channels = self.image.channels
         if self.kind == "resnet18":
             return ResNet18(channels)
-        pixels = self.pixels
-        return PixelEncoder(
-            channels,
-            self.size,
-            dimensions=pixels.dimensions,
-            positions=pixels.positions,
-            span=pixels.span,
-            threshold=pixels.threshold,
-            form=pixels.form,
-        )
+        return PixelEncoder(channels, self.size, self.pixels)

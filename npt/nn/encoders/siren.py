@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -17,10 +16,9 @@ from torch import Tensor, nn
 
 from npt.nn.encoders.positions import PixelSpan, Sinusoids, Siren, relative_index
 from npt.nn.encoders.sizes import PIXEL_FEED_FORWARD, PIXEL_HEADS, PIXEL_LAYERS, PIXEL_WIDTH
+from npt.nn.settings import PixelSettings
 
 DROPOUT = 0.1
-Positions = Literal["sinusoids", "siren"]
-Form = Literal["multiplied", "added"]
 
 
 class PixelEncoder(nn.Module):
@@ -29,12 +27,7 @@ class PixelEncoder(nn.Module):
     Args:
         channels: C.
         size: Height and width of an image.
-        dimensions: 1 for one sequence of pixels, row by row, or 2 for rows and columns.
-        positions: Fixed sinusoids, in one dimension, or a SIREN in any.
-        span: Whether a Gaussian of the relative coordinates is joined to the scores.
-        threshold: Where the Gaussian is cut off; None for nowhere.
-        form: The thesis multiplies scores with the Gaussian, which moves those of distant pixels
-            towards 0; its logarithm may be added instead.
+        settings: Positions of the pixels, and the span.
     """
 
     width = PIXEL_WIDTH
@@ -43,23 +36,16 @@ class PixelEncoder(nn.Module):
         self,
         channels: int,
         size: tuple[int, int],
-        *,
-        dimensions: Literal[1, 2] = 2,
-        positions: Positions = "siren",
-        span: bool = False,
-        threshold: float | None = None,
-        form: Form = "multiplied",
+        settings: PixelSettings,
     ) -> None:
         super().__init__()
         height, width = size
-        sizes = (height, width) if dimensions == 2 else (height * width,)
+        sizes = (height, width) if settings.dimensions == 2 else (height * width,)
         self.drop = nn.Dropout(DROPOUT)
         self.embed = nn.Linear(channels, PIXEL_WIDTH)
         self.blocks = nn.ModuleList()
         for _ in range(PIXEL_LAYERS):
-            embedding = _position_embedding(positions, sizes)
-            gaussian = PixelSpan(sizes, threshold) if span else None
-            self.blocks.append(PixelBlock(sizes, embedding, gaussian, form))
+            self.blocks.append(PixelBlock(sizes, settings))
 
     def forward(self, images: Tensor) -> Tensor:
         """Vectors (n, 64)."""
@@ -97,14 +83,13 @@ class PixelBlock(nn.Module):
     def __init__(
         self,
         sizes: Sequence[int],
-        positions: Sinusoids | Siren,
-        span: PixelSpan | None,
-        form: Form,
+        settings: PixelSettings,
     ) -> None:
         super().__init__()
-        self.positions = positions
-        self.span = span
-        self.form = form
+        embedding = Siren if settings.positions == "siren" else Sinusoids
+        self.positions = embedding(sizes, PIXEL_WIDTH)
+        self.span = PixelSpan(sizes, settings.threshold) if settings.span else None
+        self.form = settings.form
         self.register_buffer("index", relative_index(sizes), persistent=False)
         self.query = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
         self.key = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
@@ -166,14 +151,6 @@ class PixelBlock(nn.Module):
     def _by_head(self, x: Tensor) -> Tensor:
         """(n, N, E) to (n, H, N, c)."""
         return x.unflatten(-1, (PIXEL_HEADS, -1)).transpose(1, 2)
-
-
-def _position_embedding(kind: Positions, sizes: Sequence[int]) -> Sinusoids | Siren:
-    if kind == "siren":
-        return Siren(sizes, PIXEL_WIDTH)
-    if len(sizes) > 1:
-        raise ValueError("positions: sinusoids have one dimension")
-    return Sinusoids(sizes, PIXEL_WIDTH)
 
 
 def _linear(width: int, wider: int) -> nn.Linear:

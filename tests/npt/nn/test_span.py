@@ -28,7 +28,8 @@ def span_of(**changes: Any) -> Span:
 def inputs(rows: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     tensors = []
-    for shape in ((2, 4, rows, 3), (2, 4, rows, 3), (2, 4, rows, 2), (2, rows, 5)):
+    by_head = (2, 4, rows)
+    for shape in ((*by_head, 3), (*by_head, 3), (*by_head, 2), (2, rows, 5)):
         tensors.append(torch.randn(shape, generator=generator, dtype=torch.double))
     return tuple(tensors)  # type: ignore[return-value]
 
@@ -115,7 +116,8 @@ def test_the_threshold_excludes_beyond_its_radius(threshold: float) -> None:
     x = torch.zeros(1, 3, 5, dtype=torch.double)
     x[0, 1, 0] = span.radius * 0.999 * span.sigma[0].item()
     x[0, 2, 0] = span.radius * 1.001 * span.sigma[0].item()
-    weights = span.weigh(torch.zeros(1, 1, 3, 3), Locations(x, x)).softmax(-1)[0, 0, 0]
+    scores = span.weigh(torch.zeros(1, 1, 3, 3), Locations(x, x))
+    weights = scores.softmax(-1)[0, 0, 0]
     assert weights[1] > 0
     assert weights[2] == 0
     assert span.near_fraction(x[0]) == pytest.approx(7 / 9)

@@ -89,13 +89,11 @@ def _bound(trained: TrainedNPT, batch: QueryBatch) -> float:
 
 def _near_fractions(trained: TrainedNPT, batch: QueryBatch) -> list[float]:
     """Fractions of the pairs of rows that blocks with a span attend to."""
-    fractions = []
-    for block in trained.model.blocks:
-        span = getattr(block, "span", None)
-        if span is not None:
-            located = locate(batch.inputs, trained.model.layout)
-            fractions.append(span.near_fraction(located[0]))
-    return fractions
+    spans = [block.span for block in trained.model.blocks if block.span is not None]
+    if not spans:
+        return []
+    located = locate(batch.inputs, trained.model.layout)
+    return [span.near_fraction(located[0]) for span in spans]  # type: ignore[union-attr, operator]
 
 
 def _feature_names(query: ProbeQuery, trained: TrainedNPT) -> list[str]:

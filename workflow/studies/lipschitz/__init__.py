@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
+from npt.nn.settings import TIED_KERNELS
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
@@ -56,8 +57,9 @@ class Lipschitz(StudyKind):
     def refuse(self, settings: Mapping[str, Any]) -> str | None:
         """Refuses kernels without a bound."""
         kernel = settings["kernel"]
-        if kernel not in ("l2_tied", "l2_contractive"):
-            return f"kernel {kernel} has no bound; allowed: l2_tied, l2_contractive"
+        if kernel not in TIED_KERNELS:
+            allowed = ", ".join(TIED_KERNELS)
+            return f"kernel {kernel} has no bound; allowed: {allowed}"
         if not settings["between_datapoints"]:
             return "has no attention between datapoints"
         return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from npt.nn.block import TiedBlock
 from npt.nn.queries import query_batches
@@ -37,57 +38,38 @@ DIGITS = 3  # of errors
 class TrainedAttention:
     """Attention between datapoints of the first block, without biases, LayerNorm and scaling down.
 
-    In double precision.
-
     Attributes:
+        block: A copy of the block in double precision.
         rows: Rows of the batch.
         inputs: Inputs (r, M) of some of them.
-        query: Transposes (k, c, M) of W^Q of every head.
-        value: Transposes (k, c, M) of W^V.
-        output: Transpose (M, M) of W^O.
     """
 
     block: TiedBlock
     rows: int
     inputs: Tensor
-    query: Tensor
-    value: Tensor
-    output: Tensor
 
     @classmethod
     @torch.no_grad()
     def of(cls, query: ProbeQuery) -> TrainedAttention:
         """That of the probed model."""
         model = cast(TrainedNPT, query.model)
-        block = model.model.blocks[0]
+        block = deepcopy(model.model.blocks[0]).double().requires_grad_(False)
         assert isinstance(block, TiedBlock)
+        block.norm_attention = nn.Identity()
+        block.contraction = None
+        block.value.bias.zero_()
+        block.mix.bias.zero_()
         batch = next(query_batches(model, query.rows))
         embedded = model.model.embed(batch.inputs)  # (1, n, d, e)
         inputs = embedded[0, :ROWS].flatten(1)  # (r, M)
-        heads = (block.heads, -1)
-        query_weight = block.query.weight.unflatten(0, heads)
-        value_weight = block.value.weight.unflatten(0, heads)
         rows, _ = batch.shape
-        return cls(
-            block=block,
-            rows=rows,
-            inputs=inputs.double(),
-            query=query_weight.double(),
-            value=value_weight.double(),
-            output=block.mix.weight.double(),
-        )
+        return cls(block, rows, inputs.double())
 
     def __call__(self, x: Tensor) -> Tensor:
         """Attention of rows (r, M), with its output layer."""
-        scale = self.block.scale
-        projected = x @ self.query.transpose(1, 2)  # (k, r, c)
-        differences = projected[:, :, None] - projected[:, None]  # (k, r, r, c)
-        squares = differences.square().sum(-1)
-        probabilities = torch.softmax(-scale * squares, -1)
-        tied = scale * self.query @ self.value.transpose(1, 2)  # (k, c, c)
-        by_head = probabilities @ projected @ tied  # (k, r, c)
-        joined = by_head.transpose(0, 1).flatten(1)  # (r, M)
-        return joined @ self.output.T
+        queries, keys, values, _ = self.block.project(x[None])
+        attended = self.block.attend(queries, keys, values)
+        return self.block.mix(attended)[0]
 
     def bound(self, positions: int, norm: str = "maximum") -> float:
         """Bound of its Lipschitz constant."""

@@ -12,6 +12,7 @@ from torch import nn
 from npt.nn.encoders.positions import PixelSpan, Sinusoids, relative_coordinates, relative_index
 from npt.nn.encoders.resnet import ResNet18
 from npt.nn.encoders.siren import PixelBlock, PixelClassifier, PixelEncoder
+from npt.nn.settings import PixelSettings
 
 PUBLISHED = [
     ({"dimensions": 1, "positions": "sinusoids"}, 231_754),
@@ -28,7 +29,7 @@ def weights_of(module: nn.Module) -> int:
 
 @pytest.mark.parametrize(("options", "count"), PUBLISHED)
 def test_pixel_encoders_have_the_published_weights(options: dict[str, Any], count: int) -> None:
-    encoder = PixelEncoder(3, (8, 8), **options)
+    encoder = PixelEncoder(3, (8, 8), PixelSettings(**options))
     assert weights_of(PixelClassifier(encoder, 10)) == count
 
 
@@ -64,7 +65,8 @@ def test_sinusoids_are_of_whole_distances() -> None:
 @pytest.mark.parametrize("form", ["multiplied", "added"])
 def test_attention_in_the_middle_moves_with_the_image(form: str) -> None:
     torch.manual_seed(0)
-    encoder = PixelEncoder(1, (9, 9), span=True, threshold=0.5, form=form).eval()  # type: ignore[arg-type]
+    settings = PixelSettings(span=True, threshold=0.5, form=form)  # type: ignore[arg-type]
+    encoder = PixelEncoder(1, (9, 9), settings).eval()
     block = encoder.blocks[0]
     assert isinstance(block, PixelBlock)
     assert block.span is not None
@@ -78,7 +80,9 @@ def test_attention_in_the_middle_moves_with_the_image(form: str) -> None:
     for x in (image, shifted):
         embedded = encoder.embed(x.flatten(2).transpose(1, 2))
         outputs.append(block.attend(embedded).unflatten(1, (9, 9)))
-    assert torch.allclose(outputs[0][:, 1:7, 1:7], outputs[1][:, 2:8, 2:8], atol=1e-6)
+    inner = outputs[0][:, 1:7, 1:7]
+    moved = outputs[1][:, 2:8, 2:8]
+    assert torch.allclose(inner, moved, atol=1e-6)
 
 
 def test_a_span_is_cut_off_at_its_radius() -> None:
@@ -101,7 +105,7 @@ def test_no_distance_has_the_largest_gaussian() -> None:
 
 def test_scores_equal_their_equation() -> None:
     torch.manual_seed(0)
-    encoder = PixelEncoder(2, (3, 3)).double().eval()
+    encoder = PixelEncoder(2, (3, 3), PixelSettings()).double().eval()
     block = encoder.blocks[0]
     assert isinstance(block, PixelBlock)
     nn.init.normal_(block.key_bias)
@@ -126,8 +130,8 @@ def test_scores_equal_their_equation() -> None:
     "encoder",
     [
         ResNet18(1),
-        PixelEncoder(1, (8, 8), span=True, threshold=0.1),
-        PixelEncoder(1, (8, 8), dimensions=1, positions="sinusoids"),
+        PixelEncoder(1, (8, 8), PixelSettings(span=True, threshold=0.1)),
+        PixelEncoder(1, (8, 8), PixelSettings(dimensions=1, positions="sinusoids")),
     ],
 )
 def test_all_weights_have_finite_gradients(encoder: nn.Module) -> None:
@@ -140,4 +144,4 @@ def test_all_weights_have_finite_gradients(encoder: nn.Module) -> None:
 
 def test_sinusoids_in_two_dimensions_are_refused() -> None:
     with pytest.raises(ValueError, match="sinusoids"):
-        PixelEncoder(1, (4, 4), positions="sinusoids")
+        PixelEncoder(1, (4, 4), PixelSettings(positions="sinusoids"))
