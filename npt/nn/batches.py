@@ -5,13 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from npt.nn.inputs import PART, EncodedTable
+from npt.nn.image_table import TableData
+from npt.nn.inputs import PART
 from npt.nn.settings import NPTSettings
 from npt.table import Part
 
 
 def rows_of(
-    data: EncodedTable,
+    data: TableData,
     mode: Part,
     settings: NPTSettings,
 ) -> Tensor:
@@ -30,7 +31,7 @@ def rows_of(
 
 
 def batch_count(
-    data: EncodedTable,
+    data: TableData,
     mode: Part,
     settings: NPTSettings,
 ) -> int:
@@ -48,7 +49,7 @@ def batch_limit(mode: Part, settings: NPTSettings) -> int | None:
     return settings.evaluation_rows
 
 
-def largest_batch(data: EncodedTable, settings: NPTSettings) -> int:
+def largest_batch(data: TableData, settings: NPTSettings) -> int:
     """Rows of the largest batch in any mode, duplicates of the lookup task included."""
     rows = len(data.part)
     if settings.batch_rows is not None:
@@ -57,7 +58,7 @@ def largest_batch(data: EncodedTable, settings: NPTSettings) -> int:
 
 
 def partition(
-    data: EncodedTable,
+    data: TableData,
     mode: Part,
     settings: NPTSettings,
     generator: torch.Generator,
@@ -73,9 +74,10 @@ def partition(
         return [rows]
     stratum = data.part[rows]
     if settings.class_balanced:
-        classes = int(data.sizes[data.target])
+        targets = data.targets
+        classes = int(targets.sizes)
         in_train = stratum == PART["train"]
-        stratum = torch.where(in_train, data.codes[rows, data.target], stratum + classes)
+        stratum = torch.where(in_train, targets.codes[rows, 0], stratum + classes)
     shuffled = torch.randperm(len(rows), generator=generator, device=rows.device)
     by_stratum = shuffled[torch.argsort(stratum[shuffled], stable=True)]
     return [rows[by_stratum[batch::count]] for batch in range(count)]

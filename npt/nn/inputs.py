@@ -148,6 +148,34 @@ class EncodedTable:
         """What of it differs between trainings of one layout."""
         return self.codes, self.numbers, self.missing, self.part
 
+    @property
+    def device(self) -> torch.device:
+        """Device of the data."""
+        return self.part.device
+
+    @property
+    def columns(self) -> int:
+        """Number of columns, d."""
+        return len(self.sizes)
+
+    @property
+    def targets(self) -> EncodedTable:
+        """The target column alone."""
+        column = slice(self.target, self.target + 1)
+        return EncodedTable(
+            codes=self.codes[:, column],
+            numbers=self.numbers[:, column],
+            missing=self.missing[:, column],
+            part=self.part,
+            continuous=self.continuous[column],
+            sizes=self.sizes[column],
+            target=0,
+        )
+
+    def select(self, rows: Tensor) -> EncodedTable:
+        """A smaller table."""
+        return self.take(rows)
+
     def take(self, rows: Tensor) -> EncodedTable:
         """The rows of a batch."""
         return EncodedTable(

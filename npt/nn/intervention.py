@@ -54,11 +54,10 @@ def intervention(
 
 def _values(trained: TrainedNPT, sweep: int) -> torch.Tensor:
     """Standardised values (K,) from the largest target of the table to the smallest."""
-    data = trained.data
-    is_known = ~data.missing[:, data.target]
-    targets = data.numbers[is_known, data.target]
-    largest = float(targets.max())
-    smallest = float(targets.min())
+    targets = trained.data.targets
+    known = targets.numbers[~targets.missing]
+    largest = float(known.max())
+    smallest = float(known.min())
     return torch.linspace(
         largest,
         smallest,

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from npt.nn.batches import partition
 from npt.nn.device import MEMORY_FRACTION, evaluating, free_memory
+from npt.nn.image_table import TableData
 from npt.nn.inputs import PART, EncodedTable, Encodings, ModelInput
 from npt.nn.masking import mask
 from npt.perturbation import InputLayout, Perturbation
@@ -96,7 +97,7 @@ def _encoded(trained: TrainedNPT, inputs: ModelInput) -> ModelInput:
         return trained.model.encoded(inputs)
 
 
-def _layout(data: EncodedTable, batch: Tensor, inputs: ModelInput) -> InputLayout:
+def _layout(data: TableData, batch: Tensor, inputs: ModelInput) -> InputLayout:
     """Layout of a batch's input; a duplicate belongs to the part of its original."""
     _, rows, columns = inputs.codes.shape
     parts = data.part[batch].cpu().numpy()
@@ -112,7 +113,7 @@ def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
     """The batch of a test row in the table without the other test rows."""
     context = (trained.data.part != PART["test"]).nonzero().flatten()
     rows = torch.cat([context, context.new_tensor([row])])
-    alone = replace(trained, data=trained.data.take(rows))
+    alone = replace(trained, data=trained.data.select(rows))
     (batch,) = query_batches(alone, np.array([len(context)]))
     return batch
 
@@ -135,7 +136,7 @@ def with_other_queries(
 
 def copies_at_once(trained: TrainedNPT, rows: int) -> int:
     """Number of copies of an input with `rows` rows that one forward pass takes."""
-    cells = rows * trained.data.codes.shape[1]
+    cells = rows * trained.data.columns
     if trained.device.type == "cpu":
         return max(1, CPU_CELLS // cells)
     bytes_per_copy = cells * BYTES_PER_FEATURE * trained.settings.width

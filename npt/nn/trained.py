@@ -15,7 +15,8 @@ from npt.interface import Intervention, Prediction, Resources, RowAttention, Use
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.contexts import BatchQueries
 from npt.nn.device import device_of, evaluating
-from npt.nn.inputs import PART, EncodedTable
+from npt.nn.image_table import TableData, encoded_table
+from npt.nn.inputs import PART
 from npt.nn.intervention import intervention
 from npt.nn.model import NPT
 from npt.nn.queries import (
@@ -45,7 +46,7 @@ class TrainedNPT:
     """
 
     model: NPT
-    data: EncodedTable
+    data: TableData
     statistics: Statistics
     settings: NPTSettings
     seed: int
@@ -64,7 +65,7 @@ class TrainedNPT:
         torch.set_num_threads(resources.threads)
         device = device_of(resources.device)
         scales = statistics(table, split, transductive=settings.transductive)
-        data = EncodedTable.of(table, split, scales, device)
+        data = encoded_table(table, split, scales, device)
         model = build_model(ColumnLayout.of(table, settings), settings, seed, device).eval()
         return cls(model, data, scales, settings, seed, table.task)
 
@@ -91,7 +92,7 @@ class TrainedNPT:
     @property
     def device(self) -> torch.device:
         """Device of the network and the data."""
-        return self.data.codes.device
+        return self.data.device
 
     @property
     def target(self) -> int:
@@ -114,7 +115,7 @@ class TrainedNPT:
 
     def with_table(self, table: Table, split: Split) -> TrainedNPT:
         """The same network on another table of the same columns, with the same statistics."""
-        data = EncodedTable.of(table, split, self.statistics, self.device)
+        data = encoded_table(table, split, self.statistics, self.device)
         return replace(self, data=data)
 
     def with_settings(self, settings: NPTSettings) -> TrainedNPT:
@@ -124,7 +125,8 @@ class TrainedNPT:
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict `rows`: validation rows in validation mode, all others in test mode."""
         in_validation_mode = self._in_validation_mode(rows)
-        outputs = self.data.numbers.new_empty(len(rows), self.model.layout.target_size)
+        shape = (len(rows), self.model.layout.target_size)
+        outputs = torch.empty(shape, device=self.device)
         chosen: dict[Part, Tensor] = {
             "validation": in_validation_mode,
             "test": ~in_validation_mode,

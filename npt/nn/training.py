@@ -18,6 +18,7 @@ from npt.nn.batches import batch_count, largest_batch, partition
 from npt.nn.checkpoint import Checkpoint, written_when_terminated
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import arithmetic, autocast, prepare_blocks
+from npt.nn.image_table import TableData
 from npt.nn.inputs import EncodedTable
 from npt.nn.kernels import is_fast
 from npt.nn.kernels.lamb import FusedLamb
@@ -80,7 +81,7 @@ def trained_buffers(model: NPT) -> list[Tensor]:
 
 def train(
     model: NPT,
-    data: EncodedTable,
+    data: TableData,
     settings: NPTSettings,
     seed: int,
     *,
@@ -96,7 +97,7 @@ def train(
         metrics: Path of a CSV with a row for every evaluation.
         follow: Makes what shows the progress.
     """
-    device = data.codes.device
+    device = data.device
     state = TrainingState(build_optimiser(model, settings), trained_buffers(model))
     if checkpoint:
         state.restore(checkpoint.read())
@@ -134,7 +135,7 @@ def update(
     seed: int,
 ) -> Tensor:
     """Update `number` = 1 .. T: mask a batch and take a step down its loss, which is returned."""
-    device = batch.codes.device
+    device = batch.device
     model.train()
     image = model.layout.image
     drawn = drawn_batches(number, settings)
@@ -166,7 +167,7 @@ class LabelScores(NamedTuple):
 @torch.no_grad()
 def label_scores(
     model: NPT,
-    data: EncodedTable,
+    data: TableData,
     mode: Part,
     settings: NPTSettings,
     seed: int,
@@ -174,7 +175,7 @@ def label_scores(
 ) -> LabelScores:
     """Scores over the known targets of the mode's own rows; the loss is infinite without any."""
     model.eval()
-    device = data.codes.device
+    device = data.device
     generator = generator_for(seed, "evaluation", device, number)
     loss_sum = torch.zeros((), dtype=torch.float64, device=device)
     metric_sum = torch.zeros((), dtype=torch.float64, device=device)
@@ -209,7 +210,7 @@ class TrainingBatches:
 
     def __init__(
         self,
-        data: EncodedTable,
+        data: TableData,
         settings: NPTSettings,
         seed: int,
     ) -> None:
@@ -225,7 +226,7 @@ class TrainingBatches:
         drawn = drawn_batches(number, self.settings)
         epoch, index = divmod(drawn - 1, self.per_epoch)
         if epoch != self._epoch:
-            generator = generator_for(self.seed, "batches", self.data.codes.device, epoch)
+            generator = generator_for(self.seed, "batches", self.data.device, epoch)
             self._partition = partition(self.data, "train", self.settings, generator)
             self._epoch = epoch
         return self._partition[index]

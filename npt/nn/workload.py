@@ -74,8 +74,9 @@ def _memory(shape: Shape, settings: NPTSettings, size: TableSize) -> float:
     weights = WEIGHT_COPIES * FLOAT * 12 * width**2 * datapoint_blocks
     activations = 20 * FLOAT * settings.layers * shape.batch * width
     attention = 3 * FLOAT * settings.heads * shape.batch**2 * datapoint_blocks
+    table = 3 * 8 * size.cells
     if size.pixels is not None:
         of_image = encoders.activations(settings, size.columns, size.pixels)
         activations += FLOAT * shape.batch * of_image
-    table = 3 * 8 * size.cells
+        table = 2 * size.cells  # bytes of intensities, and a copy while they are encoded
     return weights + activations + attention + table
