@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from npt.data.declaration import Archive, Dataset, File, Reading, SplitRule
 from npt.data.images import frame, read_records
 from npt.table import Image
@@ -33,6 +35,18 @@ CONTENT = {
 # Means and deviations of the channels in the paper's code, in units of an intensity (0 to 255).
 CENTRE = tuple(255 * mean for mean in (0.4914, 0.4822, 0.4465))
 SCALE = tuple(255 * deviation for deviation in (0.2023, 0.1994, 0.2010))
+CLASSES = (
+    "airplane",
+    "automobile",
+    "bird",
+    "cat",
+    "deer",
+    "dog",
+    "frog",
+    "horse",
+    "ship",
+    "truck",
+)
 ROWS = 10_000
 INTENSITIES = 3 * 32 * 32
 
@@ -41,7 +55,8 @@ def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
     """50,000 train images in five parts, then 10,000 test images. The class is last."""
     for name in CONTENT:
         records = read_records(paths[name], ROWS, 1 + INTENSITIES)
-        yield frame(records[:, 1:], records[:, 0], "class")
+        names = np.array(CLASSES)[records[:, 0]]
+        yield frame(records[:, 1:], names, "class")
 
 
 FILES = tuple(

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 from scipy.stats import spearmanr
 
+from npt.data.declaration import SplitRule
 from npt.data.encoding import one_hot_features
+from npt.data.splits import splits
 from npt.interface import Resources
 from npt.nn import block as block_module
 from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
+from npt.nn.learner import NPTLearner
 from npt.nn.queries import query_batches
 from npt.nn.trained import TrainedNPT
 from tests.npt.compact.models import small_compact
+from tests.npt.nn.test_patches import SETTINGS as IMAGES
+from tests.npt.nn.test_patches import images
+from tests.rows import row as study_row
+from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import lookup_npt, small_npt
+from workflow.results.study_file import study_frame
 from workflow.studies import kinds
-from workflow.studies.attention.heads import heads, spread, standardised_ranks
+from workflow.studies.attention.gallery import queries_of_models
+from workflow.studies.attention.heads import ComparedRows, heads, spread, standardised_ranks
+from workflow.studies.attention.pictures import ATTENDED, DRAWN
 from workflow.studies.attention.tables import is_local
 from workflow.studies.query import ProbeQuery
 
@@ -190,3 +201,64 @@ def test_heads_of_a_compact_npt_are_compared_with_distances() -> None:
             nearness = spearmanr(of_head, -distances).statistic
             assert head["nearness"][place] == pytest.approx(nearness, abs=1e-4)
             assert head["untrained"][place] != head["nearness"][place]
+
+
+def test_attention_to_the_own_class_is_in_multiples_of_the_mean() -> None:
+    trained, table, split = small_npt("multiclass")
+    rows = split.test[:4]
+    measured = heads(trained, table, rows, 5)
+    by_row = {attention.row: attention for attention in trained.attention(rows)}
+    codes = table.cells[table.target]
+    for index, row in enumerate(rows.tolist()):
+        attention = by_row[row]
+        same = codes[attention.context] == codes[row]
+        for head in measured:
+            weights = attention.weights[head.layer][head.head]
+            expected = weights[same].mean() / weights.mean()
+            assert head.own_class[index] == pytest.approx(expected)
+    trained, table, split = small_npt("regression")
+    for head in heads(trained, table, rows, 5):
+        assert np.isnan(head.own_class).all()
+
+
+def test_features_are_encoded_when_they_are_asked_for() -> None:
+    trained, table, _ = small_npt("multiclass")
+    expected = one_hot_features(table, trained.statistics)
+    compared = ComparedRows(table, trained.statistics)
+    for row, others in ((3, np.array([9, 5])), (5, np.array([3, 9, 2]))):
+        features = compared.features(row, others)
+        needed = np.append(others, row)
+        assert np.array_equal(features[needed], expected[needed])
+
+
+def test_the_images_with_the_most_attention_are_drawn() -> None:
+    table = images(60)
+    split = splits(table, SplitRule(folds=4, used=1))[0]
+    settings = IMAGES.changed(updates=1)
+    learner = NPTLearner(settings, Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    kind = kinds()["attention"]
+    query = ProbeQuery(learner.trained, table, split, split.test, 0, kind.options(bins=5))
+    facts, _ = kind.probe(query)
+    queries = facts["pictures"]["queries"]
+    assert [picture["row"] for picture in queries] == split.test[:DRAWN].tolist()
+    by_row = {attention.row: attention for attention in learner.trained.attention(split.test)}
+    for picture in queries:
+        attention = by_row[picture["row"]]
+        weights = np.concatenate(list(attention.weights.values())).mean(0)
+        nearest = attention.context[np.argsort(-weights)[:ATTENDED]]
+        assert [attended["row"] for attended in picture["attended"]] == nearest.tolist()
+        relative = [attended["relative"] for attended in picture["attended"]]
+        assert relative == pytest.approx(np.sort(weights / weights.mean())[::-1][:5], abs=0.01)
+        for shown in (picture, *picture["attended"]):
+            pixels = np.delete(table.values[shown["row"]], table.target)
+            assert np.array_equal(shown["intensities"], pixels)
+            assert shown["class"] == ("left", "right")[int(table.truth[shown["row"]])]
+    study = study_frame([study_row("npt", dataset="mnist", **facts)], "heads")
+    (drawn,) = queries_of_models(study).values()
+    assert len(drawn) == DRAWN
+    figure = kind.figure("attention", study, SCORING)
+    titles = [axis.get_title() for axis in figure.axes]
+    for picture in queries:
+        assert f"query: {picture['class']}" in titles
+    plt.close(figure)

@@ -13,10 +13,11 @@ from workflow.config.scoring import Scoring
 from workflow.report.drawing import PAGE, pyplot
 from workflow.report.statistics import MODEL, without_failures
 from workflow.report.titles import dataset_title, method_title
+from workflow.studies.attention.gallery import draw_gallery, gallery_height, queries_of_models
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 LINE_HEIGHT, MARGIN = 1.5, 0.5  # inches
 SMALLEST = 2.0**-8
@@ -40,16 +41,28 @@ class Maps:
 
 
 def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """For each model the map of its most local head, and the profile of every head."""
+    """For each model the map of its most local head, and the profile of every head.
+
+    For images, those with the most attention follow.
+    """
     models = attention_maps(study)
+    gallery = queries_of_models(study)
+    map_height = LINE_HEIGHT * max(1, len(models)) + MARGIN
+    height = map_height + gallery_height(gallery)
+    figure = pyplot().figure(figsize=(PAGE, height), layout="constrained")
+    if not gallery:
+        _draw_maps(figure, models)
+        return figure
+    top, bottom = figure.subfigures(2, 1, height_ratios=(map_height, height - map_height))
+    _draw_maps(top, models)
+    draw_gallery(bottom, gallery)
+    return figure
+
+
+def _draw_maps(figure: Figure | SubFigure, models: list[Maps]) -> None:
+    """A line for each model: a map, and profiles."""
     lines = max(1, len(models))
-    figure, axes = pyplot().subplots(
-        lines,
-        2,
-        figsize=(PAGE, LINE_HEIGHT * lines + MARGIN),
-        squeeze=False,
-        layout="constrained",
-    )
+    axes = figure.subplots(lines, 2, squeeze=False)
     image = None
     for (left, right), model in zip(axes, models, strict=False):
         image = _heat_map(left, model.relative[model.nearest])
@@ -64,7 +77,7 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     if image is None:
         for axis in axes.flat:
             axis.set_axis_off()
-        return figure
+        return
     bar = figure.colorbar(
         image,
         ax=axes[:, 0],
@@ -73,8 +86,7 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
         shrink=0.8,
     )
     labels = [f"{tick:g} ×" for tick in TICKS]
-    bar.set_ticks(np.log2(TICKS), labels=labels)
-    return figure
+    bar.set_ticks(np.log2(TICKS).tolist(), labels=labels)
 
 
 def _heat_map(axis: Axes, relative: np.ndarray) -> Any:

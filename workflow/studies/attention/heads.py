@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.stats import rankdata
 
-from npt.data.encoding import one_hot_features
+from npt.data.encoding import Statistics, one_hot_features
 from npt.interface import AttentionModel
 from npt.table import Table
 
@@ -29,6 +29,8 @@ class Head:
             a positive nearness too.
         reach: Mean distance (m,) weighted by attention, over the plain mean.
         partner: Attention (m,) to the query's own duplicate in the lookup task, else NaN.
+        own_class: Attention (m,) to rows of the query's class, over their share of the context; NaN
+            for numbers.
         relative: Mean attention (m, bins) in bins of the others from near to far, where 1 is the
             mean over all others, which is what uniform attention has.
     """
@@ -39,6 +41,7 @@ class Head:
     typical: np.ndarray
     reach: np.ndarray
     partner: np.ndarray
+    own_class: np.ndarray
     relative: np.ndarray
 
 
@@ -50,7 +53,37 @@ class Measures:
     typical: float
     reach: float
     partner: float
+    own_class: float
     relative: np.ndarray
+
+
+class ComparedRows:
+    """Features and classes of a table's rows; features are encoded when they are asked for.
+
+    Attributes:
+        count: Number of rows, N.
+        classes: Class codes (N,) of the target; None for numbers.
+    """
+
+    def __init__(self, table: Table, statistics: Statistics) -> None:
+        self.count = table.rows
+        self.classes = None if table.task == "regression" else table.cells[table.target]
+        self._table = table
+        self._statistics = statistics
+        self._features: np.ndarray | None = None
+        self._is_known = np.zeros(table.rows, np.bool_)
+
+    def features(self, row: int, others: np.ndarray) -> np.ndarray:
+        """Encoded features (N, F), of which the lines of these rows are filled."""
+        needed = np.append(others, row)
+        missing = np.unique(needed[~self._is_known[needed]])
+        if self._features is None or len(missing):
+            encoded = one_hot_features(self._table.take(missing), self._statistics)
+            if self._features is None:
+                self._features = np.empty((self.count, encoded.shape[1]))  # takes no memory yet
+            self._features[missing] = encoded
+            self._is_known[missing] = True
+        return self._features
 
 
 @dataclass(frozen=True)
@@ -62,16 +95,25 @@ class Surroundings:
         distances: Squared distances (m,) of the query to the rows of its context.
         nearness: Standardised ranks (1 + r, m) of their nearness to the query and to the r further
             rows.
+        same_class: Which rows of the context (m,) have the query's class; None for numbers.
     """
 
     duplicate: int | None
     distances: np.ndarray
     nearness: np.ndarray
+    same_class: np.ndarray | None
 
     @classmethod
-    def of(cls, features: np.ndarray, row: int, context: np.ndarray, seed: int) -> Surroundings:
-        """Distances in the encoded features (N, F), to further rows drawn from the context."""
-        originals = context % len(features)
+    def of(
+        cls,
+        rows: ComparedRows,
+        row: int,
+        context: np.ndarray,
+        seed: int,
+    ) -> Surroundings:
+        """Distances of the encoded features, to further rows drawn from the context."""
+        originals = context % rows.count
+        features = rows.features(row, originals)
         further = _distinct(originals[originals != row])
         generator = np.random.default_rng((seed, row))
         count = min(FURTHER, len(further))
@@ -81,23 +123,34 @@ class Surroundings:
         for centre in (row, *drawn):
             distances.append(((of_context - features[centre]) ** 2).sum(1))
         nearness = standardised_ranks(-np.stack(distances))
-        return cls(_first(context == len(features) + row), distances[0], nearness)
+        same_class = None
+        if rows.classes is not None:
+            same_class = rows.classes[originals] == rows.classes[row]
+        return cls(
+            duplicate=_first(context == rows.count + row),
+            distances=distances[0],
+            nearness=nearness,
+            same_class=same_class,
+        )
 
     def measures(self, attention: np.ndarray, bins: int) -> Measures:
         """Compare the attention (m,) of the query with distances."""
         correlations = self.nearness @ standardised_ranks(attention)
-        typical = partner = np.nan
+        typical = partner = own_class = np.nan
         if len(correlations) > 1:
             typical = correlations[1:].mean()
         if self.duplicate is not None:
             partner = attention[self.duplicate]
+        if self.same_class is not None and self.same_class.any():
+            own_class = attention[self.same_class].mean() / attention.mean()
         reach, relative = spread(attention, self.distances, bins)
         return Measures(
-            correlations[0],
-            typical,
-            reach,
-            partner,
-            relative,
+            nearness=correlations[0],
+            typical=typical,
+            reach=reach,
+            partner=partner,
+            own_class=own_class,
+            relative=relative,
         )
 
 
@@ -108,10 +161,10 @@ def heads(
     bins: int,
 ) -> list[Head]:
     """Attention of every head between datapoints for the test rows, in their contexts."""
-    features = one_hot_features(table, model.statistics)
+    compared = ComparedRows(table, model.statistics)
     measures: dict[tuple[int, int], dict[int, Measures]] = defaultdict(dict)
     for attention in model.attention(rows):
-        surroundings = Surroundings.of(features, attention.row, attention.context, model.seed)
+        surroundings = Surroundings.of(compared, attention.row, attention.context, model.seed)
         for layer, of_layer in attention.weights.items():
             for head, weights in enumerate(of_layer):
                 measured = surroundings.measures(weights, bins)

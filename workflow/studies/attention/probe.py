@@ -8,6 +8,7 @@ import numpy as np
 
 from npt.interface import AttentionModel
 from workflow.studies.attention.heads import Head, heads
+from workflow.studies.attention.pictures import attended_images
 from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
 
@@ -28,13 +29,14 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         facts.append(_facts(head, initial))
         maps.append([rounded(line) for line in head.relative])
         arrays[f"relative_{head.layer}_{head.head}"] = head.relative
-    return {"heads": {"heads": facts}, "maps": {"rows": maps}}, arrays
+    results: Facts = {"heads": {"heads": facts}, "maps": {"rows": maps}}
+    if query.table.image:
+        pictures = attended_images(model, query.table, query.rows)
+        results["pictures"] = {"queries": pictures}
+    return results, arrays
 
 
 def _facts(head: Head, untrained: Head | None) -> Facts:
-    partner = None
-    if not np.isnan(head.partner).all():
-        partner = rounded(head.partner)
     return {
         "layer": head.layer,
         "head": head.head,
@@ -42,5 +44,13 @@ def _facts(head: Head, untrained: Head | None) -> Facts:
         "typical": rounded(head.typical),
         "untrained": None if untrained is None else rounded(untrained.nearness),
         "reach": rounded(head.reach),
-        "partner": partner,
+        "partner": _unless_empty(head.partner),
+        "own_class": _unless_empty(head.own_class),
     }
+
+
+def _unless_empty(values: np.ndarray) -> list[float | None] | None:
+    """Values as JSON has them; None without any."""
+    if np.isnan(values).all():
+        return None
+    return rounded(values)

@@ -36,15 +36,17 @@ NOTE = (
     "local if its nearness is above that by Wilcoxon's signed-rank test "
     f"(p < {LEVEL}, one-sided) over the probed rows. `Before training` is the nearness of the "
     "initial network. Reach is the mean squared distance weighted by attention, over the plain "
-    "mean. `On own duplicate` is the attention to a row's duplicate in the lookup task. The "
+    "mean. `On own class` is the mean attention to rows of the query's class, in multiples of that "
+    "to all rows. `On own duplicate` is the attention to a row's duplicate in the lookup task. The "
     "heads of an ensemble's members are counted one member after another. Layers count from 0, "
     "those between attributes included. A model without heads has one: how much each stored row "
     "counts for its prediction."
 )
 NO_HEADS = "it has no attention between datapoints"
-CORRELATIONS = ("nearness", "typical", "untrained", "reach", "partner")
+CORRELATIONS = ("nearness", "typical", "untrained", "reach", "own_class", "partner")
 HEAD_COLUMNS = [*MODEL, "fold", "layer", "head", *CORRELATIONS, "looks_near"]
 ON_DUPLICATE = "On own duplicate"
+ON_CLASS = "On own class"
 
 
 def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -54,7 +56,7 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
     tidy = framed(rows, ("heads", "tested", "local", *CORRELATIONS, "best", "best_place"))
     title = "Attention between datapoints, all heads"
     section = Section(title, _columns(tidy), (NOTE, *failure_notes(tidy)))
-    return Table(tidy, (section.without_empty(ON_DUPLICATE),))
+    return Table(tidy, (section.without_empty(ON_CLASS, ON_DUPLICATE),))
 
 
 def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
@@ -68,7 +70,7 @@ def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measures(head: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: np.array(head[name] or [np.nan], float) for name in CORRELATIONS}
+    values = {name: np.array(head.get(name) or [np.nan], float) for name in CORRELATIONS}
     return {
         "layer": head["layer"],
         "head": head["head"],
@@ -141,5 +143,6 @@ def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
         "Before training": numbers(tidy["untrained"], 2),
         "Nearest head": nearest,
         "Reach": numbers(tidy["reach"], 2),
+        ON_CLASS: numbers(tidy["own_class"], 2),
         ON_DUPLICATE: percents(tidy["partner"], 1),
     }
