@@ -178,9 +178,7 @@ def _options() -> argparse.ArgumentParser:
     options.add_argument(
         "--configurations", nargs="+", choices=[*SHAPES, *GROUPS], default=["breast_cancer"]
     )
-    options.add_argument(
-        "--ours", nargs="+", default=["float32", "bfloat16"], metavar="PRECISION[+compile]"
-    )
+    options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION[+compile]")
     options.add_argument("--without-reference", action="store_true")
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument(

@@ -26,7 +26,7 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--configuration", choices=SHAPES, default="breast_cancer")
     options.add_argument("--updates", type=int, default=100)
-    options.add_argument("--ours", nargs="+", default=["float32", "bfloat16"], metavar="PRECISION")
+    options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION")
     arguments = options.parse_args()
     device = start(arguments)
     shape = paper_shape(arguments.configuration)

@@ -12,7 +12,7 @@ import torch
 from npt.interface import UserError
 from npt.nn.kernels.compilation import exclude_uncompiled
 from npt.nn.model import NPT
-from npt.nn.settings import NPTSettings
+from npt.nn.settings import NPTSettings, Precision
 
 # Tensors that a block keeps for the backward pass, attention apart: of shape (n, d, e), and as wide
 # as its feed-forward layer.
@@ -43,6 +43,24 @@ def device_of(name: str) -> torch.device:
             f"device: {name}: torch {torch.__version__} finds no GPU; allowed: auto, cpu"
         )
     return device
+
+
+def require_precision(precision: Precision, device: torch.device) -> None:
+    """Refuse bfloat16 on a processor without instructions for it, where it is far slower.
+
+    Raises:
+        UserError: the processor has none.
+    """
+    if precision == "bfloat16" and device.type == "cpu" and not has_bfloat16():
+        raise UserError(
+            "precision: bfloat16: this processor has no instructions for it and would be many "
+            "times slower; allowed: float32"
+        )
+
+
+def has_bfloat16() -> bool:
+    """Whether the CPU multiplies matrices in bfloat16."""
+    return torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def autocast(settings: NPTSettings, device: torch.device) -> torch.autocast:

@@ -14,7 +14,7 @@ from npt.data.encoding import Statistics, statistics
 from npt.interface import Intervention, Prediction, Resources, RowAttention, UserError
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.contexts import BatchQueries
-from npt.nn.device import device_of, evaluating
+from npt.nn.device import device_of, evaluating, require_precision
 from npt.nn.image_table import TableData, encoded_table
 from npt.nn.inputs import PART
 from npt.nn.intervention import intervention
@@ -64,6 +64,7 @@ class TrainedNPT:
         """A network with initial weights, and the encoded table to train it on."""
         torch.set_num_threads(resources.threads)
         device = device_of(resources.device)
+        require_precision(settings.precision, device)
         scales = statistics(table, split, transductive=settings.transductive)
         data = encoded_table(table, split, scales, device)
         model = build_model(ColumnLayout.of(table, settings), settings, seed, device).eval()

@@ -26,7 +26,9 @@ def schema() -> Schema:
     definitions = content["$defs"]
     for method in methods().values():
         model = method.settings
-        definitions[model.__name__] = model.model_json_schema()
+        described = model.model_json_schema()
+        definitions |= described.pop("$defs", {})
+        definitions[model.__name__] = described
     settings = _by_method(_settings_of)
     variants = _by_method(_variants_of)
 

@@ -20,10 +20,13 @@ import pytest
 import torch
 
 from npt.data.encoding import statistics
+from npt.interface import Resources, UserError
 from npt.nn import checkpoint, kernels, training
+from npt.nn import device as device_module
 from npt.nn.batches import partition
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.device import has_bfloat16, require_precision
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import SOURCES
 from npt.nn.losses import tradeoff, training_loss
@@ -32,6 +35,7 @@ from npt.nn.model import NPT
 from npt.nn.optimiser import learning_rate
 from npt.nn.progress import FIELDS, Progress
 from npt.nn.settings import NPTSettings
+from npt.nn.trained import TrainedNPT
 from npt.nn.training import (
     TrainingBatches,
     TrainingState,
@@ -46,6 +50,7 @@ from npt.table import Task
 from tests.conftest import first_split, make_table
 
 CPU = torch.device("cpu")
+NEEDS_BFLOAT16 = pytest.mark.skipif(not has_bfloat16(), reason="no instructions for bfloat16")
 BATCHES = NPTSettings(
     width=8,
     layers=2,
@@ -310,7 +315,7 @@ def test_best_weights_outlive_an_interruption(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"precision": "bfloat16"},
+        pytest.param({"precision": "bfloat16"}, marks=NEEDS_BFLOAT16),
         {"recompute_activations": "always", "layers": 4},
         {"class_balanced": True, "transductive": False},
         {"batch_rows": None, "evaluate_every": 4},
@@ -526,6 +531,19 @@ def test_recomputed_activations_change_no_bit(changes: dict) -> None:
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
 
 
+def test_bfloat16_is_refused_where_it_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_module, "has_bfloat16", lambda: False)
+    cpu = torch.device("cpu")
+    require_precision("float32", cpu)
+    require_precision("bfloat16", torch.device("cuda"))
+    table = make_table("regression")
+    split = first_split(table)
+    settings = BATCHES.changed(precision="bfloat16")
+    with pytest.raises(UserError, match=r"^precision: bfloat16: .*allowed: float32$"):
+        TrainedNPT.untrained(settings, Resources(), table, split, 0)
+
+
+@NEEDS_BFLOAT16
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
 def test_bfloat16_is_near_float32(task: Task) -> None:
     losses = []
