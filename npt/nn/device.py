@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 
 import torch
 
 from npt.interface import UserError
+from npt.nn import memory
 from npt.nn.kernels.compilation import exclude_uncompiled
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings, Precision
@@ -20,8 +20,6 @@ ACTIVATIONS = 12
 WIDENED_ACTIVATIONS = 3
 MEMORY_FRACTION = 0.5
 RECOMPILE_LIMIT = 64
-CGROUP = Path("/sys/fs/cgroup")
-MEMINFO = Path("/proc/meminfo")
 
 
 def device_of(name: str) -> torch.device:
@@ -130,24 +128,4 @@ def free_memory(device: torch.device) -> float:
     """Free bytes of the device; on the CPU, of the machine or the container."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    return max(0.0, min(_free_in_machine(), _free_in_container()))
-
-
-def _free_in_machine() -> float:
-    if not MEMINFO.exists():
-        return float("inf")
-    for line in MEMINFO.read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return 1024.0 * int(line.split()[1])
-    return float("inf")
-
-
-def _free_in_container() -> float:
-    limit = CGROUP / "memory.max"
-    used = CGROUP / "memory.current"
-    if not limit.exists() or not used.exists():
-        return float("inf")
-    maximum = limit.read_text().strip()
-    if maximum == "max":
-        return float("inf")
-    return float(maximum) - float(used.read_text())
+    return memory.free()

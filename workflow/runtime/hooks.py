@@ -25,6 +25,7 @@ from workflow.runtime.folder_lock import claim
 from workflow.runtime.terminal import clock_time, install, outcomes_in, tell_address
 
 BEGUN = time.monotonic()
+NAMED = 3  # models in a note
 LARGE = 5e15  # floating-point operations, a day of a CPU core
 # Options with which Snakemake runs nothing, so that one can look at a folder in use.
 LOOKING = {
@@ -64,7 +65,7 @@ def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
         else:
             plan = kept.load()  # a job of a cluster, whatever was edited since the run began
         if snakemake.is_main_process and not _only_looks():
-            _begin(plan, dry_run=snakemake.output_settings.dryrun)
+            _begin(plan, snakemake)
             install(plan, snakemake)
     except UserError as error:
         sys.exit(f"error: {error}")
@@ -133,12 +134,13 @@ def _refuse_duplicate_keys(configfiles: Iterable[str]) -> None:
             parse(path)
 
 
-def _begin(plan: Plan, *, dry_run: bool) -> None:
-    if not dry_run:
+def _begin(plan: Plan, snakemake: Any) -> None:
+    if not snakemake.output_settings.dryrun:
         claim(Path.cwd())
         if "--no-hooks" in sys.argv:
             kept.keep(plan)
-    for note in _notes(plan):
+    notes = [*_notes(plan), *_notes_of_memory(plan, snakemake.global_resources.get("mem_mb"))]
+    for note in notes:
         print(f"note: {note}", file=sys.stderr)
 
 
@@ -151,6 +153,34 @@ def _notes_of_batches(plan: Plan) -> Iterator[str]:
             if dataset.rows > BATCH_ROWS == run.settings["batch_rows"]:
                 yield f"{name}: about {dataset.rows:,} rows; NPT takes {BATCH_ROWS:,} at a time"
                 break
+
+
+def _notes_of_memory(plan: Plan, available: Any) -> Iterator[str]:
+    """Runs that are forecast to need more memory than there is.
+
+    Args:
+        available: Snakemake's limit in megabytes, which the profile for one machine sets; None
+            without a limit.
+    """
+    if available is None:
+        return
+    megabytes = available.value
+    too_large: dict[str, float] = {}
+    for run in plan.runs.values():
+        needed = resources.run_memory(plan.dataset(run.dataset), run)
+        if needed > megabytes:
+            model = f"{run.method} on {run.dataset}"
+            too_large[model] = max(needed, too_large.get(model, 0.0))
+    if not too_large:
+        return
+    largest = sorted(too_large, key=lambda model: -too_large[model])
+    models = [f"{model} {too_large[model]:,.0f} MB" for model in largest[:NAMED]]
+    if len(largest) > NAMED:
+        models.append(f"{len(largest) - NAMED} more")
+    yield (
+        f"more than the {megabytes:,} MB of memory here is forecast: {', '.join(models)} "
+        "(each runs alone, and may be killed)"
+    )
 
 
 def _notes(plan: Plan) -> list[str]:

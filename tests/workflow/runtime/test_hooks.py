@@ -23,13 +23,14 @@ from workflow.runtime.folder_lock import claim
 CONFIG = {"folds": 0, "datasets": ["yacht"], "methods": ["knn"], "studies": {"main": {}}}
 
 
-def snakemake(*, dry_run: bool, is_main_process: bool = True) -> Any:
+def snakemake(*, dry_run: bool, is_main_process: bool = True, mem_mb: int | None = None) -> Any:
     names = ("verbose", "printshellcmds", "debug_dag")
     settings = SimpleNamespace(dryrun=dry_run, quiet=None, **dict.fromkeys(names, False))
     return SimpleNamespace(
         configfiles=[],
         is_main_process=is_main_process,
         output_settings=settings,
+        global_resources={} if mem_mb is None else {"mem_mb": SimpleNamespace(value=mem_mb)},
     )
 
 
@@ -46,6 +47,34 @@ def test_started_run_keeps_its_plan() -> None:
     hooks.started(jobs, CONFIG)
     assert kept.load() == jobs.plan
     assert parse(Path(paths.CONFIG)) == CONFIG
+
+
+@pytest.mark.parametrize(
+    ("mem_mb", "note"),
+    [
+        (
+            510,
+            "note: more than the 510 MB of memory here is forecast: knn on higgs 20,916 MB, "
+            "linear on higgs 20,916 MB, knn on protein 529 MB, 1 more (each runs alone, and may be "
+            "killed)\n",
+        ),
+        (
+            20_000,
+            "note: more than the 20,000 MB of memory here is forecast: knn on higgs 20,916 MB, "
+            "linear on higgs 20,916 MB (each runs alone, and may be killed)\n",
+        ),
+        (21_000, ""),
+        (None, ""),
+    ],
+)
+def test_memory_that_is_not_there_is_told_before_the_start(
+    mem_mb: int | None,
+    note: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    config = {**CONFIG, "datasets": ["yacht", "protein", "higgs"], "methods": ["knn", "linear"]}
+    hooks.plan_jobs(config, snakemake(dry_run=True, mem_mb=mem_mb))
+    assert capsys.readouterr().err == note
 
 
 def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
