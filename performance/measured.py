@@ -13,6 +13,7 @@ from performance.estimator import summary
 from performance.table_columns import (
     GRID_SEARCH,
     KERNELS,
+    MANY_RESULTS,
     PREPARATION,
     PROBES,
     SPANS,
@@ -87,6 +88,11 @@ def with_winner(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"winner_text": f"loss {ours}, GridSearchCV {theirs}"}
 
 
+def many_results(rows: Rows) -> str:
+    """Steps of the workflow with many results."""
+    return markdown(rows, MANY_RESULTS)
+
+
 def probes(rows: Rows) -> str:
     """Batched probes compared with the plain loop."""
     return markdown(rows, PROBES)
@@ -158,6 +164,7 @@ MEASURED: dict[str, Callable[[Rows], str]] = {
     "npt_memory.cpu": memory,
     "grid_search.cpu": grid_search,
     "probes.cpu": probes,
+    "many_results.cpu": many_results,
     "prepare.cpu": preparation,
     "prepare.cpu forms": stored_forms,
     "estimator.cpu": estimators,

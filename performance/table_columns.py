@@ -47,6 +47,13 @@ PROBES: Columns = {
     "batched, MB": "{batched_mb:.0f}",
     "plain, MB": "{plain_mb:.0f}",
 }
+MANY_RESULTS: Columns = {
+    "results": "{results:,}",
+    "files": "{files:,}",
+    "step": "{step}",
+    "seconds": "{seconds:.1f}",
+    "peak, MB": "{peak_mb:,.0f}",
+}
 KERNELS: Columns = {
     "kernel": "{kernel}",
     "rows": "{rows:,}",

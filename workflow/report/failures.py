@@ -11,14 +11,14 @@ import pandas as pd
 from workflow.config.folds import format_folds
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted
-from workflow.report.statistics import missing_reason
+from workflow.report.statistics import missing_reason, tasks_of
 
 
 def failures(studies: Mapping[str, pd.DataFrame], scoring: Scoring) -> list[str]:
     """A line for the folds of a run that lack a result for the same reason."""
     folds: dict[tuple[str, str], list[int]] = defaultdict(list)
     for name, study in studies.items():
-        for row in study.to_dict("records"):
+        for row in _without_metric(study, scoring).to_dict("records"):
             reason = missing_reason(row, scoring.metrics[row["task"]])
             if reason:
                 folds[_run(name, row), reason].append(row["fold"])
@@ -28,6 +28,16 @@ def failures(studies: Mapping[str, pd.DataFrame], scoring: Scoring) -> list[str]
         shown = format_folds(numbers).replace("_", ", ")
         lines.append(f"{run}, {noun} {shown}: {reason}")
     return lines
+
+
+def _without_metric(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
+    """Rows that failed, or lack the metric of their task."""
+    lacks_metric = study["status"] != "ok"
+    for task in tasks_of(study):
+        column = f"test_{scoring.metrics[task]}"
+        if column in study:
+            lacks_metric |= (study["task"] == task) & study[column].isna()
+    return study[lacks_metric]
 
 
 def results_line(studies: Mapping[str, pd.DataFrame]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -36,10 +37,10 @@ def settings_section(studies: Iterable[pd.DataFrame]) -> Section:
 def most_frequent(chosen: Sequence[dict[str, Any]]) -> str:
     """The most frequent settings, and the range of updates that the weights come from."""
     shown = [_shown_settings(settings) for settings in chosen]
-    most = max(shown, key=shown.count)
+    counts = Counter(shown)
+    most, times = counts.most_common(1)[0]
     parts = []
     if most:
-        times = shown.count(most)
         parts.append(f"{most} ({times} of {len(shown)} trainings)")
     updates = [settings["update"] for settings in chosen if "update" in settings]
     if updates:

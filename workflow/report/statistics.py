@@ -65,7 +65,7 @@ class ModelRows:
 
 def tasks_of(study: pd.DataFrame) -> list[Task]:
     """Tasks that occur in a study."""
-    present = set(study["task"])
+    present = set(study["task"].unique())
     return [task for task in TASKS if task in present]
 
 
@@ -82,21 +82,24 @@ def fold_means(study: pd.DataFrame) -> pd.DataFrame:
     keys = [*MODEL, "fold"]
     if not study.duplicated(keys).any():
         return study
-    groups = study.groupby(keys, sort=False)
-    rows = [_mean_over_seeds(seeds) for _, seeds in groups]
-    return pd.DataFrame(rows, columns=study.columns)
+    numbers = study.select_dtypes("number").columns.drop(["fold", "seed"])
+    means = study.groupby(keys, sort=False)[list(numbers)].mean(skipna=False)
+    rows = study.drop_duplicates(keys).set_index(keys)
+    for name in numbers:
+        rows[name] = means[name]
+    failed = _first_failures(study, keys)
+    others = rows.drop(failed.index)
+    joined = pd.concat([others, failed]).reindex(rows.index)
+    return joined.reset_index()[list(study.columns)]
 
 
-def _mean_over_seeds(seeds: pd.DataFrame) -> dict[Any, Any]:
-    failed = seeds[seeds["status"] != "ok"]
-    if len(failed):
-        first = failed.iloc[0].to_dict()
-        return {**first, "reason": f"seed {first['seed']}: {first['reason']}"}
-    first = seeds.iloc[0].to_dict()
-    numbers = seeds.select_dtypes("number")
-    numbers = numbers.drop(columns=["fold", "seed"])
-    means = numbers.mean(skipna=False)
-    return {**first, **means.to_dict()}
+def _first_failures(study: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The first failed row of every model and fold, whose reason names the seed."""
+    failed = study[study["status"] != "ok"].drop_duplicates(keys)
+    reasons: list[str] = []
+    for seed, reason in zip(failed["seed"], failed["reason"], strict=True):
+        reasons.append(f"seed {seed}: {reason}")
+    return failed.assign(reason=reasons).set_index(keys)
 
 
 def seed_deviation(rows: pd.DataFrame, column: str) -> float:

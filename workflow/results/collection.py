@@ -40,6 +40,7 @@ from workflow.results.sources import (
 )
 from workflow.results.study_file import read_collected
 
+KEPT = 100  # files in memory; the rows of a file follow each other
 Content = TypeVar("Content")
 DatasetFold = tuple[str, int]
 
@@ -80,7 +81,7 @@ class Collected:
 
 
 class Collector:
-    """Collects the studies of a plan; each dataset and each file is read once."""
+    """Collects the studies of a plan; each dataset is read once, and a file for all its rows."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -146,7 +147,7 @@ class Collector:
 
     def _only_row(self, source: Source, expected: Expected) -> Row:
         key = (expected.key, expected.seed, expected.fold)
-        rows = [row for row in self._rows.read(source.rows) if row.key == key]
+        rows = self._rows.read(source.rows).get(key, [])
         if len(rows) != 1:
             identity = f"{expected.key} fold {expected.fold}"
             raise UserError(f"{source.rows}: {len(rows)} rows of {identity}")
@@ -200,9 +201,7 @@ class Collector:
     def _rows_of_unknown_method(
         self, key: Key, source: Source, prepared: Prepared
     ) -> Iterable[Row]:
-        for row in self._rows.read(source.rows):
-            if row.key != key:
-                continue
+        for row in self._rows.read(source.rows).get(key, []):
             require_free_name(row, str(source.rows))
             require_data(row, prepared, source.rows)
             external_row = row.changed({"source": source.folder})
@@ -223,19 +222,29 @@ class Collector:
         )
 
 
-def _read(path: Path) -> list[Row]:
+def _read(path: Path) -> dict[Key, list[Row]]:
     """Rows of a run, or of a collected study."""
-    return read_collected(path) if is_csv(str(path)) else read_rows(path)
+    rows = read_collected(path) if is_csv(str(path)) else read_rows(path)
+    by_key: dict[Key, list[Row]] = {}
+    for row in rows:
+        by_key.setdefault(row.key, []).append(row)
+    return by_key
 
 
 class _Files(Generic[Content]):
-    """Contents of files, each read once."""
+    """Contents of the files that were read last."""
 
     def __init__(self, read: Callable[[Path], Content]) -> None:
         self._read = read
         self._contents: dict[Path, Content] = {}
 
     def read(self, path: Path) -> Content:
-        if path not in self._contents:
-            self._contents[path] = self._read(path)
-        return self._contents[path]
+        if path in self._contents:
+            content = self._contents.pop(path)
+        else:
+            content = self._read(path)
+        self._contents[path] = content  # the last in order
+        if len(self._contents) > KEPT:
+            oldest = next(iter(self._contents))
+            del self._contents[oldest]
+        return content

@@ -12,7 +12,7 @@ import pytest
 from baselines import methods
 from npt.provenance import ROOT
 from workflow.config.reading import read
-from workflow.planning import paths
+from workflow.planning import outdated, paths
 from workflow.planning.outdated import outdated_folders
 from workflow.planning.plan import Plan
 from workflow.planning.revision import FITTING, probe_sources, revision
@@ -129,3 +129,24 @@ def test_results_of_other_revisions_are_listed(
     for path in revisions:
         Path(path).write_text("not JSON")
     assert outdated_folders(plan) == []
+
+
+def test_some_of_many_results_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = Plan.of(read({**CONFIG, "seeds": "0-349", "studies": {"main": {}}}))
+    for stem in plan.runs:
+        path = Path(paths.run_rows(stem))
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"revision": revision(methods()["knn"])}) + "\n")
+    read_files: list[Path] = []
+    revision_of = outdated._revision_of
+
+    def recorded(path: Path) -> str:
+        read_files.append(path)
+        return revision_of(path)
+
+    monkeypatch.setattr(outdated, "_revision_of", recorded)
+    assert outdated_folders(plan) == []
+    assert outdated.MOST_READ / 2 < len(set(read_files)) <= outdated.MOST_READ
+    read_files[-1].write_text('{"revision": "0"}\n')
+    assert outdated_folders(plan) == ["results/runs/*/knn"]
