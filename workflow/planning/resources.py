@@ -14,6 +14,8 @@ from workflow.planning.run import Run
 TRAIN_FRACTION = 0.7  # of the rows
 LIBRARIES_MB = 500  # a Python process that has imported torch and the like
 CPU_RATE = 6e10  # operations a second of a core in large updates, see docs/performance.md
+SMALL_UPDATE = 5e10  # operations, milliseconds of a GPU, in about a thousand launches
+SMALL_MB = 2000
 MARGIN = 1.5
 MEMORY_STEP = 500  # megabytes
 
@@ -56,6 +58,17 @@ def run_flop(dataset: Dataset | CustomDataset, run: Run) -> float:
     """Floating-point operations of the trainings of a run; 0 if only measurements know."""
     of_fold = sum(work.training_flop for work in run_workloads(dataset, run))
     return len(run.folds) * of_fold
+
+
+def shares_gpu(dataset: Dataset | CustomDataset, run: Run) -> bool:
+    """Whether a GPU mostly waits for the next operation of a training, so that others can share it.
+
+    By the operations of an update, and by its memory.
+    """
+    workloads = run_workloads(dataset, run)
+    return bool(workloads) and all(
+        work.update_flop <= SMALL_UPDATE and work.memory_mb <= SMALL_MB for work in workloads
+    )
 
 
 def run_memory(dataset: Dataset | CustomDataset, run: Run) -> float:

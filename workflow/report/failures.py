@@ -35,8 +35,10 @@ def _without_metric(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     lacks_metric = study["status"] != "ok"
     for task in tasks_of(study):
         column = f"test_{scoring.metrics[task]}"
-        if column in study:
-            lacks_metric |= (study["task"] == task) & study[column].isna()
+        if column not in study:
+            continue
+        of_task = study["task"] == task
+        lacks_metric |= of_task & study[column].isna()
     return study[lacks_metric]
 
 

@@ -13,6 +13,7 @@ rule probe:
     threads: 1
     resources:
         gpu=1,
+        jobs_per_gpu=1,
         mem_mb=jobs.memory,
         runtime=jobs.probe_minutes,
     params:
@@ -21,7 +22,7 @@ rule probe:
     message:
         "probe {params.run} for {wildcards.study}"
     shell:
-        "python -m workflow.steps.probe --study {wildcards.study} --run {params.run} --threads {threads} > {log} 2>&1"
+        "python -m workflow.steps.probe --study {wildcards.study} --run {params.run} --threads {threads} --jobs-per-gpu {resources.jobs_per_gpu} > {log} 2>&1"
 
 
 # Of models without weights, on a CPU; a rule of its own, so that a profile can name its partition.
@@ -33,6 +34,7 @@ use rule probe as probe_baseline with:
         ),
     resources:
         gpu=0,
+        jobs_per_gpu=1,
         mem_mb=jobs.memory,
         runtime=jobs.probe_minutes,
 

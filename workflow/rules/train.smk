@@ -13,6 +13,7 @@ rule train:
     threads: 1
     resources:
         gpu=1,
+        jobs_per_gpu=1,
         mem_mb=jobs.memory,
         runtime=jobs.minutes,
     params:
@@ -21,7 +22,7 @@ rule train:
     message:
         "train {params.run}"
     shell:
-        "python -m workflow.steps.run --run {params.run} --threads {threads} > {log} 2>&1"
+        "python -m workflow.steps.run --run {params.run} --threads {threads} --jobs-per-gpu {resources.jobs_per_gpu} > {log} 2>&1"
 
 
 rule fit:

@@ -14,6 +14,7 @@ from npt.interface import Resources, Savable, Trial
 from npt.metrics import METRICS, PAPER_METRICS
 from workflow.planning import paths
 from workflow.planning.kept import load
+from workflow.planning.resources import shares_gpu
 from workflow.report.cells import formatted, metric_decimals
 from workflow.results.earlier import earlier_folds
 from workflow.results.fitting import FittedFold, fit_fold
@@ -37,6 +38,9 @@ def main() -> None:
     options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
     options.add_argument(
+        "--jobs-per-gpu", type=int, default=1, help="small trainings that may share a GPU"
+    )
+    options.add_argument(
         "--checkpoint-minutes",
         type=float,
         default=MINUTES,
@@ -44,10 +48,12 @@ def main() -> None:
     )
     arguments = options.parse_args()
     limit_threads(arguments.threads)
-    job = Job.of(load(), arguments.run)
+    plan = load()
+    job = Job.of(plan, arguments.run)
     device = arguments.device
     if job.method.saves_weights:
-        device = gpu_lock.device(device)
+        is_small = shares_gpu(plan.dataset(job.run.dataset), job.run)
+        device = gpu_lock.device(device, places=arguments.jobs_per_gpu, is_small=is_small)
     resources = Resources(
         threads=arguments.threads,
         device=device,
