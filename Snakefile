@@ -49,7 +49,7 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
-    hooks.started(jobs, config)
+    hooks.started(jobs, config, workflow)
 
 
 onsuccess:

@@ -19,10 +19,11 @@ rule probe:
     params:
         run=jobs.stem,
         fingerprint=jobs.probe_fingerprint,
+        libraries=jobs.libraries,
     message:
         "probe {params.run} for {wildcards.study}"
     shell:
-        "python -m workflow.steps.probe --study {wildcards.study} --run {params.run} --threads {threads} --jobs-per-gpu {resources.jobs_per_gpu} > {log} 2>&1"
+        "python -m workflow.runtime.step {params.libraries} probe --study {wildcards.study} --run {params.run} --threads {threads} --jobs-per-gpu {resources.jobs_per_gpu} > {log} 2>&1"
 
 
 # Of models without weights, on a CPU; a rule of its own, so that a profile can name its partition.

@@ -21,7 +21,9 @@ from workflow.planning.outdated import has_old_layout, outdated_folders
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 from workflow.planning.unused import notes_of_unused
+from workflow.runtime import step_server
 from workflow.runtime.folder_lock import claim
+from workflow.runtime.step import FOLDER
 from workflow.runtime.terminal import clock_time, install, outcomes_in, tell_address
 
 BEGUN = time.monotonic()
@@ -74,13 +76,18 @@ def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
     return Jobs(plan)
 
 
-def started(jobs: Jobs, config: Mapping[str, Any]) -> None:
-    """Keep the plan for the steps, and the configuration for readers."""
+def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
+    """Keep the plan for the steps, and the configuration for readers.
+
+    Steps on this machine share the import of their libraries.
+    """
     try:
         kept.keep(jobs.plan)
         kept.keep_config(config)
     except OSError as error:
         sys.exit(f"error: {error.filename or paths.PLAN}: {error.strerror}")
+    if snakemake.local_exec:
+        step_server.offer()
 
 
 def finished() -> None:
@@ -122,6 +129,7 @@ def _only_looks() -> bool:
 
 def _set_up_environment() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.pop(FOLDER, None)  # of a run on another machine, whose job this is
     logging.raiseExceptions = False  # a full disk would bury the error under logging's tracebacks
     programs = Path(sys.executable).parent
     os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"
