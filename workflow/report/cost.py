@@ -33,8 +33,9 @@ COLUMNS = [
 ROWS = ["train_rows", "validation_rows", "test_rows"]
 NOTE = (
     "Means over the folds that have a result. Prediction is of the validation and test rows. "
-    "Memory is the largest peak of the whole process, GPU memory what PyTorch held. The first "
-    "fold of a job also loads its libraries. Configurations that one model serves share its fit. "
+    "Memory is the largest peak of the whole process, GPU memory what PyTorch held. Libraries "
+    "that a process shares with others count where it uses them. The first fold of a job may also "
+    "load libraries. Configurations that one model serves share its fit. "
     "The selected model is not refitted."
 )
 PAPER_NOTE = (

@@ -58,4 +58,4 @@ rule collect:
     message:
         "collect {wildcards.study}"
     shell:
-        "python -m workflow.steps.collect --study {wildcards.study} > {log} 2>&1"
+        "python -m workflow.runtime.step none collect --study {wildcards.study} > {log} 2>&1"

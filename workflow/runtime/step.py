@@ -33,7 +33,7 @@ def main() -> NoReturn:
     """Run the step; the process ends as the step does."""
     libraries, step, *arguments = sys.argv[1:]
     server = None
-    if _has_one_thread(arguments):
+    if not _has_threads(arguments):
         server = _connected(libraries)
     if server is None or not _accepts(server, step, arguments):
         module = f"workflow.steps.{step}"
@@ -45,7 +45,8 @@ def main() -> NoReturn:
         sys.exit("error: the process that had forked this step was killed; run again to resume")
     (code,) = STATUS.unpack(answer)
     if code < 0:
-        signal.signal(-code, signal.SIG_DFL)
+        if -code in FORWARDED:
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     sys.exit(code)
 
@@ -64,11 +65,12 @@ def newest_source() -> int:
     return newest
 
 
-def _has_one_thread(arguments: Sequence[str]) -> bool:
+def _has_threads(arguments: Sequence[str]) -> bool:
+    """Whether a step has several threads, which its libraries must know when they are loaded."""
     if "--threads" not in arguments:
         return False
-    place = list(arguments).index("--threads") + 1
-    return list(arguments[place : place + 1]) == ["1"]
+    place = arguments.index("--threads") + 1
+    return arguments[place : place + 1] != ["1"]
 
 
 def _connected(libraries: str) -> socket.socket | None:

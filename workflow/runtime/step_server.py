@@ -3,7 +3,7 @@
 Importing torch takes longer than many a step. A server starts with the first step that needs its
 libraries, and ends with the run. A step in a fork has the arguments, environment, folder and
 outputs of the process that asks for it, and is killed with it. Servers are for Linux, for steps of
-one thread, and for the code as it was when they started; all other steps start as usual.
+one thread, and for the code as it was when they started. All other steps start as usual.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import socket
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -38,10 +39,12 @@ from workflow.runtime.step import (
     socket_path,
 )
 
-STEPS = ("run", "probe")
+# First what a step imports at its start, then what it imports once its threads are limited.
+STEPS = ("run", "probe", "collect")
 MODULES = {
     "torch": ("npt.nn.training", "npt.nn.trained"),
     "scikit-learn": ("sklearn.ensemble", "sklearn.model_selection"),
+    "matplotlib": ("matplotlib.pyplot", "workflow.steps.show", "workflow.steps.report"),
     "none": (),
 }
 RUN = "run"  # a file that the run locks until it ends
@@ -80,17 +83,12 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """A step that a process asks for.
-
-    Attributes:
-        outputs: Descriptors for its output and its errors.
-    """
+    """A step that a process asks for."""
 
     step: str
     arguments: list[str]
     folder: str
     environment: dict[str, str]
-    outputs: list[int]
 
 
 class Server:
@@ -137,24 +135,34 @@ class Server:
         """Begin a step, unless the code has changed since it was imported."""
         connection, _ = self.listener.accept()
         connection.settimeout(ASKING_SECONDS)
+        outputs: list[int] = []
         try:
-            request = _receive(connection)
+            request = _receive(connection, outputs)
             connection.settimeout(None)
-            if newest_source() != self.source:
-                connection.sendall(DECLINED)
+            is_current = newest_source() == self.source
+            connection.sendall(ACCEPTED if is_current else DECLINED)
+            if is_current:
+                self._fork(connection, request, outputs)
+            else:
                 connection.close()
-                return
-            connection.sendall(ACCEPTED)
         except (OSError, ValueError):
             connection.close()
-            return
+        finally:
+            for output in outputs:
+                os.close(output)
+
+    def _fork(
+        self,
+        connection: socket.socket,
+        request: Request,
+        outputs: Sequence[int],
+    ) -> None:
+        """Do a step in a fork."""
         child = os.fork()
         if not child:
             self._leave()
             connection.close()
-            _do(request)
-        for output in request.outputs:
-            os.close(output)
+            _do(request, outputs)
         self.children[connection] = child
         self.selector.register(connection, selectors.EVENT_READ)
         self.selector.register(os.pidfd_open(child), selectors.EVENT_READ, connection)
@@ -203,14 +211,18 @@ def _import(libraries: str) -> None:
     gc.freeze()
 
 
-def _receive(connection: socket.socket) -> Request:
+def _receive(connection: socket.socket, outputs: list[int]) -> Request:
     """A request.
+
+    Args:
+        outputs: Gets the descriptors for its output and its errors.
 
     Raises:
         ValueError: it is not whole.
         OSError: nothing came.
     """
-    header, outputs, _, _ = socket.recv_fds(connection, LENGTH.size, 2)
+    header, descriptors, _, _ = socket.recv_fds(connection, LENGTH.size, 2)
+    outputs += descriptors
     if len(header) < LENGTH.size or len(outputs) != 2:
         raise ValueError("no request")
     (length,) = LENGTH.unpack(header)
@@ -220,15 +232,15 @@ def _receive(connection: socket.socket) -> Request:
         if not part:
             raise ValueError("not a whole request")
         content += part
-    return Request(**json.loads(content), outputs=list(outputs))
+    return Request(**json.loads(content))
 
 
-def _do(request: Request) -> NoReturn:
+def _do(request: Request, outputs: Sequence[int]) -> NoReturn:
     """Run a step in this fork, which ends with it."""
     code = 1
     try:
         ctypes.CDLL(None).prctl(KILL_WITH_PARENT, signal.SIGKILL)
-        for descriptor, output in enumerate(request.outputs, 1):
+        for descriptor, output in enumerate(outputs, 1):
             os.dup2(output, descriptor)
             os.close(output)
         os.chdir(request.folder)

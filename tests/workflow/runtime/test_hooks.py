@@ -30,6 +30,7 @@ def snakemake(*, dry_run: bool, is_main_process: bool = True, mem_mb: int | None
         configfiles=[],
         is_main_process=is_main_process,
         output_settings=settings,
+        local_exec=False,
         global_resources={} if mem_mb is None else {"mem_mb": SimpleNamespace(value=mem_mb)},
     )
 
@@ -44,7 +45,7 @@ def test_started_run_keeps_its_plan() -> None:
     Path(paths.RESULTS).mkdir()
     jobs = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
     assert not Path(paths.PLAN).exists()
-    hooks.started(jobs, CONFIG)
+    hooks.started(jobs, CONFIG, snakemake(dry_run=False))
     assert kept.load() == jobs.plan
     assert parse(Path(paths.CONFIG)) == CONFIG
 
@@ -81,7 +82,7 @@ def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
     """Whatever was edited since the run began."""
     Path(paths.RESULTS).mkdir()
     begun = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
-    hooks.started(begun, CONFIG)
+    hooks.started(begun, CONFIG, snakemake(dry_run=False))
     edited = {**CONFIG, "methods": ["linear"], "folds": "no number"}
     job = hooks.plan_jobs(edited, snakemake(dry_run=False, is_main_process=False))
     assert job.plan == begun.plan
