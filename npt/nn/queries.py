@@ -80,15 +80,16 @@ def query_batches(
     generator = generator_for(trained.seed, "evaluation", trained.device)
     for batch in partition(data, mode, settings, generator):
         cells = mask(data.take(batch), mode, settings, generator).cells
-        inputs = _encoded(trained, cells)
         queries = is_query[batch].nonzero().flatten()
-        if len(queries):
-            yield QueryBatch(
-                rows=batch,
-                inputs=inputs,
-                queries=queries,
-                layout=_layout(data, batch, inputs),
-            )
+        if not len(queries):
+            continue
+        inputs = _encoded(trained, cells)
+        yield QueryBatch(
+            rows=batch,
+            inputs=inputs,
+            queries=queries,
+            layout=_layout(data, batch, inputs),
+        )
 
 
 def _encoded(trained: TrainedNPT, inputs: ModelInput) -> ModelInput:
