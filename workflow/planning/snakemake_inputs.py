@@ -17,7 +17,6 @@ from workflow.planning.external_runs import external_files
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
-from workflow.runtime.step_server import libraries_of
 from workflow.studies import kinds
 
 METRICS = "npt/metrics.py"
@@ -72,8 +71,8 @@ class Jobs:
         return self._run(wildcards).fingerprint
 
     def libraries(self, wildcards: Any) -> str:
-        """Libraries of a method that a process may have imported already."""
-        return libraries_of(methods()[wildcards.method].libraries)
+        """Libraries of a method, which a process may have imported already."""
+        return ",".join(methods()[wildcards.method].libraries)
 
     def memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for a run or a probe of it.

@@ -1,7 +1,7 @@
 """Runs a step: `python -m workflow.runtime.step LIBRARIES STEP ARGUMENTS`.
 
-In a fork of a process that has imported the libraries already where there is one (`step_server`),
-else in a process of its own. It imports little, since it does little else.
+LIBRARIES are names with commas between them. The step runs in a fork of a process that has imported
+the first of them that takes long (`step_server`), or else in a process of its own.
 """
 
 from __future__ import annotations
@@ -22,6 +22,13 @@ FOLDER = "NPT_STEP_SERVERS"  # the environment's name for the folder of a run's 
 LENGTH = struct.Struct("!Q")  # of a request
 STATUS = struct.Struct("!i")  # exit code of a step; that of a signal is negative
 ACCEPTED, DECLINED = b"+", b"-"
+# What a server has imported besides the steps, by the library that takes long.
+MODULES = {
+    "torch": ("npt.nn.training", "npt.nn.trained"),
+    "scikit-learn": ("sklearn.ensemble", "sklearn.model_selection"),
+    "matplotlib": ("matplotlib.pyplot", "workflow.steps.show", "workflow.steps.report"),
+    "none": (),
+}
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 START_SECONDS = 60.0
 LOOK_SECONDS = 0.02
@@ -34,7 +41,7 @@ def main() -> NoReturn:
     libraries, step, *arguments = sys.argv[1:]
     server = None
     if not _has_threads(arguments):
-        server = _connected(libraries)
+        server = _connected(library_of(libraries))
     if server is None or not _accepts(server, step, arguments):
         module = f"workflow.steps.{step}"
         os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
@@ -51,9 +58,18 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-def socket_path(folder: Path, libraries: str) -> Path:
-    """Where the server with some libraries listens."""
-    return folder / f"{libraries}.socket"
+def library_of(libraries: str) -> str:
+    """The server for some libraries."""
+    names = libraries.split(",")
+    for library in MODULES:
+        if library in names:
+            return library
+    return "none"
+
+
+def socket_path(folder: Path, library: str) -> Path:
+    """Where the server with a library listens."""
+    return folder / f"{library}.socket"
 
 
 def newest_source() -> int:
@@ -73,7 +89,7 @@ def _has_threads(arguments: Sequence[str]) -> bool:
     return arguments[place : place + 1] != ["1"]
 
 
-def _connected(libraries: str) -> socket.socket | None:
+def _connected(library: str) -> socket.socket | None:
     """A connection to the server, which the first step starts; None if there is none."""
     name = os.environ.get(FOLDER)
     if not name or not Path(name).is_dir():
@@ -81,8 +97,8 @@ def _connected(libraries: str) -> socket.socket | None:
     folder = Path(name)
     connection = socket.socket(socket.AF_UNIX)
     try:
-        if _listens(folder, libraries):
-            connection.connect(str(socket_path(folder, libraries)))
+        if _listens(folder, library):
+            connection.connect(str(socket_path(folder, library)))
             return connection
     except OSError:
         pass
@@ -90,14 +106,14 @@ def _connected(libraries: str) -> socket.socket | None:
     return None
 
 
-def _listens(folder: Path, libraries: str) -> bool:
+def _listens(folder: Path, library: str) -> bool:
     """Whether a server listens; the first process that asks starts it, others wait."""
-    listening = socket_path(folder, libraries)
-    failed = folder / f"{libraries}.failed"
+    listening = socket_path(folder, library)
+    failed = folder / f"{library}.failed"
     server: subprocess.Popen[bytes] | None = None
     try:
-        (folder / f"{libraries}.starting").touch(exist_ok=False)
-        server = _start(folder, libraries)
+        (folder / f"{library}.starting").touch(exist_ok=False)
+        server = _start(folder, library)
     except FileExistsError:
         pass
     deadline = time.monotonic() + START_SECONDS
@@ -110,9 +126,9 @@ def _listens(folder: Path, libraries: str) -> bool:
     return True
 
 
-def _start(folder: Path, libraries: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "workflow.runtime.step_server", libraries]
-    with (folder / f"{libraries}.log").open("wb") as log:
+def _start(folder: Path, library: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "workflow.runtime.step_server", library]
+    with (folder / f"{library}.log").open("wb") as log:
         return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,

@@ -34,32 +34,18 @@ from workflow.runtime.step import (
     DECLINED,
     FOLDER,
     LENGTH,
+    MODULES,
     STATUS,
     newest_source,
     socket_path,
 )
 
-# First what a step imports at its start, then what it imports once its threads are limited.
 STEPS = ("run", "probe", "collect")
-MODULES = {
-    "torch": ("npt.nn.training", "npt.nn.trained"),
-    "scikit-learn": ("sklearn.ensemble", "sklearn.model_selection"),
-    "matplotlib": ("matplotlib.pyplot", "workflow.steps.show", "workflow.steps.report"),
-    "none": (),
-}
 RUN = "run"  # a file that the run locks until it ends
 LOOK_SECONDS = 2.0  # between two looks whether the run has ended
 ASKING_SECONDS = 10.0  # for a request to arrive
 KILL_WITH_PARENT = 1  # Linux's PR_SET_PDEATHSIG
 _held: list[Any] = []
-
-
-def libraries_of(libraries: tuple[str, ...]) -> str:
-    """The server for a method with some libraries."""
-    for name in MODULES:
-        if name in libraries:
-            return name
-    return "none"
 
 
 def offer() -> None:
@@ -78,10 +64,10 @@ def offer() -> None:
 
 
 def main() -> None:
-    """`python -m workflow.runtime.step_server LIBRARIES`, which `step` starts."""
-    (libraries,) = sys.argv[1:]
+    """`python -m workflow.runtime.step_server LIBRARY`, which `step` starts."""
+    (library,) = sys.argv[1:]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Server(Path(os.environ[FOLDER]), libraries).serve()
+    Server(Path(os.environ[FOLDER]), library).serve()
 
 
 @dataclass(frozen=True)
@@ -97,13 +83,13 @@ class Request:
 class Server:
     """Listens for steps, and forks for each."""
 
-    def __init__(self, folder: Path, libraries: str) -> None:
+    def __init__(self, folder: Path, library: str) -> None:
         self.folder = folder
         self.source = newest_source()
-        _import(libraries)
+        _import(library)
         self.selector = selectors.DefaultSelector()
         self.children: dict[socket.socket, int] = {}
-        self.path = socket_path(folder, libraries)
+        self.path = socket_path(folder, library)
         self.listener = socket.socket(socket.AF_UNIX)
         unready = self.path.with_suffix(".unready")
         self.listener.bind(str(unready))
@@ -202,14 +188,14 @@ class Server:
         connection.close()
 
 
-def _import(libraries: str) -> None:
-    """Import as a step does: what uses its threads comes after their limit."""
+def _import(library: str) -> None:
+    """Import as a step does: what has threads of its own comes after their limit."""
     for step in STEPS:
         importlib.import_module(f"workflow.steps.{step}")
     from workflow.runtime.command import limit_threads
 
     limit_threads(1)
-    for module in MODULES[libraries]:
+    for module in MODULES[library]:
         importlib.import_module(module)
     gc.freeze()
 
