@@ -49,6 +49,7 @@ DOCUMENTS = {
         "npt_step.cpu",
         "npt_training.cpu",
         "npt_profile.cpu",
+        "products.cpu",
         "npt_memory.cpu",
         "many_results.cpu",
     ],

@@ -16,6 +16,7 @@ from performance.table_columns import (
     MANY_RESULTS,
     PREPARATION,
     PROBES,
+    PRODUCTS,
     SPANS,
     STEP,
     STORED_FORMS,
@@ -86,6 +87,11 @@ def with_winner(row: dict[str, Any]) -> dict[str, Any]:
     ours = f"{row['validation_loss']:.6g}"
     theirs = f"{row['naive_validation_loss']:.6g}"
     return row | {"winner_text": f"loss {ours}, GridSearchCV {theirs}"}
+
+
+def products(rows: Rows) -> str:
+    """Rates of matrix products."""
+    return markdown(rows, PRODUCTS)
 
 
 def many_results(rows: Rows) -> str:
@@ -165,6 +171,7 @@ MEASURED: dict[str, Callable[[Rows], str]] = {
     "grid_search.cpu": grid_search,
     "probes.cpu": probes,
     "many_results.cpu": many_results,
+    "products.cpu": products,
     "prepare.cpu": preparation,
     "prepare.cpu forms": stored_forms,
     "estimator.cpu": estimators,

@@ -47,6 +47,15 @@ PROBES: Columns = {
     "batched, MB": "{batched_mb:.0f}",
     "plain, MB": "{plain_mb:.0f}",
 }
+PRODUCTS: Columns = {
+    "configuration": "{configuration}",
+    "rows": "{rows:,}",
+    "h": "{width:,}",
+    "weight": "{product}",
+    "GFLOP/s": "{gigaflops:.0f}",
+    "square product": "{square_gigaflops:.0f}",
+    "ratio": "{ratio:.2f}",
+}
 MANY_RESULTS: Columns = {
     "results": "{results:,}",
     "files": "{files:,}",
