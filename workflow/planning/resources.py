@@ -16,6 +16,8 @@ LIBRARIES_MB = 500  # a Python process that has imported torch and the like
 CPU_RATE = 6e10  # operations a second of a core in large updates, see docs/performance.md
 SMALL_UPDATE = 5e10  # operations, milliseconds of a GPU, in about a thousand launches
 SMALL_MB = 2000
+READING_MB = 200  # a Python process that has imported pandas and matplotlib
+ROW_MB = 0.01  # of a collected row, see docs/performance.md
 MARGIN = 1.5
 MEMORY_STEP = 500  # megabytes
 
@@ -87,6 +89,11 @@ def fitting_memory(table_cells: int) -> float:
 def preparing_memory(table_cells: int) -> float:
     """Peak memory of preparing a dataset in megabytes."""
     return LIBRARIES_MB + 10 * 8 * table_cells / 1e6
+
+
+def reading_memory(rows: int) -> float:
+    """Peak memory of collecting or showing rows in megabytes."""
+    return READING_MB + ROW_MB * rows
 
 
 def requested_memory(megabytes: float, attempt: int) -> int:

@@ -62,6 +62,18 @@ class Jobs:
         megabytes = resources.preparing_memory(cells)
         return resources.requested_memory(megabytes, attempt)
 
+    def study_memory(self, wildcards: Any, attempt: int) -> int:
+        """Megabytes for collecting or showing a study."""
+        study = self._study(wildcards)
+        megabytes = resources.reading_memory(len(study.expected))
+        return resources.requested_memory(megabytes, attempt)
+
+    def report_memory(self, wildcards: Any, attempt: int) -> int:
+        """Megabytes for the report of all studies."""
+        rows = sum(len(study.expected) for study in self.plan.studies.values())
+        megabytes = resources.reading_memory(rows)
+        return resources.requested_memory(megabytes, attempt)
+
     def stem(self, wildcards: Any) -> str:
         """Stem of a run."""
         return paths.RUN.format(**dict(wildcards.items()))

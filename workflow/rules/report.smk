@@ -14,7 +14,7 @@ for kind in jobs.kinds:
             study=patterns.studies_of_kind(jobs.plan, kind),
         localrule: True
         resources:
-            mem_mb=1000,
+            mem_mb=jobs.study_memory,
         params:
             scoring=jobs.scoring,
             preset=jobs.preset,
@@ -35,7 +35,7 @@ rule report:
         paths.log("report", "report"),
     localrule: True
     resources:
-        mem_mb=1000,
+        mem_mb=jobs.report_memory,
     params:
         contents=jobs.page_contents,
     message:

@@ -52,7 +52,7 @@ rule collect:
         paths.log("collect", "{study}"),
     localrule: True
     resources:
-        mem_mb=1000,
+        mem_mb=jobs.study_memory,
     params:
         contents=jobs.contents,
     message:

@@ -233,3 +233,14 @@ def test_memory_covers_the_measured_peak() -> None:
         requested = quick.memory(wildcards, 1)
         peak = float(row.peak_memory_mb)  # type: ignore[arg-type]
         assert peak < requested < 4 * peak
+
+
+def test_memory_of_collecting_grows_with_the_rows_and_the_attempt() -> None:
+    studies = {"main": {}, "again": {}}
+    main = Wildcards(study="main")
+    requested: list[tuple[int, int]] = []
+    for seeds in ("0", "0-9999"):
+        made = jobs(folds="0-9", methods=["knn"], seeds=seeds, studies=studies)
+        assert made.study_memory(main, 2) == 2 * made.study_memory(main, 1)
+        requested.append((made.study_memory(main, 1), made.report_memory(main, 1)))
+    assert requested == [(500, 500), (2000, 3500)]
