@@ -120,7 +120,8 @@ def _listens(folder: Path, library: str) -> bool:
     while not listening.exists():
         if server is not None and server.poll() is not None:
             failed.touch()
-        if failed.exists() or time.monotonic() > deadline:
+        has_ended = not folder.exists()  # the run, and its servers with it
+        if has_ended or failed.exists() or time.monotonic() > deadline:
             return False
         time.sleep(LOOK_SECONDS)
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -218,6 +219,23 @@ def test_a_server_that_cannot_start_is_not_waited_for(
     assert (servers / "none.failed").exists()
     started = time.monotonic()
     finish(start("constant"))
+    assert time.monotonic() - started < PATIENCE / 2
+
+
+def test_a_step_does_not_wait_for_a_run_that_has_ended(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = folder / "servers"
+    servers.mkdir()
+    (servers / "none.starting").touch()
+    monkeypatch.setenv(FOLDER, str(servers))
+    process = start("constant")
+    time.sleep(0.5)
+    assert process.poll() is None
+    shutil.rmtree(servers)
+    started = time.monotonic()
+    code, _ = finish(process)
+    assert code == 0
     assert time.monotonic() - started < PATIENCE / 2
 
 
