@@ -215,7 +215,7 @@ class TrainingState:
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self.optimiser = torch.optim.Adam(model.parameters(), foreach=True)
+        self.optimiser = torch.optim.Adam(model.parameters(), fused=True)
         self.update = 0
         self.history: list[list[float]] = []
         self.earlier_seconds = 0.0

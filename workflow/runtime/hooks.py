@@ -147,7 +147,7 @@ def _begin(plan: Plan, snakemake: Any) -> None:
         claim(Path.cwd())
         if "--no-hooks" in sys.argv:
             kept.keep(plan)
-    notes = [*_notes(plan), *_notes_of_memory(plan, snakemake.global_resources.get("mem_mb"))]
+    notes = [*_notes(plan), *_notes_of_memory(plan, _memory_limit(snakemake))]
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
 
@@ -163,16 +163,16 @@ def _notes_of_batches(plan: Plan) -> Iterator[str]:
                 break
 
 
-def _notes_of_memory(plan: Plan, available: Any) -> Iterator[str]:
-    """Runs that are forecast to need more memory than there is.
+def _memory_limit(snakemake: Any) -> float | None:
+    """Snakemake's limit in megabytes, which the profile for one machine sets; None without a limit."""
+    limit = snakemake.global_resources.get("mem_mb")
+    return None if limit is None else limit.value
 
-    Args:
-        available: Snakemake's limit in megabytes, which the profile for one machine sets; None
-            without a limit.
-    """
-    if available is None:
+
+def _notes_of_memory(plan: Plan, megabytes: float | None) -> Iterator[str]:
+    """Runs that are forecast to need more memory than there is."""
+    if megabytes is None:
         return
-    megabytes = available.value
     too_large: dict[str, float] = {}
     for run in plan.runs.values():
         needed = resources.run_memory(plan.dataset(run.dataset), run)

@@ -1,6 +1,6 @@
 """Multi-head attention over queries and keys (..., s, c) and values (..., s, c').
 
-On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for short
+On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for some short
 sequences, so there the probabilities are computed explicitly, in blocks that stay in the
 processor's cache. Where all of them together would be large, the backward pass recomputes them, so
 that memory grows linearly with the rows.
@@ -22,6 +22,7 @@ from npt.nn.kernels.compilation import uncompiled
 from npt.nn.kernels.dropout import DropoutMasks, keep_probability
 
 SHORT = 256
+FASTER_EXPLICITLY = range(4, 48)  # lengths, without dropout, on the CPU
 LANES = 16  # a softmax over a row of another length takes up to ten times as long
 BLOCK_SCORES = 2**21
 KEPT_SCORES = 2**24
@@ -64,7 +65,7 @@ def dot_product(
         return _fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
     if not queries.is_cpu:
         return _on_gpu(queries, keys, values, scale, dropout.rate if dropout else 0.0)
-    if dropout is None and keys.shape[-2] > SHORT:
+    if dropout is None and keys.shape[-2] not in FASTER_EXPLICITLY:
         return _fused(queries, keys, values, scale=scale)
     return _on_cpu(queries, keys, values, scale, dropout, kept_scores)
 
