@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from snakemake.resources import Resource
 
 from npt.interface import UserError
 from workflow.config.reading import parse
@@ -31,7 +32,7 @@ def snakemake(*, dry_run: bool, is_main_process: bool = True, mem_mb: int | None
         is_main_process=is_main_process,
         output_settings=settings,
         local_exec=False,
-        global_resources={} if mem_mb is None else {"mem_mb": SimpleNamespace(value=mem_mb)},
+        global_resources={"mem_mb": Resource("mem_mb", mem_mb)},
     )
 
 
@@ -76,6 +77,13 @@ def test_memory_that_is_not_there_is_told_before_the_start(
     config = {**CONFIG, "datasets": ["yacht", "protein", "higgs"], "methods": ["knn", "linear"]}
     hooks.plan_jobs(config, snakemake(dry_run=True, mem_mb=mem_mb))
     assert capsys.readouterr().err == note
+
+
+def test_without_a_limit_no_memory_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    run = snakemake(dry_run=True)
+    run.global_resources = {}
+    hooks.plan_jobs({**CONFIG, "datasets": ["higgs"]}, run)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
