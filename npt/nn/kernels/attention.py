@@ -62,12 +62,12 @@ def dot_product(
     if not is_fast():
         return plain_dot_product(queries, keys, values, scale, dropout, present)
     if present is not None:
-        return _fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
+        return fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
     if not queries.is_cpu:
         return _on_gpu(queries, keys, values, scale, dropout.rate if dropout else 0.0)
     if dropout is None and keys.shape[-2] not in FASTER_EXPLICITLY:
-        return _fused(queries, keys, values, scale=scale)
-    return _on_cpu(queries, keys, values, scale, dropout, kept_scores)
+        return fused(queries, keys, values, scale=scale)
+    return explicit(queries, keys, values, scale, dropout, kept_scores)
 
 
 def plain_dot_product(
@@ -110,11 +110,11 @@ def _on_gpu(
     if keys.shape[-2] <= SHORT and keys.ndim > 3 and len(keys) > 1:
         probabilities = (queries @ keys.transpose(-1, -2) * scale).softmax(-1)
         return F.dropout(probabilities, rate, rate > 0) @ values
-    return _fused(queries, keys, values, dropout_p=rate, scale=scale)
+    return fused(queries, keys, values, dropout_p=rate, scale=scale)
 
 
-def _fused(queries: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tensor:
-    """PyTorch's kernels.
+def fused(queries: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tensor:
+    """`dot_product` by PyTorch's kernels.
 
     They require equal widths of keys and values, and on a GPU multiples of eight.
     """
@@ -134,15 +134,15 @@ def _widened(x: Tensor, width: int) -> Tensor:
 
 
 @uncompiled
-def _on_cpu(
+def explicit(
     queries: Tensor,
     keys: Tensor,
     values: Tensor,
     scale: float,
-    dropout: AttentionDropout | None,
-    kept_scores: int,
+    dropout: AttentionDropout | None = None,
+    kept_scores: int = KEPT_SCORES,
 ) -> Tensor:
-    """The explicit form, over one batch of short or long sequences."""
+    """`dot_product` by explicit probabilities, over one batch of short or long sequences."""
     flat_queries, flat_keys, flat_values = (_flat(x) for x in (queries, keys, values))
     length = keys.shape[-2]
     if length <= SHORT:

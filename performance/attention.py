@@ -1,0 +1,78 @@
+"""Attention by explicit probabilities and by PyTorch's fused kernel, without dropout, by length.
+
+Each length has about as many scores. Heads lie side by side in memory, as a block has them. The two
+take turns; ratios are medians over the rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import torch
+
+from npt.nn.kernels.attention import explicit, fused
+from performance.machine import parser, seconds, start, write
+from performance.table_columns import ATTENTION, print_row, print_titles
+
+LENGTHS = (2, 3, 4, 8, 16, 32, 50, 100, 200)
+SCORES = 2**21  # of a measurement
+HEADS = 8
+Attention = Callable[..., torch.Tensor]
+
+
+def main() -> None:
+    """Command line of the benchmark."""
+    options = parser(__doc__)
+    options.add_argument("--lengths", type=int, nargs="+", default=[*LENGTHS])
+    options.add_argument("--head-widths", type=int, nargs="+", default=[8, 16, 32])
+    options.add_argument("--rounds", type=int, default=9)
+    arguments = options.parse_args()
+    device = start(arguments)
+    rows = []
+    print_titles(ATTENTION)
+    for width in arguments.head_widths:
+        for length in arguments.lengths:
+            row = measure(length, width, arguments.rounds, device)
+            print_row(row, ATTENTION)
+            rows.append(row)
+    write(arguments, "attention", rows)
+
+
+def measure(length: int, head_width: int, rounds: int, device: torch.device) -> dict[str, Any]:
+    """Times of both on sequences of a length."""
+    sequences = max(1, SCORES // (HEADS * length**2))
+    shape = (sequences, length, HEADS, head_width)
+    inputs = []
+    for _ in range(3):
+        inputs.append(torch.randn(shape, device=device, requires_grad=True))
+    scale = head_width**-0.5
+
+    def attended(attention: Attention) -> torch.Tensor:
+        by_head = [x.transpose(1, 2) for x in inputs]
+        return attention(*by_head, scale=scale).transpose(1, 2).flatten(2)
+
+    def forward(attention: Attention) -> float:
+        with torch.no_grad():
+            return seconds(lambda: attended(attention), device)
+
+    def training(attention: Attention) -> float:
+        return seconds(lambda: attended(attention).sum().backward(), device)
+
+    row: dict[str, Any] = {"length": length, "head_width": head_width, "sequences": sequences}
+    for name, timed in {"forward": forward, "training": training}.items():
+        explicit_seconds = []
+        fused_seconds = []
+        for _ in range(rounds + 1):
+            explicit_seconds.append(timed(explicit))
+            fused_seconds.append(timed(fused))
+        pairs = list(zip(explicit_seconds, fused_seconds, strict=True))[1:]  # the first warms up
+        row[f"{name}_explicit_ms"] = 1000 * min(slow for slow, _ in pairs)
+        row[f"{name}_fused_ms"] = 1000 * min(quick for _, quick in pairs)
+        row[f"{name}_ratio"] = median(slow / quick for slow, quick in pairs)
+    return row
+
+
+if __name__ == "__main__":
+    main()
