@@ -50,6 +50,7 @@ DOCUMENTS = {
         "npt_training.cpu",
         "npt_profile.cpu",
         "products.cpu",
+        "attention.cpu",
         "npt_memory.cpu",
         "many_results.cpu",
     ],

@@ -11,6 +11,7 @@ import pandas as pd
 
 from performance.estimator import summary
 from performance.table_columns import (
+    ATTENTION,
     GRID_SEARCH,
     KERNELS,
     MANY_RESULTS,
@@ -94,6 +95,11 @@ def products(rows: Rows) -> str:
     return markdown(rows, PRODUCTS)
 
 
+def attention(rows: Rows) -> str:
+    """Explicit and fused attention by length."""
+    return markdown(rows, ATTENTION)
+
+
 def many_results(rows: Rows) -> str:
     """Steps of the workflow with many results."""
     return markdown(rows, MANY_RESULTS)
@@ -172,6 +178,7 @@ MEASURED: dict[str, Callable[[Rows], str]] = {
     "probes.cpu": probes,
     "many_results.cpu": many_results,
     "products.cpu": products,
+    "attention.cpu": attention,
     "prepare.cpu": preparation,
     "prepare.cpu forms": stored_forms,
     "estimator.cpu": estimators,

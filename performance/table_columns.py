@@ -67,10 +67,10 @@ ATTENTION: Columns = {
     "head width": "{head_width}",
     "length": "{length}",
     "sequences": "{sequences:,}",
-    "training, explicit, ms": "{training_explicit_ms:.1f}",
+    "explicit, ms": "{training_explicit_ms:.1f}",
     "fused, ms": "{training_fused_ms:.1f}",
     "explicit / fused": "{training_ratio:.2f}",
-    "prediction, explicit / fused": "{forward_ratio:.2f}",
+    "the same, without gradients": "{forward_ratio:.2f}",
 }
 KERNELS: Columns = {
     "kernel": "{kernel}",
