@@ -164,7 +164,7 @@ def _notes_of_batches(plan: Plan) -> Iterator[str]:
 
 
 def _memory_limit(snakemake: Any) -> float | None:
-    """Snakemake's limit in megabytes, which the profile for one machine sets; None without a limit."""
+    """Snakemake's limit in megabytes, which the profile for one machine sets; None without one."""
     limit = snakemake.global_resources.get("mem_mb")
     return None if limit is None else limit.value
 

@@ -45,6 +45,9 @@ RUN = "run"  # a file that the run locks until it ends
 LOOK_SECONDS = 2.0  # between two looks whether the run has ended
 ASKING_SECONDS = 10.0  # for a request to arrive
 KILL_WITH_PARENT = 1  # Linux's PR_SET_PDEATHSIG
+# A machine that shuts down sends these to all processes. A server outlives its steps, which then
+# write their checkpoints.
+IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _held: list[Any] = []
 
 
@@ -66,7 +69,8 @@ def offer() -> None:
 def main() -> None:
     """`python -m workflow.runtime.step_server LIBRARY`, which `step` starts."""
     (library,) = sys.argv[1:]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in IGNORED:
+        signal.signal(number, signal.SIG_IGN)
     Server(Path(os.environ[FOLDER]), library).serve()
 
 
@@ -229,6 +233,8 @@ def _do(request: Request, outputs: Sequence[int]) -> NoReturn:
     code = 1
     try:
         ctypes.CDLL(None).prctl(KILL_WITH_PARENT, signal.SIGKILL)
+        for number in IGNORED:
+            signal.signal(number, signal.SIG_DFL)
         for descriptor, output in enumerate(outputs, 1):
             os.dup2(output, descriptor)
             os.close(output)

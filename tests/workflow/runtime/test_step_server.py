@@ -142,6 +142,18 @@ def test_signals_reach_the_fork(folder: Path, servers: Path, number: signal.Sign
         assert (folder / paths.run_checkpoint("drawn/npt/base/seed_0/folds_0")).exists()
 
 
+def test_a_server_outlives_the_step_that_is_terminated_with_it(folder: Path, servers: Path) -> None:
+    """As when a machine shuts down: the training writes its checkpoint first."""
+    process, training = begin_training(folder, servers)
+    server = server_of(training)
+    for terminated in (server, training, process.pid):
+        os.kill(terminated, signal.SIGTERM)
+    code, _ = finish(process)
+    assert code == 128 + signal.SIGTERM
+    assert is_alive(server)
+    assert (folder / paths.run_checkpoint("drawn/npt/base/seed_0/folds_0")).exists()
+
+
 def test_a_fork_is_killed_with_the_process_that_asked(folder: Path, servers: Path) -> None:
     process, training = begin_training(folder, servers)
     process.kill()
