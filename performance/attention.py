@@ -47,31 +47,50 @@ def measure(length: int, head_width: int, rounds: int, device: torch.device) -> 
     inputs = []
     for _ in range(3):
         inputs.append(torch.randn(shape, device=device, requires_grad=True))
-    scale = head_width**-0.5
 
     def attended(attention: Attention) -> torch.Tensor:
         by_head = [x.transpose(1, 2) for x in inputs]
-        return attention(*by_head, scale=scale).transpose(1, 2).flatten(2)
+        out = attention(*by_head, scale=head_width**-0.5)
+        return out.transpose(1, 2).flatten(2)
 
-    def forward(attention: Attention) -> float:
+    def forward(attention: Attention) -> None:
         with torch.no_grad():
-            return seconds(lambda: attended(attention), device)
+            attended(attention)
 
-    def training(attention: Attention) -> float:
-        return seconds(lambda: attended(attention).sum().backward(), device)
+    def training(attention: Attention) -> None:
+        attended(attention).sum().backward()
 
-    row: dict[str, Any] = {"length": length, "head_width": head_width, "sequences": sequences}
-    for name, timed in {"forward": forward, "training": training}.items():
-        explicit_seconds = []
-        fused_seconds = []
-        for _ in range(rounds + 1):
-            explicit_seconds.append(timed(explicit))
-            fused_seconds.append(timed(fused))
-        pairs = list(zip(explicit_seconds, fused_seconds, strict=True))[1:]  # the first warms up
-        row[f"{name}_explicit_ms"] = 1000 * min(slow for slow, _ in pairs)
-        row[f"{name}_fused_ms"] = 1000 * min(quick for _, quick in pairs)
-        row[f"{name}_ratio"] = median(slow / quick for slow, quick in pairs)
+    row: dict[str, Any] = {
+        "length": length,
+        "head_width": head_width,
+        "sequences": sequences,
+    }
+    for name, step in {"forward": forward, "training": training}.items():
+        times = in_turn(step, rounds, device)
+        row |= {f"{name}_{key}": value for key, value in times.items()}
     return row
+
+
+def in_turn(
+    step: Callable[[Attention], None],
+    rounds: int,
+    device: torch.device,
+) -> dict[str, float]:
+    """Least milliseconds of a step with each attention, and the median ratio of the rounds."""
+    slow = []
+    quick = []
+    for _ in range(rounds + 1):
+        slow.append(seconds(lambda: step(explicit), device))
+        quick.append(seconds(lambda: step(fused), device))
+    del slow[0], quick[0]  # the first round warms up
+    ratios = []
+    for explicit_seconds, fused_seconds in zip(slow, quick, strict=True):
+        ratios.append(explicit_seconds / fused_seconds)
+    return {
+        "explicit_ms": 1000 * min(slow),
+        "fused_ms": 1000 * min(quick),
+        "ratio": median(ratios),
+    }
 
 
 if __name__ == "__main__":
