@@ -100,11 +100,12 @@ def peak_megabytes(device: torch.device) -> float:
 
 
 def facts(device: torch.device) -> dict[str, Any]:
-    """Device, versions, code revision and command of a measurement."""
+    """Device, instructions, versions, code revision and command of a measurement."""
     module = getattr(sys.modules["__main__"].__spec__, "name", "?")
     command = ["python -m", module, *sys.argv[1:]]
     return {
         "device": device_name(device),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
         "threads": torch.get_num_threads(),
         "cores": os.cpu_count(),
         "torch": torch.__version__,
