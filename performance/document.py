@@ -47,6 +47,8 @@ DOCUMENTS = {
     ],
     "docs/performance.md": [
         "npt_step.cpu",
+        "npt_step_one_thread.cpu",
+        "npt_step_avx2.cpu",
         "npt_training.cpu",
         "npt_profile.cpu",
         "products.cpu",

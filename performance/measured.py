@@ -171,6 +171,8 @@ def estimator_summary(rows: Rows) -> str:
 
 MEASURED: dict[str, Callable[[Rows], str]] = {
     "npt_step.cpu": step,
+    "npt_step_one_thread.cpu": step,
+    "npt_step_avx2.cpu": step,
     "npt_training.cpu": training,
     "npt_profile.cpu": profile,
     "npt_memory.cpu": memory,
