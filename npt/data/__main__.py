@@ -82,7 +82,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Check a custom dataset and print its column types. "
         "The options are the keys of docs/data.md.",
     )
-    inspect.add_argument("path", help=f"file of text, .parquet, .arff or .xlsx, or {OPENML}NUMBER")
+    inspect.add_argument(
+        "path", help=f"file of text, .parquet, .arff, .xlsx or .xls, or {OPENML}NUMBER"
+    )
     inspect.add_argument("--target", required=True, help="column to predict")
     inspect.add_argument("--task", required=True, choices=get_args(CustomTask))
     optional = argparse.SUPPRESS

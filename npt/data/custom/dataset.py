@@ -56,7 +56,7 @@ class CustomDataset(Strict):
     """Identifier in paths and configurations."""
 
     path: str = ""
-    """File of text (.csv, .tsv, .txt, .data, .dat, also compressed), .parquet, .arff or .xlsx."""
+    """Text (.csv, .tsv, .txt, .data, .dat, also compressed), .parquet, .arff, .xlsx or .xls."""
 
     openml: Annotated[int, Field(ge=1)] | None = None
     """Number of a dataset of OpenML, instead of `path`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import warnings
-import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 EXCEL = (".xlsx", ".xls")
-ENDINGS = (*TEXT_ENDINGS, ".parquet", ".arff", ".xlsx")
+ENDINGS = (*TEXT_ENDINGS, ".parquet", ".arff", *EXCEL)
 ARFF_NUMBERS = ("NUMERIC", "REAL", "INTEGER")
 
 
@@ -101,12 +100,11 @@ def read_file(path: str, form: Form) -> Content:
 def _from_excel(path: Path) -> bytes:
     """The first sheet as comma-separated text."""
     import pandas as pd
+    from python_calamine import CalamineError
 
     try:
-        frame = pd.read_excel(path, header=None, dtype=object)
-    except ImportError:
-        raise UserError("needs `pip install openpyxl`; or save it as CSV") from None
-    except (ValueError, OSError, zipfile.BadZipFile) as error:
+        frame = pd.read_excel(path, header=None, dtype=object, engine="calamine")
+    except (CalamineError, ValueError, OSError) as error:
         raise UserError(f"cannot be read as Excel: {first_line(error)}; save it as CSV") from None
     return frame.to_csv(index=False, header=False).encode()
 

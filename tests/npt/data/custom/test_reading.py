@@ -39,11 +39,13 @@ def test_every_format_gives_the_same_table(tmp_path: Path) -> None:
     data = frame()
     text = data.to_csv(index=False)
     data.to_parquet(tmp_path / "my.parquet")
+    data.to_excel(tmp_path / "my.xlsx", index=False)
     (tmp_path / "my.csv.gz").write_bytes(gzip.compress(text.encode()))
     windows = "\ufeff" + text.replace("\n", "\r\n")
     paths = [
         write(tmp_path, text),
         tmp_path / "my.parquet",
+        tmp_path / "my.xlsx",
         tmp_path / "my.csv.gz",
         write(tmp_path, data.to_csv(sep="\t", index=False), "my.tsv"),
         write(tmp_path, data.to_csv(sep=";", index=False), "semicolons.csv"),
@@ -179,6 +181,8 @@ def test_far_dates_and_time_zones(tmp_path: Path) -> None:
         ("my.csv.gz", b"no"),
         ("my.parquet", b"PAR1 no"),
         ("my.arff", b"@no\n"),
+        ("my.xlsx", b"no"),
+        ("my.xls", b"no"),
         ("my.docx", b"x"),
     ],
 )
