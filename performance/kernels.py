@@ -21,7 +21,13 @@ import torch
 
 from npt.nn.kernels.attention import AttentionDropout, dot_product
 from npt.nn.kernels.dropout import DropoutMasks
-from npt.nn.kernels.local import local_attention, neighbourhoods, pairs_of, squared_distances
+from npt.nn.kernels.local import (
+    local_attention,
+    neighbourhoods,
+    pairs_of,
+    radius_of,
+    squared_distances,
+)
 from npt.nn.settings import NPTSettings
 from performance.implementations import ours
 from performance.machine import parser, seconds, start, write
@@ -40,7 +46,7 @@ COLUMNS = 7
 HEADS = 8
 HEAD_WIDTH = 32
 RATE = 0.1  # of dropout
-RADIUS = math.sqrt(-2 * math.log(0.1))
+RADIUS = radius_of(0.1)
 WIDTHS = (4.0, 1.0, 0.5, 0.25)  # sigma, in standard deviations of a column
 
 

@@ -237,7 +237,8 @@ class TiedBlock(Block):
         query, value = self._weights_by_head()
         tied = query @ value.transpose(-1, -2) * self.scale  # (k, c, c)
         values = self.by_head(keys) @ tied  # (..., k, s, c)
-        return values.transpose(-2, -3).flatten(-2) + self.value.bias  # (..., s, M)
+        joined = values.transpose(-2, -3).flatten(-2)  # (..., s, M)
+        return joined + self.value.bias.to(joined.dtype)
 
     def _weights_by_head(self) -> tuple[Tensor, Tensor]:
         """Transposes (k, c, M) of W^Q and W^V of every head."""

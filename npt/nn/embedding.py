@@ -152,7 +152,10 @@ class PatchEmbedding(nn.Module):
 
 
 class ImageEmbedding(nn.Module):
-    """An encoder's vector of every image, through a linear layer: one token."""
+    """An encoder's vector of every image, through a linear layer: one token.
+
+    With the encoder `siren`, this layer and what follows are the first half of the thesis' head.
+    """
 
     columns: Tensor
 
@@ -161,6 +164,7 @@ class ImageEmbedding(nn.Module):
         self.images = images
         self.encoder = images.build()
         self.linear = nn.Linear(self.encoder.width, width)
+        self.activation = images.activation(width)
         self.register_buffer("columns", images.columns(), persistent=False)
 
     def forward(self, inputs: ModelInput) -> Tensor:
@@ -178,7 +182,7 @@ class ImageEmbedding(nn.Module):
         if self.images.pooling > 1:
             flat = nn.functional.avg_pool2d(flat, self.images.pooling)
         vectors = self.encoder(flat).to(self.linear.weight.dtype)  # (B * n, width)
-        encodings = self.linear(vectors)  # (B * n, e)
+        encodings = self.activation(self.linear(vectors))  # (B * n, e)
         return encodings.view(*values.shape[:2], -1)  # (B, n, e)
 
     def largest_change(self, changes: Sequence[float]) -> float:

@@ -81,8 +81,12 @@ class Patches:
 
     def columns(self) -> Tensor:
         """Indices among all columns (P, p * p, c) of every patch's intensities."""
-        features = self.features()
-        return features + (features >= self.target)
+        return columns_of(self.features(), self.target)
+
+
+def columns_of(features: Tensor, target: int) -> Tensor:
+    """Indices among all columns of features, which the target is not counted among."""
+    return features + (features >= target)
 
 
 def require_intensities(image: Image, columns: Sequence[Column], target: int) -> None:

@@ -141,7 +141,7 @@ class NPTSettings(Strict):
     """Training steps."""
     batch_rows: int | None = Field(default=None, ge=3)
     """Largest number of rows of a minibatch; None takes the whole table."""
-    evaluation_rows: int | None = Field(default=None, ge=1)
+    evaluation_rows: int | None = Field(default=None, ge=2)
     """Largest number of rows of a batch in evaluation; None takes that of a minibatch."""
     class_balanced: bool = False
     """Every minibatch has the classes' train rows in proportion."""

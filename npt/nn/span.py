@@ -21,8 +21,9 @@ from torch import Tensor, nn
 from npt.interface import UserError
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
+from npt.nn.kernels import is_fast
 from npt.nn.kernels.attention import AttentionDropout, dot_product, drop
-from npt.nn.kernels.local import local_attention, squared_distances
+from npt.nn.kernels.local import local_attention, radius_of, squared_distances
 from npt.nn.settings import NPTSettings
 
 
@@ -53,7 +54,7 @@ class Span(nn.Module):
         self.log_sigma = nn.Parameter(torch.full((len(features),), math.log(start)))
         self.radius = math.inf
         if settings.span_threshold is not None:
-            self.radius = math.sqrt(-2 * math.log(settings.span_threshold))
+            self.radius = radius_of(settings.span_threshold)
         self.multiplied = settings.span_form == "multiplied"
         lengths = torch.tensor([layout.sizes[j] for j in features])
         column_of = torch.arange(len(features)).repeat_interleave(lengths)  # (f,)
@@ -77,7 +78,7 @@ class Span(nn.Module):
     ) -> Tensor:
         """Attention (B, k, m, c) of queries (B, k, m, c') to keys and values (B, k, n, ...)."""
         scaled = self._scaled(locations)
-        if self.multiplied:
+        if self.multiplied or not is_fast():
             scores = queries @ keys.transpose(-1, -2) * scale  # (B, k, m, n)
             probabilities = self._weigh(scores, scaled, present).softmax(-1)
             if dropout is not None and dropout.rate:
@@ -168,8 +169,11 @@ def feature_columns(layout: ColumnLayout) -> list[int]:
     """Columns that make up a location: all but the target.
 
     Raises:
-        UserError: the rows are images.
+        UserError: the rows are images, or have no feature.
     """
-    if layout.patches is not None:
+    if layout.image is not None:
         raise UserError("kernel: span is for columns of tables, not for images")
-    return [j for j in range(len(layout.sizes)) if j != layout.target]
+    features = [j for j in range(len(layout.sizes)) if j != layout.target]
+    if not features:
+        raise UserError("kernel: span is for tables with a feature")
+    return features

@@ -124,7 +124,10 @@ class TrainedNPT:
         return replace(self, settings=settings)
 
     def predict(self, rows: np.ndarray) -> Prediction:
-        """Predict `rows`: validation rows in validation mode, all others in test mode."""
+        """Predict `rows`: validation rows in validation mode, all others in test mode.
+
+        With `own_rows`, the batches of the test mode lack train rows, whose predictions are NaN.
+        """
         in_validation_mode = self._in_validation_mode(rows)
         shape = (len(rows), self.model.layout.target_size)
         outputs = torch.empty(shape, device=self.device)
@@ -168,8 +171,9 @@ class TrainedNPT:
         """Predict test rows, each with the other rows of its batch perturbed (paper Algorithm 1).
 
         Each query has its own copy of the batch and its own random draws. Value and mask channel of
-        a cell move together; the query row stays intact. A forward pass takes several copies, with
-        the result of one at a time. Where there is nothing to permute, such as hidden labels, the
+        a cell move together; the query row stays intact. Of images with an encoder, the encodings
+        are permuted instead of the pixels. A forward pass takes several copies, with the result of
+        one at a time. Where there is nothing to permute, such as hidden labels, the
         prediction is that of `predict`.
         """
         outputs = self._empty_outputs()

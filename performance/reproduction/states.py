@@ -25,7 +25,9 @@ OWN_COSTS = (
 )
 IMPOSSIBLE: Mapping[tuple[int, str], str] = {
     (2, "CIFAR-10"): "This NPT of the paper reads images through a convolutional encoder, whose "
-    "code is not released. `images.yaml: corruption` plans the paper's NPT with linear patches.",
+    "code, optimiser and rate are not published. `images.yaml: corruption` plans the paper's NPT "
+    "with linear patches, and `resnet_corruption` one with a ResNet-18, which permutes encodings "
+    "instead of pixels.",
     (6, ""): OWN_COSTS,
     (7, ""): OWN_COSTS,
 }

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from npt.interface import UserError
 from npt.nn.encoders.resnet import ResNet18
-from npt.nn.encoders.siren import PixelEncoder
-from npt.nn.patches import require_intensities
+from npt.nn.encoders.siren import PixelEncoder, hidden_layer
+from npt.nn.patches import columns_of, require_intensities
 from npt.nn.settings import EncoderKind, NPTSettings, PixelSettings
 from npt.table import Column, Image
 
@@ -65,8 +65,7 @@ class EncodedImages:
 
     def columns(self) -> Tensor:
         """Indices among all columns of the intensities."""
-        features = torch.arange(self.image.intensities)
-        return features + (features >= self.target)
+        return columns_of(torch.arange(self.image.intensities), self.target)
 
     def build(self) -> ResNet18 | PixelEncoder:
         """The encoder with random weights."""
@@ -74,3 +73,7 @@ class EncodedImages:
         if self.kind == "resnet18":
             return ResNet18(channels)
         return PixelEncoder(channels, self.size, self.pixels)
+
+    def activation(self, width: int) -> nn.Module:
+        """What follows the linear layer on the encoder's vectors."""
+        return hidden_layer(width) if self.kind == "siren" else nn.Identity()

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from npt.nn.kernels.local import radius_of
+
 FREQUENCY = 10.0  # omega_0 of a SIREN
 LONGEST = 10_000.0  # wavelength of the fixed sinusoids, over 2 pi
 FIRST_SIGMA = 0.3
@@ -21,8 +23,8 @@ def relative_coordinates(sizes: Sequence[int]) -> Tensor:
     """Coordinates (R, k) of all relative positions, each in [-1, 1]; 0 is no distance."""
     axes: list[Tensor] = []
     for size in sizes:
-        axis = torch.linspace(-1, 1, 2 * size - 1)
-        axes.append(axis)
+        pixels = torch.arange(1 - size, size).float()
+        axes.append(pixels / max(1, size - 1))
     return _product(axes)
 
 
@@ -125,7 +127,7 @@ class PixelSpan(nn.Module):
         farthest = [size - 1 for size in self.sizes]
         if self.threshold is None:
             return farthest
-        cut_off = math.sqrt(-2 * math.log(self.threshold))
+        cut_off = radius_of(self.threshold)
         reach: list[int] = []
         sigmas = self.sigma.abs().tolist()
         for most, sigma in zip(farthest, sigmas, strict=True):

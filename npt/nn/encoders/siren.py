@@ -56,23 +56,13 @@ class PixelEncoder(nn.Module):
         return x[:, -1]
 
 
-class PixelClassifier(nn.Module):
-    """An encoder with the thesis' head: logits (n, classes)."""
-
-    def __init__(self, encoder: PixelEncoder, classes: int) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.head = nn.Sequential(
-            nn.Linear(PIXEL_WIDTH, PIXEL_WIDTH),
-            nn.LayerNorm(PIXEL_WIDTH),
-            nn.ReLU(),
-            nn.Dropout(DROPOUT),
-            nn.Linear(PIXEL_WIDTH, classes),
-        )
-
-    def forward(self, images: Tensor) -> Tensor:
-        """Logits of images (n, C, h, w)."""
-        return self.head(self.encoder(images))
+def hidden_layer(width: int) -> nn.Sequential:
+    """What the thesis has between the two linear layers of its head: (..., E) to (..., E)."""
+    return nn.Sequential(
+        nn.LayerNorm(width),
+        nn.ReLU(),
+        nn.Dropout(DROPOUT),
+    )
 
 
 class PixelBlock(nn.Module):

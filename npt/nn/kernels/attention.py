@@ -95,6 +95,8 @@ def drop(
     key: int | None = None,
 ) -> Tensor:
     """What dropout leaves of probabilities, with a mask that is drawn again for an equal key."""
+    if not is_fast():
+        return F.dropout(probabilities, dropout.rate)
     mask = dropout.masks.kept(probabilities.shape, dropout.rate, dropout.site, part, key)
     return probabilities * mask.to(probabilities) / keep_probability(dropout.rate)
 

@@ -21,6 +21,11 @@ GROUP = 128
 EXCLUDED = -1e4
 
 
+def radius_of(threshold: float) -> float:
+    """Distance in sigmas at which a Gaussian with the maximum 1 has fallen to the threshold."""
+    return math.sqrt(-2 * math.log(threshold))
+
+
 @uncompiled
 def local_attention(
     queries: Tensor,

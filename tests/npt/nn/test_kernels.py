@@ -16,6 +16,11 @@ from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 
 KERNELS = ["dot", "l2", "l2_tied", "l2_contractive", "span"]
+FORMS: list[dict[str, Any]] = [
+    *[{"kernel": kernel} for kernel in KERNELS],
+    {"kernel": "span", "span_threshold": 0.5},
+    {"kernel": "span", "span_form": "multiplied"},
+]
 SETTINGS = NPTSettings(width=8, layers=4, heads=4, attention_dropout=0, hidden_dropout=0)
 LAYOUT = ColumnLayout((1, 3, 1, 1), (True, False, True, True), 3)
 
@@ -116,14 +121,28 @@ def test_padding_changes_nothing(kernel: str) -> None:
     assert torch.allclose(padded, model(first), atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("changes", FORMS)
 @pytest.mark.parametrize("rows", [9, 300])
-def test_fast_and_plain_forms_agree(kernel: str, rows: int) -> None:
-    model = network(kernel=kernel)
+def test_fast_and_plain_forms_agree(changes: dict[str, Any], rows: int) -> None:
+    model = network(**changes)
     x = cells(rows)
     with kernels.plain():
         expected = model(x)
     assert torch.allclose(model(x), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("changes", FORMS)
+@pytest.mark.parametrize("rows", [9, 60])
+def test_products_in_bfloat16_are_near(changes: dict[str, Any], rows: int) -> None:
+    model = network(attention_dropout=1e-9, **changes).float()
+    x = cells(rows)
+    single = ModelInput(x.codes, x.scale.float(), x.mask.float())
+    expected = model(single)
+    for mode in (model.eval(), model.train()):
+        with torch.autocast("cpu", torch.bfloat16):
+            rounded = mode(single)
+        assert torch.allclose(rounded.float(), expected, atol=0.1)
+        rounded.float().square().sum().backward()
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -11,21 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from npt.nn.block import TiedBlock, build_block
+from npt.nn.block import Block, TiedBlock, build_block
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
-from npt.nn.lipschitz import attention_bound, influence_bound, second_moment
+from npt.nn.lipschitz import attention_bound, block_bounds, influence_bound, second_moment
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network, tied_block
 from tests.npt.nn.test_patches import images
+from workflow.studies.lipschitz.experiments import (
+    bound,
+    by_distance,
+    by_product,
+    derivative_at_zero,
+    maximum_norm,
+)
 
 CHANGES = (1.0, 1.0, 0.0, 0.0)
 NORMS = {"maximum": math.inf, "euclidean": 2}
 PUBLISHED = {2: 2.11, 4: 3.41, 8: 4.89, 16: 6.53, 32: 8.32, 64: 10.23, 128: 12.24, 1000: 18.68}
 
 
-def attention_of(block: TiedBlock) -> Callable[[Tensor], Tensor]:
+def attention_of(block: Block) -> Callable[[Tensor], Tensor]:
     """Attention with its output layer."""
 
     def attention(x: Tensor) -> Tensor:
@@ -39,12 +46,65 @@ def jacobian(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     return torch.autograd.functional.jacobian(function, x).reshape(x.numel(), x.numel())
 
 
-@pytest.mark.parametrize(("positions", "bound"), PUBLISHED.items())
-def test_bound_of_one_dimension_is_the_published_one(positions: int, bound: float) -> None:
-    one = torch.ones(1, 1, 1, dtype=torch.double)
-    numbers = torch.tensor(float(positions), dtype=torch.double)
-    ours = attention_bound(one, one, one[0], numbers, scale=1.0)
-    assert ours.item() == pytest.approx(bound, abs=0.0051)
+@pytest.mark.parametrize(("positions", "published"), PUBLISHED.items())
+def test_bound_of_one_dimension_is_the_published_one(positions: int, published: float) -> None:
+    assert bound(positions) == pytest.approx(published, abs=0.0051)
+
+
+def test_bounds_of_two_heads_equal_their_formulae() -> None:
+    """Two heads of width 2 on inputs of width 4, five positions, and the scale 1/2."""
+    first = [[1.0, 0, 0, 2], [0, 1, 0, 0]]
+    second = [[0.0, 0, 3, 0], [0, 0, 0, 1]]
+    query = torch.tensor([first, second]).double()
+    value = torch.tensor([[[1.0, 1, 0, 0], [0, 0, 0, 1]], [[0, 4, 0, 0], [1, 0, 0, 0]]]).double()
+    output = torch.diag(torch.tensor([1.0, 2, 3, 5])).double()
+    # W_0(4 / e) = 0.785..., by x exp(x + 1) = 4
+    moment = second_moment(torch.tensor(5.0).double()).item()
+    assert moment * math.exp(moment + 1) == pytest.approx(4)
+    maximum = attention_bound(query, value, output, 5, scale=0.5)
+    # |W^Q'|_inf of the heads: 3 and 3; |W^Q|_inf: 2 and 3; |W^V'|_inf: 2 and 4; |W^O'|_inf: 5
+    assert maximum.item() == pytest.approx(0.5 * (4 * moment * math.sqrt(2) + 1) * 5 * 9 * 4)
+    euclidean = attention_bound(query, value, output, 5, scale=0.5, norm="euclidean")
+    # |W^Q|_2: sqrt(5) and 3; |W^V|_2: sqrt(2) and 4
+    heads = math.sqrt(25 * 2 + 81 * 16)
+    expected = 0.5 * (4 * moment + 1) * math.sqrt(5) * 5 * heads
+    assert euclidean.item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("norm", "slope"), [("none", 1.0), ("centre", 1.5)])
+def test_bounds_of_a_block_are_those_of_its_layers(norm: str, slope: float) -> None:
+    block = tied_block(4, kernel="l2_contractive", contraction=0.5, layer_norm=norm)
+    with torch.no_grad():
+        block.residual.weight.copy_(torch.diag(torch.tensor([1.0, -2, 3, 0])))
+        block.widen.weight.fill_(0.25)  # rows of 4
+        block.narrow.weight.fill_(-0.5)  # rows of 16
+    residual, attention, feed_forward = block_bounds(block, 7)
+    assert residual == 3
+    assert attention == pytest.approx(0.5 * slope)
+    assert feed_forward == pytest.approx(1 + 1.129 * 1 * 8 * slope)
+
+
+def test_the_bound_is_reached_by_a_block_of_the_identity() -> None:
+    """Residuals are passed on, and a cell's weight is its slope."""
+    model = network(kernel="l2_tied", layer_norm="none", between_attributes=False, layers=2)
+    with torch.no_grad():
+        for block in model.blocks:
+            assert isinstance(block, Block)
+            block.residual.weight.copy_(torch.eye(block.residual.in_features))
+            block.mix.weight.zero_()
+            block.narrow.weight.zero_()
+        model.embedding.weight.fill_(1.0)
+        model.head.target_weight.zero_()
+        model.head.target_weight[..., 0] = 1.0
+    own, other = influence_bound(model, 6, [0.0, 0.0, 0.0, 1.0])
+    x = cells(6)
+    visible = ModelInput(x.codes, x.scale, torch.zeros_like(x.mask))
+    moved = visible.scale.clone()
+    moved[0, 2, 3] += 1
+    before = model.predict_target(visible)[0, :, 0]
+    after = model.predict_target(ModelInput(x.codes, moved, visible.mask))[0, :, 0]
+    assert other == 0
+    assert own == pytest.approx((after - before)[2].abs().item())
 
 
 def test_the_moment_solves_its_equation() -> None:
@@ -91,45 +151,30 @@ def test_the_square_in_place_of_the_fourth_power_is_no_bound() -> None:
 
 @pytest.mark.parametrize("t", [1.0, 10.0, 100.0])
 def test_dot_products_have_no_bound(t: float) -> None:
-    x = torch.tensor([[0.0], [t]], dtype=torch.double)
-
-    def dot(x: Tensor) -> Tensor:
-        return (x @ x.T).softmax(-1) @ x
-
-    derivative = jacobian(dot, x)[0, 0].item()
+    derivative = derivative_at_zero(by_product, t)
     assert derivative == pytest.approx(0.5 + t**2 / 4, rel=1e-9)
 
 
 @pytest.mark.parametrize(("t", "norm"), [(1.0, 1.25), (10.0, 1.0), (100.0, 1.0)])
 def test_distances_have_one_at_the_same_inputs(t: float, norm: float) -> None:
-    x = torch.tensor([[0.0], [t]], dtype=torch.double)
-
-    def by_distance(x: Tensor) -> Tensor:
-        return (-(x - x.T).square()).softmax(-1) @ x
-
-    found = torch.linalg.matrix_norm(jacobian(by_distance, x), math.inf).item()
+    found = maximum_norm(by_distance, t)
     assert found == pytest.approx(norm, abs=0.01)
-    assert (
-        found
-        < attention_bound(
-            *[torch.ones(1, 1, 1).double()] * 2,
-            torch.ones(1, 1).double(),
-            torch.tensor(2.0).double(),
-            scale=1.0,
-        ).item()
-    )
+    assert found < bound(2)
 
 
 def test_keys_of_their_own_have_no_bound() -> None:
     """With W^Q = 1 and W^K = 1/2, x_1 = t / 3 is as far from its own key as from that of t."""
-
-    def untied(x: Tensor) -> Tensor:
-        return (-(x - x.T / 2).square()).softmax(-1) @ x
-
+    block = build_block(1, SETTINGS.changed(kernel="l2", layer_norm="none", heads=1)).double()
+    with torch.no_grad():
+        for layer, weight in {block.query: 1.0, block.key: 0.5, block.value: 1.0}.items():
+            layer.weight.fill_(weight)
+            layer.bias.zero_()
+        block.mix.weight.fill_(1.0)
     largest = []
     for t in (10.0, 100.0, 1000.0):
         x = torch.tensor([[t / 3], [t]], dtype=torch.double)
-        largest.append(torch.linalg.matrix_norm(jacobian(untied, x), math.inf).item())
+        derivatives = jacobian(attention_of(block), x)
+        largest.append(torch.linalg.matrix_norm(derivatives, math.inf).item())
     assert largest[1] / largest[0] == pytest.approx(100, rel=0.2)
     assert largest[2] / largest[1] == pytest.approx(100, rel=0.2)
 

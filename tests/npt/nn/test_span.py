@@ -20,6 +20,13 @@ from npt.nn.span import Locations, Span, feature_columns, locate
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network
 from tests.npt.nn.test_patches import images
 
+RESNET = {
+    "encoder": "resnet18",
+    "between_attributes": False,
+    "feature_mask": 0,
+    "tradeoff_start": 0,
+}
+
 
 def span_of(**changes: Any) -> Span:
     return Span(LAYOUT, SETTINGS.changed(kernel="span", **changes)).double()
@@ -233,9 +240,15 @@ def test_a_network_with_another_rule_treats_rows_alike(changes: dict[str, Any]) 
     assert torch.allclose(padded, model(shorter), atol=1e-12)
 
 
-def test_images_have_no_span() -> None:
+@pytest.mark.parametrize("changes", [{}, RESNET])
+def test_images_have_no_span(changes: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="kernel: span"):
-        feature_columns(ColumnLayout.of(images(), SETTINGS))
+        feature_columns(ColumnLayout.of(images(), SETTINGS.changed(**changes)))
+
+
+def test_a_target_alone_has_no_span() -> None:
+    with pytest.raises(UserError, match="with a feature"):
+        feature_columns(LAYOUT.only_target())
 
 
 @pytest.mark.parametrize(

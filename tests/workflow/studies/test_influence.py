@@ -167,3 +167,9 @@ def test_other_methods_are_refused() -> None:
     }
     with pytest.raises(UserError, match=r"studies.influence.methods.*allowed: npt$"):
         read(content)
+
+
+def test_encoded_images_are_refused() -> None:
+    refusal = KIND.refuse({"lookup": "off", "encoder": "resnet18"})
+    assert refusal == "encoder resnet18 has no bound; allowed: linear"
+    assert KIND.refuse({"lookup": "off", "encoder": "linear"}) is None

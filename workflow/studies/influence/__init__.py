@@ -1,8 +1,9 @@
 """Influence: how far can one row move the prediction of another?
 
 Attention by tied distances has a Lipschitz constant (Kim et al. 2021), so that a network without
-LayerNorm has a certificate: no change of one row moves another's prediction further. It is set
-beside the largest movement that a search finds, and the mean one under corruption.
+LayerNorm has a certificate: no change of the visible cells of one row within the range of their
+columns moves another's prediction further. It is set beside the largest movement that a search
+finds, and the mean one under corruption.
 """
 
 from __future__ import annotations
@@ -34,13 +35,16 @@ class Influence(StudyKind):
     """A kind for NPT, whose gradients and bounds it takes."""
 
     def accepts(self, method: Method) -> bool:
-        """NPT on tables alone."""
+        """NPT alone."""
         return method.name == "npt"
 
     def refuse(self, settings: Any) -> str | None:
-        """Refuses the lookup task, whose other rows are duplicates."""
+        """Refuses the lookup task, and images that are encoded before they attend."""
         if settings.get("lookup", "off") != "off":
             return "trained on the lookup task, whose other rows are duplicates"
+        encoder = settings.get("encoder", "linear")
+        if encoder != "linear":
+            return f"encoder {encoder} has no bound; allowed: linear"
         return None
 
     def forward_passes(self, options: InfluenceOptions) -> float:

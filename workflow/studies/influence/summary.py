@@ -24,6 +24,6 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
         largest = f"{row['largest_influence']:.2g}"
         clauses.append(f"{title} on {dataset_title(row['dataset'])} {largest} ({certified})")
     return (
-        "One other row moves a prediction, in standard deviations of the target, by as much as: "
-        f"{'; '.join(clauses)}."
+        "One other row moves a prediction, in standard deviations of the target or in probability, "
+        f"by as much as: {'; '.join(clauses)}."
     )

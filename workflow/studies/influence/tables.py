@@ -19,18 +19,20 @@ from workflow.studies.errors import error_of
 FACTS = ["bound", "largest_influence", "corruption", "error", "standard_error"]
 NOTE = (
     "Influence in standard deviations of the train targets, or of the predicted class's "
-    "probability. `Certified`: no change of one other row within the range of the table moves a "
-    "prediction further; the largest of the folds. It is the product of the bounds of all blocks,"
-    " exists for tied distances without LayerNorm alone, and says little unless the weights are "
-    "small. `Largest found`: by gradient ascent over one other row, which may stop at a local "
-    "maximum; the largest of the folds and probed rows. `Corruption`: mean movement when all "
-    "other rows are permuted column by column. `Error`: RMSE, or the percentage of wrong classes,"
-    " of all test rows."
+    "probability. `Certified`: no change of the visible cells of one other row within the ranges "
+    "of their columns moves a prediction further; the largest of the folds. It is the product of "
+    "the bounds of all blocks, exists for tied distances without LayerNorm alone, and says little "
+    "unless the weights are small. It does not cover cells that become hidden or visible, as they "
+    "may under corruption. `Largest found`: by gradient ascent over one other row, which may stop "
+    "at a local maximum; the largest of the folds and probed rows. `Corruption`: mean movement when"
+    " all other rows are permuted column by column. `Error`: RMSE, or the percentage of wrong "
+    "classes, of all test rows."
 )
 SPAN_NOTE = (
-    "Learned sigma of each feature's column in standard deviations, over 1 divided by the root of "
-    "the number of columns, as the mean over folds: the smaller, the more the column decides which "
-    "rows are near. `Near` is the fraction of pairs of rows above the threshold, if there is one."
+    "Learned sigma of each feature's column in standard deviations, divided by the root of the "
+    "number of feature columns, as the mean over blocks and folds: the smaller, the more the column"
+    " decides which rows are near. `Near` is the fraction of pairs of rows above the threshold, if "
+    "there is one."
 )
 
 

@@ -51,7 +51,7 @@ class Lipschitz(StudyKind):
     """A kind for NPT with tied distances."""
 
     def accepts(self, method: Method) -> bool:
-        """NPT on tables alone."""
+        """NPT alone."""
         return method.name == "npt"
 
     def refuse(self, settings: Mapping[str, Any]) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from npt.nn.lipschitz import second_moment
+from npt.nn.lipschitz import attention_bound
 
 SPREAD = 3.0  # largest scale of the starts
 FAR = 10.0  # scale of positions at which dot products are steep
@@ -20,9 +20,15 @@ Map = Callable[[Tensor], Tensor]
 
 def bound(positions: int) -> float:
     """4 phi^-1(n - 1) + 1, the bound in the maximum norm."""
-    count = torch.tensor(positions).double()
-    moment = second_moment(count).item()
-    return 4 * moment + 1
+    weight = torch.ones(1, 1, 1).double()
+    bound_of_weights = attention_bound(
+        weight,
+        weight,
+        weight[0],
+        positions,
+        scale=1.0,
+    )
+    return bound_of_weights.item()
 
 
 def by_distance(x: Tensor) -> Tensor:

@@ -27,7 +27,8 @@ DERIVATIVES_NOTE = (
     " L2 attention."
 )
 TRAINED_NOTE = (
-    "Attention between datapoints of the first block, with its output layer. `Found` is the "
+    "Attention between datapoints of the first block, with its trained weights and output layer, "
+    "without LayerNorm, biases and contraction, at the embeddings of rows. `Found` is the "
     "largest absolute row sum of the Jacobian over some outputs of one row, at eight rows of the "
     "table, without an ascent. Its bound is that for eight rows; `Bound` and `Bound, Euclidean` "
     "are for the rows of the table."

@@ -9,10 +9,20 @@ import pytest
 import torch
 from torch import nn
 
-from npt.nn.encoders.positions import PixelSpan, Sinusoids, relative_coordinates, relative_index
+from npt.nn.column_layout import ColumnLayout
+from npt.nn.encoders.images import EncodedImages
+from npt.nn.encoders.positions import (
+    PixelSpan,
+    Sinusoids,
+    Siren,
+    relative_coordinates,
+    relative_index,
+)
 from npt.nn.encoders.resnet import ResNet18
-from npt.nn.encoders.siren import PixelBlock, PixelClassifier, PixelEncoder
-from npt.nn.settings import PixelSettings
+from npt.nn.encoders.siren import PixelBlock, PixelEncoder
+from npt.nn.model import NPT
+from npt.nn.settings import NPTSettings, PixelSettings
+from npt.table import Image
 
 PUBLISHED = [
     ({"dimensions": 1, "positions": "sinusoids"}, 231_754),
@@ -29,8 +39,47 @@ def weights_of(module: nn.Module) -> int:
 
 @pytest.mark.parametrize(("options", "count"), PUBLISHED)
 def test_pixel_encoders_have_the_published_weights(options: dict[str, Any], count: int) -> None:
-    encoder = PixelEncoder(3, (8, 8), PixelSettings(**options))
-    assert weights_of(PixelClassifier(encoder, 10)) == count
+    """With the thesis' head; NPT adds a vector to its only token."""
+    image = Image(height=8, width=8, channels=3)
+    features = image.intensities
+    images = EncodedImages(image, features, "siren", PixelSettings(**options), 1)
+    layout = ColumnLayout(
+        (*[1] * features, 10),
+        (*[True] * features, False),
+        features,
+        images=images,
+    )
+    settings = NPTSettings(
+        encoder="siren",
+        width=64,
+        between_datapoints=False,
+        between_attributes=False,
+        target_mask=1,
+        feature_mask=0,
+        tradeoff_start=0,
+    )
+    model = NPT(layout, settings)
+    assert weights_of(model) == count + 64
+
+
+@pytest.mark.parametrize("dimensions", [1, 2])
+def test_a_siren_starts_in_its_ranges(dimensions: int) -> None:
+    torch.manual_seed(0)
+    siren = Siren([9] * dimensions, 64)
+    largest = {
+        siren.first: 1 / dimensions,
+        siren.hidden: math.sqrt(6 / 64) / 10,
+        siren.last: math.sqrt(6 / 64),
+    }
+    for layer, bound in largest.items():
+        assert 0.95 * bound < layer.weight.abs().max() <= bound
+        assert not layer.bias.any()
+
+
+def test_a_dimension_of_one_pixel_has_no_distance() -> None:
+    coordinates = relative_coordinates((1, 4))
+    assert coordinates[:, 0].tolist() == [0.0] * 7
+    assert PixelSpan((1, 4), None).log_gaussian()[3] == 0
 
 
 def test_resnet_has_the_weights_of_its_cifar_form() -> None:
