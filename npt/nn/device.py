@@ -49,21 +49,31 @@ def require_precision(precision: Precision, device: torch.device) -> None:
     Raises:
         UserError: the processor has none.
     """
-    if precision == "bfloat16" and device.type == "cpu" and not has_bfloat16():
+    if precision == "bfloat16" and device.type == "cpu" and not has_bfloat16(device):
         raise UserError(
             "precision: bfloat16: this processor has no instructions for it and would be many "
-            "times slower; allowed: float32"
+            "times slower; allowed: float32, auto"
         )
 
 
-def has_bfloat16() -> bool:
-    """Whether the CPU multiplies matrices in bfloat16."""
+def has_bfloat16(device: torch.device) -> bool:
+    """Whether the device has instructions for matrix products in bfloat16."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
     return torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
+def uses_bfloat16(settings: NPTSettings, device: torch.device) -> bool:
+    """Whether matrix products are in bfloat16: by the settings, or if the device has it."""
+    if settings.precision == "auto":
+        return has_bfloat16(device)
+    return settings.precision == "bfloat16"
+
+
 def autocast(settings: NPTSettings, device: torch.device) -> torch.autocast:
-    """Matrix products of a forward pass in bfloat16, if that is the precision of the settings."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=settings.precision == "bfloat16")
+    """Matrix products of a forward pass in the precision of the settings."""
+    enabled = uses_bfloat16(settings, device)
+    return torch.autocast(device.type, torch.bfloat16, enabled=enabled)
 
 
 @contextmanager
@@ -106,22 +116,22 @@ def prepare_blocks(
         for block in model.blocks:
             block.compile()
     if settings.recompute_activations == "auto":
-        available = MEMORY_FRACTION * free_memory(device)
-        model.recompute = activation_bytes(model, rows, settings) > available
+        bytes_per_number = 2 if uses_bfloat16(settings, device) else 4
+        needed = bytes_per_number * activations(model, rows, settings)
+        model.recompute = needed > MEMORY_FRACTION * free_memory(device)
     else:
         model.recompute = settings.recompute_activations == "always"
 
 
-def activation_bytes(
+def activations(
     model: NPT,
     rows: int,
     settings: NPTSettings,
-) -> float:
-    """An estimate of what an update with `rows` rows keeps for its backward pass."""
-    bytes_per_number = 2 if settings.precision == "bfloat16" else 4
+) -> int:
+    """An estimate of the numbers that an update with `rows` rows keeps for its backward pass."""
     numbers = rows * model.layout.tokens * settings.width
     tensors = ACTIVATIONS + WIDENED_ACTIVATIONS * settings.feed_forward
-    return len(model.blocks) * tensors * bytes_per_number * numbers
+    return len(model.blocks) * tensors * numbers
 
 
 def free_memory(device: torch.device) -> float:

@@ -44,6 +44,7 @@ class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
         Raises:
             Infeasible: the table does not fit into the device's memory, or training diverged.
         """
+        from npt.nn.device import uses_bfloat16
         from npt.nn.trained import TrainedNPT
         from npt.nn.training import train
 
@@ -72,8 +73,12 @@ class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
                 "no validation loss was finite: training diverged, or no validation target is known"
             )
         self._trained = trained
+        chosen: dict[str, object] = {"update": best.update}
+        if self.settings.precision == "auto":
+            is_short = uses_bfloat16(self.settings, trained.device)
+            chosen["precision"] = "bfloat16" if is_short else "float32"
         return Fit(
-            chosen={"update": best.update},
+            chosen=chosen,
             validation_loss=best.validation_loss,
             fits=1,
             parameters=sum(parameter.numel() for parameter in trained.model.parameters()),

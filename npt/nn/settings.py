@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from npt.validation import Strict
 
-Precision = Literal["float32", "tf32", "bfloat16"]
+Precision = Literal["float32", "tf32", "bfloat16", "auto"]
 Recompute = Literal["auto", "always", "never"]
 Optimiser = Literal["lamb", "adam"]
 Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "constant"]
@@ -168,7 +168,8 @@ class NPTSettings(Strict):
     it has loader processes, and an epoch is as many times longer."""
 
     precision: Precision = "float32"
-    """Precision of matrix products; the paper's is float32, and tf32 is for GPUs."""
+    """Precision of matrix products; the paper's is float32, and tf32 is for GPUs. With `auto`,
+    bfloat16 where the device has instructions for it, and float32 elsewhere."""
     deterministic: bool = True
     """A GPU gives the same bits on every run, as a CPU does."""
     compile: bool = False

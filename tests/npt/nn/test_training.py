@@ -26,9 +26,9 @@ from npt.nn import device as device_module
 from npt.nn.batches import partition
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.device import has_bfloat16, require_precision
+from npt.nn.device import autocast, has_bfloat16, require_precision
 from npt.nn.inputs import EncodedTable
-from npt.nn.learner import SOURCES
+from npt.nn.learner import SOURCES, NPTLearner
 from npt.nn.losses import tradeoff, training_loss
 from npt.nn.masking import Masked, mask
 from npt.nn.model import NPT
@@ -50,7 +50,10 @@ from npt.table import Task
 from tests.conftest import first_split, make_table
 
 CPU = torch.device("cpu")
-NEEDS_BFLOAT16 = pytest.mark.skipif(not has_bfloat16(), reason="no instructions for bfloat16")
+NEEDS_BFLOAT16 = pytest.mark.skipif(
+    not has_bfloat16(CPU),
+    reason="no instructions for bfloat16",
+)
 BATCHES = NPTSettings(
     width=8,
     layers=2,
@@ -532,15 +535,31 @@ def test_recomputed_activations_change_no_bit(changes: dict) -> None:
 
 
 def test_bfloat16_is_refused_where_it_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_module, "has_bfloat16", lambda: False)
-    cpu = torch.device("cpu")
-    require_precision("float32", cpu)
+    monkeypatch.setattr(device_module, "has_bfloat16", lambda device: False)
+    require_precision("float32", CPU)
+    require_precision("auto", CPU)
     require_precision("bfloat16", torch.device("cuda"))
     table = make_table("regression")
     split = first_split(table)
     settings = BATCHES.changed(precision="bfloat16")
-    with pytest.raises(UserError, match=r"^precision: bfloat16: .*allowed: float32$"):
+    with pytest.raises(UserError, match=r"^precision: bfloat16: .*allowed: float32, auto$"):
         TrainedNPT.untrained(settings, Resources(), table, split, 0)
+
+
+@pytest.mark.parametrize("has_instructions", [True, False])
+def test_automatic_precision_is_that_of_the_processor(
+    has_instructions: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_module, "has_bfloat16", lambda device: has_instructions)
+    table = make_table("regression")
+    learner = NPTLearner(BATCHES.changed(precision="auto", updates=2), Resources())
+    split = first_split(table)
+    fit = learner.fit(table.blind(split.test), split, 0)
+    assert fit.chosen["precision"] == ("bfloat16" if has_instructions else "float32")
+    left = torch.ones(2, 2)
+    with autocast(learner.settings, CPU):
+        product = left @ left
+    assert product.dtype == (torch.bfloat16 if has_instructions else torch.float32)
 
 
 @NEEDS_BFLOAT16
