@@ -28,7 +28,7 @@ from workflow.results.requirements import require_data, require_query, require_s
 from workflow.results.revisions import mixed_revisions
 from workflow.results.row import UNFINISHED, Key, Row
 from workflow.results.row_file import read_rows
-from workflow.results.scores import fold_scores
+from workflow.results.scores import fold_scores, metrics_revision
 from workflow.results.sources import (
     Source,
     Sources,
@@ -157,10 +157,16 @@ class Collector:
         return row
 
     def _scored(self, row: Row, source: Source, prepared: Prepared) -> Row:
-        """The row with its metrics; external rows may come with metrics instead of predictions."""
+        """The row with its metrics, computed again if they are external or of other code.
+
+        External rows may come with metrics instead of predictions.
+        """
         if row.status != "ok":
             return row
-        if row.source and not source.predictions.exists():
+        has_predictions = source.predictions.exists()
+        if has_predictions and not row.source and row.metrics == metrics_revision():
+            return row
+        if row.source and not has_predictions:
             require_metrics(row, str(source.rows))
             return row
         arrays = self._predictions.read(source.predictions)

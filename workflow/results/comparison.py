@@ -15,7 +15,7 @@ from npt.interface import UserError
 
 IDENTITY = ("dataset", "method", "variant", "seed", "fold")
 # Differ between machines, days and code.
-VOLATILE = ("versions", "revision", "fingerprint", "device", "machine", "date")
+VOLATILE = ("versions", "revision", "fingerprint", "device", "machine", "date", "metrics")
 MEASURED = ("seconds", "memory")  # parts of the names of columns that are measurements
 
 Cells = dict[str, str]

@@ -9,10 +9,12 @@ import numpy as np
 
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Learner, Resources, Trial
-from npt.table import Split, with_train_share
+from npt.metrics import scores
+from npt.table import Split, Table, with_train_share
 from workflow.results.job import Job
 from workflow.results.predictions import fold_arrays
 from workflow.results.row import Row
+from workflow.results.scores import metrics_revision
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
         **_outcome(evaluation),
         threads=resources.threads,
         device=str(getattr(learner, "device", "cpu")),
+        **_scored(evaluation, job.prepared.table, split),
     )
     return FittedFold(
         row,
@@ -76,6 +79,14 @@ def _outcome(evaluation: Evaluation) -> dict[str, Any]:
         "peak_memory_mb": round(evaluation.peak_memory_mb, 1),
         "peak_gpu_memory_mb": _rounded(evaluation.peak_gpu_memory_mb),
     }
+
+
+def _scored(evaluation: Evaluation, table: Table, split: Split) -> dict[str, Any]:
+    """Metrics of the predictions, and what computed them."""
+    if not evaluation.predictions:
+        return {}
+    metrics = scores(evaluation.predictions, table, split)
+    return {"metrics": metrics_revision(), **metrics}
 
 
 def _facts_of_fit(evaluation: Evaluation) -> dict[str, Any]:

@@ -15,13 +15,14 @@ UNFINISHED: Status = "unfinished"  # represents a result that does not exist yet
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold
+_COLUMNS: dict[frozenset[str], set[str]] = {}
 
 
 class Row(BaseModel):
     """Schema of a row; the order of the fields is that of the columns of a collected study.
 
-    Extra columns are the facts of a probe, and the metrics that `collect` computes from the saved
-    predictions (`validation_<metric>`, `test_<metric>`).
+    Extra columns are the facts of a probe, and metrics (`validation_<metric>`, `test_<metric>`).
+    `collect` computes those again from the saved predictions if they are of other code.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
@@ -60,6 +61,7 @@ class Row(BaseModel):
     peak_gpu_memory_mb: Amount | None = None
     threads: Count | None = None
     device: str | None = None
+    metrics: str = ""  # hash of the code that computed the metrics
     source: str = ""  # external results file or folder; empty for rows computed here
 
     @property
@@ -80,6 +82,16 @@ class Row(BaseModel):
     def values(self) -> dict[str, Any]:
         """The columns that were set, in the order of the fields, then the extra ones."""
         return self.model_dump(exclude_unset=True)
+
+    def sharing_columns(self) -> Row:
+        """This row, whose set of column names is that of all rows with equal ones.
+
+        Such a set takes more memory than the rest of a row.
+        """
+        names = self.model_fields_set
+        shared = _COLUMNS.setdefault(frozenset(names), names)
+        object.__setattr__(self, "__pydantic_fields_set__", shared)
+        return self
 
     def changed(self, changes: Mapping[str, Any]) -> Row:
         """The same row with other values; unknown names become extra columns."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+
+from pydantic import ValidationError
 
 from npt.atomic import replacing
 from npt.interface import UserError
-from npt.validation import validated
+from npt.validation import user_error
 from workflow.results.row import Row
 
 
@@ -41,7 +42,9 @@ def read_rows(path: Path) -> list[Row]:
 
 def _row(line: str, where: str) -> Row:
     try:
-        values: Any = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise UserError(f"{where}: not JSON ({error.msg})") from None
-    return validated(Row, values, where)
+        return Row.model_validate_json(line).sharing_columns()
+    except ValidationError as error:
+        (first, *_) = error.errors()
+        if first["type"] == "json_invalid":
+            raise UserError(f"{where}: not JSON ({first['ctx']['error']})") from None
+        raise user_error(error, Row, where) from None

@@ -36,12 +36,17 @@ TEXT = (
 
 def study_frame(rows: Iterable[Row], study: str) -> pd.DataFrame:
     """One line per row, nested values as JSON; the columns of `Row` first, then the extra ones."""
-    frame = pd.DataFrame([_flat(row) for row in rows])
-    columns = [name for name in Row.model_fields if name in frame]
-    columns += [name for name in frame if name not in Row.model_fields]
-    frame = frame[columns]
-    frame.insert(0, "study", study)
-    return frame
+    rows = tuple(rows)
+    given: set[str] = set()
+    extra: dict[str, None] = {}  # an ordered set
+    for row in rows:
+        given |= row.model_fields_set
+        extra |= dict.fromkeys(row.model_extra or ())
+    names = [name for name in Row.model_fields if name in given]
+    columns = {"study": [study] * len(rows)}
+    for name in (*names, *extra):
+        columns[name] = [_cell(row, name) for row in rows]
+    return pd.DataFrame(columns)
 
 
 def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
@@ -108,9 +113,11 @@ def _parsed(cell: str) -> Any:
         return cell
 
 
-def _flat(row: Row) -> dict[str, Any]:
-    values = row.values()
-    for name, value in values.items():
-        if isinstance(value, dict):
-            values[name] = json.dumps(value, sort_keys=True)
-    return values
+def _cell(row: Row, name: str) -> Any:
+    """A column's value, nested ones as JSON; None where it was not set."""
+    if name not in row.model_fields_set:
+        return None
+    value = getattr(row, name)
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    return value

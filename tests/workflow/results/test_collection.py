@@ -12,6 +12,7 @@ from tests.rows import finish, finish_probe, plan, prepare
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.results.collection import Collected, Collector
+from workflow.results.scores import metrics_revision
 
 NPT = "yacht/npt/base/seed_0/folds_{}"
 KNN = "yacht/knn/base/seed_0/folds_0-2"
@@ -67,6 +68,18 @@ def test_metric_added_after_the_runs_is_collected(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(METRICS, "mae", metric)
     rows = collect(planned).rows
     assert {row.facts.get("test_mae") for row in rows} == {0.5, 0.75, 0.25, None}
+
+
+def test_metrics_of_other_code_are_computed_again() -> None:
+    planned = plan()
+    finish_all(planned)
+    finish(planned, NPT.format(0), metrics=metrics_revision(), test_rmse=7.0)
+    finish(planned, NPT.format(1), metrics="of other code", test_rmse=7.0)
+    scores: dict[int, float] = {}
+    for row in collect(planned).rows:
+        if row.run_key == "yacht/npt/base":
+            scores[row.fold] = row.facts["test_rmse"]
+    assert scores == {0: 7.0, 1: 0.5, 2: 0.5}
 
 
 def test_missing_result_has_the_error_of_its_job() -> None:
