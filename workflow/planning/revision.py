@@ -9,9 +9,11 @@ from npt.provenance import ROOT, hash_of_files
 
 # What all rows depend on.
 FITTING = ("workflow/results/fitting.py", "workflow/results/job.py")
-# What all probes depend on; their rows hold metrics, which rows of runs do not.
+# What computes metrics. Rows of runs name it besides their revision, as it does not train.
+METRICS = ("npt/metrics.py", "npt/likelihood.py")
+# What all probes depend on.
 PROBING = (
-    "npt/metrics.py",
+    *METRICS,
     "workflow/results/best_trials.py",
     "workflow/studies/probing.py",
     "workflow/studies/query.py",
@@ -27,6 +29,11 @@ def revision(method: Method, sources: Sequence[str] = ()) -> str:
     The declarations of datasets are left out, since rows carry the hash of their table.
     """
     return hash_of_files((*method.sources, *FITTING, *sources))
+
+
+def metrics_revision() -> str:
+    """Sixteen hex digits over the code that computes metrics."""
+    return hash_of_files(METRICS)
 
 
 def probe_sources(kind: str, further: Sequence[str] = ()) -> tuple[str, ...]:

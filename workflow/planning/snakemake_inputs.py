@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from baselines import methods
-from npt.provenance import hash_of_files
 from workflow.planning import paths, resources
 from workflow.planning.external_runs import external_files
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
+from workflow.planning.revision import metrics_revision
 from workflow.planning.run import Run
 from workflow.studies import kinds
 
-METRICS = "npt/metrics.py"
 WORKFLOW = Path(__file__).parents[1]
 RULES = WORKFLOW / "rules"
 TABLE_CAPTION = WORKFLOW / "report" / "captions" / "table.rst"
@@ -161,7 +160,7 @@ class Jobs:
         facts = [
             study.model_dump(mode="json"),
             self.external_files(wildcards),
-            hash_of_files((METRICS,)),
+            metrics_revision(),
         ]
         return _hash_of(facts)
 

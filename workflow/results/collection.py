@@ -14,6 +14,7 @@ from npt.interface import UserError
 from workflow.planning.external_runs import is_csv
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import Expected, PlannedStudy
+from workflow.planning.revision import metrics_revision
 from workflow.results.best_trials import Trial, best_trials
 from workflow.results.external import (
     complete_methods,
@@ -28,7 +29,7 @@ from workflow.results.requirements import require_data, require_query, require_s
 from workflow.results.revisions import mixed_revisions
 from workflow.results.row import UNFINISHED, Key, Row
 from workflow.results.row_file import read_rows
-from workflow.results.scores import fold_scores, metrics_revision
+from workflow.results.scores import fold_scores
 from workflow.results.sources import (
     Source,
     Sources,

@@ -11,10 +11,10 @@ from npt.evaluation import Evaluation, evaluate
 from npt.interface import Learner, Resources, Trial
 from npt.metrics import scores
 from npt.table import Split, Table, with_train_share
+from workflow.planning.revision import metrics_revision
 from workflow.results.job import Job
 from workflow.results.predictions import fold_arrays
 from workflow.results.row import Row
-from workflow.results.scores import metrics_revision
 
 
 @dataclass(frozen=True)

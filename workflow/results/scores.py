@@ -7,16 +7,8 @@ import numpy as np
 from npt.data.store import Prepared
 from npt.interface import Prediction, UserError
 from npt.metrics import scores
-from npt.provenance import hash_of_files
 from npt.table import Part
 from workflow.results.predictions import PARTS, Arrays
-
-SOURCES = ("npt/metrics.py", "npt/likelihood.py")  # compute the metrics
-
-
-def metrics_revision() -> str:
-    """Hash of the code that computes metrics."""
-    return hash_of_files(SOURCES)
 
 
 def fold_scores(prepared: Prepared, fold: int, arrays: Arrays) -> dict[str, float]:

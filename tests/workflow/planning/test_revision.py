@@ -15,13 +15,14 @@ from workflow.config.reading import read
 from workflow.planning import outdated, paths
 from workflow.planning.outdated import outdated_folders
 from workflow.planning.plan import Plan
-from workflow.planning.revision import FITTING, probe_sources, revision
+from workflow.planning.revision import FITTING, METRICS, probe_sources, revision
 from workflow.studies import kinds
 
 # Modules that are imported by those that determine rows, and that determine none themselves.
 INDEPENDENT = (
     "npt/atomic.py",
     "npt/data/store.py",
+    *METRICS,  # rows name them apart
     "npt/nn/device.py",
     "npt/validation.py",
     "npt/workload.py",

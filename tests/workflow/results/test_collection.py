@@ -11,8 +11,8 @@ from npt.metrics import METRICS, Metric
 from tests.rows import finish, finish_probe, plan, prepare
 from workflow.planning import paths
 from workflow.planning.plan import Plan
+from workflow.planning.revision import metrics_revision
 from workflow.results.collection import Collected, Collector
-from workflow.results.scores import metrics_revision
 
 NPT = "yacht/npt/base/seed_0/folds_{}"
 KNN = "yacht/knn/base/seed_0/folds_0-2"
