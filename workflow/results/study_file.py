@@ -42,10 +42,12 @@ def study_frame(rows: Iterable[Row], study: str) -> pd.DataFrame:
     for row in rows:
         given |= row.model_fields_set
         extra |= dict.fromkeys(row.model_extra or ())
-    names = [name for name in Row.model_fields if name in given]
     columns = {"study": [study] * len(rows)}
-    for name in (*names, *extra):
-        columns[name] = [_cell(row, name) for row in rows]
+    for name in Row.model_fields:
+        if name in given:
+            columns[name] = [_cell(getattr(row, name)) for row in rows]
+    for name in extra:
+        columns[name] = [_cell((row.model_extra or {}).get(name)) for row in rows]
     return pd.DataFrame(columns)
 
 
@@ -113,11 +115,8 @@ def _parsed(cell: str) -> Any:
         return cell
 
 
-def _cell(row: Row, name: str) -> Any:
-    """A column's value, nested ones as JSON; None where it was not set."""
-    if name not in row.model_fields_set:
-        return None
-    value = getattr(row, name)
+def _cell(value: Any) -> Any:
+    """A value, nested ones as JSON."""
     if isinstance(value, dict):
         return json.dumps(value, sort_keys=True)
     return value
