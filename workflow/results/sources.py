@@ -30,7 +30,7 @@ class Source:
     @property
     def is_collected(self) -> bool:
         """Whether the rows are those of a collected study."""
-        return is_csv(self.folder)
+        return self.folder != "" and is_csv(self.folder)
 
     @property
     def remedy(self) -> str:

@@ -45,9 +45,9 @@ def study_frame(rows: Iterable[Row], study: str) -> pd.DataFrame:
     columns = {"study": [study] * len(rows)}
     for name in Row.model_fields:
         if name in given:
-            columns[name] = [_cell(getattr(row, name)) for row in rows]
+            columns[name] = _cells([getattr(row, name) for row in rows])
     for name in extra:
-        columns[name] = [_cell((row.model_extra or {}).get(name)) for row in rows]
+        columns[name] = _cells([(row.model_extra or {}).get(name) for row in rows])
     return pd.DataFrame(columns)
 
 
@@ -115,8 +115,12 @@ def _parsed(cell: str) -> Any:
         return cell
 
 
-def _cell(value: Any) -> Any:
-    """A value, nested ones as JSON."""
-    if isinstance(value, dict):
-        return json.dumps(value, sort_keys=True)
-    return value
+def _cells(values: list[Any]) -> list[Any]:
+    """The values of a column, nested ones as JSON."""
+    if dict not in set(map(type, values)):
+        return values
+    cells: list[Any] = []
+    for value in values:
+        is_nested = isinstance(value, dict)
+        cells.append(json.dumps(value, sort_keys=True) if is_nested else value)
+    return cells
