@@ -1,4 +1,4 @@
-"""Writes the tables of README.md and docs/ from measurements and from the reference studies.
+"""Writes tables and figures of README.md and docs/ from measurements and reference studies.
 
 A table stands between the comments `<!-- NAME -->` and `<!-- end of NAME -->`.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from performance.measured import MEASURED, measured_table
 from performance.reproduction.page import REPRODUCTION
-from performance.study_tables import PAPER, study_table
+from performance.study_tables import PAPER, figure_of, study_table
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = {
@@ -45,6 +45,12 @@ DOCUMENTS = {
         "row_models/attention attention",
         "row_models/instrument instrument",
     ],
+    "docs/neural_processes.md": [
+        "neural_processes/curves likelihoods",
+        "process_step.cpu",
+        "neural_processes/curves company",
+        "neural_processes/completion completions",
+    ],
     "docs/performance.md": [
         "npt_step.cpu",
         "npt_step_one_thread.cpu",
@@ -70,12 +76,20 @@ DOCUMENTS = {
     "docs/data.md": ["prepare.cpu", "prepare.cpu forms"],
     "docs/reproduction.md": [*REPRODUCTION, "paper_tenth/labels_or_features corruption"],
 }
+FIGURES = {
+    "docs/curves_training.png": "neural_processes/curves training",
+    "docs/curves_examples.png": "neural_processes/curves examples",
+    "docs/completions.png": "neural_processes/completion completions",
+}
+DOTS_PER_INCH = 110
 
 
 def main() -> None:
-    """Write all tables."""
+    """Write all tables and figures."""
     for document in DOCUMENTS:
         (ROOT / document).write_text(filled(document), encoding="utf-8")
+    for picture, name in FIGURES.items():
+        figure_of(name).savefig(ROOT / picture, dpi=DOTS_PER_INCH)
 
 
 def filled(document: str) -> str:

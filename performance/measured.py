@@ -17,6 +17,7 @@ from performance.table_columns import (
     MANY_RESULTS,
     PREPARATION,
     PROBES,
+    PROCESSES,
     PRODUCTS,
     SPANS,
     STEP,
@@ -59,6 +60,11 @@ def memory(rows: Rows) -> str:
 def kernel_steps(rows: Rows) -> str:
     """Training steps with each attention kernel."""
     return markdown([row for row in rows if row["measured"] == "step"], KERNELS)
+
+
+def process_steps(rows: Rows) -> str:
+    """Training steps of each process on curves."""
+    return markdown(rows, PROCESSES)
 
 
 def kernel_spans(rows: Rows) -> str:
@@ -187,5 +193,6 @@ MEASURED: dict[str, Callable[[Rows], str]] = {
     "estimator.cpu summary": estimator_summary,
     "estimator_large.cpu": estimators,
     "kernels.cpu": kernel_steps,
+    "process_step.cpu": process_steps,
     "kernels.cpu spans": kernel_spans,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import yaml
@@ -18,6 +19,9 @@ from workflow.report.sections import Section, Table
 from workflow.report.titles import TASK_TITLES, method_title
 from workflow.results.study_file import read_study
 from workflow.studies import kinds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
@@ -50,6 +54,15 @@ def table_of(study: pd.DataFrame, name: str, scoring: Scoring = SCORING) -> Tabl
     """A table of the first study kind that has one of that name."""
     kind = next(kind for kind in kinds().values() if name in kind.tables)
     return kind.table(name, study, scoring)
+
+
+def figure_of(name: str) -> Figure:
+    """A figure by its name in the documents, `STUDY FIGURE`."""
+    study, _, figure = name.partition(" ")
+    folder, _, study_name = study.partition("/")
+    config = yaml.safe_load((REFERENCE / folder / "config.yaml").read_text())
+    kind = kinds()[config["studies"][study_name]["kind"]]
+    return kind.figure(figure, reference_study(study), SCORING)
 
 
 def lost_skill(study: str) -> str:

@@ -78,6 +78,12 @@ KERNELS: Columns = {
     "step, ms": "{step_ms:,.0f}",
     "of dot products": "{ratio:.2f} ×",
 }
+PROCESSES: Columns = {
+    "process": "{process}",
+    "weights": "{weights:,}",
+    "step, ms": "{step_ms:,.1f}",
+    "of NP": "{ratio:.2f} ×",
+}
 SPANS: Columns = {
     "rows": "{rows:,}",
     "sigma": "{sigma}",
