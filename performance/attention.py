@@ -1,24 +1,25 @@
-"""Attention by explicit probabilities and by PyTorch's fused kernel, without dropout, by length.
+"""Attention without dropout by length: explicit, elementwise, and PyTorch's fused kernel.
 
-Each length has about as many scores. Heads lie side by side in memory, as a block has them. The two
-take turns; ratios are medians over the rounds.
+Each length has about as many scores. Heads lie side by side in memory, as a block has them. The
+implementations take turns; ratios to the fused kernel are medians over the rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import median
 from typing import Any
 
 import torch
 
-from npt.nn.kernels.attention import explicit, fused
+from npt.nn.kernels.attention import elementwise, explicit, fused
 from performance.machine import parser, seconds, start, write
 from performance.table_columns import ATTENTION, print_row, print_titles
 
 LENGTHS = (2, 3, 4, 8, 16, 32, 50, 100, 200)
 SCORES = 2**21  # of a measurement
 HEADS = 8
+FEW = 8  # positions that are also attended to elementwise
 Attention = Callable[..., torch.Tensor]
 
 
@@ -41,7 +42,7 @@ def main() -> None:
 
 
 def measure(length: int, head_width: int, rounds: int, device: torch.device) -> dict[str, Any]:
-    """Times of both on sequences of a length."""
+    """Times of all implementations on sequences of a length."""
     sequences = max(1, SCORES // (HEADS * length**2))
     shape = (sequences, length, HEADS, head_width)
     inputs = []
@@ -60,37 +61,41 @@ def measure(length: int, head_width: int, rounds: int, device: torch.device) -> 
     def training(attention: Attention) -> None:
         attended(attention).sum().backward()
 
+    attentions = {"explicit": explicit, "fused": fused}
+    if length <= FEW:
+        attentions["elementwise"] = elementwise
     row: dict[str, Any] = {
         "length": length,
         "head_width": head_width,
         "sequences": sequences,
     }
     for name, step in {"forward": forward, "training": training}.items():
-        times = in_turn(step, rounds, device)
+        times = in_turn(attentions, step, rounds, device)
         row |= {f"{name}_{key}": value for key, value in times.items()}
     return row
 
 
 def in_turn(
+    attentions: Mapping[str, Attention],
     step: Callable[[Attention], None],
     rounds: int,
     device: torch.device,
 ) -> dict[str, float]:
     """Least milliseconds of a step with each attention, and the median ratio of the rounds."""
-    slow = []
-    quick = []
-    for _ in range(rounds + 1):
-        slow.append(seconds(lambda: step(explicit), device))
-        quick.append(seconds(lambda: step(fused), device))
-    del slow[0], quick[0]  # the first round warms up
-    ratios = []
-    for explicit_seconds, fused_seconds in zip(slow, quick, strict=True):
-        ratios.append(explicit_seconds / fused_seconds)
-    return {
-        "explicit_ms": 1000 * min(slow),
-        "fused_ms": 1000 * min(quick),
-        "ratio": median(ratios),
-    }
+    times: dict[str, list[float]] = {name: [] for name in attentions}
+    for number in range(rounds + 1):
+        for name, attention in attentions.items():
+            taken = seconds(lambda attention=attention: step(attention), device)
+            if number:  # the first round warms up
+                times[name].append(taken)
+    measured: dict[str, float] = {}
+    for name, of_name in times.items():
+        ratios = []
+        for own, fused_seconds in zip(of_name, times["fused"], strict=True):
+            ratios.append(own / fused_seconds)
+        measured[f"{name}_ms"] = 1000 * min(of_name)
+        measured[f"{name}_ratio"] = median(ratios)
+    return measured
 
 
 if __name__ == "__main__":

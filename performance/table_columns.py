@@ -67,10 +67,11 @@ ATTENTION: Columns = {
     "head width": "{head_width}",
     "length": "{length}",
     "sequences": "{sequences:,}",
-    "explicit, ms": "{training_explicit_ms:.1f}",
     "fused, ms": "{training_fused_ms:.1f}",
-    "explicit / fused": "{training_ratio:.2f}",
-    "the same, without gradients": "{forward_ratio:.2f}",
+    "explicit / fused": "{training_explicit_ratio:.2f}",
+    "without gradients": "{forward_explicit_ratio:.2f}",
+    "elementwise / fused": "{training_elementwise_ratio:.2f}",
+    "elementwise without gradients": "{forward_elementwise_ratio:.2f}",
 }
 KERNELS: Columns = {
     "kernel": "{kernel}",

@@ -1,9 +1,10 @@
 """Multi-head attention over queries and keys (..., s, c) and values (..., s, c').
 
-On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for some short
+On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for short
 sequences, so there the probabilities are computed explicitly, in blocks that stay in the
 processor's cache. Where all of them together would be large, the backward pass recomputes them, so
-that memory grows linearly with the rows.
+that memory grows linearly with the rows. Without dropout, very short sequences need no matrix
+product.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ from npt.nn.kernels.compilation import uncompiled
 from npt.nn.kernels.dropout import DropoutMasks, keep_probability
 
 SHORT = 256
-FASTER_EXPLICITLY = range(5, 48)  # lengths, without dropout, on the CPU
+# Lengths without dropout on the CPU.
+FASTER_ELEMENTWISE = range(5)
+FASTER_EXPLICITLY = range(5, 48)
 LANES = 16  # a softmax over a row of another length takes up to ten times as long
 BLOCK_SCORES = 2**21
+BLOCK_PRODUCTS = 2**18  # numbers that stay in the cache between elementwise operations
 KEPT_SCORES = 2**24
 
 
@@ -65,7 +69,10 @@ def dot_product(
         return fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
     if not queries.is_cpu:
         return _on_gpu(queries, keys, values, scale, dropout.rate if dropout else 0.0)
-    if dropout is None and keys.shape[-2] not in FASTER_EXPLICITLY:
+    positions = keys.shape[-2]
+    if dropout is None and positions in FASTER_ELEMENTWISE and queries.dtype != torch.bfloat16:
+        return elementwise(queries, keys, values, scale=scale)
+    if dropout is None and positions not in FASTER_EXPLICITLY:
         return fused(queries, keys, values, scale=scale)
     return explicit(queries, keys, values, scale, dropout, kept_scores)
 
@@ -127,6 +134,31 @@ def fused(queries: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tens
     queries, keys, values = (_widened(x, width) for x in (queries, keys, values))
     outputs = F.scaled_dot_product_attention(queries, keys, values, **options)
     return outputs[..., :value_width]
+
+
+@uncompiled
+def elementwise(queries: Tensor, keys: Tensor, values: Tensor, *, scale: float) -> Tensor:
+    """`dot_product` by elementwise products of all pairs, without dropout.
+
+    Fast for few positions, whose heads lie side by side in memory.
+    """
+    products = keys[0].numel() * queries.shape[-2]  # of a sequence
+    sequences = max(1, BLOCK_PRODUCTS // products)
+    split = (x.split(sequences) for x in (queries, keys, values))
+    parts = zip(*split, strict=True)
+    outputs = [_of_pairs(*part, scale) for part in parts]  # (..., m, k, c')
+    joined = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
+    return joined.transpose(-2, -3)  # (..., k, m, c')
+
+
+def _of_pairs(queries: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tensor:
+    """Attention (..., m, k, c') of some sequences."""
+    q = queries.transpose(-2, -3).unsqueeze(-3)  # (..., m, 1, k, c)
+    k = keys.transpose(-2, -3).unsqueeze(-4)  # (..., 1, s, k, c)
+    v = values.transpose(-2, -3).unsqueeze(-4)  # (..., 1, s, k, c')
+    scores = (q * k).sum(-1) * scale  # (..., m, s, k)
+    probabilities = scores.softmax(-2)
+    return (probabilities.unsqueeze(-1) * v).sum(-3)  # (..., m, k, c')
 
 
 def _widened(x: Tensor, width: int) -> Tensor:

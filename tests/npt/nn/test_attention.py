@@ -10,7 +10,11 @@ from npt.nn.kernels import attention, dropout
 from npt.nn.kernels.attention import AttentionDropout, dot_product
 from npt.nn.kernels.dropout import Dropout, DropoutMasks, keep_probability
 
-SHAPES = [pytest.param((2, 3, 7, 4), 7, id="short"), pytest.param((1, 2, 300, 4), 300, id="long")]
+SHAPES = [
+    pytest.param((6, 3, 2, 4), 2, id="very short"),
+    pytest.param((2, 3, 7, 4), 7, id="short"),
+    pytest.param((1, 2, 300, 4), 300, id="long"),
+]
 
 
 def random_inputs(shape: tuple[int, ...], seed: int = 0) -> list[torch.Tensor]:
