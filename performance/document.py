@@ -78,7 +78,6 @@ DOCUMENTS = {
 }
 FIGURES = {
     "docs/curves_training.png": "neural_processes/curves training",
-    "docs/curves_examples.png": "neural_processes/curves examples",
     "docs/completions.png": "neural_processes/completion completions",
 }
 DOTS_PER_INCH = 110
