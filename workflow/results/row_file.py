@@ -44,7 +44,7 @@ def _row(line: str, where: str) -> Row:
     try:
         return Row.model_validate_json(line).sharing_columns()
     except ValidationError as error:
-        (first, *_) = error.errors()
+        first = error.errors()[0]
         if first["type"] == "json_invalid":
-            raise UserError(f"{where}: not JSON ({first['ctx']['error']})") from None
+            raise UserError(f"{where}: not JSON ({first['msg']})") from None
         raise user_error(error, Row, where) from None

@@ -144,9 +144,13 @@ def elementwise(queries: Tensor, keys: Tensor, values: Tensor, *, scale: float) 
     """
     products = keys[0].numel() * queries.shape[-2]  # of a sequence
     sequences = max(1, BLOCK_PRODUCTS // products)
-    split = (x.split(sequences) for x in (queries, keys, values))
-    parts = zip(*split, strict=True)
-    outputs = [_of_pairs(*part, scale) for part in parts]  # (..., m, k, c')
+    parts = zip(
+        queries.split(sequences),
+        keys.split(sequences),
+        values.split(sequences),
+        strict=True,
+    )
+    outputs = [_of_pairs(q, k, v, scale) for q, k, v in parts]  # (..., m, k, c')
     joined = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
     return joined.transpose(-2, -3)  # (..., k, m, c')
 
