@@ -11,6 +11,7 @@ from baselines import methods
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.store import Prepared
 from npt.interface import UserError
+from npt.metrics import METRICS
 from workflow.planning.external_runs import is_csv
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import Expected, PlannedStudy
@@ -165,7 +166,7 @@ class Collector:
         if row.status != "ok":
             return row
         has_predictions = source.predictions.exists()
-        if has_predictions and not row.source and row.metrics == metrics_revision():
+        if has_predictions and not row.source and _has_metrics(row):
             return row
         if row.source and not has_predictions:
             require_metrics(row, str(source.rows))
@@ -227,6 +228,17 @@ class Collector:
             status=UNFINISHED,
             reason=reason,
         )
+
+
+def _has_metrics(row: Row) -> bool:
+    """Whether a row has all metrics of its task, by the code of today."""
+    if row.metrics != metrics_revision():
+        return False
+    facts = row.model_extra or {}
+    for metric in METRICS.values():
+        if row.task in metric.tasks and f"test_{metric.name}" not in facts:
+            return False
+    return True
 
 
 def _read(path: Path) -> dict[Key, list[Row]]:

@@ -73,8 +73,10 @@ def test_metric_added_after_the_runs_is_collected(monkeypatch: pytest.MonkeyPatc
 def test_metrics_of_other_code_are_computed_again() -> None:
     planned = plan()
     finish_all(planned)
-    finish(planned, NPT.format(0), metrics=metrics_revision(), test_rmse=7.0)
-    finish(planned, NPT.format(1), metrics="of other code", test_rmse=7.0)
+    scored = {"test_rmse": 7.0, "test_mse": 49.0}
+    finish(planned, NPT.format(0), metrics=metrics_revision(), **scored)
+    finish(planned, NPT.format(1), metrics="of other code", **scored)
+    finish(planned, NPT.format(2), metrics=metrics_revision(), test_rmse=7.0)
     scores: dict[int, float] = {}
     for row in collect(planned).rows:
         if row.run_key == "yacht/npt/base":
