@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import yaml
@@ -40,14 +40,20 @@ def study_table(name: str) -> str:
 
 def reference_study(study: str) -> pd.DataFrame:
     """Rows of a study under `results/reference`, with those that its configuration refers to."""
-    folder, _, name = study.partition("/")
-    config = yaml.safe_load((REFERENCE / folder / "config.yaml").read_text())
+    config = _config_of(study)
+    name = study.partition("/")[2]
     parts = [read_study(REFERENCE / f"{study}.csv")]
     for external in config["studies"].get(name, {}).get("external_results", []):
         rows = read_study(ROOT / external)
         is_taken = rows["method"].isin(config["methods"])
         parts.append(rows[is_taken])
     return pd.concat(parts, ignore_index=True)
+
+
+def _config_of(study: str) -> dict[str, Any]:
+    """Configuration of a reference study."""
+    folder = study.partition("/")[0]
+    return yaml.safe_load((REFERENCE / folder / "config.yaml").read_text())
 
 
 def table_of(study: pd.DataFrame, name: str, scoring: Scoring = SCORING) -> Table:
@@ -59,9 +65,9 @@ def table_of(study: pd.DataFrame, name: str, scoring: Scoring = SCORING) -> Tabl
 def figure_of(name: str) -> Figure:
     """A figure by its name in the documents, `STUDY FIGURE`."""
     study, _, figure = name.partition(" ")
-    folder, _, study_name = study.partition("/")
-    config = yaml.safe_load((REFERENCE / folder / "config.yaml").read_text())
-    kind = kinds()[config["studies"][study_name]["kind"]]
+    study_name = study.partition("/")[2]
+    declared = _config_of(study)["studies"][study_name]
+    kind = kinds()[declared["kind"]]
     return kind.figure(figure, reference_study(study), SCORING)
 
 

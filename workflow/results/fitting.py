@@ -81,7 +81,11 @@ def _outcome(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _scored(evaluation: Evaluation, table: Table, split: Split) -> dict[str, Any]:
+def _scored(
+    evaluation: Evaluation,
+    table: Table,
+    split: Split,
+) -> dict[str, Any]:
     """Metrics of the predictions, and what computed them."""
     if not evaluation.predictions:
         return {}

@@ -47,7 +47,11 @@ def study_frame(rows: Iterable[Row], study: str) -> pd.DataFrame:
         if name in given:
             columns[name] = _cells([getattr(row, name) for row in rows])
     for name in extra:
-        columns[name] = _cells([(row.model_extra or {}).get(name) for row in rows])
+        values: list[Any] = []
+        for row in rows:
+            extras = row.model_extra or {}
+            values.append(extras.get(name))
+        columns[name] = _cells(values)
     return pd.DataFrame(columns)
 
 

@@ -9,6 +9,7 @@ product.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,7 +25,7 @@ from npt.nn.kernels.dropout import DropoutMasks, keep_probability
 
 SHORT = 256
 # Lengths without dropout on the CPU.
-FASTER_ELEMENTWISE = range(5)
+FASTER_ELEMENTWISE = range(1, 5)
 FASTER_EXPLICITLY = range(5, 48)
 LANES = 16  # a softmax over a row of another length takes up to ten times as long
 BLOCK_SCORES = 2**21
@@ -137,13 +138,19 @@ def fused(queries: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tens
 
 
 @uncompiled
-def elementwise(queries: Tensor, keys: Tensor, values: Tensor, *, scale: float) -> Tensor:
+def elementwise(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    *,
+    scale: float,
+) -> Tensor:
     """`dot_product` by elementwise products of all pairs, without dropout.
 
     Fast for few positions, whose heads lie side by side in memory.
     """
-    products = keys[0].numel() * queries.shape[-2]  # of a sequence
-    sequences = max(1, BLOCK_PRODUCTS // products)
+    products = math.prod(keys.shape[1:]) * queries.shape[-2]  # of a sequence
+    sequences = max(1, BLOCK_PRODUCTS // max(1, products))
     parts = zip(
         queries.split(sequences),
         keys.split(sequences),
