@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
-
-from pydantic import Field
 
 from npt.validation import Strict
 from workflow.config.fields import BASE, TUNED
@@ -18,8 +17,9 @@ from workflow.planning.selection import Selected
 External = Mapping[str, Folds]  # files of external rows by run key
 
 
-class Expected(Strict):
-    """A row that a study needs.
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A row that a study needs; there are many, so they take little memory.
 
     Attributes:
         fingerprint: That of the run, which the row must carry.
@@ -34,7 +34,7 @@ class Expected(Strict):
     fold: int
     fingerprint: str
     trial_of: str | None = None
-    changes: dict[str, Any] = Field(default_factory=dict)
+    changes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

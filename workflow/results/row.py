@@ -16,6 +16,7 @@ Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold
 _COLUMNS: dict[frozenset[str], set[str]] = {}
+_VERSIONS: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
 
 
 class Row(BaseModel):
@@ -83,14 +84,17 @@ class Row(BaseModel):
         """The columns that were set, in the order of the fields, then the extra ones."""
         return self.model_dump(exclude_unset=True)
 
-    def sharing_columns(self) -> Row:
-        """This row, whose set of column names is that of all rows with equal ones.
+    def sharing(self) -> Row:
+        """This row, whose column names and versions are objects of all rows with equal ones.
 
-        Such a set takes more memory than the rest of a row.
+        Those take more memory than the rest of a row.
         """
         names = self.model_fields_set
         shared = _COLUMNS.setdefault(frozenset(names), names)
         object.__setattr__(self, "__pydantic_fields_set__", shared)
+        if self.versions is not None:
+            versions = _VERSIONS.setdefault(tuple(self.versions.items()), self.versions)
+            self.__dict__["versions"] = versions
         return self
 
     def changed(self, changes: Mapping[str, Any]) -> Row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,32 +36,58 @@ TEXT = (
 
 def study_frame(rows: Iterable[Row], study: str) -> pd.DataFrame:
     """One line per row, nested values as JSON; the columns of `Row` first, then the extra ones."""
-    rows = tuple(rows)
+    return pd.DataFrame(_columns(tuple(rows), study))
+
+
+def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
+    """Write the rows of a study; missing values and those that are no number are empty cells."""
+    columns = _columns(tuple(rows), study)
+    cells = [_written(values) for values in columns.values()]
+    with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*cells, strict=True))
+
+
+def _columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
+    """Values of the columns by name."""
     given: set[str] = set()
     extra: dict[str, None] = {}  # an ordered set
     for row in rows:
         given |= row.model_fields_set
         extra |= dict.fromkeys(row.model_extra or ())
-    columns = {"study": [study] * len(rows)}
+    columns: dict[str, list[Any]] = {"study": [study] * len(rows)}
     for name in Row.model_fields:
         if name in given:
-            columns[name] = _cells([getattr(row, name) for row in rows])
+            columns[name] = _flat([getattr(row, name) for row in rows])
     for name in extra:
         values: list[Any] = []
         for row in rows:
             extras = row.model_extra or {}
             values.append(extras.get(name))
-        columns[name] = _cells(values)
-    return pd.DataFrame(columns)
+        columns[name] = _flat(values)
+    return columns
 
 
-def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
-    """Write the rows of a study."""
-    frame = study_frame(rows, study)
-    for name in frame.select_dtypes(exclude="number"):
-        frame[name] = frame[name].map(_without_formula)
-    with replacing(path) as partial:
-        frame.to_csv(partial, index=False)
+def _flat(values: list[Any]) -> list[Any]:
+    """The values of a column, nested ones as JSON."""
+    if dict not in set(map(type, values)):
+        return values
+    flat: list[Any] = []
+    for value in values:
+        is_nested = isinstance(value, dict)
+        flat.append(json.dumps(value, sort_keys=True) if is_nested else value)
+    return flat
+
+
+def _written(values: list[Any]) -> list[Any]:
+    """The cells of a column."""
+    types = set(map(type, values))
+    if str in types:
+        values = [_without_formula(value) for value in values]
+    if float in types:
+        values = [None if value != value else value for value in values]
+    return values
 
 
 def _without_formula(cell: Any) -> Any:
@@ -117,14 +143,3 @@ def _parsed(cell: str) -> Any:
         return json.loads(cell.lower() if cell in ("True", "False") else cell)
     except json.JSONDecodeError:
         return cell
-
-
-def _cells(values: list[Any]) -> list[Any]:
-    """The values of a column, nested ones as JSON."""
-    if dict not in set(map(type, values)):
-        return values
-    cells: list[Any] = []
-    for value in values:
-        is_nested = isinstance(value, dict)
-        cells.append(json.dumps(value, sort_keys=True) if is_nested else value)
-    return cells
