@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from npt.nn.kernels.attention import AttentionDropout, dot_product
 from npt.nn.kernels.dropout import Dropout, DropoutMasks
 from npt.nn.kernels.projections import initialised_jointly, project
-from npt.nn.lipschitz import attention_bound
+from npt.nn.lipschitz import Norm, attention_bound
 from npt.nn.settings import TIED_KERNELS, LayerNorm, NPTSettings
 from npt.nn.similarity import distance_features
 from npt.nn.span import Locations, Span
@@ -56,6 +56,9 @@ class Block(nn.Module):
         self.norm_all = settings.layer_norm_on == "all"
         self.norm_attention = build_norm(settings.layer_norm, width)
         self._build_attention(width, settings)
+        if settings.residual_start == "identity":
+            nn.init.eye_(self.residual.weight)
+            nn.init.zeros_(self.residual.bias)
         self.mix = nn.Linear(width, width)
         self.norm_feed_forward = build_norm(settings.layer_norm, width)
         self.widen = nn.Linear(width, settings.feed_forward * width)
@@ -177,8 +180,8 @@ class TiedBlock(Block):
     for each head. LayerNorm, if any, is on the input of all three.
 
     Attributes:
-        contraction: With `l2_contractive`, the attention's Lipschitz constant in the maximum norm
-            is at most this.
+        contraction: With `l2_contractive`, the attention's Lipschitz constant is at most this, in
+            the maximum or in the Euclidean norm.
     """
 
     contraction: float | None
@@ -211,11 +214,15 @@ class TiedBlock(Block):
         if self.contraction is None:
             return attended
         if present is None:
-            return attended * (self.contraction / self.bound(keys.shape[-2]))
-        bound = self.bound(present.sum(-1))  # (B,)
+            return attended * (self.contraction / self.smaller_bound(keys.shape[-2]))
+        bound = self.smaller_bound(present.sum(-1))  # (B,)
         return attended * (self.contraction / bound)[:, None, None]  # (B, m, M)
 
-    def bound(self, positions: int | Tensor, norm: str = "maximum") -> Tensor:
+    def smaller_bound(self, positions: int | Tensor) -> Tensor:
+        """The smaller of the bounds in the two norms: what contractive attention is divided by."""
+        return torch.minimum(self.bound(positions), self.bound(positions, "euclidean"))
+
+    def bound(self, positions: int | Tensor, norm: Norm = "maximum") -> Tensor:
         """Bound of the Lipschitz constant of attention and its output layer, unscaled.
 
         Args:

@@ -68,31 +68,23 @@ class ColumnEmbedding(nn.Module):
         return visible + hidden + self.bias  # (B, n, d, e)
 
     @torch.no_grad()
-    def largest_change(self, changes: Sequence[float]) -> float:
-        """Largest change of a token, in the maximum norm.
+    def largest_changes(self, changes: Sequence[float]) -> Tensor:
+        """Largest change (d, e) of every element of a row's tokens.
 
         Args:
             changes: Largest change (d,) of a visible cell of each column: of a number, or 1 for
                 another class.
         """
-        largest = 0.0
+        slopes = []
         by_column = self.weight.split(self.lengths)
-        columns = zip(
-            by_column,
-            self.continuous,
-            changes,
-            strict=True,
-        )
-        for weight, is_continuous, change in columns:
+        for weight, is_continuous in zip(by_column, self.continuous, strict=True):
             values = weight[:-1]  # without the mask channel
             if is_continuous:
-                distances = values.abs()
+                slopes.append(values[0].abs())
             else:
-                highest = values.amax(0)
-                distances = highest - values.amin(0)
-            slope = float(distances.max())
-            largest = max(largest, change * slope)
-        return largest
+                slopes.append(values.amax(0) - values.amin(0))
+        by_cell = torch.tensor(changes).to(self.weight)
+        return by_cell[:, None] * torch.stack(slopes)
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""
@@ -135,16 +127,15 @@ class PatchEmbedding(nn.Module):
         return torch.cat([tokens, self.target(target)], -2)  # (B, n, P + 1, e)
 
     @torch.no_grad()
-    def largest_change(self, changes: Sequence[float]) -> float:
-        """Largest change of a token, in the maximum norm; arguments as of `ColumnEmbedding`."""
+    def largest_changes(self, changes: Sequence[float]) -> Tensor:
+        """Largest change (P + 1, e) of every element of a row's tokens, as of `ColumnEmbedding`."""
         by_column = torch.tensor(changes).to(self.weight)
         by_patch = by_column[self.columns]  # (P, p * p, c)
         channels = by_patch.shape[-1]
         slopes = self.weight[:, :channels].abs()  # (p * p, c, e)
         tokens = by_patch.flatten(1) @ slopes.flatten(0, 1)  # (P, e)
-        target = self.patches.target
-        of_target = self.target.largest_change([changes[target]])
-        return max(float(tokens.max()), of_target)
+        target = self.target.largest_changes([changes[self.patches.target]])  # (1, e)
+        return torch.cat([tokens, target])
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """No parameter is fused of several."""
@@ -185,9 +176,9 @@ class ImageEmbedding(nn.Module):
         encodings = self.activation(self.linear(vectors))  # (B * n, e)
         return encodings.view(*values.shape[:2], -1)  # (B, n, e)
 
-    def largest_change(self, changes: Sequence[float]) -> float:
-        """No bound is known."""
-        return math.inf
+    def largest_changes(self, changes: Sequence[float]) -> Tensor:
+        """No bound is known: infinite (1, e)."""
+        return self.linear.weight.new_full((1, self.linear.out_features), math.inf)
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """No parameter is fused of several."""

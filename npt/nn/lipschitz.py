@@ -6,15 +6,15 @@ sqrt(c). With the scale s = 1 / sqrt(M), u = 4 phi^-1(n - 1) and phi(x) = x exp(
     maximum norm:    s (u sqrt(c) + 1) |W^O'|_inf max_h |W^Q|_inf |W^Q'|_inf max_h |W^V'|_inf
     Euclidean norm:  s (u + 1) sqrt(n) |W^O|_2 sqrt(sum_h |W^Q|_2^4 |W^V|_2^2)
 
-The fourth power is due to A, which grows with the square of W^Q; with a square in its place, random
-weights break the bound.
+The norms are of the inputs of all positions together. The fourth power is due to A, which grows
+with the square of W^Q; with a square in its place, random weights break the bound.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from npt.nn.block import Block
     from npt.nn.model import NPT
 
+Norm = Literal["maximum", "euclidean"]
+NORMS: tuple[Norm, ...] = ("maximum", "euclidean")
 GELU_SLOPE = 1.1290  # the largest slope of GELU, at sqrt(2), is 1.12890
 
 
@@ -35,7 +37,7 @@ def attention_bound(
     positions: int | Tensor,
     *,
     scale: float,
-    norm: str = "maximum",
+    norm: Norm = "maximum",
 ) -> Tensor:
     """Bound of the Lipschitz constant of tied L2 attention with its output layer.
 
@@ -62,7 +64,7 @@ def attention_bound(
     outgoing = query.abs().sum(2).amax(1)  # (k,), of the transposes
     incoming = query.abs().sum(1).amax(1)  # (k,)
     values = value.abs().sum(2).amax(1)  # (k,)
-    weights = row_sums(output) * (outgoing * incoming).max() * values.max()
+    weights = matrix_norm(output) * (outgoing * incoming).max() * values.max()
     return scale * (moments * math.sqrt(head_width) + 1) * weights
 
 
@@ -79,75 +81,96 @@ def second_moment(positions: Tensor) -> Tensor:
     return torch.as_tensor(solutions).to(positions)
 
 
-def influence_bound(model: NPT, positions: int, changes: Sequence[float]) -> tuple[float, float]:
+def influence_bound(
+    model: NPT,
+    positions: int,
+    changes: Sequence[float],
+    norm: Norm = "maximum",
+) -> tuple[float, float]:
     """Bounds of the change of target outputs, when cells of one row change.
 
     Bounds of the blocks are multiplied. A change reaches other rows through attention between
-    datapoints alone, so that two factors are carried on: that of the changed row and that of the
-    others.
+    datapoints alone, so that two factors are carried on: that of all rows together and that of any
+    row but the changed one.
 
     Args:
         positions: Rows that are attended to.
         changes: Largest change (d,) of each column's cell, in standard deviations; 1 for another
             class, 0 for a column that stays.
+        norm: In which the bounds of blocks are taken. Either gives valid bounds of an output.
 
     Returns:
         Bounds for the changed row and for any other row, of standardised values or logits.
         Infinite where a block has no bound.
     """
-    own = model.embedding.largest_change(changes)
+    of_tokens = model.embedding.largest_changes(changes)
+    together = vector_norm(of_tokens, norm)
     other = 0.0
     columns = model.layout.tokens
     for over_rows, block in zip(model.over_rows, model.blocks, strict=True):
         residual, attention, feed_forward = block_bounds(
             block,  # type: ignore[arg-type]
             positions if over_rows else columns,
+            norm,
         )
-        if over_rows:
-            other = (residual * other + attention * own) * feed_forward
-        elif other:
-            other *= (residual + attention) * feed_forward
-        own *= (residual + attention) * feed_forward
+        reached = residual * other
+        if attention:
+            reached += attention * (together if over_rows else other)
+        if reached:
+            other = reached * feed_forward
+        together *= (residual + attention) * feed_forward
     with torch.no_grad():
-        head = row_sums(model.head.target_weight).item()
-    return own * head, other * head
+        head = matrix_norm(model.head.target_weight, norm).item()
+    return together * head, other * head
 
 
-def block_bounds(block: Block, positions: int) -> tuple[float, float, float]:
-    """Bounds in the maximum norm of a block's residual, attention and feed-forward layer."""
+def block_bounds(
+    block: Block,
+    positions: int,
+    norm: Norm = "maximum",
+) -> tuple[float, float, float]:
+    """Bounds of a block's residual, attention and feed-forward layer."""
     with torch.no_grad():
-        residual = row_sums(block.residual.weight).item()
-        widen = row_sums(block.widen.weight).item()
-        narrow = row_sums(block.narrow.weight).item()
-        attention = _attention(block, positions)
+        residual = matrix_norm(block.residual.weight, norm).item()
+        widen = matrix_norm(block.widen.weight, norm).item()
+        narrow = matrix_norm(block.narrow.weight, norm).item()
+        attention = _attention(block, positions, norm)
     width = block.residual.in_features
-    attention *= norm_slope(block.norm_attention, width)
-    slope = norm_slope(block.norm_feed_forward, width)
+    if attention:
+        attention *= norm_slope(block.norm_attention, width, norm)
+    slope = norm_slope(block.norm_feed_forward, width, norm)
     feed_forward = 1 + GELU_SLOPE * widen * narrow * slope
     return residual, attention, feed_forward
 
 
-def _attention(block: Block, positions: int) -> float:
+def _attention(block: Block, positions: int, norm: Norm) -> float:
     from npt.nn.block import TiedBlock
 
     if not isinstance(block, TiedBlock):
         return math.inf
-    if block.contraction is not None:
-        return block.contraction
-    return block.bound(positions).item()
+    bound = block.bound(positions, norm)
+    if block.contraction is None:
+        return bound.item()
+    relative = bound / block.smaller_bound(positions)
+    return block.contraction * relative.item()
 
 
-def norm_slope(norm: torch.nn.Module, width: int) -> float:
-    """Lipschitz constant of a normalisation in the maximum norm."""
+def norm_slope(normalisation: torch.nn.Module, width: int, norm: Norm) -> float:
+    """Lipschitz constant of a normalisation."""
     from npt.nn.block import Centre
 
-    if isinstance(norm, torch.nn.Identity):
+    if isinstance(normalisation, torch.nn.Identity):
         return 1.0
-    if isinstance(norm, Centre):
-        return 2 * (width - 1) / width
+    if isinstance(normalisation, Centre):
+        return 1.0 if norm == "euclidean" else 2 * (width - 1) / width
     return math.inf  # of LayerNorm, 1 / sqrt(epsilon): without use
 
 
-def row_sums(weight: Tensor) -> Tensor:
-    """Largest absolute row sum: the norm that a matrix induces from the maximum norm."""
-    return weight.abs().sum(-1).amax()
+def matrix_norm(weight: Tensor, norm: Norm = "maximum") -> Tensor:
+    """The norm that a matrix induces: its largest absolute row sum, or its singular value."""
+    return torch.linalg.matrix_norm(weight, 2 if norm == "euclidean" else math.inf)
+
+
+def vector_norm(x: Tensor, norm: Norm) -> float:
+    """The norm of all elements together."""
+    return torch.linalg.vector_norm(x, 2 if norm == "euclidean" else math.inf).item()

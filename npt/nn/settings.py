@@ -16,6 +16,7 @@ Tradeoff = Literal["cosine", "constant"]
 Kernel = Literal["dot", "l2", "l2_tied", "l2_contractive", "span"]
 LayerNorm = Literal["standard", "centre", "none"]
 NormOn = Literal["query", "all"]
+ResidualStart = Literal["random", "identity"]
 SpanForm = Literal["added", "multiplied"]
 TIED_KERNELS: tuple[Kernel, ...] = ("l2_tied", "l2_contractive")
 PatchShape = Literal["square", "strip"]
@@ -84,8 +85,10 @@ class NPTSettings(Strict):
     with those tied to the queries, which has a Lipschitz constant, or scaled down to
     `contraction`. With `span`, a learned Gaussian of the distance of two rows' features is joined
     to dot products between datapoints."""
-    contraction: float = Field(default=0.9, gt=0, lt=1)
-    """Lipschitz constant of attention in the maximum norm, with the kernel l2_contractive."""
+    contraction: float = Field(default=0.9, ge=0, le=1e9)
+    """Lipschitz constant of attention with the kernel l2_contractive, in the maximum or the
+    Euclidean norm, whichever has the smaller bound. Below 1 attention is invertible; 0 leaves it
+    out."""
     span: float = Field(default=1.0, gt=0, le=1e6)
     """First sigma of a column's span, in standard deviations times the root of the number of
     feature columns."""
@@ -99,6 +102,9 @@ class NPTSettings(Strict):
     constants."""
     layer_norm_on: NormOn = "query"
     """Input of LayerNorm in a block: the queries alone, or keys and values too."""
+    residual_start: ResidualStart = "random"
+    """First weights of a block's projected residual. Random ones shrink the signal from block to
+    block, so that deep networks hardly train."""
     between_datapoints: bool = True
     """Blocks between datapoints; without them, half the blocks remain."""
     between_attributes: bool = True

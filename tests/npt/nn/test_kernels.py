@@ -86,7 +86,7 @@ def test_contractive_attention_is_the_tied_one_scaled() -> None:
     x = torch.randn(1, 7, 8, dtype=torch.double)
     tied = tied_block()
     contractive = tied_block(kernel="l2_contractive", contraction=0.5)
-    factor = 0.5 / tied.bound(7)
+    factor = 0.5 / tied.smaller_bound(7)
     expected = tied.attend(*tied.project(x)[:3]) * factor
     attended = contractive.attend(*contractive.project(x)[:3])
     assert torch.allclose(attended, expected, atol=1e-14)
@@ -158,7 +158,7 @@ def test_attention_weights_are_those_that_are_used(kernel: str) -> None:
     _, _, values, residual = block.project(context)
     attended = weights.double() @ block.by_head(values)
     if isinstance(block, TiedBlock) and block.contraction:
-        attended = attended * block.contraction / block.bound(6)
+        attended = attended * block.contraction / block.smaller_bound(6)
     mixed = block.mix(attended.transpose(1, 2).flatten(2))
     hidden = residual + mixed
     narrow = block.narrow(torch.nn.functional.gelu(block.widen(block.norm_feed_forward(hidden))))
@@ -197,3 +197,14 @@ def test_norm_without_division(norm: str, shifted: bool) -> None:
     queries = block.project(x)[0]
     assert torch.allclose(block.project(2 * x)[0], 2 * queries)
     assert torch.allclose(block.project(x + 3)[0], queries) == shifted
+
+
+def test_residuals_may_start_as_the_identity() -> None:
+    block = build_block(8, SETTINGS.changed(residual_start="identity"))
+    assert torch.equal(block.residual.weight, torch.eye(8))
+    assert not block.residual.bias.any()
+    torch.manual_seed(1)
+    random = build_block(8, SETTINGS)
+    torch.manual_seed(1)
+    started = build_block(8, SETTINGS.changed(residual_start="identity"))
+    assert torch.equal(started.mix.weight, random.mix.weight)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +15,14 @@ from torch import Tensor
 from npt.nn.block import Block, TiedBlock, build_block
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
-from npt.nn.lipschitz import attention_bound, block_bounds, influence_bound, second_moment
+from npt.nn.lipschitz import (
+    NORMS,
+    Norm,
+    attention_bound,
+    block_bounds,
+    influence_bound,
+    second_moment,
+)
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network, tied_block
@@ -28,7 +36,7 @@ from workflow.studies.lipschitz.experiments import (
 )
 
 CHANGES = (1.0, 1.0, 0.0, 0.0)
-NORMS = {"maximum": math.inf, "euclidean": 2}
+ORDERS: dict[Norm, float] = {"maximum": math.inf, "euclidean": 2}
 PUBLISHED = {2: 2.11, 4: 3.41, 8: 4.89, 16: 6.53, 32: 8.32, 64: 10.23, 128: 12.24, 1000: 18.68}
 
 
@@ -71,17 +79,24 @@ def test_bounds_of_two_heads_equal_their_formulae() -> None:
     assert euclidean.item() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("norm", "slope"), [("none", 1.0), ("centre", 1.5)])
-def test_bounds_of_a_block_are_those_of_its_layers(norm: str, slope: float) -> None:
-    block = tied_block(4, kernel="l2_contractive", contraction=0.5, layer_norm=norm)
+@pytest.mark.parametrize(("layer_norm", "slope"), [("none", 1.0), ("centre", 1.5)])
+def test_bounds_of_a_block_are_those_of_its_layers(layer_norm: str, slope: float) -> None:
+    block = tied_block(4, kernel="l2_contractive", contraction=0.5, layer_norm=layer_norm)
     with torch.no_grad():
         block.residual.weight.copy_(torch.diag(torch.tensor([1.0, -2, 3, 0])))
         block.widen.weight.fill_(0.25)  # rows of 4
         block.narrow.weight.fill_(-0.5)  # rows of 16
+    smaller = block.smaller_bound(7)
+    assert smaller == min(block.bound(7), block.bound(7, "euclidean"))
     residual, attention, feed_forward = block_bounds(block, 7)
     assert residual == 3
-    assert attention == pytest.approx(0.5 * slope)
+    assert attention == pytest.approx(0.5 * slope * (block.bound(7) / smaller).item())
     assert feed_forward == pytest.approx(1 + 1.129 * 1 * 8 * slope)
+    residual, attention, feed_forward = block_bounds(block, 7, "euclidean")
+    assert residual == pytest.approx(3)
+    assert attention == pytest.approx(0.5 * (block.bound(7, "euclidean") / smaller).item())
+    # Both matrices have rank one: their Frobenius norms, of 64 elements each.
+    assert feed_forward == pytest.approx(1 + 1.129 * (0.25 * 8) * (0.5 * 8))
 
 
 def test_the_bound_is_reached_by_a_block_of_the_identity() -> None:
@@ -96,15 +111,18 @@ def test_the_bound_is_reached_by_a_block_of_the_identity() -> None:
         model.embedding.weight.fill_(1.0)
         model.head.target_weight.zero_()
         model.head.target_weight[..., 0] = 1.0
-    own, other = influence_bound(model, 6, [0.0, 0.0, 0.0, 1.0])
+    bounds = [influence_bound(model, 6, [0.0, 0.0, 0.0, 1.0], norm) for norm in NORMS]
     x = cells(6)
     visible = ModelInput(x.codes, x.scale, torch.zeros_like(x.mask))
     moved = visible.scale.clone()
     moved[0, 2, 3] += 1
     before = model.predict_target(visible)[0, :, 0]
     after = model.predict_target(ModelInput(x.codes, moved, visible.mask))[0, :, 0]
-    assert other == 0
-    assert own == pytest.approx((after - before)[2].abs().item())
+    (own, other), (own_euclidean, other_euclidean) = bounds
+    assert other == other_euclidean == 0
+    change = (after - before)[2].abs().item()
+    assert own == pytest.approx(change)
+    assert own_euclidean == pytest.approx(change * math.sqrt(SETTINGS.width))
 
 
 def test_the_moment_solves_its_equation() -> None:
@@ -135,7 +153,7 @@ def test_jacobians_are_within_the_bounds(
     block.query.weight.data *= 10**weight
     x = torch.randn(positions, 8, dtype=torch.double) * 10**spread
     derivatives = jacobian(attention_of(block), x)
-    for norm, order in NORMS.items():
+    for norm, order in ORDERS.items():
         assert torch.linalg.matrix_norm(derivatives, order) <= block.bound(positions, norm)
 
 
@@ -184,8 +202,9 @@ def test_keys_of_their_own_have_no_bound() -> None:
 def test_contractive_attention_has_a_jacobian_below_one(contraction: float, spread: float) -> None:
     block = tied_block(kernel="l2_contractive", contraction=contraction, layer_norm="none")
     x = torch.randn(6, 8, dtype=torch.double) * spread
-    found = torch.linalg.matrix_norm(jacobian(attention_of(block), x), math.inf)
-    assert found <= contraction
+    derivatives = jacobian(attention_of(block), x)
+    norms = [torch.linalg.matrix_norm(derivatives, order) for order in ORDERS.values()]
+    assert min(norms) <= contraction
 
 
 def test_fixed_point_iteration_inverts_contractive_attention() -> None:
@@ -201,9 +220,10 @@ def test_fixed_point_iteration_inverts_contractive_attention() -> None:
 
 @pytest.mark.parametrize("kernel", ["l2_tied", "l2_contractive"])
 @pytest.mark.parametrize("layer_norm", ["none", "centre"])
-def test_influence_is_within_its_bound(kernel: str, layer_norm: str) -> None:
+@pytest.mark.parametrize("norm", NORMS)
+def test_influence_is_within_its_bound(kernel: str, layer_norm: str, norm: Norm) -> None:
     model = network(kernel=kernel, layer_norm=layer_norm)
-    own, other = influence_bound(model, 6, CHANGES)
+    own, other = influence_bound(model, 6, CHANGES, norm)
     x = cells(6)
     before = model.predict_target(x)[0, :, 0]
     for column in (0, 1):
@@ -220,11 +240,19 @@ def test_influence_is_within_its_bound(kernel: str, layer_norm: str) -> None:
         assert other < own
 
 
-def test_without_attention_between_datapoints_no_row_has_influence() -> None:
-    model = network(kernel="l2_tied", layer_norm="none", between_datapoints=False)
-    own, other = influence_bound(model, 6, CHANGES)
-    assert math.isfinite(own)
-    assert other == 0
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kernel": "l2_tied", "between_datapoints": False},
+        {"kernel": "l2_contractive", "contraction": 0},
+    ],
+)
+def test_without_attention_between_datapoints_no_row_has_influence(changes: dict[str, Any]) -> None:
+    model = network(layer_norm="none", **changes)
+    for norm in NORMS:
+        own, other = influence_bound(model, 6, CHANGES, norm)
+        assert math.isfinite(own)
+        assert other == 0
 
 
 @pytest.mark.parametrize(
@@ -239,7 +267,8 @@ def test_other_kernels_and_layer_norm_have_no_bound(changes: dict[str, str]) -> 
     assert math.isinf(other)
 
 
-def test_influence_of_an_image_is_within_its_bound() -> None:
+@pytest.mark.parametrize("norm", NORMS)
+def test_influence_of_an_image_is_within_its_bound(norm: Norm) -> None:
     table = images()
     chosen = SETTINGS.changed(kernel="l2_contractive", layer_norm="none", patch=4)
     torch.manual_seed(0)
@@ -247,7 +276,7 @@ def test_influence_of_an_image_is_within_its_bound() -> None:
     columns = len(table.columns)
     changes = [1.0] * columns
     changes[table.target] = 0.0
-    own, other = influence_bound(model, 5, changes)
+    own, other = influence_bound(model, 5, changes, norm)
     generator = torch.Generator().manual_seed(1)
     scale = torch.randn(1, 5, columns, generator=generator, dtype=torch.double)
     mask = torch.zeros_like(scale)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,3 +127,15 @@ def test_figure_names_every_variant() -> None:
     (axis,) = ABLATION.figure("ablation", ablation_study(), SCORING).axes
     labels = [text.get_text() for text in axis.get_yticklabels()]
     assert sorted(labels) == ["NPT (layers_4)", "NPT (without_attributes)"]
+
+
+def test_without_a_base_variants_have_their_metric() -> None:
+    study = ablation_study()
+    study = study[study["variant"] != "base"]
+    (section,) = ABLATION.table("ablation", study, SCORING).sections
+    assert "Change" not in section.columns
+    assert changes(study, SCORING)["mean"].tolist() == [3.75, 3.1]
+    figure = ABLATION.figure("ablation", study, SCORING)
+    assert figure.axes[0].get_xlabel().startswith("test RMSE\n")
+    plt.close(figure)
+    assert "3.750" in ABLATION.finding(study, SCORING)

@@ -22,13 +22,14 @@ from workflow.config.reading import read
 from workflow.results.study_file import study_frame
 from workflow.studies import kinds
 from workflow.studies.influence.probe import probe
-from workflow.studies.influence.search import CellRange, largest_influence
+from workflow.studies.influence.search import CellRange, ChangedRows, largest_influence
 from workflow.studies.influence.tables import influences
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
 
 KIND = kinds()["influence"]
 CONTRACTIVE = {"kernel": "l2_contractive", "layer_norm": "none"}
+BOUNDS = ("bound_maximum", "bound_euclidean")
 
 
 def query(model: TrainedNPT, table: Table, split: Split, **options: Any) -> ProbeQuery:
@@ -46,7 +47,8 @@ def facts_of(task: Task = "regression", **changes: Any) -> Facts:
 
 def test_what_is_found_is_within_the_certificate() -> None:
     facts = facts_of(**CONTRACTIVE)
-    assert 0 < facts["largest_influence"] <= facts["bound"]
+    for bound in BOUNDS:
+        assert 0 < facts["largest_influence"] <= facts[bound]
     assert facts["corruption"] > 0
     assert facts["test_rmse"] > 0
 
@@ -54,21 +56,42 @@ def test_what_is_found_is_within_the_certificate() -> None:
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
 def test_of_classes_a_probability_is_moved(task: Task) -> None:
     facts = facts_of(task, **CONTRACTIVE)
-    assert 0 < facts["largest_influence"] <= facts["bound"] <= 1
+    for bound in BOUNDS:
+        assert 0 < facts["largest_influence"] <= facts[bound] <= 1
     assert 0 < facts["corruption"] < 1
 
 
 @pytest.mark.parametrize("changes", [{}, {"kernel": "l2_tied"}, {"kernel": "span"}])
 def test_others_have_no_certificate(changes: dict[str, Any]) -> None:
     facts = facts_of(**changes)
-    assert facts["bound"] is None
+    assert all(facts[bound] is None for bound in BOUNDS)
     assert facts["largest_influence"] > 0
 
 
-def test_without_attention_between_datapoints_there_is_no_influence() -> None:
-    facts = facts_of(between_datapoints=False, layer_norm="none", kernel="l2_tied")
-    assert facts["largest_influence"] == pytest.approx(0, abs=1e-6)
-    assert facts["bound"] == 0
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"between_datapoints": False, "kernel": "l2_tied", "layer_norm": "none"},
+        {"contraction": 0, "kernel": "l2_contractive"},
+    ],
+    ids=["no blocks", "no attention"],
+)
+def test_without_attention_there_is_no_influence(changes: dict[str, Any]) -> None:
+    facts = facts_of(**changes)
+    assert facts["largest_influence"] == pytest.approx(0, abs=1e-14)
+    assert all(facts[bound] == 0 for bound in BOUNDS)
+
+
+def test_the_search_starts_at_neighbours_of_the_query() -> None:
+    codes = torch.tensor([[[0, 0, 0], [2, 0, 0], [1, 0, 0]]])
+    scale = torch.tensor([[[1.0, 0.5, 0.0], [1, -3, 2], [1, 3, -2]]])
+    mask = torch.tensor([[[0.0, 0, 1], [0, 0, 0], [0, 1, 0]]])
+    inputs = ModelInput(codes, scale, mask)
+    rows = ChangedRows.of(inputs, torch.tensor([1, 2]))
+    changed = rows.like(0, CellRange.of(inputs))
+    assert changed.cells(changed.inputs.codes)[:, 0].tolist() == [0, 0, 0, 0]
+    numbers = changed.cells(changed.inputs.scale)
+    assert numbers.tolist() == [[1, 0.5, 2], [1, 3, 2], [1, 0.5, -2], [1, 3, -2]]
 
 
 def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
@@ -115,10 +138,11 @@ def test_spans_are_facts_of_the_columns() -> None:
 def study() -> pd.DataFrame:
     rows = []
     variants: dict[str, dict[str, Any]] = {
-        "base": {"bound": None},
-        "contractive": {"bound": 50.0},
+        "base": {"bound_maximum": None, "bound_euclidean": None},
+        "contractive": {"bound_maximum": 5e6, "bound_euclidean": 50.0},
         "span": {
-            "bound": None,
+            "bound_maximum": None,
+            "bound_euclidean": None,
             "spans": {"column": ["a", "b", "c", "d"], "block_0": [1.0, 2, 2, 4]},
             "near_fraction": 0.25,
         },
@@ -144,7 +168,8 @@ def test_the_table_has_the_largest_of_the_folds() -> None:
     assert means.loc["base", "largest_influence"] == 2
     table = KIND.table("influence", study(), SCORING)
     first, spans = table.sections
-    assert [cell.text for cell in first.columns["Certified"]] == ["–", "50", "–"]
+    assert [cell.text for cell in first.columns["Certified, Euclidean"]] == ["–", "50", "–"]
+    assert first.columns["Certified, maximum norm"][1].text == "5.0e+06"
     assert spans.columns["a"][0].text == "0.50"
     assert spans.columns["d"][0].text == "2.00"
     assert spans.columns["Near"][0].text == "25 %"

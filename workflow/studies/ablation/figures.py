@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Change of every variant's test metric in percent of its base, a panel per dataset."""
+    """Change of every variant's test metric in percent of its base, a panel per dataset.
+
+    Without a base, the metric itself with its deviation over seeds.
+    """
     variants = changes(study, scoring)
     datasets = list(variants["dataset"].unique())
     most = max(variants.groupby("dataset").size(), default=0)
@@ -25,17 +28,21 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
     for name, axis in zip(datasets, axes, strict=False):
         part = variants[variants["dataset"] == name]
         titles = list(part["title"])
+        has_base = part["change"].notna().any()
         points(
             axis,
             titles,
-            part["change"],
-            part["error"],
+            part["change" if has_base else "mean"],
+            part["error" if has_base else "deviation"],
             npts=dict(zip(titles, part["method"], strict=True)),
         )
-        zero_line(axis)
         metric = METRICS[part["metric"].iloc[0]]
         better = "right" if metric.higher_is_better else "left"
+        label = f"test {metric.title}"
+        if has_base:
+            zero_line(axis)
+            label = f"change of {label}, %"
         axis.set_title(dataset_title(name))
-        axis.set_xlabel(f"change of test {metric.title}, %\n({better} is better)")
+        axis.set_xlabel(f"{label}\n({better} is better)")
         axis.set_ylim(-0.6, len(part) - 0.4)
     return figure

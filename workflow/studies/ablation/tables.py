@@ -96,8 +96,11 @@ def validation_ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 
 def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
-    """Change of every variant from its base, and its standard error, in percent of the base."""
-    columns = ["dataset", "metric", "method", "title", "change", "error"]
+    """Change of every variant from its base, and its standard error, in percent of the base.
+
+    Without a base, missing values; every variant has its mean, and its deviation over seeds.
+    """
+    columns = ["dataset", "metric", "method", "title", "change", "error", "mean", "deviation"]
     frames = [pd.DataFrame(columns=columns)]
     for _, part in ablation(study, scoring).tidy.groupby("dataset", sort=False):
         bases = part[part["variant"] == BASE].set_index("method")["mean"]
@@ -107,6 +110,7 @@ def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
             title=method_titles(variants),
             change=scale * variants["change"],
             error=scale * variants["change_error"],
+            deviation=variants.get("seed_deviation", np.nan),
         )
         if len(frame):
             frames.append(frame[columns])
@@ -128,7 +132,7 @@ def _section(dataset: str, part: pd.DataFrame, paper_title: str) -> Section:
     }
     title = f"{dataset_title(dataset)}: test {metric.title} ({better} is better) of each variant"
     section = Section(title, columns, failure_notes(part))
-    return section.without_empty("Over seeds", paper_column, DIFFERENCE)
+    return section.without_empty("Over seeds", "Change", paper_column, DIFFERENCE)
 
 
 def _seeds_cell(row: Mapping[Any, Any]) -> Cell:

@@ -2,8 +2,8 @@
 
 Attention by tied distances has a Lipschitz constant (Kim et al. 2021), so that a network without
 LayerNorm has a certificate: no change of the visible cells of one row within the range of their
-columns moves another's prediction further. It is set beside the largest movement that a search
-finds, and the mean one under corruption.
+columns moves another's prediction further. It is compared with the largest movement that a search
+finds, and with the mean one under corruption.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class InfluenceOptions(Options):
     Attributes:
         rows: Other rows that are changed, one at a time, of each probed row: those with the
             largest gradients.
-        steps: Steps of the ascent.
+        steps: Steps of an ascent.
     """
 
     rows: int = Field(default=2, ge=1, le=1000)
@@ -48,8 +48,8 @@ class Influence(StudyKind):
         return None
 
     def forward_passes(self, options: InfluenceOptions) -> float:
-        """An ascent with its gradients, in both directions; a gradient costs two passes."""
-        return 6.0 * options.rows * options.steps
+        """Two ascents in two directions, whose gradients cost two passes; not swaps of classes."""
+        return 16.0 * options.rows * options.steps
 
 
 KIND = Influence(

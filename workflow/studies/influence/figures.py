@@ -1,4 +1,4 @@
-"""Figure of the certified bound beside the largest influence that was found."""
+"""Figure of the certified bound and the largest influence that was found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MARKERS = {
     "bound": ("v", "certified"),
     "largest_influence": ("o", "largest found"),
-    "corruption": ("_", "mean under corruption"),
+    "corruption": ("_", "mean, all other rows permuted"),
 }
 
 

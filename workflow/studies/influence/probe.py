@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from npt.nn.lipschitz import influence_bound
+from npt.nn.lipschitz import NORMS, Norm, influence_bound
 from npt.nn.queries import QueryBatch, query_batches
 from npt.nn.span import locate
 from npt.nn.trained import TrainedNPT
@@ -22,16 +22,17 @@ SOFTMAX_SLOPE = 0.5  # Lipschitz constant of a probability in the maximum norm o
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Influences, and the scores of all test rows.
 
-    In standard deviations of the train targets, or of the predicted class's probability. `bound` is
-    None where there is none.
+    In standard deviations of the train targets, or of the predicted class's probability. A bound
+    is None where there is none.
     """
     trained = cast(TrainedNPT, query.model)
     options = query.options
-    bounds: list[float] = []
+    bounds: dict[Norm, list[float]] = {norm: [] for norm in NORMS}
     largest: list[float] = []
     fractions: list[float] = []
     for batch in query_batches(trained, query.rows):
-        bounds.append(_bound(trained, batch))
+        for norm in NORMS:
+            bounds[norm].append(_bound(trained, batch, norm))
         fractions += _near_fractions(trained, batch)
         for index in batch.queries.tolist():
             largest.append(
@@ -43,9 +44,9 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
                     steps=options.steps,
                 )
             )
-    bound = max(bounds)
     facts: Facts = {
-        "bound": bound if math.isfinite(bound) else None,
+        "bound_maximum": _finite(max(bounds["maximum"])),
+        "bound_euclidean": _finite(max(bounds["euclidean"])),
         "largest_influence": max(largest),
         "mean_influence": float(np.mean(largest)),
         "corruption": _corruption(trained, query),
@@ -73,7 +74,11 @@ def _corruption(trained: TrainedNPT, query: ProbeQuery) -> float:
     return float(of_class.mean())
 
 
-def _bound(trained: TrainedNPT, batch: QueryBatch) -> float:
+def _finite(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None
+
+
+def _bound(trained: TrainedNPT, batch: QueryBatch, norm: Norm) -> float:
     """Bound of what any other row can do, within the range of the cells."""
     widths = CellRange.of(batch.inputs).widths
     continuous = trained.data.continuous.tolist()
@@ -81,7 +86,7 @@ def _bound(trained: TrainedNPT, batch: QueryBatch) -> float:
     for width, is_continuous in zip(widths.tolist(), continuous, strict=True):
         changes.append(width if is_continuous else 1.0)
     rows, _ = batch.shape
-    _, other = influence_bound(trained.model, rows, changes)
+    _, other = influence_bound(trained.model, rows, changes, norm)
     if trained.task == "regression" or math.isinf(other):
         return other
     return min(1.0, SOFTMAX_SLOPE * other)

@@ -5,12 +5,13 @@ n rows, d columns, q copies of the input, in each of which another row is change
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from npt.nn.device import arithmetic, autocast
+from npt.nn.device import arithmetic
 from npt.nn.inputs import ModelInput
 from npt.nn.queries import QueryBatch
 from npt.nn.trained import TrainedNPT
@@ -62,21 +63,31 @@ def largest_influence(
 
     Of a standardised value, or of the probability of the class that is predicted.
 
-    The rows with the largest gradients are changed, in both directions. Visible numbers move by
-    signs of gradients, within the range of their columns; then each visible category takes the
-    class that moves the prediction most. Hidden cells stay hidden.
+    The rows with the largest gradients are changed, in both directions, as they are and as
+    neighbours of the query with an extreme label. Visible numbers move by signs of gradients,
+    within the range of their columns; then each visible category takes the class that moves the
+    prediction most. Hidden cells stay hidden. In double precision, since influence may be below
+    the rounding of single precision.
 
     Args:
         query: Index of the query in the batch.
         rows: Number of rows that are tried.
-        steps: Steps of the ascent.
+        steps: Steps of an ascent.
     """
-    asked = AskedQuery.of(trained, batch.inputs, query)
-    ranges = CellRange.of(batch.inputs)
-    chosen = _most_sensitive(asked, batch.inputs, ranges, rows)
-    changed = ChangedRows.of(batch.inputs, chosen)
-    movement, changed = _ascend(asked, changed, ranges, steps)
-    return max(movement, _swap_classes(asked, changed))
+    inputs = _in_double_precision(batch.inputs)
+    asked = AskedQuery.of(trained, inputs, query)
+    ranges = CellRange.of(inputs)
+    chosen = _most_sensitive(asked, inputs, ranges, rows)
+    unchanged = ChangedRows.of(inputs, chosen)
+    largest = 0.0
+    for start in (unchanged, unchanged.like(query, ranges)):
+        movement, changed = _ascend(asked, start, ranges, steps)
+        largest = max(largest, movement, _swap_classes(asked, changed))
+    return largest
+
+
+def _in_double_precision(inputs: ModelInput) -> ModelInput:
+    return replace(inputs, scale=inputs.scale.double(), mask=inputs.mask.double())
 
 
 @dataclass(frozen=True)
@@ -100,8 +111,9 @@ class AskedQuery:
         inputs: ModelInput,
         query: int,
     ) -> AskedQuery:
-        """The query in an input (1, n, d)."""
-        asked = cls(trained, query)
+        """The query in an input (1, n, d), of a copy of the model in double precision."""
+        model = deepcopy(trained.model).double()
+        asked = cls(replace(trained, model=model), query)
         with torch.no_grad():
             if trained.task != "regression":
                 logits = asked.targets(inputs)
@@ -123,9 +135,9 @@ class AskedQuery:
         device = trained.device
         copies = len(inputs.codes)
         queries = torch.full((copies, 1), self.query, device=device)
-        with arithmetic(trained.settings, device), autocast(trained.settings, device):
+        with arithmetic(trained.settings, device):
             outputs = trained.model.predict_target(inputs, queries)
-        return outputs[:, 0].float()
+        return outputs[:, 0]
 
     def movements(self, inputs: ModelInput) -> Tensor:
         """Absolute changes (q,) of the prediction."""
@@ -166,6 +178,22 @@ class ChangedRows:
     def visible(self) -> Tensor:
         """Which cells (q, d) of the changed rows are visible."""
         return self.cells(self.inputs.mask) == 0
+
+    def like(self, query: int, ranges: CellRange) -> ChangedRows:
+        """The changed rows with the visible cells of a query.
+
+        Numbers that it hides are the highest of their column in the copies that are moved up, and
+        the lowest in the others.
+        """
+        inputs = self.inputs
+        shown = inputs.mask[0, query] == 0  # (d,)
+        is_up = self.directions[:, None] > 0
+        extremes = torch.where(is_up, ranges.highest, ranges.lowest)  # (q, d)
+        numbers = torch.where(shown, inputs.scale[0, query], extremes)
+        codes = torch.where(shown, inputs.codes[0, query], self.cells(inputs.codes))
+        numbers = torch.where(self.visible, numbers, self.cells(inputs.scale))
+        codes = torch.where(self.visible, codes, self.cells(inputs.codes))
+        return self.with_numbers(numbers).with_codes(codes)
 
     def cells(self, values: Tensor) -> Tensor:
         """Values (q, d) of the changed rows, of values (q, n, d)."""
@@ -217,7 +245,8 @@ def _ascend(
     movable = changed.visible & asked.trained.data.continuous  # (q, d)
     directions = changed.directions[:, None]
     step = FIRST_STEP * ranges.widths
-    largest = 0.0
+    with torch.no_grad():
+        largest = float(asked.movements(changed.inputs).max())
     for _ in range(steps):
         gradients = _gradients(asked, changed.inputs)
         of_rows = changed.cells(gradients)

@@ -16,17 +16,19 @@ from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.error_columns import columns_of, model_columns, with_errors
 from workflow.studies.errors import error_of
 
-FACTS = ["bound", "largest_influence", "corruption", "error", "standard_error"]
+BOUNDS = ["bound_maximum", "bound_euclidean"]
+FACTS = [*BOUNDS, "bound", "largest_influence", "corruption", "error", "standard_error"]
 NOTE = (
     "Influence in standard deviations of the train targets, or of the predicted class's "
     "probability. `Certified`: no change of the visible cells of one other row within the ranges "
     "of their columns moves a prediction further; the largest of the folds. It is the product of "
-    "the bounds of all blocks, exists for tied distances without LayerNorm alone, and says little "
-    "unless the weights are small. It does not cover cells that become hidden or visible, as they "
-    "may under corruption. `Largest found`: by gradient ascent over one other row, which may stop "
-    "at a local maximum; the largest of the folds and probed rows. `Corruption`: mean movement when"
-    " all other rows are permuted column by column. `Error`: RMSE, or the percentage of wrong "
-    "classes, of all test rows."
+    "the bounds of all blocks in the norm that is named, and exists for tied distances without "
+    "LayerNorm alone. It does not cover cells that become hidden or visible, as they may under "
+    "corruption. `Largest found`: by gradient ascent over one other row in double precision, which "
+    "may stop at a local maximum; the largest of the folds and probed rows. `Corruption`: mean "
+    "movement when all other rows are permuted column by column, which is more than one row. It is "
+    "computed in single precision, whose rounding is about 1e-7. `Error`: RMSE, or the percentage "
+    "of wrong classes, of all test rows."
 )
 SPAN_NOTE = (
     "Learned sigma of each feature's column in standard deviations, divided by the root of the "
@@ -41,7 +43,8 @@ def influence(study: pd.DataFrame, scoring: Scoring) -> Table:
     means = influences(study)
     columns = model_columns(means)
     columns["Error"] = with_errors(means, "error")
-    columns["Certified"] = [_scientific(value) for value in means["bound"]]
+    columns["Certified, maximum norm"] = [_scientific(value) for value in means["bound_maximum"]]
+    columns["Certified, Euclidean"] = [_scientific(value) for value in means["bound_euclidean"]]
     columns["Largest found"] = [_number(value) for value in means["largest_influence"]]
     columns["Corruption"] = [_number(value) for value in means["corruption"]]
     facts = [model.facts() for model in by_model(study)]
@@ -67,6 +70,7 @@ def influences(study: pd.DataFrame) -> pd.DataFrame:
             continue
         task = model.task
         errors = pd.Series([error_of(row, task, "test_") for row in folds.to_dict("records")])
+        bounds = {name: _largest_of_folds(folds[name]) for name in BOUNDS}
         rows.append(
             {
                 "dataset": model.dataset,
@@ -74,7 +78,8 @@ def influences(study: pd.DataFrame) -> pd.DataFrame:
                 "variant": model.variant,
                 "task": task,
                 "folds": len(folds),
-                "bound": pd.to_numeric(folds["bound"]).max(skipna=False),
+                **bounds,
+                "bound": min(bounds.values()),
                 "largest_influence": folds["largest_influence"].max(),
                 "corruption": folds["corruption"].mean(),
                 "error": errors.mean(),
@@ -83,6 +88,11 @@ def influences(study: pd.DataFrame) -> pd.DataFrame:
         )
     names = [*MODEL, "task", "folds", *FACTS]
     return pd.DataFrame(rows, columns=names)
+
+
+def _largest_of_folds(bounds: pd.Series) -> float:
+    """NaN if a fold has none."""
+    return float(pd.to_numeric(bounds).max(skipna=False))
 
 
 def span_rows(study: pd.DataFrame) -> list[dict[str, Cell]]:
