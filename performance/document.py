@@ -50,6 +50,8 @@ DOCUMENTS = {
         "process_step.cpu",
         "neural_processes/curves company",
         "neural_processes/completion completions",
+        "neural_processes/one_table scores",
+        "neural_processes/one_table_benefit benefit",
     ],
     "docs/performance.md": [
         "npt_step.cpu",
