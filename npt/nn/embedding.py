@@ -76,15 +76,22 @@ class ColumnEmbedding(nn.Module):
                 another class.
         """
         slopes = []
-        by_column = self.weight.split(self.lengths)
-        for weight, is_continuous in zip(by_column, self.continuous, strict=True):
+        columns = zip(
+            self.weight.split(self.lengths),
+            self.continuous,
+            strict=True,
+        )
+        for weight, is_continuous in columns:
             values = weight[:-1]  # without the mask channel
             if is_continuous:
-                slopes.append(values[0].abs())
+                slope = values[0].abs()
             else:
-                slopes.append(values.amax(0) - values.amin(0))
-        by_cell = torch.tensor(changes).to(self.weight)
-        return by_cell[:, None] * torch.stack(slopes)
+                highest = values.amax(0)
+                slope = highest - values.amin(0)
+            slopes.append(slope)
+        joined = torch.stack(slopes)  # (d, e)
+        by_cell = torch.tensor(changes).to(joined)
+        return by_cell[:, None] * joined
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""
@@ -134,8 +141,9 @@ class PatchEmbedding(nn.Module):
         channels = by_patch.shape[-1]
         slopes = self.weight[:, :channels].abs()  # (p * p, c, e)
         tokens = by_patch.flatten(1) @ slopes.flatten(0, 1)  # (P, e)
-        target = self.target.largest_changes([changes[self.patches.target]])  # (1, e)
-        return torch.cat([tokens, target])
+        target = self.patches.target
+        of_target = self.target.largest_changes([changes[target]])  # (1, e)
+        return torch.cat([tokens, of_target])
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """No parameter is fused of several."""
@@ -178,7 +186,8 @@ class ImageEmbedding(nn.Module):
 
     def largest_changes(self, changes: Sequence[float]) -> Tensor:
         """No bound is known: infinite (1, e)."""
-        return self.linear.weight.new_full((1, self.linear.out_features), math.inf)
+        width = self.linear.out_features
+        return torch.full((1, width), math.inf)
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """No parameter is fused of several."""

@@ -94,7 +94,7 @@ class Row(BaseModel):
         object.__setattr__(self, "__pydantic_fields_set__", shared)
         if self.versions is not None:
             versions = _VERSIONS.setdefault(tuple(self.versions.items()), self.versions)
-            self.__dict__["versions"] = versions
+            object.__setattr__(self, "versions", versions)
         return self
 
     def changed(self, changes: Mapping[str, Any]) -> Row:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from npt.nn.block import TiedBlock
+from npt.nn.lipschitz import Norm
 from npt.nn.queries import query_batches
 from npt.nn.trained import TrainedNPT
 from workflow.studies.lipschitz.experiments import (
@@ -71,7 +72,7 @@ class TrainedAttention:
         attended = self.block.attend(queries, keys, values)
         return self.block.mix(attended)[0]
 
-    def bound(self, positions: int, norm: str = "maximum") -> float:
+    def bound(self, positions: int, norm: Norm = "maximum") -> float:
         """Bound of its Lipschitz constant."""
         with torch.no_grad():
             return float(self.block.bound(positions, norm))
