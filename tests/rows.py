@@ -19,7 +19,7 @@ from workflow.planning.run import Run
 from workflow.results.predictions import PARTS, fold_arrays, write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import write_rows
-from workflow.results.study_file import read_study, write_study
+from workflow.results.study_file import read_study, study_columns, write_study
 
 TASKS: dict[str, Task] = {"yacht": "regression", "wine": "multiclass", "breast_cancer": "binary"}
 CLASSES = {"regression": 0, "binary": 2, "multiclass": 3}
@@ -52,6 +52,12 @@ def failed(
 ) -> Row:
     """A row of a method that could not produce a result."""
     return row(method, fold, status="failed", reason=reason, **changes)
+
+
+def study_frame(rows: Iterable[Row], name: str) -> pd.DataFrame:
+    """Rows as a frame, without writing them."""
+    columns = study_columns(tuple(rows), name)
+    return pd.DataFrame(columns)
 
 
 def study(rows: Iterable[Row], folder: Path, name: str = "main") -> pd.DataFrame:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from npt.nn.model import NPT
 
 Norm = Literal["maximum", "euclidean"]
-NORMS: tuple[Norm, ...] = ("maximum", "euclidean")
+ORDERS: dict[Norm, float] = {"maximum": math.inf, "euclidean": 2}
 GELU_SLOPE = 1.1290  # the largest slope of GELU, at sqrt(2), is 1.12890
 
 
@@ -55,16 +55,16 @@ def attention_bound(
     positions = torch.as_tensor(positions).to(query)
     moments = 4 * second_moment(positions)
     if norm == "euclidean":
-        query_norms = torch.linalg.matrix_norm(query, 2)  # (k,)
-        value_norms = torch.linalg.matrix_norm(value, 2)  # (k,)
+        query_norms = matrix_norm(query, norm)  # (k,)
+        value_norms = matrix_norm(value, norm)  # (k,)
         heads = (query_norms.pow(4) * value_norms.square()).sum().sqrt()
-        weights = heads * torch.linalg.matrix_norm(output, 2)
+        weights = heads * matrix_norm(output, norm)
         return scale * (moments + 1) * positions.sqrt() * weights
     head_width = query.shape[1]
-    outgoing = query.abs().sum(2).amax(1)  # (k,), of the transposes
-    incoming = query.abs().sum(1).amax(1)  # (k,)
-    values = value.abs().sum(2).amax(1)  # (k,)
-    weights = matrix_norm(output) * (outgoing * incoming).max() * values.max()
+    outgoing = matrix_norm(query, norm)  # (k,), of the transposes
+    incoming = matrix_norm(query.mT, norm)  # (k,)
+    values = matrix_norm(value, norm)  # (k,)
+    weights = matrix_norm(output, norm) * (outgoing * incoming).max() * values.max()
     return scale * (moments * math.sqrt(head_width) + 1) * weights
 
 
@@ -114,10 +114,9 @@ def influence_bound(
             norm,
         )
         reached = residual * other
-        if attention:
+        if attention:  # zero times an infinite bound is no number
             reached += attention * (together if over_rows else other)
-        if reached:
-            other = reached * feed_forward
+        other = reached * feed_forward if reached else 0.0
         together *= (residual + attention) * feed_forward
     with torch.no_grad():
         head = matrix_norm(model.head.target_weight, norm).item()
@@ -166,11 +165,11 @@ def norm_slope(normalisation: torch.nn.Module, width: int, norm: Norm) -> float:
     return math.inf  # of LayerNorm, 1 / sqrt(epsilon): without use
 
 
-def matrix_norm(weight: Tensor, norm: Norm = "maximum") -> Tensor:
-    """The norm that a matrix induces: its largest absolute row sum, or its singular value."""
-    return torch.linalg.matrix_norm(weight, 2 if norm == "euclidean" else math.inf)
+def matrix_norm(weights: Tensor, norm: Norm) -> Tensor:
+    """Norms (...) of matrices (..., m, n): largest row sums, or largest singular values."""
+    return torch.linalg.matrix_norm(weights, ORDERS[norm])
 
 
 def vector_norm(x: Tensor, norm: Norm) -> float:
     """The norm of all elements together."""
-    return torch.linalg.vector_norm(x, 2 if norm == "euclidean" else math.inf).item()
+    return torch.linalg.vector_norm(x, ORDERS[norm]).item()

@@ -87,8 +87,8 @@ class NPTSettings(Strict):
     to dot products between datapoints."""
     contraction: float = Field(default=0.9, ge=0, le=1e9)
     """Lipschitz constant of attention with the kernel l2_contractive, in the maximum or the
-    Euclidean norm, whichever has the smaller bound. Below 1 attention is invertible; 0 leaves it
-    out."""
+    Euclidean norm, whichever has the smaller bound. Below 1 the sum of input and attention can be
+    inverted; 0 leaves attention out."""
     span: float = Field(default=1.0, gt=0, le=1e6)
     """First sigma of a column's span, in standard deviations times the root of the number of
     feature columns."""

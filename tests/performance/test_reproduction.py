@@ -25,11 +25,10 @@ from performance.reproduction.states import (
     planning,
     state_of,
 )
-from tests.rows import row
+from tests.rows import row, study_frame
 from workflow.config.reading import read_file
 from workflow.planning.plan import Plan
 from workflow.report.published import published
-from workflow.results.study_file import study_frame
 
 PAGE = ROOT / "docs" / "reproduction.md"
 SYMBOLS = "".join(state.value for state in State)

@@ -16,7 +16,8 @@ Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold
 _COLUMNS: dict[frozenset[str], set[str]] = {}
-_VERSIONS: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+Versions = dict[str, str]  # of libraries, by name
+_VERSIONS: dict[tuple[str, ...], Versions] = {}
 
 
 class Row(BaseModel):
@@ -40,7 +41,7 @@ class Row(BaseModel):
     splits: str = ""
     transductive: bool = True  # the setting; only rows with false have the column
     revision: str = ""
-    versions: dict[str, str] | None = None
+    versions: Versions | None = None
     machine: str = ""  # its processor, and how many of its cores a job may use
     date: str = ""  # on which the fold was begun, in UTC
     train_rows: Count | None = None
@@ -93,7 +94,8 @@ class Row(BaseModel):
         shared = _COLUMNS.setdefault(frozenset(names), names)
         object.__setattr__(self, "__pydantic_fields_set__", shared)
         if self.versions is not None:
-            versions = _VERSIONS.setdefault(tuple(self.versions.items()), self.versions)
+            key = (*self.versions, *self.versions.values())
+            versions = _VERSIONS.setdefault(key, self.versions)
             object.__setattr__(self, "versions", versions)
         return self
 

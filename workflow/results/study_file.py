@@ -34,14 +34,9 @@ TEXT = (
 )
 
 
-def study_frame(rows: Iterable[Row], study: str) -> pd.DataFrame:
-    """One line per row, nested values as JSON; the columns of `Row` first, then the extra ones."""
-    return pd.DataFrame(_columns(tuple(rows), study))
-
-
 def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
     """Write the rows of a study; missing values and those that are no number are empty cells."""
-    columns = _columns(tuple(rows), study)
+    columns = study_columns(tuple(rows), study)
     cells = [_written(values) for values in columns.values()]
     with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -49,8 +44,8 @@ def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
         writer.writerows(zip(*cells, strict=True))
 
 
-def _columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
-    """Values of the columns by name."""
+def study_columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
+    """Values of every column, nested ones as JSON; those of `Row` first, then the extra ones."""
     given: set[str] = set()
     extra: dict[str, None] = {}  # an ordered set
     for row in rows:
@@ -81,7 +76,7 @@ def _flat(values: list[Any]) -> list[Any]:
 
 
 def _written(values: list[Any]) -> list[Any]:
-    """The cells of a column."""
+    """The cells of a column; of NaN, which differs from itself, none."""
     types = set(map(type, values))
     if str in types:
         values = [_without_formula(value) for value in values]

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from npt.metrics import PAPER_METRICS
-from tests.rows import row
+from tests.rows import row, study_frame
 from workflow.config.scoring import Scoring
-from workflow.results.study_file import study_frame
 from workflow.studies.study_kind import StudyKind
 
 SCORING = Scoring(PAPER_METRICS)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tests.rows import failed, row, study
-from workflow.results.study_file import study_frame
+from tests.rows import failed, row, study, study_frame
 
 
 def test_columns_are_those_that_some_row_sets(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ import yaml
 
 from npt.interface import UserError
 from npt.metrics import PAPER_METRICS
-from tests.rows import finish, plan, prepare
+from tests.rows import finish, plan, prepare, study_frame
 from workflow.config.reading import parse, read
 from workflow.config.scoring import Scoring
 from workflow.planning.plan import Plan
 from workflow.results.collection import Collector
-from workflow.results.study_file import read_collected, read_study, study_frame, write_study
+from workflow.results.study_file import read_collected, read_study, write_study
 from workflow.studies import kinds
 
 ROOT = Path(__file__).parents[3]

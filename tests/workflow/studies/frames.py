@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from npt.metrics import PAPER_METRICS
-from tests.rows import failed, row
+from tests.rows import failed, row, study_frame
 from workflow.config.scoring import Scoring
-from workflow.results.study_file import study_frame
 
 SCORING = Scoring(PAPER_METRICS)
 NO_MODEL = "training failed"

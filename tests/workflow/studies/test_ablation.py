@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.rows import row
+from tests.rows import row, study_frame
 from tests.workflow.report.toy import FAILED, SCORING, texts
 from workflow.report.published import published
-from workflow.results.study_file import study_frame
 from workflow.studies import kinds
 from workflow.studies.ablation.tables import changes
 

@@ -24,9 +24,9 @@ from tests.npt.compact.models import small_compact
 from tests.npt.nn.test_patches import SETTINGS as IMAGES
 from tests.npt.nn.test_patches import images
 from tests.rows import row as study_row
+from tests.rows import study_frame
 from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import lookup_npt, small_npt
-from workflow.results.study_file import study_frame
 from workflow.studies import kinds
 from workflow.studies.attention.gallery import queries_of_models
 from workflow.studies.attention.heads import ComparedRows, heads, spread, standardised_ranks

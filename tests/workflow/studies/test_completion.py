@@ -16,9 +16,8 @@ from npt.interface import Resources
 from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
 from npt.processes.trained import TrainedProcess
 from npt.table import Column, Split, Table
-from tests.rows import failed, row
+from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING
-from workflow.results.study_file import study_frame
 from workflow.studies import kinds
 from workflow.studies.completion.tasks import SIDE, TITLES, shown_pixels
 from workflow.studies.query import ProbeQuery

@@ -19,9 +19,8 @@ from npt.processes.curves import KERNELS
 from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
 from npt.processes.trained import TrainedProcess
 from npt.table import Split
-from tests.rows import failed, row
+from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING
-from workflow.results.study_file import study_frame
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery
 

@@ -15,11 +15,10 @@ from npt.nn.inputs import ModelInput
 from npt.nn.queries import query_batches
 from npt.nn.trained import TrainedNPT
 from npt.table import Split, Table, Task
-from tests.rows import failed, row
+from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import small_npt
 from workflow.config.reading import read
-from workflow.results.study_file import study_frame
 from workflow.studies import kinds
 from workflow.studies.influence.probe import probe
 from workflow.studies.influence.search import CellRange, ChangedRows, largest_influence
@@ -83,15 +82,30 @@ def test_without_attention_there_is_no_influence(changes: dict[str, Any]) -> Non
 
 
 def test_the_search_starts_at_neighbours_of_the_query() -> None:
-    codes = torch.tensor([[[0, 0, 0], [2, 0, 0], [1, 0, 0]]])
-    scale = torch.tensor([[[1.0, 0.5, 0.0], [1, -3, 2], [1, 3, -2]]])
-    mask = torch.tensor([[[0.0, 0, 1], [0, 0, 0], [0, 1, 0]]])
-    inputs = ModelInput(codes, scale, mask)
-    rows = ChangedRows.of(inputs, torch.tensor([1, 2]))
-    changed = rows.like(0, CellRange.of(inputs))
-    assert changed.cells(changed.inputs.codes)[:, 0].tolist() == [0, 0, 0, 0]
+    """A class, a number and a target, which the query hides; the last row hides its number."""
+    rows = [
+        [1.0, 0.5, 0.0],
+        [1.0, -3.0, 2.0],
+        [1.0, 3.0, -2.0],
+    ]
+    hidden = [
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+    ]
+    codes = torch.zeros(1, 3, 3, dtype=torch.long)
+    codes[0, :, 0] = torch.tensor([0, 2, 1])
+    inputs = ModelInput(codes, torch.tensor([rows]), torch.tensor([hidden]))
+    unchanged = ChangedRows.of(inputs, torch.tensor([1, 2]))
+    changed = unchanged.like(0, CellRange.of(inputs))
+    assert not changed.cells(changed.inputs.codes).any()
     numbers = changed.cells(changed.inputs.scale)
-    assert numbers.tolist() == [[1, 0.5, 2], [1, 3, 2], [1, 0.5, -2], [1, 3, -2]]
+    assert numbers.tolist() == [
+        [1.0, 0.5, 2.0],
+        [1.0, 3.0, 2.0],
+        [1.0, 0.5, -2.0],
+        [1.0, 3.0, -2.0],
+    ]
 
 
 def test_the_search_finds_more_than_random_rows_of_the_range() -> None:

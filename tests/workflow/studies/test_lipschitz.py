@@ -10,12 +10,11 @@ import pytest
 import torch
 
 from npt.interface import UserError
-from tests.rows import failed, row
+from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import small_npt
 from workflow.config.reading import read
 from workflow.planning.plan import Plan
-from workflow.results.study_file import study_frame
 from workflow.studies import kinds
 from workflow.studies.lipschitz.experiments import (
     bound,

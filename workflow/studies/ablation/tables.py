@@ -75,7 +75,9 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Table:
             frames.append(part)
             sections.append(_section(str(dataset), part, PAPER_TITLES[table]))
     tidy = pd.concat(frames, ignore_index=True)
-    notes = [NOTE]
+    notes = []
+    if tidy["change"].notna().any():
+        notes.append(NOTE)
     if "table_5_ablation" in found:
         notes.append(TABLE_5_NOTE)
     if tidy["standard_errors"].notna().any():

@@ -48,7 +48,7 @@ class Influence(StudyKind):
         return None
 
     def forward_passes(self, options: InfluenceOptions) -> float:
-        """Two ascents in two directions, whose gradients cost two passes; not swaps of classes."""
+        """Two ascents in two directions, whose steps cost four passes; no swaps of classes."""
         return 16.0 * options.rows * options.steps
 
 

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from npt.nn.lipschitz import NORMS, Norm, influence_bound
+from npt.nn.lipschitz import ORDERS, Norm, influence_bound
 from npt.nn.queries import QueryBatch, query_batches
 from npt.nn.span import locate
 from npt.nn.trained import TrainedNPT
@@ -27,12 +27,13 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """
     trained = cast(TrainedNPT, query.model)
     options = query.options
-    bounds: dict[Norm, list[float]] = {norm: [] for norm in NORMS}
+    bounds: dict[Norm, list[float]] = {norm: [] for norm in ORDERS}
     largest: list[float] = []
     fractions: list[float] = []
     for batch in query_batches(trained, query.rows):
-        for norm in NORMS:
-            bounds[norm].append(_bound(trained, batch, norm))
+        changes = _largest_changes(trained, batch)
+        for norm, of_batches in bounds.items():
+            of_batches.append(_bound(trained, batch, changes, norm))
         fractions += _near_fractions(trained, batch)
         for index in batch.queries.tolist():
             largest.append(
@@ -78,13 +79,23 @@ def _finite(bound: float) -> float | None:
     return bound if math.isfinite(bound) else None
 
 
-def _bound(trained: TrainedNPT, batch: QueryBatch, norm: Norm) -> float:
-    """Bound of what any other row can do, within the range of the cells."""
+def _largest_changes(trained: TrainedNPT, batch: QueryBatch) -> list[float]:
+    """Of a cell of every column (d,), within the range of its visible cells."""
     widths = CellRange.of(batch.inputs).widths
     continuous = trained.data.continuous.tolist()
     changes = []
     for width, is_continuous in zip(widths.tolist(), continuous, strict=True):
         changes.append(width if is_continuous else 1.0)
+    return changes
+
+
+def _bound(
+    trained: TrainedNPT,
+    batch: QueryBatch,
+    changes: list[float],
+    norm: Norm,
+) -> float:
+    """Bound of what any other row can do by such changes."""
     rows, _ = batch.shape
     _, other = influence_bound(trained.model, rows, changes, norm)
     if trained.task == "regression" or math.isinf(other):

@@ -190,9 +190,10 @@ class ChangedRows:
         is_up = self.directions[:, None] > 0
         extremes = torch.where(is_up, ranges.highest, ranges.lowest)  # (q, d)
         numbers = torch.where(shown, inputs.scale[0, query], extremes)
-        codes = torch.where(shown, inputs.codes[0, query], self.cells(inputs.codes))
-        numbers = torch.where(self.visible, numbers, self.cells(inputs.scale))
-        codes = torch.where(self.visible, codes, self.cells(inputs.codes))
+        visible = self.visible  # (q, d)
+        numbers = torch.where(visible, numbers, self.cells(inputs.scale))
+        own_codes = self.cells(inputs.codes)
+        codes = torch.where(shown & visible, inputs.codes[0, query], own_codes)
         return self.with_numbers(numbers).with_codes(codes)
 
     def cells(self, values: Tensor) -> Tensor:
