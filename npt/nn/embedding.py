@@ -184,6 +184,17 @@ class ImageEmbedding(nn.Module):
         encodings = self.activation(self.linear(vectors))  # (B * n, e)
         return encodings.view(*values.shape[:2], -1)  # (B, n, e)
 
+    @torch.no_grad()
+    def set_statistics(self, inputs: ModelInput) -> None:
+        """Give batch normalisation the statistics of these images (B, n, d)."""
+        for layer in self.encoder.modules():
+            if isinstance(layer, nn.BatchNorm2d):
+                layer.reset_running_stats()
+                layer.momentum = None  # an average of all batches, of which there is one
+                layer.train()
+        self.encode(inputs)
+        self.eval()
+
     def largest_changes(self, changes: Sequence[float]) -> Tensor:
         """No bound is known: infinite (1, e)."""
         width = self.linear.out_features

@@ -36,9 +36,11 @@ def between_datapoints(
     d: int,
     settings: NPTSettings,
 ) -> int:
-    """A block between datapoints: over n positions of width d e."""
+    """A block between datapoints: over n positions of width d e, or n times over one."""
     width = d * settings.width
-    return block(n, width, settings.feed_forward)
+    if settings.attends_to_others:
+        return block(n, width, settings.feed_forward)
+    return n * block(1, width, settings.feed_forward)
 
 
 def between_attributes(

@@ -107,15 +107,17 @@ def influence_bound(
     together = vector_norm(of_tokens, norm)
     other = 0.0
     columns = model.layout.tokens
+    rows = positions if model.attends_to_others else 1
     for over_rows, block in zip(model.over_rows, model.blocks, strict=True):
         residual, attention, feed_forward = block_bounds(
             block,  # type: ignore[arg-type]
-            positions if over_rows else columns,
+            rows if over_rows else columns,
             norm,
         )
         reached = residual * other
         if attention:  # zero times an infinite bound is no number
-            reached += attention * (together if over_rows else other)
+            reaches_others = over_rows and model.attends_to_others
+            reached += attention * (together if reaches_others else other)
         other = reached * feed_forward if reached else 0.0
         together *= (residual + attention) * feed_forward
     with torch.no_grad():

@@ -30,7 +30,9 @@ class NPT(nn.Module):
 
     Attributes:
         over_rows: Which blocks attend between datapoints.
-        query_block: Index of the last of them; later blocks need the query rows alone.
+        attends_to_others: Whether these attend to all rows, or each row to itself alone.
+        query_block: Index of the last block that attends to other rows; later blocks need the query
+            rows alone.
         recompute: Activations are recomputed in the backward pass.
     """
 
@@ -42,7 +44,8 @@ class NPT(nn.Module):
         e = settings.width
         self.layout = layout
         self.over_rows = settings.over_rows
-        self.query_block = _last(self.over_rows)
+        self.attends_to_others = settings.attends_to_others
+        self.query_block = _last(self.over_rows) if self.attends_to_others else 0
         self.recompute = False
         self.dropout_masks = DropoutMasks()
         self.embedding = build_embedding(layout, e)
@@ -123,8 +126,13 @@ class NPT(nn.Module):
         return target_gaussians(self.head, of_target[None])
 
     def attention_weights(self, inputs: ModelInput, rows: Tensor) -> dict[int, Tensor]:
-        """Attention (B, k, m, n) of query rows (B, m) in blocks between datapoints, by index."""
-        weights = {}
+        """Attention (B, k, m, n) of query rows (B, m) in blocks between datapoints, by index.
+
+        None where rows attend to themselves alone.
+        """
+        weights: dict[int, Tensor] = {}
+        if not self.attends_to_others:
+            return weights
         x = self.embed(inputs)  # (B, n, d, e)
         located = self._locate(inputs)  # (B, n, f)
         for index, block in enumerate(self.blocks):
@@ -159,11 +167,14 @@ class NPT(nn.Module):
         located: Tensor | None = None,
     ) -> Tensor:
         """Attention between datapoints or attributes: (B, n, d, e) to (B, m, d, e)."""
-        if self.over_rows[index]:
+        if self.over_rows[index] and self.attends_to_others:
             return self._between_datapoints(index, x, queries, present, located)
         if queries is not None:
             x = take_rows(x, queries)  # (B, m, d, e)
-        y = self._run(index, x.flatten(0, 1))  # (B * m, d, e)
+        by_row = x.flatten(0, 1)  # (B * m, d, e)
+        if self.over_rows[index]:
+            by_row = by_row.flatten(1)[:, None]  # (B * m, 1, d * e)
+        y = self._run(index, by_row)
         return y.view(x.shape)  # (B, m, d, e)
 
     def _between_datapoints(

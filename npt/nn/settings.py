@@ -13,6 +13,7 @@ Recompute = Literal["auto", "always", "never"]
 Optimiser = Literal["lamb", "adam"]
 Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "constant"]
 Tradeoff = Literal["cosine", "constant"]
+AttendsTo = Literal["all", "self"]
 Kernel = Literal["dot", "l2", "l2_tied", "l2_contractive", "span"]
 LayerNorm = Literal["standard", "centre", "none"]
 NormOn = Literal["query", "all"]
@@ -107,6 +108,9 @@ class NPTSettings(Strict):
     block, so that deep networks hardly train."""
     between_datapoints: bool = True
     """Blocks between datapoints; without them, half the blocks remain."""
+    attends_to: AttendsTo = "all"
+    """Rows that blocks between datapoints attend to: all, or `self`, each to itself alone with as
+    many weights, the control of what other rows add."""
     between_attributes: bool = True
     """Blocks between attributes; without them, half the blocks remain."""
     output: Output = "mean"
@@ -193,6 +197,11 @@ class NPTSettings(Strict):
             return [self.between_datapoints] * half
         return []
 
+    @property
+    def attends_to_others(self) -> bool:
+        """Whether a row's prediction can depend on other rows."""
+        return self.between_datapoints and self.attends_to == "all"
+
     def changed(self, **changes: Any) -> Self:
         """These settings with other values of some fields, validated."""
         return type(self)(**{**self.model_dump(), **changes})
@@ -203,6 +212,8 @@ class NPTSettings(Strict):
             raise ValueError(f"width: {self.width} is not a multiple of heads ({self.heads})")
         if self.encoder == "linear" and not (self.between_datapoints or self.between_attributes):
             raise ValueError("between_datapoints and between_attributes: one of them must be true")
+        if self.attends_to == "self" and not self.between_datapoints:
+            raise ValueError("attends_to: self is for blocks between datapoints, which are off")
         if self.between_datapoints and self.between_attributes and self.layers % 2:
             raise ValueError(f"layers: {self.layers} is odd; the two kinds of blocks alternate")
         return self
@@ -234,8 +245,8 @@ class NPTSettings(Strict):
     @model_validator(mode="after")
     def _check_span(self) -> Self:
         if self.kernel == "span":
-            if not self.between_datapoints:
-                raise ValueError("kernel: span is for attention between datapoints, which is off")
+            if not self.attends_to_others:
+                raise ValueError("kernel: span is for attention to other rows, which is off")
             return self
         if self.span_threshold is not None:
             raise ValueError(f"span_threshold: is for kernel span, not {self.kernel}")

@@ -15,8 +15,9 @@ from npt.interface import Intervention, Prediction, Resources, RowAttention, Use
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.contexts import BatchQueries
 from npt.nn.device import device_of, evaluating, require_precision
+from npt.nn.embedding import ImageEmbedding
 from npt.nn.image_table import TableData, encoded_table
-from npt.nn.inputs import PART
+from npt.nn.inputs import PART, ModelInput
 from npt.nn.intervention import intervention
 from npt.nn.model import NPT
 from npt.nn.queries import (
@@ -219,9 +220,20 @@ class TrainedNPT:
                 yield RowAttention(row, context, weights)
 
     def before_training(self) -> TrainedNPT:
-        """The same network with its initial weights."""
-        model = build_model(self.model.layout, self.settings, self.seed, self.device)
-        return replace(self, model=model.eval())
+        """The same network with its initial weights.
+
+        Batch normalisation of images has the statistics of a batch of train images.
+        """
+        model = build_model(self.model.layout, self.settings, self.seed, self.device).eval()
+        if isinstance(model.embedding, ImageEmbedding):
+            model.embedding.set_statistics(self._train_batch())
+        return replace(self, model=model)
+
+    def _train_batch(self) -> ModelInput:
+        """The first rows of the train part, without their targets."""
+        rows = (self.data.part == PART["train"]).nonzero().flatten()
+        batch = self.data.take(rows[: self.settings.batch_rows])
+        return batch.visible().hide(batch.cells_of_target()[None])
 
     def without_duplicates(self) -> TrainedNPT:
         """The same network on the originals alone, whose targets are hidden."""

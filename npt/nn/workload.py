@@ -73,7 +73,8 @@ def _memory(shape: Shape, settings: NPTSettings, size: TableSize) -> float:
     width = shape.tokens * settings.width
     weights = WEIGHT_COPIES * FLOAT * 12 * width**2 * datapoint_blocks
     activations = 20 * FLOAT * settings.layers * shape.batch * width
-    attention = 3 * FLOAT * settings.heads * shape.batch**2 * datapoint_blocks
+    attended = shape.batch if settings.attends_to_others else 1
+    attention = 3 * FLOAT * settings.heads * shape.batch * attended * datapoint_blocks
     table = 3 * 8 * size.cells
     if size.pixels is not None:
         of_image = encoders.activations(settings, size.columns, size.pixels)

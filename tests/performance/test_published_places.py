@@ -30,7 +30,7 @@ from workflow.report.published import published, scaled
 from workflow.studies import kinds
 from workflow.studies.ablation.paper import paper_table
 
-RESIDUAL_NETWORK = (2, "CIFAR-10", "Change")  # its code is not released
+RESIDUAL_NETWORK = (2, "CIFAR-10", "Change")  # in Table 2, of a network that is not released
 FIVE_FOLD_BASE = (4, "base, five folds", "Protein")  # 3.40, beside the 3.41 of one fold
 WITHOUT_A_PLACE = {RESIDUAL_NETWORK, FIVE_FOLD_BASE}
 SHOWN = ("ranks", "published", "corruption", "lookup", "ablation", "validation_ranks")
@@ -185,6 +185,19 @@ def test_numbers_of_linear_patches_stand_beside_them(
 ) -> None:
     assert places()["published", dataset, "npt", "accuracy"] == pytest.approx(accuracy)
     assert places()["corruption", dataset] == pytest.approx(change)
+
+
+def test_numbers_of_a_residual_network_stand_beside_it() -> None:
+    (source,) = [source for source in planned_sources() if source.title == "images.yaml: main"]
+    for encoder, accuracy, change in (("resnet18", 0.937, -1.2), ("siren", None, None)):
+        study = made_up(source).assign(encoder=encoder)
+        found = {}
+        for kind, table in (("benchmark", "published"), ("corruption", "corruption")):
+            tidy = kinds()[kind].table(table, study, SCORING).tidy
+            found[table] = tidy[["dataset", "published"]].dropna().to_numpy().tolist()
+        of_encoder = accuracy is not None
+        assert found["published"] == [["cifar10", pytest.approx(accuracy)]] * of_encoder
+        assert found["corruption"] == [["cifar10", pytest.approx(change)]] * of_encoder
 
 
 def test_no_number_stands_beside_another_model() -> None:

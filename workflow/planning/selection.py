@@ -127,7 +127,7 @@ def _search(
 
 
 def _refuse(study: Study, method: str, variant: str, settings: Mapping[str, Any]) -> None:
-    refusal = study.kind.refuse(settings)
+    refusal = study.kind.refuse(settings, study.options)
     if refusal:
         raise UserError(f"{study.key}.methods: {method} ({variant}): {refusal}")
 

@@ -18,6 +18,7 @@ from workflow.config.scoring import Ranking
 from workflow.report.cells import Cell, emphasised, number
 from workflow.report.ranks import mean_ranks, rank_methods
 from workflow.report.statistics import t_quantile
+from workflow.results.row import LINEAR
 
 PATH = Path(__file__).with_name("published.json")
 TABLES = {
@@ -54,8 +55,16 @@ def is_part_of(dataset: str, paper_dataset: str) -> bool:
     return dataset in datasets() and dataset.partition("_")[0] == paper_dataset
 
 
-def published_cells(metric: str) -> Mapping[str, Any]:
+def published_images(encoder: str) -> Mapping[str, Any]:
+    """What the paper prints of images with an encoder (section B.8); empty if it prints nothing."""
+    images = published()["appendix_b8_images"]
+    return images if encoder == LINEAR else images.get(encoder, {})
+
+
+def published_cells(metric: str, encoder: str = LINEAR) -> Mapping[str, Any]:
     """The paper's results of a metric by dataset and method; empty if it prints none."""
+    if encoder != LINEAR:
+        return published_images(encoder).get("cells", {}) if metric == "accuracy" else {}
     cells: dict[str, Any] = {}
     for table in TABLES.get(metric, ()):
         cells.update(published()[table]["cells"])
@@ -69,9 +78,18 @@ def scaled(cell: Mapping[str, Any], metric: str) -> tuple[float, float]:
     return scale * cell["value"], scale * cell.get("standard_error", error)
 
 
-def published_result(dataset: str, method: str, metric: str) -> tuple[float, float] | None:
-    """Mean and standard error (NaN if none is printed) of a method's test metric."""
-    cells = published_cells(metric).get(paper_name(dataset), {})
+def published_result(
+    dataset: str,
+    method: str,
+    metric: str,
+    encoder: str = LINEAR,
+) -> tuple[float, float] | None:
+    """Mean and standard error (NaN if none is printed) of a method's test metric.
+
+    Args:
+        encoder: That of NPT, of images.
+    """
+    cells = published_cells(metric, encoder).get(paper_name(dataset), {})
     cell = cells.get(method)
     if not cell or cell.get("value") is None:
         return None

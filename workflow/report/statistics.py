@@ -14,7 +14,7 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from npt.table import TASKS, Task
-from workflow.results.row import UNFINISHED
+from workflow.results.row import LINEAR, UNFINISHED
 
 LEVEL = 0.05  # significance level of all tests
 ROUNDING = 1e-9  # relative difference of numbers in double precision that rounding may cause
@@ -38,6 +38,7 @@ class ModelRows:
 
     Attributes:
         folds: Number of folds.
+        encoder: That of NPT, of images.
         reason: Reason of the first fold that failed; empty if none did.
         rows: A row per fold, averaged over seeds. Empty if a fold failed, since a mean over the
             other folds would be another quantity.
@@ -48,6 +49,7 @@ class ModelRows:
     variant: str
     task: Task
     folds: int
+    encoder: str
     reason: str
     rows: pd.DataFrame
 
@@ -158,9 +160,15 @@ def _model_rows(rows: pd.DataFrame) -> ModelRows:
         variant=first["variant"],
         task=first["task"],
         folds=len(rows),
+        encoder=_encoder(first),
         reason=reason,
         rows=complete,
     )
+
+
+def _encoder(row: pd.Series) -> str:
+    found = row.get("encoder")
+    return LINEAR if pd.isna(found) else str(found)
 
 
 def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:

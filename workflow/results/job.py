@@ -23,6 +23,7 @@ from workflow.planning.plan import Plan
 from workflow.planning.revision import revision
 from workflow.planning.run import Run
 from workflow.report.cells import counted
+from workflow.results.row import RECORDED_SETTINGS, Row
 
 COMMON_LIBRARIES = ("numpy", "pandas", "scikit-learn")  # splits, encoding and metrics use them
 HASH_LENGTH = 16  # digits of a hash in a row
@@ -105,9 +106,17 @@ class Job:
             "machine": machine(),
             "date": datetime.now(UTC).date().isoformat(),
         }
-        if not self.settings.transductive:
-            columns["transductive"] = False
-        return columns
+        return columns | self._recorded_settings()
+
+    def _recorded_settings(self) -> dict[str, Any]:
+        """Those that differ from a row's default, which the tables need to know."""
+        recorded = {}
+        for name in RECORDED_SETTINGS:
+            default = Row.model_fields[name].default
+            value = getattr(self.settings, name, default)
+            if value != default:
+                recorded[name] = value
+        return recorded
 
 
 def data_hashes(prepared: store.Prepared) -> dict[str, str]:

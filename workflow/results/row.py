@@ -15,6 +15,8 @@ UNFINISHED: Status = "unfinished"  # represents a result that does not exist yet
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold
+LINEAR = "linear"  # the encoder of linear patches
+RECORDED_SETTINGS = ("transductive", "encoder")  # rows have those that are not the default here
 _COLUMNS: dict[frozenset[str], set[str]] = {}
 Versions = dict[str, str]  # of libraries, by name
 _VERSIONS: dict[tuple[str, ...], Versions] = {}
@@ -39,7 +41,8 @@ class Row(BaseModel):
     fingerprint: str = ""
     data: str = ""
     splits: str = ""
-    transductive: bool = True  # the setting; only rows with false have the column
+    transductive: bool = True  # a recorded setting
+    encoder: str = LINEAR  # a recorded setting, of images
     revision: str = ""
     versions: Versions | None = None
     machine: str = ""  # its processor, and how many of its cores a job may use

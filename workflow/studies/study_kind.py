@@ -105,7 +105,7 @@ class StudyKind:
             return False
         return self.needs is None or self.needs in method.abilities
 
-    def refuse(self, settings: Mapping[str, Any]) -> str | None:
+    def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Reason why a run with these resolved settings cannot be part of such a study, or None."""
         return None
 

@@ -34,3 +34,11 @@ def test_ablations_have_half_the_blocks(
 ) -> None:
     settings = NPTSettings(width=128).changed(**changes)
     assert flops.forward(rows, columns, settings) / 1e12 == pytest.approx(teraflop, abs=5e-5)
+
+
+def test_rows_that_attend_to_themselves_have_no_pairs() -> None:
+    to_all = NPTSettings(width=16, heads=4, between_attributes=False, layers=2)
+    to_itself = to_all.changed(attends_to="self")
+    for rows in (10, 20):
+        pairs = 4 * (rows**2 - rows) * 16 * 3
+        assert flops.forward(rows, 3, to_all) - flops.forward(rows, 3, to_itself) == pairs

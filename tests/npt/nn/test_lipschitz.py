@@ -247,10 +247,11 @@ def test_influence_is_within_its_bound(kernel: str, layer_norm: str, norm: Norm)
     "changes",
     [
         {"kernel": "l2_tied", "between_datapoints": False},
+        {"kernel": "l2_tied", "attends_to": "self"},
         {"kernel": "l2_contractive", "contraction": 0},
     ],
 )
-def test_without_attention_between_datapoints_no_row_has_influence(changes: dict[str, Any]) -> None:
+def test_without_attention_to_other_rows_none_has_influence(changes: dict[str, Any]) -> None:
     model = network(layer_norm="none", **changes)
     for norm in ORDERS:
         own, other = influence_bound(model, 6, CHANGES, norm)

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 import torch
 
-import npt.nn.block
 from npt.nn import kernels
 from npt.nn.block import Block
 from npt.nn.column_layout import ColumnLayout
@@ -176,22 +175,24 @@ def test_a_row_alone_without_attention_between_datapoints() -> None:
     assert not torch.allclose(with_rows(x)[:, :1], with_rows(alone), atol=1e-4)
 
 
-def test_a_row_that_attends_to_itself_ignores_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    network, x = model(layout()), cells(6, layout())
-    alone = ModelInput(x.codes[:, :1], x.scale[:, :1], x.mask[:, :1])
-    expected = network(alone)
-    assert not torch.allclose(network(x)[:, :1], expected, atol=1e-4)
-    plain = npt.nn.block.dot_product
-
-    def to_itself(
-        queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, **options: Any
-    ) -> torch.Tensor:
-        return values if len(queries) == 1 else plain(queries, keys, values, **options)
-
-    monkeypatch.setattr(npt.nn.block, "dot_product", to_itself)
-    assert torch.allclose(network(x)[:, :1], expected, atol=1e-12)
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"kernel": "l2_tied"}, {"kernel": "l2_contractive"}, {"between_attributes": False}],
+)
+def test_rows_that_attend_to_themselves_are_as_if_alone(changes: dict[str, Any]) -> None:
+    settings = SETTINGS.changed(**changes)
+    to_all = model(layout(), settings)
+    to_itself = model(layout(), settings.changed(attends_to="self"))
+    assert to_itself.over_rows == to_all.over_rows
+    to_itself.load_state_dict(to_all.state_dict())
+    x = cells(6, layout())
+    every = to_itself(x)
+    for i in range(6):
+        row = slice(i, i + 1)
+        alone = ModelInput(x.codes[:, row], x.scale[:, row], x.mask[:, row])
+        assert torch.allclose(every[:, row], to_all(alone), atol=1e-12)
+    assert not torch.allclose(to_all(x), every, atol=1e-4)
+    assert to_itself.attention_weights(x, torch.tensor([[0, 3]])) == {}
 
 
 def test_without_attributes_the_datapoint_blocks_remain() -> None:
@@ -210,7 +211,13 @@ def test_tables_side_by_side_do_not_touch() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"layer_norm_on": "all"}, {"between_attributes": False}, {"between_datapoints": False}],
+    [
+        {},
+        {"layer_norm_on": "all"},
+        {"between_attributes": False},
+        {"between_datapoints": False},
+        {"attends_to": "self"},
+    ],
 )
 def test_query_rows_alone_equal_those_among_all(changes: dict) -> None:
     network, x = model(layout(), SETTINGS.changed(**changes)), cells(7, layout(), batch=2)

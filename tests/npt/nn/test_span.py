@@ -257,6 +257,8 @@ def test_a_target_alone_has_no_span() -> None:
         ({"span_threshold": 0.1}, "span_threshold"),
         ({"span_form": "multiplied", "kernel": "l2"}, "span_form"),
         ({"kernel": "span", "between_datapoints": False}, "kernel"),
+        ({"kernel": "span", "attends_to": "self"}, "kernel"),
+        ({"attends_to": "self", "between_datapoints": False}, "attends_to"),
         ({"kernel": "span", "span_threshold": 1.0}, "span_threshold"),
         ({"kernel": "span", "span": 0}, "span"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -176,8 +177,9 @@ def test_heads_are_compared_with_those_before_training() -> None:
         assert np.array(relative) == pytest.approx(after[index].relative, rel=1e-4)
 
 
-def test_a_model_without_row_attention_has_no_head() -> None:
-    trained, table, split = small_npt("binary", between_datapoints=False)
+@pytest.mark.parametrize("changes", [{"between_datapoints": False}, {"attends_to": "self"}])
+def test_a_model_without_attention_to_other_rows_has_no_head(changes: dict[str, Any]) -> None:
+    trained, table, split = small_npt("binary", **changes)
     assert heads(trained, table, split.test, 5) == []
     assert torch.is_grad_enabled()
 

@@ -140,6 +140,14 @@ def test_default_probe_is_the_papers() -> None:
     assert set(arrays) == {"clean", "corrupted", "control_rows", "control"}
 
 
+def test_a_note_says_that_encodings_are_permuted() -> None:
+    study = corruption_study()
+    for encoder, count in (("resnet18", 1), ("linear", 0)):
+        (*_, section) = KIND.table("corruption", study.assign(encoder=encoder), SCORING).sections
+        notes = [note for note in section.notes if "(resnet18), the features of their" in note]
+        assert len(notes) == count
+
+
 def test_scores_are_means_over_different_permutations() -> None:
     model, whole, split = small_npt("multiclass")
     asked = query(model, whole, split, columns=["features"], rows=["train"], permutations=3)

@@ -209,6 +209,7 @@ def test_other_methods_are_refused() -> None:
 
 
 def test_encoded_images_are_refused() -> None:
-    refusal = KIND.refuse({"lookup": "off", "encoder": "resnet18"})
+    options = KIND.options()
+    refusal = KIND.refuse({"lookup": "off", "encoder": "resnet18"}, options)
     assert refusal == "encoder resnet18 has no bound; allowed: linear"
-    assert KIND.refuse({"lookup": "off", "encoder": "linear"}) is None
+    assert KIND.refuse({"lookup": "off", "encoder": "linear"}, options) is None

@@ -99,10 +99,22 @@ def _probed(kind: str) -> set[str]:
 
 def test_lookup_refuses_models_of_the_plain_task() -> None:
     lookup = kinds()["lookup"]
-    assert lookup.refuse({"lookup": "original"}) is None
-    assert lookup.refuse({"lookup": "off"})
-    assert lookup.refuse({"grid": "quick"}) is None  # a baseline, whose stored rows are replaced
-    assert kinds()["corruption"].refuse({"lookup": "off"}) is None
+    options = lookup.options()
+    assert lookup.refuse({"lookup": "original"}, options) is None
+    assert lookup.refuse({"lookup": "off"}, options)
+    # a baseline, whose stored rows are replaced
+    assert lookup.refuse({"grid": "quick"}, options) is None
+
+
+def test_corruption_refuses_some_columns_of_encoded_images() -> None:
+    corruption = kinds()["corruption"]
+    every = corruption.options()
+    some = corruption.options(columns=["all", "target"])
+    encoded = {"encoder": "resnet18"}
+    for settings, options in ((encoded, every), ({"encoder": "linear"}, some), ({}, some)):
+        assert corruption.refuse(settings, options) is None
+    refusal = corruption.refuse(encoded, some)
+    assert refusal == "columns: target of images with encoder resnet18; allowed: all"
 
 
 def test_forward_passes_count_every_dose() -> None:

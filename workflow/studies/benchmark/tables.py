@@ -26,7 +26,9 @@ from workflow.report.published import (
 from workflow.report.ranks import FEWEST_RANKED, mean_ranks, rank_methods
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
+    MODEL,
     SUMMARY_COLUMNS,
+    by_model,
     metrics_of,
     summarise,
     tasks_of,
@@ -114,11 +116,12 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
 def published(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Results compared with the paper's, the difference in its standard errors."""
     rows = []
+    encoders = {_names(model.facts()): model.encoder for model in by_model(study)}
     for task in tasks_of(study):
         for metric in metrics_of(task, scoring.metrics[task]):
             summary = summarise(study, task, metric)
-            compared = map(_compared_with_paper, summary.to_dict("records"))
-            rows += [row for row in compared if row]
+            for row in summary.to_dict("records"):
+                rows += _compared_with_paper(row, encoders[_names(row)])
     columns = [*SUMMARY_COLUMNS, "published", "published_error", "difference", "standard_errors"]
     tidy = pd.DataFrame(rows, columns=columns)
     sections = []
@@ -199,19 +202,30 @@ def _best_in_bold(rows: pd.DataFrame) -> list[Cell]:
     return cells
 
 
-def _compared_with_paper(row: Mapping[Any, Any]) -> dict[Any, Any] | None:
-    """A row of a summary with the paper's result; None where the paper has none."""
-    result = published_result(row["dataset"], row["method"], row["metric"])
+def _names(facts: Mapping[Any, Any]) -> tuple[str, ...]:
+    """Dataset, method and variant."""
+    return tuple(facts[column] for column in MODEL)
+
+
+def _compared_with_paper(row: Mapping[Any, Any], encoder: str) -> list[dict[Any, Any]]:
+    """A row of a summary with the paper's result; none where the paper has none."""
+    result = published_result(
+        row["dataset"],
+        row["method"],
+        row["metric"],
+        encoder,
+    )
     if result is None or row["variant"] not in WHOLE_METHODS:
-        return None
+        return []
     mean, error = result
-    return {
+    compared = {
         **row,
         "published": mean,
         "published_error": error,
         "difference": row["mean"] - mean,
         "standard_errors": in_standard_errors(row["mean"], row["standard_error"], mean, error),
     }
+    return [compared]
 
 
 def _published_columns(part: pd.DataFrame) -> dict[str, list[Cell]]:

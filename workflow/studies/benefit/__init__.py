@@ -38,7 +38,7 @@ class BenefitOptions(Options):
 class Benefit(StudyKind):
     """A kind that probes base runs, and trains the twins that they are compared with."""
 
-    def refuse(self, settings: Mapping[str, Any]) -> str | None:
+    def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Refuses the lookup task, whose answer no twin can know."""
         if settings.get("lookup", "off") != "off":
             return "trained on the lookup task, whose answer is in other rows alone"

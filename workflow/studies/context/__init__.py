@@ -48,7 +48,7 @@ class ContextOptions(Options):
 class Context(StudyKind):
     """A kind that probes base runs with fewer train rows, and trains them on fewer."""
 
-    def refuse(self, settings: Mapping[str, Any]) -> str | None:
+    def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Refuses the lookup task, whose context are duplicates."""
         if settings.get("lookup", "off") != "off":
             return "trained on the lookup task, whose context are duplicates"

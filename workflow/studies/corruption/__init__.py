@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
 from npt.perturbation import ColumnChoice, RowChoice
+from workflow.results.row import LINEAR
 from workflow.studies.corruption.selection import Selection
 from workflow.studies.study_kind import Options, StudyKind
 
@@ -42,6 +44,14 @@ class CorruptionOptions(Options):
 
 class Corruption(StudyKind):
     """A forward pass for each selection of cells, permutation and probed row."""
+
+    def refuse(self, settings: Mapping[str, Any], options: CorruptionOptions) -> str | None:
+        """Refuses some columns of encoded images, which have one vector and show no label."""
+        encoder = settings.get("encoder", LINEAR)
+        for columns in options.columns:
+            if encoder != LINEAR and columns != "all":
+                return f"columns: {columns} of images with encoder {encoder}; allowed: all"
+        return None
 
     def forward_passes(self, options: CorruptionOptions) -> float:
         """One pass for each selection and permutation."""

@@ -27,6 +27,7 @@ from workflow.report.statistics import (
     standard_error,
     with_columns,
 )
+from workflow.results.row import LINEAR
 from workflow.studies.corruption import CorruptionOptions
 from workflow.studies.corruption.changes import SAMPLES, change, increase
 from workflow.studies.corruption.paper import published_change
@@ -41,6 +42,10 @@ SELECTION_NOTE = (
     "The named columns of the named rows are permuted, each by its own permutation. All other "
     "cells are intact. The rows of a baseline are its train rows. The control is the same "
     "procedure with the identity permutation, for up to 20 rows of a fold."
+)
+ENCODINGS_NOTE = (
+    "Of other images with an encoder ({}), the features of their encodings are permuted instead of "
+    "their pixels."
 )
 MOVEMENT = "Predictions move, %"
 MOVEMENT_NOTES = {
@@ -102,7 +107,11 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
             )
             optional = [name for name in OPTIONAL if name in columns]
             sections.append(section.without_empty(*optional))
-    return Table(tidy, with_notes(sections, *_notes(tidy, options)))
+    notes = _notes(tidy, options)
+    encoders = {model.encoder for model in by_model(study)} - {LINEAR}
+    if encoders:
+        notes.insert(1, ENCODINGS_NOTE.format(", ".join(sorted(encoders))))
+    return Table(tidy, with_notes(sections, *notes))
 
 
 def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.DataFrame:

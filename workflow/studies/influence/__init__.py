@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from workflow.results.row import LINEAR
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
@@ -38,13 +39,13 @@ class Influence(StudyKind):
         """NPT alone."""
         return method.name == "npt"
 
-    def refuse(self, settings: Any) -> str | None:
+    def refuse(self, settings: Any, options: Any) -> str | None:
         """Refuses the lookup task, and images that are encoded before they attend."""
         if settings.get("lookup", "off") != "off":
             return "trained on the lookup task, whose other rows are duplicates"
-        encoder = settings.get("encoder", "linear")
-        if encoder != "linear":
-            return f"encoder {encoder} has no bound; allowed: linear"
+        encoder = settings.get("encoder", LINEAR)
+        if encoder != LINEAR:
+            return f"encoder {encoder} has no bound; allowed: {LINEAR}"
         return None
 
     def forward_passes(self, options: InfluenceOptions) -> float:

@@ -54,7 +54,7 @@ class Lipschitz(StudyKind):
         """NPT alone."""
         return method.name == "npt"
 
-    def refuse(self, settings: Mapping[str, Any]) -> str | None:
+    def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Refuses kernels without a bound."""
         kernel = settings["kernel"]
         if kernel not in TIED_KERNELS:

@@ -69,7 +69,7 @@ class LookupOptions(Options):
 class Lookup(StudyKind):
     """A kind for models that were trained on the lookup task, or predict from stored rows."""
 
-    def refuse(self, settings: Mapping[str, Any]) -> str | None:
+    def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Refuses an NPT that was trained without the lookup task."""
         if settings.get("lookup") == "off":
             return "not trained on the lookup task; add a variant that sets `lookup`"

@@ -13,6 +13,7 @@ from npt.interface import Resources, UserError
 from npt.nn.batches import partition, rows_of
 from npt.nn.checkpoint import Checkpoint
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.embedding import ImageEmbedding
 from npt.nn.encoders.resnet import ResNet18
 from npt.nn.learner import NPTLearner
 from npt.nn.model import NPT
@@ -96,6 +97,24 @@ def test_statistics_of_normalisation_are_saved_with_the_weights(tmp_path: Path) 
     mean = encoder.stem[1].running_mean
     assert isinstance(mean, torch.Tensor)
     assert mean.abs().max() > 0
+
+
+def test_normalisation_before_training_is_of_train_images() -> None:
+    trained = fitted(SETTINGS.changed(batch_rows=80))
+    before = trained.before_training()
+    untouched = TrainedNPT.untrained(SETTINGS, Resources(), images(), split(), 0).model
+    inputs = trained.data.take(torch.arange(80)).visible()
+    embedding = before.model.embedding
+    assert isinstance(embedding, ImageEmbedding)
+    with torch.no_grad():
+        encodings = embedding.encode(inputs)
+        of_batch = embedding.train().encode(inputs)
+        plain = untouched.embedding.encode(inputs)  # type: ignore[union-attr]
+    deviation = of_batch.std(1)
+    assert torch.allclose(encodings.std(1), deviation, rtol=0.05)
+    assert not torch.allclose(plain.std(1), deviation, rtol=0.5)
+    for name, weights in before.model.named_parameters():
+        assert torch.equal(weights, dict(untouched.named_parameters())[name])
 
 
 @pytest.mark.parametrize("changes", [{}, SIREN])
