@@ -135,7 +135,7 @@ METHOD = Method(
         "schedule_share": 0.5,
     },
     twins={
-        "without_datapoints": {"between_datapoints": False},
+        "without_datapoints": {"attends_to": "self"},
         "without_labels": {"target_mask": 1},  # all targets are hidden, in every mode
         "without_attributes": {"between_attributes": False},
     },

@@ -23,7 +23,7 @@ ABLATION = {
     "methods": ["npt"],
     "variants": {
         "npt": {
-            "without_datapoints": {"between_datapoints": False},
+            "without_datapoints": {"attends_to": "self"},
             "without_attributes": {"between_attributes": False},
         }
     },
@@ -108,7 +108,7 @@ def test_base_is_its_own_twin_where_it_lacks_a_source() -> None:
 
 def test_twin_with_impossible_settings_is_named() -> None:
     settings = {"npt": {**NPT, "between_datapoints": False}}
-    with pytest.raises(UserError, match=r"^studies\.benefit: without_attributes of npt"):
+    with pytest.raises(UserError, match=r"^studies\.benefit: without_datapoints of npt"):
         plan(settings=settings)
 
 
