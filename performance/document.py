@@ -35,6 +35,7 @@ DOCUMENTS = {
         "row_models/protein scores",
         "row_models/benefit benefit",
         "row_models/benefit by_fold",
+        "row_models/control ablation",
         "row_models/context context",
         "row_models/saint ablation",
         "row_models/corruption corruption",
