@@ -31,16 +31,17 @@ class Shape:
 
 
 def workload(settings: NPTSettings, size: TableSize) -> Workload:
-    """Work of a training; a row is probed by a pass over a batch."""
+    """Work of a training; a row is probed by a pass over a batch, whose images are encoded once."""
     shape = shape_of(settings, size)
-    forward = flops.forward(shape.batch, shape.tokens, settings)
+    attention = flops.forward(shape.batch, shape.tokens, settings)
+    of_image = 0.0
     if size.pixels is not None:
         of_image = encoders.forward(settings, size.columns, size.pixels)
-        forward += shape.batch * of_image
+    forward = attention + shape.batch * of_image
     return Workload(
         update_flop=TRAINING * forward,
         training_flop=forward * _passes(shape, settings),
-        query_flop=forward,
+        query_flop=attention + of_image,
         memory_mb=_memory(shape, settings, size) / 1e6,
     )
 
