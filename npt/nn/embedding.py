@@ -186,12 +186,14 @@ class ImageEmbedding(nn.Module):
 
     @torch.no_grad()
     def set_statistics(self, inputs: ModelInput) -> None:
-        """Give batch normalisation the statistics of these images (B, n, d)."""
-        for layer in self.encoder.modules():
-            if isinstance(layer, nn.BatchNorm2d):
-                layer.reset_running_stats()
-                layer.momentum = None  # an average of all batches, of which there is one
-                layer.train()
+        """Give batch normalisation, where there is any, the statistics of images (B, n, d)."""
+        layers = [layer for layer in self.encoder.modules() if isinstance(layer, nn.BatchNorm2d)]
+        if not layers:
+            return
+        for layer in layers:
+            layer.reset_running_stats()
+            layer.momentum = None  # an average of all batches, of which there is one
+            layer.train()
         self.encode(inputs)
         self.eval()
 

@@ -115,9 +115,10 @@ def influence_bound(
             norm,
         )
         reached = residual * other
-        if attention:  # zero times an infinite bound is no number
-            reaches_others = over_rows and model.attends_to_others
-            reached += attention * (together if reaches_others else other)
+        reaches_others = over_rows and model.attends_to_others
+        source = together if reaches_others else other
+        if attention and source:  # zero times an infinite bound is no number
+            reached += attention * source
         other = reached * feed_forward if reached else 0.0
         together *= (residual + attention) * feed_forward
     with torch.no_grad():

@@ -31,8 +31,8 @@ class NPT(nn.Module):
     Attributes:
         over_rows: Which blocks attend between datapoints.
         attends_to_others: Whether these attend to all rows, or each row to itself alone.
-        query_block: Index of the last block that attends to other rows; later blocks need the query
-            rows alone.
+        query_block: Index of the last block that attends to other rows, or 0; later blocks need the
+            query rows alone.
         recompute: Activations are recomputed in the backward pass.
     """
 
@@ -62,8 +62,12 @@ class NPT(nn.Module):
             span = None
             if over_rows and settings.kernel == "span":
                 span = Span(layout, settings)
+            of_block = settings
+            if over_rows and not self.attends_to_others:
+                of_block = settings.changed(attention_dropout=0)  # the row's own weight stays 1
             site = 4 * (index + 1)
-            self.blocks.append(build_block(width, settings, self.dropout_masks, site, span))
+            block = build_block(width, of_block, self.dropout_masks, site, span)
+            self.blocks.append(block)
         self.has_span = settings.kernel == "span"
         column_types = torch.tensor(layout.continuous_tokens).long()
         self.register_buffer("column_types", column_types, persistent=False)
@@ -128,7 +132,7 @@ class NPT(nn.Module):
     def attention_weights(self, inputs: ModelInput, rows: Tensor) -> dict[int, Tensor]:
         """Attention (B, k, m, n) of query rows (B, m) in blocks between datapoints, by index.
 
-        None where rows attend to themselves alone.
+        Empty where rows attend to themselves alone.
         """
         weights: dict[int, Tensor] = {}
         if not self.attends_to_others:

@@ -109,8 +109,9 @@ class NPTSettings(Strict):
     between_datapoints: bool = True
     """Blocks between datapoints; without them, half the blocks remain."""
     attends_to: AttendsTo = "all"
-    """Rows that blocks between datapoints attend to: all, or `self`, each to itself alone with as
-    many weights, the control of what other rows add."""
+    """Rows that blocks between datapoints attend to: all, or `self`, each to itself alone. The
+    network has the same layers, but its queries and keys have no effect: every attention weight is
+    1, and none is dropped."""
     between_attributes: bool = True
     """Blocks between attributes; without them, half the blocks remain."""
     output: Output = "mean"

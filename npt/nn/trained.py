@@ -230,10 +230,9 @@ class TrainedNPT:
         return replace(self, model=model)
 
     def _train_batch(self) -> ModelInput:
-        """The first rows of the train part, without their targets."""
+        """The first rows of the train part."""
         rows = (self.data.part == PART["train"]).nonzero().flatten()
-        batch = self.data.take(rows[: self.settings.batch_rows])
-        return batch.visible().hide(batch.cells_of_target()[None])
+        return self.data.take(rows[: self.settings.batch_rows]).visible()
 
     def without_duplicates(self) -> TrainedNPT:
         """The same network on the originals alone, whose targets are hidden."""

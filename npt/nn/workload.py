@@ -31,7 +31,10 @@ class Shape:
 
 
 def workload(settings: NPTSettings, size: TableSize) -> Workload:
-    """Work of a training; a row is probed by a pass over a batch, whose images are encoded once."""
+    """Work of a training; a row is probed by a pass over a batch.
+
+    Images of a batch are encoded once for all its rows, as if all of them were probed.
+    """
     shape = shape_of(settings, size)
     attention = flops.forward(shape.batch, shape.tokens, settings)
     of_image = 0.0

@@ -55,6 +55,11 @@ def is_part_of(dataset: str, paper_dataset: str) -> bool:
     return dataset in datasets() and dataset.partition("_")[0] == paper_dataset
 
 
+def whole_methods(encoder: str) -> tuple[str, ...]:
+    """Variants that are a method as the paper has it; one may have the name of its encoder."""
+    return WHOLE_METHODS if encoder == LINEAR else (*WHOLE_METHODS, encoder)
+
+
 def published_images(encoder: str) -> Mapping[str, Any]:
     """What the paper prints of images with an encoder (section B.8); empty if it prints nothing."""
     images = published()["appendix_b8_images"]

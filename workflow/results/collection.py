@@ -28,7 +28,7 @@ from workflow.results.predictions import read_predictions
 from workflow.results.prepared import PreparedDatasets
 from workflow.results.requirements import require_data, require_query, require_settings
 from workflow.results.revisions import mixed_revisions
-from workflow.results.row import UNFINISHED, Key, Row
+from workflow.results.row import UNFINISHED, Key, Row, recorded_settings
 from workflow.results.row_file import read_rows
 from workflow.results.scores import fold_scores
 from workflow.results.sources import (
@@ -88,6 +88,7 @@ class Collector:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.prepared = PreparedDatasets(plan)
+        self._recorded = {run.key: recorded_settings(run.settings) for run in plan.runs.values()}
         self._rows = _Files(_read)
         self._predictions = _Files(read_predictions)
 
@@ -227,6 +228,7 @@ class Collector:
             fingerprint=expected.fingerprint,
             status=UNFINISHED,
             reason=reason,
+            **self._recorded.get(expected.key, {}),
         )
 
 

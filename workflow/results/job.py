@@ -23,7 +23,7 @@ from workflow.planning.plan import Plan
 from workflow.planning.revision import revision
 from workflow.planning.run import Run
 from workflow.report.cells import counted
-from workflow.results.row import RECORDED_SETTINGS, Row
+from workflow.results.row import recorded_settings
 
 COMMON_LIBRARIES = ("numpy", "pandas", "scikit-learn")  # splits, encoding and metrics use them
 HASH_LENGTH = 16  # digits of a hash in a row
@@ -91,7 +91,7 @@ class Job:
         Args:
             sources: Files of this project that determine the row, in addition to the method's.
         """
-        columns = {
+        return {
             "dataset": self.run.dataset,
             "task": self.prepared.table.task,
             "method": self.run.method,
@@ -105,18 +105,8 @@ class Job:
             "versions": versions(self.method.libraries),
             "machine": machine(),
             "date": datetime.now(UTC).date().isoformat(),
+            **recorded_settings(self.run.settings),
         }
-        return columns | self._recorded_settings()
-
-    def _recorded_settings(self) -> dict[str, Any]:
-        """Those that differ from a row's default, which the tables need to know."""
-        recorded = {}
-        for name in RECORDED_SETTINGS:
-            default = Row.model_fields[name].default
-            value = getattr(self.settings, name, default)
-            if value != default:
-                recorded[name] = value
-        return recorded
 
 
 def data_hashes(prepared: store.Prepared) -> dict[str, str]:

@@ -16,7 +16,7 @@ Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold
 LINEAR = "linear"  # the encoder of linear patches
-RECORDED_SETTINGS = ("transductive", "encoder")  # rows have those that are not the default here
+RECORDED_SETTINGS = ("transductive", "encoder")
 _COLUMNS: dict[frozenset[str], set[str]] = {}
 Versions = dict[str, str]  # of libraries, by name
 _VERSIONS: dict[tuple[str, ...], Versions] = {}
@@ -41,8 +41,8 @@ class Row(BaseModel):
     fingerprint: str = ""
     data: str = ""
     splits: str = ""
-    transductive: bool = True  # a recorded setting
-    encoder: str = LINEAR  # a recorded setting, of images
+    transductive: bool = True  # of the settings, where it is another value
+    encoder: str = LINEAR  # the same
     revision: str = ""
     versions: Versions | None = None
     machine: str = ""  # its processor, and how many of its cores a job may use
@@ -105,3 +105,14 @@ class Row(BaseModel):
     def changed(self, changes: Mapping[str, Any]) -> Row:
         """The same row with other values; unknown names become extra columns."""
         return Row.model_validate({**self.values(), **changes})
+
+
+def recorded_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns for settings that tables need to know, where they differ from a row's default."""
+    recorded: dict[str, Any] = {}
+    for name in RECORDED_SETTINGS:
+        default = Row.model_fields[name].default
+        value = settings.get(name, default)
+        if value != default:
+            recorded[name] = value
+    return recorded

@@ -259,6 +259,19 @@ def test_without_attention_to_other_rows_none_has_influence(changes: dict[str, A
         assert other == 0
 
 
+@pytest.mark.parametrize("changes", [{"attends_to": "self"}, {"between_datapoints": False}])
+@pytest.mark.parametrize("kernel", ["dot", "l2", "l2_tied"])
+def test_blocks_without_a_bound_reach_no_other_row_either(
+    kernel: str,
+    changes: dict[str, Any],
+) -> None:
+    model = network(layer_norm="standard", kernel=kernel, **changes)
+    for norm in ORDERS:
+        own, other = influence_bound(model, 6, CHANGES, norm)
+        assert math.isinf(own)
+        assert other == 0
+
+
 @pytest.mark.parametrize(
     "changes", [{"kernel": "dot"}, {"kernel": "l2"}, {"layer_norm": "standard"}]
 )

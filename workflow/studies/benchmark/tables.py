@@ -22,6 +22,7 @@ from workflow.report.published import (
     in_standard_errors,
     published_ranks,
     published_result,
+    whole_methods,
 )
 from workflow.report.ranks import FEWEST_RANKED, mean_ranks, rank_methods
 from workflow.report.sections import Section, Table, with_notes
@@ -215,7 +216,7 @@ def _compared_with_paper(row: Mapping[Any, Any], encoder: str) -> list[dict[Any,
         row["metric"],
         encoder,
     )
-    if result is None or row["variant"] not in WHOLE_METHODS:
+    if result is None or row["variant"] not in whole_methods(encoder):
         return []
     mean, error = result
     compared = {

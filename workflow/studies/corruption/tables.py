@@ -44,8 +44,7 @@ SELECTION_NOTE = (
     "procedure with the identity permutation, for up to 20 rows of a fold."
 )
 ENCODINGS_NOTE = (
-    "Of other images with an encoder ({}), the features of their encodings are permuted instead of "
-    "their pixels."
+    "With an encoder ({}), the features of other images' encodings are permuted, not their pixels."
 )
 MOVEMENT = "Predictions move, %"
 MOVEMENT_NOTES = {
@@ -107,11 +106,8 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
             )
             optional = [name for name in OPTIONAL if name in columns]
             sections.append(section.without_empty(*optional))
-    notes = _notes(tidy, options)
     encoders = {model.encoder for model in by_model(study)} - {LINEAR}
-    if encoders:
-        notes.insert(1, ENCODINGS_NOTE.format(", ".join(sorted(encoders))))
-    return Table(tidy, with_notes(sections, *notes))
+    return Table(tidy, with_notes(sections, *_notes(tidy, options, sorted(encoders))))
 
 
 def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.DataFrame:
@@ -281,8 +277,14 @@ def _section_notes(part: pd.DataFrame) -> tuple[str, ...]:
     return (MOVEMENT_NOTES[is_regression], *reasons)
 
 
-def _notes(tidy: pd.DataFrame, options: CorruptionOptions) -> list[str]:
+def _notes(
+    tidy: pd.DataFrame,
+    options: CorruptionOptions,
+    encoders: list[str],
+) -> list[str]:
     notes = [NOTE if options.selections == [EVERYTHING] else SELECTION_NOTE]
+    if encoders:
+        notes.append(ENCODINGS_NOTE.format(", ".join(encoders)))
     if tidy["low"].notna().any():
         notes.append(INTERVAL_NOTE)
     if tidy["deviation"].notna().any():

@@ -60,8 +60,8 @@ class Lipschitz(StudyKind):
         if kernel not in TIED_KERNELS:
             allowed = ", ".join(TIED_KERNELS)
             return f"kernel {kernel} has no bound; allowed: {allowed}"
-        if not settings["between_datapoints"]:
-            return "has no attention between datapoints"
+        if not settings["between_datapoints"] or settings["attends_to"] == "self":
+            return "has no attention to other rows"
         return None
 
     def forward_passes(self, options: LipschitzOptions) -> None:

@@ -99,6 +99,15 @@ def test_statistics_of_normalisation_are_saved_with_the_weights(tmp_path: Path) 
     assert mean.abs().max() > 0
 
 
+def test_an_encoder_without_normalisation_is_as_it_was_before_training() -> None:
+    trained = fitted(SETTINGS.changed(**SIREN))
+    before = trained.before_training().model.state_dict()
+    settings = trained.settings
+    initial = TrainedNPT.untrained(settings, Resources(), images(), split(), 0).model.state_dict()
+    for name, weights in initial.items():
+        assert torch.equal(before[name], weights)
+
+
 def test_normalisation_before_training_is_of_train_images() -> None:
     trained = fitted(SETTINGS.changed(batch_rows=80))
     before = trained.before_training()

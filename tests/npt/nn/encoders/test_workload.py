@@ -48,7 +48,7 @@ def test_a_training_counts_its_encoder() -> None:
     assert of_images < with_attention.update_flop < 1.01 * of_images
 
 
-def test_a_probed_image_is_encoded_once() -> None:
+def test_a_batch_is_encoded_once_for_all_its_probed_images() -> None:
     size = TableSize(rows=1000, columns=COLUMNS, train_rows=800, pixels=(32, 32))
     alone = workload(SETTINGS.changed(between_datapoints=False), size)
     assert alone.query_flop == forward(SETTINGS, COLUMNS, (32, 32))
