@@ -79,7 +79,9 @@ def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
 def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
     """Keep the plan for the steps, and the configuration for readers.
 
-    Steps on this machine share the import of their libraries.
+    Steps on this machine share the import of their libraries, and start at any rate. With a limit,
+    Snakemake 9.27 looks for new jobs every second once for each job that has ended: after hundreds
+    of jobs, that takes a core.
     """
     try:
         kept.keep(jobs.plan)
@@ -88,6 +90,7 @@ def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
         sys.exit(f"error: {error.filename or paths.PLAN}: {error.strerror}")
     if snakemake.local_exec:
         step_server.offer()
+        snakemake.scheduler.job_rate_limiter = None
 
 
 def finished() -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from snakemake.resources import Resource
+from snakemake.scheduling.job_scheduler import JobRateLimiter
+from snakemake.settings.types import MaxJobsPerTimespan
 
 from npt.interface import UserError
 from workflow.config.reading import parse
@@ -24,14 +26,21 @@ from workflow.runtime.folder_lock import claim
 CONFIG = {"folds": 0, "datasets": ["yacht"], "methods": ["knn"], "studies": {"main": {}}}
 
 
-def snakemake(*, dry_run: bool, is_main_process: bool = True, mem_mb: int | None = None) -> Any:
+def snakemake(
+    *,
+    dry_run: bool,
+    is_main_process: bool = True,
+    mem_mb: int | None = None,
+    local_exec: bool = False,
+) -> Any:
     names = ("verbose", "printshellcmds", "debug_dag")
     settings = SimpleNamespace(dryrun=dry_run, quiet=None, **dict.fromkeys(names, False))
     return SimpleNamespace(
         configfiles=[],
         is_main_process=is_main_process,
         output_settings=settings,
-        local_exec=False,
+        local_exec=local_exec,
+        scheduler=SimpleNamespace(job_rate_limiter=JobRateLimiter(MaxJobsPerTimespan(100))),
         global_resources={"mem_mb": Resource("mem_mb", mem_mb)},
     )
 
@@ -49,6 +58,19 @@ def test_started_run_keeps_its_plan() -> None:
     hooks.started(jobs, CONFIG, snakemake(dry_run=False))
     assert kept.load() == jobs.plan
     assert parse(Path(paths.CONFIG)) == CONFIG
+
+
+@pytest.mark.parametrize("local_exec", [True, False])
+def test_only_jobs_of_a_cluster_are_started_at_a_limited_rate(
+    monkeypatch: pytest.MonkeyPatch,
+    local_exec: bool,
+) -> None:
+    monkeypatch.setattr(hooks.step_server, "offer", lambda: None)
+    Path(paths.RESULTS).mkdir()
+    run = snakemake(dry_run=False, local_exec=local_exec)
+    jobs = hooks.plan_jobs(CONFIG, run)
+    hooks.started(jobs, CONFIG, run)
+    assert (run.scheduler.job_rate_limiter is None) == local_exec
 
 
 @pytest.mark.parametrize(
