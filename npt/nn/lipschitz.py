@@ -107,16 +107,18 @@ def influence_bound(
     together = vector_norm(of_tokens, norm)
     other = 0.0
     columns = model.layout.tokens
-    rows = positions if model.attends_to_others else 1
-    for over_rows, block in zip(model.over_rows, model.blocks, strict=True):
+    kinds = zip(model.over_rows, model.to_others, model.blocks, strict=True)
+    for over_rows, to_others, block in kinds:
+        source = together if to_others else other
+        attended = columns
+        if over_rows:
+            attended = positions if to_others else 1
         residual, attention, feed_forward = block_bounds(
             block,  # type: ignore[arg-type]
-            rows if over_rows else columns,
+            attended,
             norm,
         )
         reached = residual * other
-        reaches_others = over_rows and model.attends_to_others
-        source = together if reaches_others else other
         if attention and source:  # zero times an infinite bound is no number
             reached += attention * source
         other = reached * feed_forward if reached else 0.0

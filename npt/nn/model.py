@@ -30,7 +30,7 @@ class NPT(nn.Module):
 
     Attributes:
         over_rows: Which blocks attend between datapoints.
-        attends_to_others: Whether these attend to all rows, or each row to itself alone.
+        to_others: Which of them attend to all rows; in the rest, each row attends to itself alone.
         query_block: Index of the last block that attends to other rows, or 0; later blocks need the
             query rows alone.
         recompute: Activations are recomputed in the backward pass.
@@ -44,8 +44,8 @@ class NPT(nn.Module):
         e = settings.width
         self.layout = layout
         self.over_rows = settings.over_rows
-        self.attends_to_others = settings.attends_to_others
-        self.query_block = _last(self.over_rows) if self.attends_to_others else 0
+        self.to_others = [over and settings.attends_to_others for over in self.over_rows]
+        self.query_block = _last(self.to_others)
         self.recompute = False
         self.dropout_masks = DropoutMasks()
         self.embedding = build_embedding(layout, e)
@@ -63,7 +63,7 @@ class NPT(nn.Module):
             if over_rows and settings.kernel == "span":
                 span = Span(layout, settings)
             of_block = settings
-            if over_rows and not self.attends_to_others:
+            if over_rows and not self.to_others[index]:
                 of_block = settings.changed(attention_dropout=0)  # the row's own weight stays 1
             site = 4 * (index + 1)
             block = build_block(width, of_block, self.dropout_masks, site, span)
@@ -130,17 +130,12 @@ class NPT(nn.Module):
         return target_gaussians(self.head, of_target[None])
 
     def attention_weights(self, inputs: ModelInput, rows: Tensor) -> dict[int, Tensor]:
-        """Attention (B, k, m, n) of query rows (B, m) in blocks between datapoints, by index.
-
-        Empty where rows attend to themselves alone.
-        """
-        weights: dict[int, Tensor] = {}
-        if not self.attends_to_others:
-            return weights
+        """Attention (B, k, m, n) of query rows (B, m) in blocks that attend to others, by index."""
+        weights = {}
         x = self.embed(inputs)  # (B, n, d, e)
         located = self._locate(inputs)  # (B, n, f)
         for index, block in enumerate(self.blocks):
-            if self.over_rows[index]:
+            if self.to_others[index]:
                 assert isinstance(block, Block)
                 locations = _locations(located, rows)
                 weights[index] = block.probabilities(x.flatten(2), rows, locations)  # (B, k, m, n)
@@ -171,7 +166,7 @@ class NPT(nn.Module):
         located: Tensor | None = None,
     ) -> Tensor:
         """Attention between datapoints or attributes: (B, n, d, e) to (B, m, d, e)."""
-        if self.over_rows[index] and self.attends_to_others:
+        if self.to_others[index]:
             return self._between_datapoints(index, x, queries, present, located)
         if queries is not None:
             x = take_rows(x, queries)  # (B, m, d, e)
@@ -213,7 +208,7 @@ def _locations(located: Tensor | None, rows: Tensor | None) -> Locations | None:
     return Locations(queries, located)
 
 
-def _last(over_rows: list[bool]) -> int:
-    """Index of the last block between datapoints, or 0 if there is none."""
-    indices = [index for index, over in enumerate(over_rows) if over]
+def _last(to_others: list[bool]) -> int:
+    """Index of the last block that attends to other rows, or 0 if there is none."""
+    indices = [index for index, attends in enumerate(to_others) if attends]
     return max(indices, default=0)

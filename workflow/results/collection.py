@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from baselines import methods
 from npt.data.datasets import datasets as declared_datasets
@@ -88,7 +88,9 @@ class Collector:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.prepared = PreparedDatasets(plan)
-        self._recorded = {run.key: recorded_settings(run.settings) for run in plan.runs.values()}
+        self._recorded: dict[str, dict[str, Any]] = {}
+        for run in plan.runs.values():
+            self._recorded[run.key] = recorded_settings(run.settings)
         self._rows = _Files(_read)
         self._predictions = _Files(read_predictions)
 

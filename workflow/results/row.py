@@ -41,8 +41,8 @@ class Row(BaseModel):
     fingerprint: str = ""
     data: str = ""
     splits: str = ""
-    transductive: bool = True  # of the settings, where it is another value
-    encoder: str = LINEAR  # the same
+    transductive: bool = True  # see `recorded_settings`, as of the next
+    encoder: str = LINEAR
     revision: str = ""
     versions: Versions | None = None
     machine: str = ""  # its processor, and how many of its cores a job may use

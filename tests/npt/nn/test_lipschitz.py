@@ -112,7 +112,8 @@ def test_the_bound_is_reached_by_a_block_of_the_identity() -> None:
         model.embedding.weight.fill_(1.0)
         model.head.target_weight.zero_()
         model.head.target_weight[..., 0] = 1.0
-    bounds = [influence_bound(model, 6, [0.0, 0.0, 0.0, 1.0], norm) for norm in ORDERS]
+    of_the_last = [0.0, 0.0, 0.0, 1.0]
+    bounds = [influence_bound(model, 6, of_the_last, norm) for norm in ORDERS]
     x = cells(6)
     visible = ModelInput(x.codes, x.scale, torch.zeros_like(x.mask))
     moved = visible.scale.clone()

@@ -29,7 +29,10 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
     return "No variant has a result."
 
 
-def _clauses(variants: pd.DataFrame, shown: Callable[[Mapping[Any, Any]], str]) -> str:
+def _clauses(
+    variants: pd.DataFrame,
+    shown: Callable[[Mapping[Any, Any]], str],
+) -> str:
     """What is shown of every variant, by dataset."""
     clauses = []
     for dataset, part in variants.groupby("dataset", sort=False):

@@ -18,7 +18,8 @@ def published_change(model: ModelRows) -> float:
     """
     if model.method != "npt" or model.variant not in _variants(model):
         return np.nan
-    return _changes(model).get(paper_name(model.dataset), np.nan)
+    change = _changes(model).get(paper_name(model.dataset), np.nan)
+    return float(change)
 
 
 def _variants(model: ModelRows) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
-from npt.nn.settings import TIED_KERNELS
+from npt.nn.settings import TIED_KERNELS, NPTSettings
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Lipschitz(StudyKind):
         if kernel not in TIED_KERNELS:
             allowed = ", ".join(TIED_KERNELS)
             return f"kernel {kernel} has no bound; allowed: {allowed}"
-        if not settings["between_datapoints"] or settings["attends_to"] == "self":
+        if not NPTSettings(**settings).attends_to_others:
             return "has no attention to other rows"
         return None
 

@@ -102,18 +102,17 @@ def test_statistics_of_normalisation_are_saved_with_the_weights(tmp_path: Path) 
 def test_an_encoder_without_normalisation_is_as_it_was_before_training() -> None:
     trained = fitted(SETTINGS.changed(**SIREN))
     before = trained.before_training().model.state_dict()
-    settings = trained.settings
-    initial = TrainedNPT.untrained(settings, Resources(), images(), split(), 0).model.state_dict()
-    for name, weights in initial.items():
+    initial = TrainedNPT.untrained(trained.settings, Resources(), images(), split(), 0)
+    for name, weights in initial.model.state_dict().items():
         assert torch.equal(before[name], weights)
 
 
 def test_normalisation_before_training_is_of_train_images() -> None:
     trained = fitted(SETTINGS.changed(batch_rows=80))
-    before = trained.before_training()
+    before = trained.before_training().model
     untouched = TrainedNPT.untrained(SETTINGS, Resources(), images(), split(), 0).model
     inputs = trained.data.take(torch.arange(80)).visible()
-    embedding = before.model.embedding
+    embedding = before.embedding
     assert isinstance(embedding, ImageEmbedding)
     with torch.no_grad():
         encodings = embedding.encode(inputs)
@@ -122,8 +121,9 @@ def test_normalisation_before_training_is_of_train_images() -> None:
     deviation = of_batch.std(1)
     assert torch.allclose(encodings.std(1), deviation, rtol=0.05)
     assert not torch.allclose(plain.std(1), deviation, rtol=0.5)
-    for name, weights in before.model.named_parameters():
-        assert torch.equal(weights, dict(untouched.named_parameters())[name])
+    initial = dict(untouched.named_parameters())
+    for name, weights in before.named_parameters():
+        assert torch.equal(weights, initial[name])
 
 
 @pytest.mark.parametrize("changes", [{}, SIREN])
