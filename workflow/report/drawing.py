@@ -140,8 +140,18 @@ def logarithmic(axis: Axis) -> None:
     name: str = axis.axis_name  # type: ignore[attr-defined]
     axis.axes.set(**{f"{name}scale": "log"})
     axis.set_major_locator(_few_on_log_axis(MOST_LABELS[name]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _short(value: float) -> str:
+    """A number, which is a power of ten if it would have an exponent."""
+    plain = f"{value:.6g}"
+    mantissa, has_exponent, exponent = plain.partition("e")
+    if not has_exponent:
+        return plain
+    factor = "" if mantissa == "1" else rf"{mantissa} \cdot "
+    return f"${factor}10^{{{int(exponent)}}}$"
 
 
 def _few_on_log_axis(most: int) -> Locator:
@@ -155,7 +165,8 @@ def _few_on_log_axis(most: int) -> Locator:
             low, high = math.floor(math.log10(vmin)), math.ceil(math.log10(vmax))
             powers = 10.0 ** np.arange(low, high + 1)
             fine = np.outer(powers, [1, 2, 5]).ravel()
-            for ticks in (fine, powers, powers[::2], powers[::3]):
+            by_step = [powers[::step] for step in range(1, len(powers))]
+            for ticks in (fine, *by_step):
                 seen = ticks[(ticks >= vmin) & (ticks <= vmax)]
                 if 2 <= len(seen) <= most:
                     return seen

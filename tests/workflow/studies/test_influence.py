@@ -190,10 +190,24 @@ def test_the_table_has_the_largest_of_the_folds() -> None:
     assert any("out of memory" in note for note in first.notes)
 
 
-def test_the_figure_is_drawn_with_and_without_results() -> None:
-    for frame in (study(), study_frame([failed("npt")], "influence")):
-        figure = KIND.figure("influence", frame, SCORING)
-        plt.close(figure)
+def test_the_figure_has_marks_for_each_model() -> None:
+    figure = KIND.figure("influence", study(), SCORING)
+    (axis,) = figure.axes
+    certified, largest, _ = axis.collections
+    influences_of_marks = largest.get_offsets()[:, 0]
+    assert influences_of_marks.tolist() == [2, 2, 2]
+    assert np.nanmax(certified.get_offsets()[:, 0]) == 50
+    labels = [label.get_text() for label in axis.get_yticklabels()]
+    assert labels == ["NPT (span), 2.00", "NPT (contractive), 2.00", "NPT, 2.00"]
+    plt.close(figure)
+
+
+def test_the_figure_is_drawn_without_results() -> None:
+    figure = KIND.figure("influence", study_frame([failed("npt")], "influence"), SCORING)
+    plt.close(figure)
+
+
+def test_the_finding_names_the_certificate() -> None:
     assert "at most 50 is certified" in KIND.finding(study(), SCORING)
 
 

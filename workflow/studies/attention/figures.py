@@ -122,7 +122,7 @@ def _profiles(axis: Axes, heads: list[np.ndarray]) -> None:
         )
     axis.axhline(1, color="0.3", linestyle=":", linewidth=0.8)
     axis.set_yscale("log", base=2)
-    axis.yaxis.set_major_formatter(lambda value, _: f"{value:g} ×")
+    axis.yaxis.set_major_formatter(lambda value, _: f"{value:.3g} ×")
     low, high = axis.get_ylim()
     axis.set_ylim(min(low, 1 / NARROWEST), max(high, NARROWEST))
     axis.set(xlabel="other rows from the nearest to the farthest, %", ylabel="attention / mean")

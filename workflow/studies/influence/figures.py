@@ -8,7 +8,7 @@ import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import formatted
-from workflow.report.drawing import legend_below, logarithmic, panels
+from workflow.report.drawing import heights, legend_below, logarithmic, panels
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.errors import error_label
 from workflow.studies.influence.tables import influences
@@ -20,41 +20,43 @@ if TYPE_CHECKING:
 MARKERS = {
     "bound": ("v", "certified"),
     "largest_influence": ("o", "largest found"),
-    "corruption": ("_", "mean, all other rows permuted"),
+    "corruption": ("|", "mean, all other rows permuted"),
 }
+SMALLEST = 1e-16  # influence that is drawn
 
 
 def influence(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """A panel for each dataset, a column of marks for each model."""
+    """A panel for each dataset, a line of marks for each model."""
     means = influences(study)
     datasets = list(dict.fromkeys(means["dataset"]))
-    figure, axes = panels(max(1, len(datasets)), 10)
+    models = max(means.groupby("dataset").size(), default=0)
+    figure, axes = panels(max(1, len(datasets)), 3 + models)
     for axis, dataset in zip(axes, datasets, strict=False):
-        _panel(axis, means[means["dataset"] == dataset])
-        axis.set_title(dataset_title(dataset))
+        part = means[means["dataset"] == dataset]
+        _panel(axis, part)
+        metric = error_label(part["task"].iloc[0])
+        axis.set_title(f"{dataset_title(dataset)}, with {metric}")
     if datasets:
         legend_below(figure, axes[0], columns=3)
     return figure
 
 
 def _panel(axis: Axes, part: pd.DataFrame) -> None:
-    positions = range(len(part))
+    labels = []
+    for title, error in zip(method_titles(part), part["error"], strict=True):
+        labels.append(f"{title}, {formatted(error, 2)}")
     for number, (name, (marker, label)) in enumerate(MARKERS.items()):
         axis.scatter(
-            positions,
-            part[name],
+            part[name].clip(SMALLEST),
+            heights(labels),
             marker=marker,
-            s=40,
+            s=25,
             color=f"C{number}",
             label=label,
         )
-    task = part["task"].iloc[0]
-    label = error_label(task)
-    labels = []
-    for title, error in zip(method_titles(part), part["error"], strict=True):
-        labels.append(f"{title}\n{label} {formatted(error, 2)}")
-    axis.set_xticks(list(positions), labels, rotation=90)
-    unit = "standard deviations" if task == "regression" else "probability"
-    axis.set_ylabel(f"influence, {unit}")
-    if (part["largest_influence"] > 0).any():
-        logarithmic(axis.yaxis)
+    logarithmic(axis.xaxis)
+    axis.set_yticks(range(len(labels)), reversed(labels))
+    axis.set_ylim(-0.6, len(labels) - 0.4)
+    is_regression = part["task"].iloc[0] == "regression"
+    unit = "standard deviations" if is_regression else "probability"
+    axis.set_xlabel(f"influence, {unit}")

@@ -38,7 +38,7 @@ def tightness(study: pd.DataFrame, scoring: Scoring) -> Figure:
         label="found",
     )
     axis.set_xlabel("positions")
-    axis.set_ylabel("maximum norm of the Jacobian")
+    axis.set_ylabel("norm of the Jacobian")
     if len(curve):
         logarithmic(axis.xaxis)
         legend_below(figure, axis, columns=2)
