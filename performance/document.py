@@ -74,7 +74,16 @@ DOCUMENTS = {
     ],
     "docs/estimators.md": ["estimator.cpu", "estimator.cpu summary", "estimator_large.cpu"],
     "docs/studies.md": ["probes.cpu"],
-    "docs/kernels.md": ["kernels.cpu", "kernels.cpu spans"],
+    "docs/kernels.md": [
+        "kernels/kernels ablation",
+        "kernels/corruption corruption",
+        "kernels/attention attention",
+        "kernels/influence influence",
+        "kernels/lipschitz lipschitz",
+        "kernels/depth ablation",
+        "kernels.cpu",
+        "kernels.cpu spans",
+    ],
     "docs/tables.md": ["paper ranks", "paper tests"],
     "docs/data.md": ["prepare.cpu", "prepare.cpu forms"],
     "docs/reproduction.md": [*REPRODUCTION, "paper_tenth/labels_or_features corruption"],
@@ -82,6 +91,7 @@ DOCUMENTS = {
 FIGURES = {
     "docs/curves_training.png": "neural_processes/curves training",
     "docs/completions.png": "neural_processes/completion completions",
+    "docs/influence.png": "kernels/influence influence",
 }
 DOTS_PER_INCH = 110
 

@@ -10,7 +10,7 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.cells import MISSING, Cell, number, percent, text
 from workflow.report.notes import failure_notes
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import MODEL, by_model, standard_error
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.error_columns import columns_of, model_columns, with_errors
@@ -50,10 +50,8 @@ def influence(study: pd.DataFrame, scoring: Scoring) -> Table:
     facts = [model.facts() for model in by_model(study)]
     models = pd.DataFrame(facts)
     section = Section("Influence of one other row", columns, (NOTE, *failure_notes(models)))
-    sections = [section]
-    spans = span_rows(study)
-    if spans:
-        sections.append(Section("Learned spans", columns_of(spans), (SPAN_NOTE,)))
+    spans = with_notes(_span_sections(study), SPAN_NOTE)
+    sections = [section, *spans]
     tidy = means.assign(reason="")
     failed = models[models["reason"] != ""]
     if len(failed):
@@ -95,19 +93,26 @@ def _largest_of_folds(bounds: pd.Series) -> float:
     return float(pd.to_numeric(bounds).max(skipna=False))
 
 
-def span_rows(study: pd.DataFrame) -> list[dict[str, Cell]]:
-    """Cells of the sigma of every column, a row for each model with a span."""
+def _span_sections(study: pd.DataFrame) -> list[Section]:
+    """The sigma of every column, a section for each dataset with models that have a span."""
     if "spans" not in study:
         return []
-    rows: list[dict[str, Cell]] = []
+    sections = []
     with_spans = study[study["spans"].notna()]
-    for names, folds in with_spans.groupby(MODEL, sort=False):
+    for dataset, models in with_spans.groupby("dataset", sort=False):
+        title = f"Learned spans on {dataset_title(str(dataset))}"
+        columns = columns_of(_span_rows(models))
+        sections.append(Section(title, columns))
+    return sections
+
+
+def _span_rows(models: pd.DataFrame) -> list[dict[str, Cell]]:
+    """Cells of the sigma of every column of a dataset, a row for each model."""
+    rows: list[dict[str, Cell]] = []
+    for names, folds in models.groupby(MODEL, sort=False):
         model = pd.DataFrame([dict(zip(MODEL, names, strict=True))])
         sigma = pd.concat([_sigma(facts) for facts in folds["spans"]], axis=1).mean(axis=1)
-        cells = {
-            "Dataset": text(dataset_title(model["dataset"].iloc[0])),
-            "Method": text(method_titles(model)[0]),
-        }
+        cells = {"Method": text(method_titles(model)[0])}
         for column, value in sigma.items():
             cells[str(column)] = number(float(value), 2)
         cells["Near"] = percent(folds["near_fraction"].mean())
