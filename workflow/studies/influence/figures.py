@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKERS = {
-    "bound": ("v", "certified"),
-    "largest_influence": ("o", "largest found"),
-    "corruption": ("|", "mean, all other rows permuted"),
+    "bound": ("v", 25, "certified"),
+    "largest_influence": ("o", 20, "largest found"),
+    "corruption": ("|", 80, "mean, all other rows permuted"),
 }
 SMALLEST = 1e-16  # influence that is drawn
 
@@ -45,12 +45,12 @@ def _panel(axis: Axes, part: pd.DataFrame) -> None:
     labels = []
     for title, error in zip(method_titles(part), part["error"], strict=True):
         labels.append(f"{title}, {formatted(error, 2)}")
-    for number, (name, (marker, label)) in enumerate(MARKERS.items()):
+    for number, (name, (marker, size, label)) in enumerate(MARKERS.items()):
         axis.scatter(
             part[name].clip(SMALLEST),
             heights(labels),
             marker=marker,
-            s=25,
+            s=size,
             color=f"C{number}",
             label=label,
         )
