@@ -128,7 +128,7 @@ def points(
             capsize=2,
         )
     if means.isna().any():
-        axis.set_ylim(-0.6, len(labels) - 0.4)
+        fit_lines(axis, labels)
     axis.set_yticks(range(len(labels)), reversed(labels))
     axis.grid(axis="y", visible=False)
 
@@ -187,6 +187,11 @@ def from_all_to_few(axis: Axes, percent: pd.Series) -> None:
 def heights(labels: Sequence[str]) -> range:
     """Vertical position of every label, the first on top."""
     return range(len(labels) - 1, -1, -1)
+
+
+def fit_lines(axis: Axes, labels: Sequence[str]) -> None:
+    """Limits of a vertical axis with a line for every label."""
+    axis.set_ylim(-0.6, len(labels) - 0.4)
 
 
 def legend_below(figure: Figure, axis: Axes, columns: int) -> None:

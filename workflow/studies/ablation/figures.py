@@ -8,7 +8,7 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import panels, points, zero_line
+from workflow.report.drawing import fit_lines, panels, points, zero_line
 from workflow.report.titles import dataset_title
 from workflow.studies.ablation.tables import changes
 
@@ -44,5 +44,5 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
             label = f"change of {label}, %"
         axis.set_title(dataset_title(name))
         axis.set_xlabel(f"{label}\n({better} is better)")
-        axis.set_ylim(-0.6, len(part) - 0.4)
+        fit_lines(axis, titles)
     return figure

@@ -11,6 +11,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.drawing import (
     NPT_COLOR,
     OTHER_COLOR,
+    fit_lines,
     heights,
     legend_below,
     panels,
@@ -67,7 +68,7 @@ def _panel(axis: Axes, part: pd.DataFrame) -> None:
     axis.xaxis.set_major_formatter("{x:g}")
     axis.margins(x=0.15)
     axis.set_yticks(list(heights(labels)), labels)
-    axis.set_ylim(-0.6, len(labels) - 0.4)
+    fit_lines(axis, labels)
     axis.grid(axis="y", visible=False)
     names = dict.fromkeys(part["metric"])
     metrics = [METRICS[name].title for name in names]

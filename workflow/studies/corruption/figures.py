@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import heights, points, stacked, zero_line
+from workflow.report.drawing import fit_lines, heights, points, stacked, zero_line
 from workflow.report.statistics import fold_means, of_model
 from workflow.report.titles import NPTS, dataset_title, method_titles
 from workflow.studies.corruption.selection import EVERYTHING, Selection
@@ -62,7 +62,7 @@ def _panel(axis: Axes, part: pd.DataFrame, study: pd.DataFrame) -> None:
         axis.set(title="Increase of RMSE", xlabel="percent (→ worse)")
     else:
         axis.set(title="Change of accuracy", xlabel="points (← worse)")
-    axis.set_ylim(-0.6, len(labels) - 0.4)
+    fit_lines(axis, labels)
 
 
 def _folds(axis: Axes, row: Mapping[Any, Any], height: int, study: pd.DataFrame) -> None:
