@@ -85,7 +85,12 @@ def test_time_left_is_not_told_before_much_is_done(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "[ 1/10  0:00] data of Yacht\n"
 
 
-def test_errors_and_unknown_messages_are_passed_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_and_unknown_messages_are_passed_on(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # without the report of an earlier run, which would be named
     kept = Kept()
     terminal = Terminal(kept, SECONDS)
     told(terminal, "Error in rule train", logging.ERROR, event="job_error")
