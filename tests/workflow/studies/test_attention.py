@@ -263,4 +263,6 @@ def test_the_images_with_the_most_attention_are_drawn() -> None:
     titles = [axis.get_title() for axis in figure.axes]
     for picture in queries:
         assert f"query: {picture['class']}" in titles
-    plt.close(figure)
+    pictures_alone = kind.figure("attention", study.drop(columns="maps"), SCORING)
+    assert len(pictures_alone.axes) == DRAWN * (ATTENDED + 1)
+    plt.close("all")

@@ -43,15 +43,20 @@ class Maps:
 def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """For each model the map of its most local head, and the profile of every head.
 
-    For images, those with the most attention follow.
+    For images, those with the most attention follow; rows without maps have these alone.
     """
     models = attention_maps(study)
     gallery = queries_of_models(study)
-    map_height = LINE_HEIGHT * max(1, len(models)) + MARGIN
+    map_height = 0.0
+    if models or not gallery:
+        map_height = LINE_HEIGHT * max(1, len(models)) + MARGIN
     height = map_height + gallery_height(gallery)
     figure = pyplot().figure(figsize=(PAGE, height), layout="constrained")
     if not gallery:
         _draw_maps(figure, models)
+        return figure
+    if not models:
+        draw_gallery(figure, gallery)
         return figure
     top, bottom = figure.subfigures(2, 1, height_ratios=(map_height, height - map_height))
     _draw_maps(top, models)
@@ -130,7 +135,9 @@ def _profiles(axis: Axes, heads: list[np.ndarray]) -> None:
 
 def attention_maps(study: pd.DataFrame) -> list[Maps]:
     """Maps of the first fold of every model that has heads."""
-    models = []
+    models: list[Maps] = []
+    if "maps" not in study:
+        return models
     for names, rows in without_failures(study).groupby(MODEL, sort=False):
         dataset, method, variant = map(str, names)
         heads = json.loads(rows["heads"].iloc[0])["heads"]

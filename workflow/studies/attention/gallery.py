@@ -14,7 +14,7 @@ from workflow.studies.attention.pictures import ATTENDED, DRAWN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import SubFigure
+    from matplotlib.figure import Figure, SubFigure
 
 CELL = 0.72  # inches of a picture with its title
 TITLE = 0.3
@@ -49,7 +49,7 @@ def gallery_height(gallery: Gallery) -> float:
     return len(gallery) * (ATTENDED + 1) * CELL + len(gallery) * TITLE
 
 
-def draw_gallery(figure: SubFigure, gallery: Gallery) -> None:
+def draw_gallery(figure: Figure | SubFigure, gallery: Gallery) -> None:
     """Of each model a column for each query: the query, and what it attends to most."""
     parts = figure.subfigures(len(gallery), 1, squeeze=False)
     for part, (title, queries) in zip(parts.flat, gallery.items(), strict=True):
