@@ -13,6 +13,8 @@ from performance.estimator import summary
 from performance.table_columns import (
     ATTENTION,
     GRID_SEARCH,
+    IMAGE_BYTES,
+    IMAGE_STEPS,
     KERNELS,
     MANY_RESULTS,
     PREPARATION,
@@ -70,6 +72,16 @@ def process_steps(rows: Rows) -> str:
 def kernel_spans(rows: Rows) -> str:
     """Attention with a span whose distant rows are skipped."""
     return markdown([row for row in rows if row["measured"] == "span"], SPANS)
+
+
+def image_steps(rows: Rows) -> str:
+    """Training steps with each encoder of images."""
+    return markdown([row for row in rows if row["measured"] == "step"], IMAGE_STEPS)
+
+
+def image_bytes(rows: Rows) -> str:
+    """Memory of an image in a table."""
+    return markdown([row for row in rows if row["measured"] == "bytes"], IMAGE_BYTES)
 
 
 def profile(rows: Rows) -> str:
@@ -195,4 +207,6 @@ MEASURED: dict[str, Callable[[Rows], str]] = {
     "kernels.cpu": kernel_steps,
     "process_step.cpu": process_steps,
     "kernels.cpu spans": kernel_spans,
+    "images.cpu": image_steps,
+    "images.cpu bytes": image_bytes,
 }

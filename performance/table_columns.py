@@ -85,6 +85,22 @@ PROCESSES: Columns = {
     "step, ms": "{step_ms:,.1f}",
     "of NP": "{ratio:.2f} ×",
 }
+IMAGE_STEPS: Columns = {
+    "encoder": "{encoder}",
+    "precision": "{precision}",
+    "activations": "{layout}",
+    "images": "{images}",
+    "step, ms": "{step_ms:,.0f}",
+    "images a second": "{per_second:,.0f}",
+    "share of data": "{data_share:.1%}",
+    "speed-up": "{speedup:.2f} ×",
+}
+IMAGE_BYTES: Columns = {
+    "table": "{table}",
+    "intensities": "{intensities:,}",
+    "bytes an image": "{kept:,.0f}",
+    "encoded": "{encoded:,.0f}",
+}
 SPANS: Columns = {
     "rows": "{rows:,}",
     "sigma": "{sigma}",
