@@ -84,6 +84,7 @@ DOCUMENTS = {
         "kernels.cpu",
         "kernels.cpu spans",
     ],
+    "docs/images.md": ["images.cpu", "images.cpu bytes"],
     "docs/tables.md": ["paper ranks", "paper tests"],
     "docs/data.md": ["prepare.cpu", "prepare.cpu forms"],
     "docs/reproduction.md": [*REPRODUCTION, "paper_tenth/labels_or_features corruption"],
