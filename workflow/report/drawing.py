@@ -175,6 +175,28 @@ def _few_on_log_axis(most: int) -> Locator:
     return Few()
 
 
+def symmetric_logarithmic(axis: Axes, linear: float) -> None:
+    """An x axis of both signs with few plain numbers: linear up to `linear`, then logarithmic."""
+    from matplotlib.ticker import SymmetricalLogLocator
+
+    class Few(SymmetricalLogLocator):
+        def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
+            largest = max(abs(vmin), abs(vmax), linear)
+            decades = math.ceil(math.log10(largest / linear))
+            powers = linear * 10.0 ** np.arange(decades + 1)
+            seen = np.zeros(1)
+            for step in range(1, len(powers) + 1):
+                ticks = np.concatenate([-powers[::step], [0], powers[::step]])
+                seen = np.sort(ticks[(ticks >= vmin) & (ticks <= vmax)])
+                if len(seen) <= MOST_LABELS["x"]:
+                    break
+            return seen
+
+    axis.set_xscale("symlog", linthresh=linear)
+    axis.xaxis.set_major_locator(Few(base=10, linthresh=linear))
+    axis.xaxis.set_major_formatter("{x:,g}")
+
+
 def from_all_to_few(axis: Axes, percent: pd.Series) -> None:
     """A logarithmic x axis of shares of the rows, from all of them at the left."""
     shares = sorted(set(percent))

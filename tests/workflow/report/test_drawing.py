@@ -7,6 +7,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from tests.workflow.report.toy import SCORING, benchmark_study
 from workflow.report.drawing import (
@@ -17,6 +19,8 @@ from workflow.report.drawing import (
     method_styles,
     panels,
     points,
+    stacked,
+    symmetric_logarithmic,
 )
 from workflow.report.files import write_figures, write_tables
 from workflow.studies import kinds
@@ -74,13 +78,28 @@ def test_labels_of_a_logarithmic_axis_do_not_overlap(low: float, ratio: float) -
     figure, axes = panels(3, 6, columns=3)
     axes[0].plot([low, low * ratio], [0, 1])
     logarithmic(axes[0].xaxis)
+    assert len(separate_labels(figure, axes[0])) >= 2
+
+
+@pytest.mark.parametrize("low", [-9000, -160, 0])
+@pytest.mark.parametrize("high", [3, 900, 5000, 20000])
+def test_labels_of_an_axis_of_both_signs_do_not_overlap(low: float, high: float) -> None:
+    figure, (axis,) = stacked([3])
+    label = "a dataset, a method and its variant"
+    points(axis, [label] * 3, pd.Series([low, 0, high]), pd.Series([0.0, 0, 0]))
+    symmetric_logarithmic(axis, 10)
+    assert "0" in separate_labels(figure, axis)
+
+
+def separate_labels(figure: Figure, axis: Axes) -> list[str]:
+    """Labels inside the x axis, none of which touches another."""
     figure.draw_without_rendering()
-    left, right = axes[0].get_xlim()
-    shown = [
-        label.get_window_extent()
-        for label in axes[0].get_xticklabels()
-        if left <= label.get_position()[0] <= right
-    ]
-    assert len(shown) >= 2
-    shown.sort(key=lambda box: box.x0)
-    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(shown))
+    left, right = axis.get_xlim()
+    shown = []
+    for label in axis.get_xticklabels():
+        if left <= label.get_position()[0] <= right:
+            shown.append((label.get_window_extent(), label.get_text()))
+    shown.sort(key=lambda pair: pair[0].x0)
+    for (one, _), (other, _) in itertools.pairwise(shown):
+        assert one.x1 < other.x0
+    return [text for _, text in shown]

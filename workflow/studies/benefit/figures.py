@@ -15,6 +15,7 @@ from workflow.report.drawing import (
     heights,
     legend_below,
     panels,
+    symmetric_logarithmic,
     zero_line,
 )
 from workflow.report.titles import dataset_title, method_title
@@ -64,8 +65,7 @@ def _panel(axis: Axes, part: pd.DataFrame) -> None:
             label=label,
         )
     zero_line(axis)
-    axis.set_xscale("symlog", linthresh=LINEAR)
-    axis.xaxis.set_major_formatter("{x:g}")
+    symmetric_logarithmic(axis, LINEAR)
     axis.margins(x=0.15)
     axis.set_yticks(list(heights(labels)), labels)
     fit_lines(axis, labels)

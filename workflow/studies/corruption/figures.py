@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import fit_lines, heights, points, stacked, zero_line
+from workflow.report.drawing import (
+    fit_lines,
+    heights,
+    points,
+    stacked,
+    symmetric_logarithmic,
+    zero_line,
+)
 from workflow.report.statistics import fold_means, of_model
 from workflow.report.titles import NPTS, dataset_title, method_titles
 from workflow.studies.corruption.selection import EVERYTHING, Selection
@@ -57,8 +64,7 @@ def _panel(axis: Axes, part: pd.DataFrame, study: pd.DataFrame) -> None:
     zero_line(axis)
     if part["task"].iloc[0] == "regression":
         # Changes span decades: near zero the axis is linear.
-        axis.set_xscale("symlog", linthresh=LINEAR)
-        axis.xaxis.set_major_formatter("{x:,.0f}")
+        symmetric_logarithmic(axis, LINEAR)
         axis.set(title="Increase of RMSE", xlabel="percent (→ worse)")
     else:
         axis.set(title="Change of accuracy", xlabel="points (← worse)")
