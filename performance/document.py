@@ -84,7 +84,14 @@ DOCUMENTS = {
         "kernels.cpu",
         "kernels.cpu spans",
     ],
-    "docs/images.md": ["images.cpu", "images.cpu bytes"],
+    "docs/images.md": [
+        "images/mnist ablation",
+        "images/cifar10 ablation",
+        "images/corruption_cifar10 corruption",
+        "images/attention attention",
+        "images.cpu",
+        "images.cpu bytes",
+    ],
     "docs/tables.md": ["paper ranks", "paper tests"],
     "docs/data.md": ["prepare.cpu", "prepare.cpu forms"],
     "docs/reproduction.md": [*REPRODUCTION, "paper_tenth/labels_or_features corruption"],
@@ -93,6 +100,7 @@ FIGURES = {
     "docs/curves_training.png": "neural_processes/curves training",
     "docs/completions.png": "neural_processes/completion completions",
     "docs/influence.png": "kernels/influence influence",
+    "docs/images.png": "images/attention attention",
 }
 DOTS_PER_INCH = 110
 

@@ -11,7 +11,7 @@ from tests.rows import row, study_frame
 from tests.workflow.report.toy import FAILED, SCORING, texts
 from workflow.report.published import published
 from workflow.studies import kinds
-from workflow.studies.ablation.tables import changes
+from workflow.studies.ablation.tables import ONE_FOLD_NOTE, changes
 
 ABLATION = kinds()["ablation"]
 ERRORS = {"base": [3.0, 3.2], "layers_4": [3.6, 3.9], "without_attributes": [3.0, 3.2]}
@@ -35,6 +35,13 @@ def column(study: pd.DataFrame, title: str) -> list[str]:
 
 def test_change_is_over_the_same_folds() -> None:
     assert column(ablation_study(), "Change") == ["–", "**+0.650 ± 0.050**", "0.000 ± 0.000"]
+
+
+def test_one_fold_has_changes_without_a_test() -> None:
+    one_fold = ablation_study().query("fold == 0")
+    (section,) = ABLATION.table("ablation", one_fold, SCORING).sections
+    assert [cell.text for cell in section.columns["Change"]] == ["–", "+0.600", "0.000"]
+    assert section.notes == (ONE_FOLD_NOTE,)
 
 
 def test_two_folds_show_only_changes_of_thirteen_errors() -> None:

@@ -47,6 +47,7 @@ NOTE = (
     "same fold. Bold: differs from zero at the 5 % level by Student's t over the folds (with "
     "three, beyond 4.3 standard errors), without a correction for the number of variants."
 )
+ONE_FOLD_NOTE = "The change is the difference from the base. One fold tests nothing."
 TABLE_5_NOTE = (
     "The base of the paper's Table 5 is its main result: on the small datasets that is the best of "
     "eight configurations on each fold. Its Income masks no features, so that the variant without "
@@ -76,8 +77,10 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Table:
             sections.append(_section(str(dataset), part, PAPER_TITLES[table]))
     tidy = pd.concat(frames, ignore_index=True)
     notes = []
-    if tidy["change"].notna().any():
+    if tidy["change_error"].notna().any():
         notes.append(NOTE)
+    elif tidy["change"].notna().any():
+        notes.append(ONE_FOLD_NOTE)
     if "table_5_ablation" in found:
         notes.append(TABLE_5_NOTE)
     if tidy["standard_errors"].notna().any():
