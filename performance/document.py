@@ -87,6 +87,7 @@ DOCUMENTS = {
     "docs/images.md": [
         "images/mnist ablation",
         "images/cifar10 ablation",
+        "images/corruption_mnist corruption",
         "images/corruption_cifar10 corruption",
         "images/attention attention",
         "images.cpu",
