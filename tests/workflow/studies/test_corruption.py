@@ -20,12 +20,13 @@ from tests.workflow.studies.frames import (
     with_second_seed,
 )
 from tests.workflow.studies.models import small_npt
+from workflow.report.published import DIFFERENCE_NOTE
 from workflow.report.sections import Table as ReportTable
 from workflow.studies import kinds
 from workflow.studies.corruption import CorruptionOptions
 from workflow.studies.corruption.changes import bootstrap, flipped, shift
 from workflow.studies.corruption.probe import probe
-from workflow.studies.corruption.tables import ENCODINGS_NOTE
+from workflow.studies.corruption.tables import ENCODINGS_NOTE, PAPER_NOTE
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["corruption"]
@@ -146,6 +147,17 @@ def test_a_note_says_that_encodings_are_permuted(encoder: str, count: int) -> No
     study = corruption_study().assign(encoder=encoder)
     (*_, section) = KIND.table("corruption", study, SCORING).sections
     assert section.notes.count(ENCODINGS_NOTE.format(encoder)) == count
+
+
+@pytest.mark.parametrize(("folds", "count"), [(2, 1), (1, 0)])
+def test_the_difference_from_the_paper_is_explained_where_it_is_shown(
+    folds: int, count: int
+) -> None:
+    study = corruption_study().query("dataset == 'breast_cancer' and method == 'npt'")
+    images = study[study["fold"] < folds].assign(dataset="mnist", encoder="linear")
+    (section,) = KIND.table("corruption", images, SCORING).sections
+    assert section.notes.count(PAPER_NOTE) == 1
+    assert section.notes.count(DIFFERENCE_NOTE) == count
 
 
 def test_scores_are_means_over_different_permutations() -> None:

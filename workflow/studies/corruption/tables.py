@@ -290,5 +290,7 @@ def _notes(
     if tidy["deviation"].notna().any():
         notes.append(DEVIATION_NOTE.format(options.permutations))
     if tidy["published"].notna().any():
-        notes += [PAPER_NOTE, DIFFERENCE_NOTE]
+        notes.append(PAPER_NOTE)
+    if tidy["standard_errors"].notna().any():
+        notes.append(DIFFERENCE_NOTE)
     return notes
