@@ -11,8 +11,7 @@ until a batch takes them, or the encoding of any other table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,7 +26,7 @@ from npt.interface import Resources
 from npt.nn.augmentation import augmented
 from npt.nn.device import has_bfloat16
 from npt.nn.encoders.resnet import ResNet18
-from npt.nn.image_table import TableData
+from npt.nn.image_table import TableData, encoded_table
 from npt.nn.inputs import EncodedTable
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
@@ -47,6 +46,7 @@ CENTRE, SCALE = WHITE / 2, WHITE / 4
 IMAGES = {"mnist": (1, 28, 28), "cifar10": (3, 32, 32)}  # channels, height, width
 CLASSES = tuple("0123456789")
 TABLE_ROWS = 2048
+BY_PIXEL, BY_CHANNEL = "pixel by pixel", "channel by channel"
 ENCODERS = {  # dataset, and variant of its study or none
     "linear patches": ("mnist", None),
     "ResNet-18": ("cifar10", None),
@@ -76,30 +76,43 @@ def main() -> None:
     write(arguments, "images", rows)
 
 
-@dataclass
-class Implementation:
-    """The training of an encoder in one precision and layout, and the seconds of its rounds."""
-
-    precision: str
-    layout: str
-    training: Training
-    steps: list[float] = field(default_factory=list)
-    data: list[float] = field(default_factory=list)
-
-
 class Training:
-    """A training of NPT on random images, step by step."""
+    """A training of NPT on random images, step by step.
 
-    def __init__(self, table: Table, settings: NPTSettings, device: torch.device) -> None:
+    Attributes:
+        layout: Order of the activations of a ResNet-18 in memory; empty for other encoders.
+        steps: Measured seconds of updates.
+        preparations: Measured seconds of what they do before the network.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        settings: NPTSettings,
+        layout: str,
+        device: torch.device,
+    ) -> None:
         resources = Resources(threads=torch.get_num_threads(), device=str(device))
         trained = TrainedNPT.untrained(settings, resources, table, _split(), 0)
         self.model = trained.model
         self.data = trained.data
         self.settings = settings
+        self.layout = layout
         self.device = device
         self.optimiser = build_optimiser(self.model, settings)
         self.batches = TrainingBatches(self.data, settings, 0)
         self.numbers = count(1)
+        self.steps: list[float] = []
+        self.preparations: list[float] = []
+        if layout == BY_CHANNEL:
+            network = self.model.embedding.encoder
+            assert isinstance(network, ResNet18)
+            network.stem.register_forward_pre_hook(_by_channel)
+
+    def measure(self) -> None:
+        """Add an update and the preparation of a batch."""
+        self.steps.append(seconds(self.step, self.device))
+        self.preparations.append(seconds(self._prepare_batch, self.device))
 
     def step(self) -> None:
         """The next update."""
@@ -107,14 +120,36 @@ class Training:
         batch = self.data.take(self.batches.rows(number))
         update(self.model, self.optimiser, batch, number, self.settings, 0)
 
-    def prepare_batch(self) -> None:
-        """What an update does before the network."""
+    def _prepare_batch(self) -> None:
+        """What `update` does before the network."""
         batch = self.data.take(self.batches.rows(1))
         image = self.model.layout.image
         generator = generator_for(0, "masks", self.device)
         if self.settings.augment and image:
             batch = augmented(batch, image, generator)
         mask(batch, "train", self.settings, generator)
+
+    def row(self, encoder: str, plain: list[float]) -> dict[str, Any]:
+        """Measurements, compared with the steps of the encoder's first training."""
+        ratios: list[float] = []
+        shares: list[float] = []
+        rounds = zip(self.steps, self.preparations, plain, strict=True)
+        for step, preparation, plain_step in rounds:
+            ratios.append(plain_step / step)
+            shares.append(preparation / step)
+        images = self.settings.batch_rows
+        assert images
+        return {
+            "measured": "step",
+            "encoder": encoder,
+            "images": images,
+            "precision": self.settings.precision,
+            "layout": self.layout,
+            "step_ms": 1000 * min(self.steps),
+            "per_second": images / min(self.steps),
+            "data_share": median(shares),
+            "speedup": median(ratios),
+        }
 
 
 def _steps(
@@ -124,43 +159,21 @@ def _steps(
     device: torch.device,
 ) -> list[dict[str, Any]]:
     """A row for each precision and layout of an encoder."""
-    implementations = _implementations(encoder, config, device)
-    for implementation in implementations:
-        implementation.training.step()  # warm up
+    trainings = _trainings(encoder, config, device)
+    for training in trainings:
+        training.step()  # warm up
     for _ in range(rounds):
-        for implementation in implementations:
-            training = implementation.training
-            implementation.steps.append(seconds(training.step, device))
-            implementation.data.append(seconds(training.prepare_batch, device))
-    first = implementations[0].steps
-    rows = []
-    for implementation in implementations:
-        steps = implementation.steps
-        ratios = [before / own for before, own in zip(first, steps, strict=True)]
-        shares = [data / step for data, step in zip(implementation.data, steps, strict=True)]
-        images = implementation.training.settings.batch_rows
-        assert images
-        rows.append(
-            {
-                "measured": "step",
-                "encoder": encoder,
-                "images": images,
-                "precision": implementation.precision,
-                "layout": implementation.layout,
-                "step_ms": 1000 * min(steps),
-                "per_second": images / min(steps),
-                "data_share": median(shares),
-                "speedup": median(ratios),
-            }
-        )
-    return rows
+        for training in trainings:
+            training.measure()
+    plain = trainings[0].steps
+    return [training.row(encoder, plain) for training in trainings]
 
 
-def _implementations(
+def _trainings(
     encoder: str,
     config: Config,
     device: torch.device,
-) -> list[Implementation]:
+) -> list[Training]:
     """The encoder in float32 first, then in bfloat16 and with another layout."""
     dataset, variant = ENCODERS[encoder]
     changes = config.studies["positions"].variants["npt"][variant] if variant else {}
@@ -169,64 +182,64 @@ def _implementations(
     precisions = ["float32"]
     if has_bfloat16(device):
         precisions.append("bfloat16")
-    implementations = []
-    for precision in precisions:
+    layouts = [BY_PIXEL, BY_CHANNEL] if settings.encoder == "resnet18" else [""]
+    trainings = []
+    for layout, precision in product(layouts, precisions):
         changed = settings.changed(precision=precision)
-        implementations.append(Implementation(precision, "", Training(table, changed, device)))
-    if settings.encoder == "resnet18":
-        for implementation in implementations:
-            implementation.layout = "pixel by pixel"
-        for precision in precisions:
-            training = Training(table, settings.changed(precision=precision), device)
-            network = training.model.embedding.encoder
-            assert isinstance(network, ResNet18)
-            network.stem.register_forward_pre_hook(_by_channel)
-            implementations.append(Implementation(precision, "channel by channel", training))
-    return implementations
+        trainings.append(Training(table, changed, layout, device))
+    return trainings
 
 
-def _by_channel(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Activations channel by channel in memory; those of later layers follow."""
-    return tuple(x.contiguous(memory_format=torch.contiguous_format) for x in inputs)
+def _by_channel(_: nn.Module, inputs: tuple[Tensor]) -> Tensor:
+    """The stem's input channel by channel in memory; the activations of later layers follow."""
+    (images,) = inputs
+    return images.contiguous(memory_format=torch.contiguous_format)
 
 
 def _bytes(dataset: str, device: torch.device) -> dict[str, Any]:
     """Bytes of an image in the table of a training, and encoded as another table."""
     table = _table(dataset)
     split = _split()
-    training = Training(table, NPTSettings(width=8), device)
-    encoded = EncodedTable.of(table, split, statistics(table, split), device)
+    scales = statistics(table, split)
+    kept = encoded_table(table, split, scales, device)
+    encoded = EncodedTable.of(table, split, scales, device)
     return {
         "measured": "bytes",
         "table": dataset,
         "intensities": len(table.features),
-        "kept": _bytes_per_row(training.data, table.rows),
-        "encoded": _bytes_per_row(encoded, table.rows),
+        "kept": _bytes_per_row(kept),
+        "encoded": _bytes_per_row(encoded),
     }
 
 
-def _bytes_per_row(data: TableData, rows: int) -> float:
-    return sum(tensor.nbytes for tensor in data.tensors) / rows
+def _bytes_per_row(data: TableData) -> float:
+    return sum(tensor.nbytes for tensor in data.tensors) / TABLE_ROWS
 
 
 def _table(dataset: str) -> Table:
     """Random images with random classes."""
     channels, height, width = IMAGES[dataset]
-    image = Image(channels, height, width, (CENTRE,) * channels, (SCALE,) * channels)
+    image = Image(
+        channels,
+        height,
+        width,
+        centre=(CENTRE,) * channels,
+        scale=(SCALE,) * channels,
+    )
     draws = np.random.default_rng(0)
-    columns = []
-    cells = []
-    for j in range(image.intensities):
-        columns.append(Column(f"pixel {j}", "continuous"))
-        cells.append(draws.integers(WHITE + 1, size=TABLE_ROWS).astype(np.uint8))
+    shape = (image.intensities, TABLE_ROWS)
+    intensities = draws.integers(WHITE, size=shape, dtype=np.uint8, endpoint=True)
+    classes = draws.integers(len(CLASSES), size=TABLE_ROWS, dtype=np.int8)
+    columns = [Column(f"pixel {j}", "continuous") for j in range(image.intensities)]
     columns.append(Column("class", "categorical", CLASSES))
-    cells.append(draws.integers(len(CLASSES), size=TABLE_ROWS).astype(np.int8))
-    return Table(tuple(columns), tuple(cells), image.intensities, image)
+    return Table(tuple(columns), (*intensities, classes), image.intensities, image)
 
 
 def _split() -> Split:
+    """Seven tenths of the rows for training, one for validation."""
     rows = np.arange(TABLE_ROWS)
-    train, validation, test = np.split(rows, [TABLE_ROWS * 7 // 10, TABLE_ROWS * 8 // 10])
+    ends = [TABLE_ROWS * 7 // 10, TABLE_ROWS * 8 // 10]
+    train, validation, test = np.split(rows, ends)
     return Split(0, train, validation, test)
 
 

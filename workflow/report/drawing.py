@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,13 +166,26 @@ def _few_on_log_axis(most: int) -> Locator:
             powers = 10.0 ** np.arange(low, high + 1)
             fine = np.outer(powers, [1, 2, 5]).ravel()
             by_step = [powers[::step] for step in range(1, len(powers))]
-            for ticks in (fine, *by_step):
-                seen = ticks[(ticks >= vmin) & (ticks <= vmax)]
-                if 2 <= len(seen) <= most:
-                    return seen
-            return np.asarray(round_numbers.tick_values(vmin, vmax))
+            few = _first_of((fine, *by_step), (vmin, vmax), range(2, most + 1))
+            if few is None:
+                return np.asarray(round_numbers.tick_values(vmin, vmax))
+            return few
 
     return Few()
+
+
+def _first_of(
+    candidates: Iterable[np.ndarray],
+    limits: tuple[float, float],
+    counts: range,
+) -> np.ndarray | None:
+    """Ticks between the limits: of the first candidate that has so many there."""
+    low, high = limits
+    for ticks in candidates:
+        seen = ticks[(ticks >= low) & (ticks <= high)]
+        if len(seen) in counts:
+            return seen
+    return None
 
 
 def symmetric_logarithmic(axis: Axes, linear: float) -> None:
@@ -184,13 +197,14 @@ def symmetric_logarithmic(axis: Axes, linear: float) -> None:
             largest = max(abs(vmin), abs(vmax), linear)
             decades = math.ceil(math.log10(largest / linear))
             powers = linear * 10.0 ** np.arange(decades + 1)
-            seen = np.zeros(1)
+            by_step = []
             for step in range(1, len(powers) + 1):
-                ticks = np.concatenate([-powers[::step], [0], powers[::step]])
-                seen = np.sort(ticks[(ticks >= vmin) & (ticks <= vmax)])
-                if len(seen) <= MOST_LABELS["x"]:
-                    break
-            return seen
+                positive = powers[::step]
+                negative = -positive[::-1]
+                by_step.append(np.concatenate([negative, [0], positive]))
+            few = _first_of(by_step, (vmin, vmax), range(MOST_LABELS["x"] + 1))
+            assert few is not None, "the last candidate has three ticks"
+            return few
 
     axis.set_xscale("symlog", linthresh=linear)
     axis.xaxis.set_major_locator(Few(base=10, linthresh=linear))

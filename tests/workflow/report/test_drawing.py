@@ -86,7 +86,8 @@ def test_labels_of_a_logarithmic_axis_do_not_overlap(low: float, ratio: float) -
 def test_labels_of_an_axis_of_both_signs_do_not_overlap(low: float, high: float) -> None:
     figure, (axis,) = stacked([3])
     label = "a dataset, a method and its variant"
-    points(axis, [label] * 3, pd.Series([low, 0, high]), pd.Series([0.0, 0, 0]))
+    means = pd.Series([low, 0, high])
+    points(axis, [label] * 3, means, errors=0 * means)
     symmetric_logarithmic(axis, 10)
     assert "0" in separate_labels(figure, axis)
 
