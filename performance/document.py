@@ -89,6 +89,7 @@ DOCUMENTS = {
         "images/cifar10 ablation",
         "images/corruption_mnist corruption",
         "images/corruption_cifar10 corruption",
+        "images/positions treatments",
         "images/attention attention",
         "images.cpu",
         "images.cpu bytes",

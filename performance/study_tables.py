@@ -10,6 +10,7 @@ import pandas as pd
 import yaml
 
 from npt.metrics import METRICS, PAPER_METRICS
+from performance.positions import treatments
 from performance.table_columns import markdown_of_cells
 from workflow.config.scoring import Ranking, Scoring
 from workflow.report.cells import Cell, number
@@ -35,6 +36,8 @@ def study_table(name: str) -> str:
     study, _, table = name.partition(" ")
     if table == "lost":
         return lost_skill(study)
+    if table == "treatments":
+        return _sections(treatments(reference_study(study)))
     return _sections(table_of(reference_study(study), table))
 
 
