@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -87,7 +88,7 @@ def comparisons(study: pd.DataFrame) -> pd.DataFrame:
         earlier = _percents(study, before, TEST)
         later = _percents(study, after, TEST)
         thesis = TREATMENTS[after].thesis_mean - TREATMENTS[before].thesis_mean
-        test = ttest_ind(later, earlier, equal_var=False)
+        test: Any = ttest_ind(later, earlier, equal_var=False)
         low, high = test.confidence_interval(1 - LEVEL)
         rows.append(
             {
