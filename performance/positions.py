@@ -22,9 +22,10 @@ from workflow.studies.error_columns import numbers, texts
 
 @dataclass(frozen=True)
 class Treatment:
-    """What a variant of the study does with positions.
+    """A variant of the study, and the thesis' result.
 
     Attributes:
+        title: Name in the tables.
         thesis_mean: Mean over five seeds of the largest validation accuracy of a training, in
             percent; NaN if the thesis has no such network.
         thesis_deviation: Standard deviation over the seeds, in percent.
@@ -55,18 +56,20 @@ COMPARISONS = (
     ("siren_2d_span", "siren_2d_threshold"),
     ("siren_2d_without_datapoints", "siren_2d_attending"),
 )
-"""Variants of which the second has one part more, or another."""
+"""Pairs of variants that differ in one part: without it, and with it."""
 
 TEST = "test_accuracy"
 VALIDATION = "validation_accuracy"
 DECIMALS = 1
 ACCURACY_NOTE = (
     "Mean ± standard deviation over seeds, of which there are {seeds} here and five in the thesis. "
-    "The thesis' value is the largest validation accuracy of a training, at full size."
+    "The thesis' value is the largest validation accuracy of a training, at full size. Its seeds "
+    "also change the split, which is the same here."
 )
 COMPARISON_NOTE = (
     "p is two-sided, of Welch's t-test over the seeds of one fold, after Holm's correction for the "
-    "comparisons of this table. The intervals are not corrected."
+    "comparisons of this table. The intervals are not corrected. The "
+    "thesis' change is of the means above."
 )
 
 
@@ -75,7 +78,12 @@ def treatments(study: pd.DataFrame) -> Table:
 
     Args:
         study: A row for every variant and seed, of one fold.
+
+    Raises:
+        ValueError: there are several folds, whose rows would count as seeds.
     """
+    if study["fold"].nunique() != 1:
+        raise ValueError("the treatments of positions are compared on one fold")
     compared = comparisons(study)
     sections = (_accuracies(study), _comparisons(compared))
     return Table(compared, sections)

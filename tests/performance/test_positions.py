@@ -25,6 +25,7 @@ def made_up() -> pd.DataFrame:
                 {
                     "variant": variant,
                     "seed": seed,
+                    "fold": 0,
                     "test_accuracy": test,
                     "validation_accuracy": test + 0.02,
                 }
@@ -58,3 +59,10 @@ def test_sections() -> None:
     assert by_network["2-D SIREN, attention between images"][-1].is_missing
     assert len(changes.rows) == len(COMPARISONS)
     assert "there are 3 here" in accuracies.notes[0]
+
+
+def test_folds_do_not_count_as_seeds() -> None:
+    study = made_up()
+    study.loc[0, "fold"] = 1
+    with pytest.raises(ValueError, match="one fold"):
+        treatments(study)
