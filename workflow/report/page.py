@@ -24,6 +24,7 @@ from workflow.report.provenance import datasets_section, version_lines
 from workflow.report.run_facts import run_facts
 from workflow.report.sections import Section
 from workflow.report.settings import all_settings, settings_section
+from workflow.report.statistics import has_seeds
 from workflow.report.svg import inline_svg
 from workflow.report.titles import dataset_title, method_titles
 from workflow.results.row import UNFINISHED
@@ -175,13 +176,16 @@ def extent(study: pd.DataFrame) -> str:
     study = study[study["status"] != UNFINISHED]
     folds = study["fold"].nunique()
     datasets = counted(study["dataset"].nunique(), "dataset")
-    parts = [f"{datasets}, {counted(folds, 'fold')}"]
+    repeats = counted(folds, "fold")
+    if has_seeds(study):
+        repeats = f"{repeats}, {counted(study['seed'].nunique(), 'seed')}"
+    parts = [f"{datasets}, {repeats}"]
     if "rows" in study and study["rows"].notna().any():
         fewest = study["rows"].min()
         most = study["rows"].max()
         rows = f"{most:.0f}" if fewest == most else f"{fewest:.0f} to {most:.0f}"
         parts.append(f"{rows} probed test rows per fold and dataset")
-    if folds == 1:
+    if folds == 1 and not has_seeds(study):
         parts.append("the variation between trainings is unknown")
     return f"Based on {'; '.join(parts)}."
 

@@ -164,6 +164,7 @@ def test_a_study_says_what_it_rests_on() -> None:
         "Based on 2 datasets, 1 fold; 8 to 12 probed test rows per fold and dataset; the "
         "variation between trainings is unknown."
     )
+    assert extent(seeds_study({0: [1.0, 2.0]})) == "Based on 1 dataset, 1 fold, 2 seeds."
 
 
 def test_note_of_the_configuration_comes_first(tmp_path: Path) -> None:

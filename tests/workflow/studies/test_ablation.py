@@ -66,6 +66,7 @@ def test_seeds_are_averaged_before_the_change() -> None:
     table = ABLATION.table("ablation", pd.concat([study, other], ignore_index=True), SCORING)
     assert table.tidy.set_index("variant").loc["layers_4", "change"] == pytest.approx(0.75)
     assert "Over seeds" in table.sections[0].columns
+    assert any("`Over seeds`" in note for note in table.sections[-1].notes)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from workflow.report.published import (
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
     fold_means,
+    has_seeds,
     of_model,
     standard_error,
     summarise,
@@ -48,6 +49,7 @@ NOTE = (
     "three, beyond 4.3 standard errors), without a correction for the number of variants."
 )
 ONE_FOLD_NOTE = "The change is the difference from the base. One fold tests nothing."
+SEEDS_NOTE = "`Over seeds` is the standard deviation over seeds, pooled over folds."
 TABLE_5_NOTE = (
     "The base of the paper's Table 5 is its main result: on the small datasets that is the best of "
     "eight configurations on each fold. Its Income masks no features, so that the variant without "
@@ -81,6 +83,8 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Table:
         notes.append(NOTE)
     elif tidy["change"].notna().any():
         notes.append(ONE_FOLD_NOTE)
+    if has_seeds(study):
+        notes.append(SEEDS_NOTE)
     if "table_5_ablation" in found:
         notes.append(TABLE_5_NOTE)
     if tidy["standard_errors"].notna().any():
