@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.stats import ttest_ind
-from statsmodels.stats.multitest import multipletests
 
 from workflow.report.cells import NAN, Cell, interval, number, p_value
+from workflow.report.fold_tests import with_holm
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import LEVEL
+from workflow.report.statistics import INTERVAL, LEVEL
 from workflow.studies.error_columns import numbers, texts
 
 
@@ -68,8 +68,8 @@ ACCURACY_NOTE = (
 )
 COMPARISON_NOTE = (
     "p is two-sided, of Welch's t-test over the seeds of one fold, after Holm's correction for the "
-    "comparisons of this table. The intervals are not corrected. The "
-    "thesis' change is of the means above."
+    "comparisons of this table. The intervals are not corrected. The thesis' change is "
+    "of the means above."
 )
 
 
@@ -109,9 +109,7 @@ def comparisons(study: pd.DataFrame) -> pd.DataFrame:
                 "thesis": thesis,
             }
         )
-    frame = pd.DataFrame(rows)
-    _, frame["p_holm"], _, _ = multipletests(frame["p_value"], method="holm")
-    return frame
+    return with_holm(pd.DataFrame(rows))
 
 
 def _accuracies(study: pd.DataFrame) -> Section:
@@ -121,9 +119,8 @@ def _accuracies(study: pd.DataFrame) -> Section:
     for variant, treatment in TREATMENTS.items():
         test_cells.append(_over_seeds(_percents(study, variant, TEST)))
         validation_cells.append(_over_seeds(_percents(study, variant, VALIDATION)))
-        thesis_cells.append(
-            number(treatment.thesis_mean, DECIMALS, error=treatment.thesis_deviation)
-        )
+        mean, deviation = treatment.thesis_mean, treatment.thesis_deviation
+        thesis_cells.append(number(mean, DECIMALS, error=deviation))
     columns = {
         "Network": texts(treatment.title for treatment in TREATMENTS.values()),
         "Test": test_cells,
@@ -141,7 +138,7 @@ def _comparisons(compared: pd.DataFrame) -> Section:
         "From": texts(TREATMENTS[variant].title for variant in compared["before"]),
         "To": texts(TREATMENTS[variant].title for variant in compared["after"]),
         "Change": numbers(compared["change"], DECIMALS, sign=True),
-        f"{100 * (1 - LEVEL):.0f} % interval": intervals,
+        INTERVAL: intervals,
         "p": [p_value(value) for value in compared["p_holm"]],
         "Thesis": numbers(compared["thesis"], DECIMALS, sign=True),
     }

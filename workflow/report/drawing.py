@@ -166,7 +166,8 @@ def _few_on_log_axis(most: int) -> Locator:
             powers = 10.0 ** np.arange(low, high + 1)
             fine = np.outer(powers, [1, 2, 5]).ravel()
             by_step = [powers[::step] for step in range(1, len(powers))]
-            few = _first_of((fine, *by_step), (vmin, vmax), range(2, most + 1))
+            candidates = (fine, *by_step)
+            few = _first_of(candidates, (vmin, vmax), range(2, most + 1))
             if few is None:
                 return np.asarray(round_numbers.tick_values(vmin, vmax))
             return few

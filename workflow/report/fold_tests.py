@@ -73,7 +73,7 @@ def fold_differences(study: pd.DataFrame, scoring: Scoring) -> list[pd.DataFrame
             }
             comparisons = _comparisons(rows, study, metric, waiting=dataset in missing)
             frame = framed([{**facts, **comparison} for comparison in comparisons], COLUMNS)
-            frames.append(_with_holm(frame))
+            frames.append(with_holm(frame))
     return frames
 
 
@@ -196,7 +196,7 @@ def _failure(rows: pd.DataFrame, model: Model) -> str:
     return f"{method_title(*model)}, fold {failed.index[0]}: {failed['reason'].iloc[0]}"
 
 
-def _with_holm(frame: pd.DataFrame) -> pd.DataFrame:
+def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
     """Add Holm's correction of the p-values that there are."""
     from statsmodels.stats.multitest import multipletests
 

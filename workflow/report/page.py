@@ -175,17 +175,16 @@ def extent(study: pd.DataFrame) -> str:
     """How much a study rests on."""
     study = study[study["status"] != UNFINISHED]
     folds = study["fold"].nunique()
-    datasets = counted(study["dataset"].nunique(), "dataset")
-    repeats = counted(folds, "fold")
-    if has_seeds(study):
-        repeats = f"{repeats}, {counted(study['seed'].nunique(), 'seed')}"
-    parts = [f"{datasets}, {repeats}"]
+    repeated = has_seeds(study)
+    nouns = ["dataset", "fold", "seed"] if repeated else ["dataset", "fold"]
+    counts = [counted(study[noun].nunique(), noun) for noun in nouns]
+    parts = [", ".join(counts)]
     if "rows" in study and study["rows"].notna().any():
         fewest = study["rows"].min()
         most = study["rows"].max()
         rows = f"{most:.0f}" if fewest == most else f"{fewest:.0f} to {most:.0f}"
         parts.append(f"{rows} probed test rows per fold and dataset")
-    if folds == 1 and not has_seeds(study):
+    if folds == 1 and not repeated:
         parts.append("the variation between trainings is unknown")
     return f"Based on {'; '.join(parts)}."
 

@@ -17,6 +17,7 @@ from npt.table import TASKS, Task
 from workflow.results.row import LINEAR, UNFINISHED
 
 LEVEL = 0.05  # significance level of all tests
+INTERVAL = f"{100 * (1 - LEVEL):.0f} % interval"
 ROUNDING = 1e-9  # relative difference of numbers in double precision that rounding may cause
 MODEL = ["dataset", "method", "variant"]
 SUMMARY_COLUMNS = [

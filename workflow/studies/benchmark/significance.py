@@ -27,7 +27,7 @@ from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import RESAMPLES, RankTests
 from workflow.report.rank_tests import rank_tests as test_ranks
 from workflow.report.sections import Section, Table, with_notes
-from workflow.report.statistics import LEVEL, framed
+from workflow.report.statistics import INTERVAL, LEVEL, framed
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.error_columns import texts
 
@@ -143,7 +143,7 @@ def _rank_columns(tests: RankTests) -> dict[str, list[Cell]]:
     return {
         "Method": [text(method_title(*name)) for name in tests.order],
         "Mean rank": [number(means[name], 2) for name in tests.order],
-        "95 % interval": [interval(low[name], high[name], 2) for name in tests.order],
+        INTERVAL: [interval(low[name], high[name], 2) for name in tests.order],
     }
 
 
@@ -185,6 +185,6 @@ def _fold_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
         "Method": texts(method_titles(frame)),
         "Folds": [count(folds) for folds in frame["folds"]],
         "Difference": differences,
-        "95 % interval": [interval(low, high) for low, high in intervals],
+        INTERVAL: [interval(low, high) for low, high in intervals],
         "p, Holm": [_significance(p) for p in numbers["p_holm"]],
     }

@@ -11,9 +11,10 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, formatted
 from workflow.report.fold_tests import FEWEST_FOLDS, needed_errors
+from workflow.report.statistics import INTERVAL
 from workflow.report.titles import NPTS, dataset_title
 from workflow.studies.corruption.selection import EVERYTHING, Selection
-from workflow.studies.corruption.tables import INTERVAL, corruption
+from workflow.studies.corruption.tables import corruption
 from workflow.studies.sentences import MODEL, NOT_PROBED, by_model, listed, per_method, value_range
 from workflow.studies.study_kind import Card
 

@@ -19,6 +19,7 @@ from workflow.report.published import (
 )
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
+    INTERVAL,
     LEVEL,
     MODEL,
     ModelRows,
@@ -60,7 +61,6 @@ PAPER_NOTE = (
     "The paper's numbers are of NPTs at full size, on the small datasets of the variants that mask "
     "targets. In its Table 2, a rise of RMSE is negative."
 )
-INTERVAL = f"{100 * (1 - LEVEL):.0f} % interval"
 INTERVAL_NOTE = (
     f"The interval is a paired bootstrap with {SAMPLES:,} samples of the probed rows, drawn "
     "within each fold. It shows the uncertainty from the choice of test rows for these trained "
