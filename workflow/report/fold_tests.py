@@ -11,6 +11,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import counted
 from workflow.report.statistics import (
     LEVEL,
+    ROUNDING,
     fold_means,
     framed,
     nearly_equal,
@@ -86,6 +87,29 @@ def needed_errors(folds: int, test_fraction: float) -> float:
     correction = np.sqrt(1 + folds * test_fraction)
     quantile = t.isf(LEVEL / 2, folds - 1)
     return float(correction * quantile)
+
+
+def fold_test(differences: pd.Series, test_fraction: float) -> dict[str, Any]:
+    """Whether a mean over folds differs from zero; every test over folds is this one.
+
+    Args:
+        differences: One per fold.
+        test_fraction: Test rows over train rows of a fold; NaN if unknown.
+
+    Returns:
+        `folds`, and what `corrected_test` returns. It is NaN, but for the mean `difference`, where
+        there is a `reason` against a test.
+    """
+    folds = len(differences)
+    facts = {"folds": folds, "difference": differences.mean(), **UNTESTED}
+    if folds < FEWEST_FOLDS:
+        few = f"too few for a test, at least {FEWEST_FOLDS} are needed"
+        return {**facts, "reason": f"{counted(folds, 'fold')}: {few}"}
+    if not test_fraction > 0:
+        return {**facts, "reason": "these rows lack the number of train rows"}
+    if nearly_equal(differences):
+        return {**facts, "reason": "the same difference on every fold"}
+    return {**facts, **corrected_test(differences.to_numpy(), test_fraction), "reason": ""}
 
 
 def corrected_test(differences: np.ndarray, test_fraction: float) -> dict[str, float]:
@@ -165,23 +189,16 @@ def fold_comparison(
     differences = pd.Series(dtype=float)
     if column in compared:
         differences = compared[column].sub(base[column]).dropna()
-    facts: dict[str, Any] = {"folds": len(differences), "difference": differences.mean()}
-    if len(differences) < FEWEST_FOLDS:
-        folds = counted(len(differences), "fold")
-        reason = f"{folds}: too few for a test, at least {FEWEST_FOLDS} are needed"
-        return {**facts, "reason": reason}
+        is_rounding = differences.abs() <= ROUNDING * base[column].abs().max()
+        differences = differences.mask(is_rounding, 0.0)
     sizes = compared[SIZES].fillna(base[SIZES])  # both are of the same folds
-    if not (sizes["train_rows"] > 0).all():
-        return {**facts, "reason": "these rows lack the number of train rows"}
-    negligible = differences.abs().max() <= 1e-9 * base[column].abs().max()
-    if nearly_equal(differences) or negligible:
-        return {**facts, "reason": "the same difference on every fold"}
-    test_fraction = float((sizes["test_rows"] / sizes["train_rows"]).mean())
-    return {
-        **facts,
-        **corrected_test(differences.to_numpy(), test_fraction),
-        "reason": "",
-    }
+    return fold_test(differences, fraction_tested(sizes))
+
+
+def fraction_tested(rows: pd.DataFrame) -> float:
+    """Test rows over train rows, as the mean over folds; NaN where a row does not have them."""
+    sizes = with_columns(rows, SIZES)[SIZES].astype(float)
+    return float((sizes["test_rows"] / sizes["train_rows"]).mean(skipna=False))
 
 
 def _folds_of(rows: pd.DataFrame, model: Model) -> pd.DataFrame:
