@@ -94,6 +94,17 @@ def interval(low: float, high: float, digits: int | None = None) -> Cell:
     return Cell(" to ".join(ends), low)
 
 
+def times(factor: float) -> str:
+    """A factor with two significant digits, such as `× 1.4` or `× 28`."""
+    if math.isnan(factor):
+        return DASH
+    if not 0 < factor < math.inf:
+        return f"× {factor:g}"
+    rounded = float(f"{factor:.2g}")
+    digits = max(0, 1 - math.floor(math.log10(rounded)))
+    return f"× {rounded:,.{digits}f}"
+
+
 def seconds(value: float) -> Cell:
     """A duration."""
     if math.isnan(value):
