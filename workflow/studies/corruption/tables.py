@@ -60,8 +60,8 @@ EFFECT_NOTES = {
     "accuracy is negative.",
 }
 TEST_NOTE = (
-    f"The {INTERVAL} and p are those of the corrected resampled t-test (Nadeau and Bengio 2003) of "
-    "its logarithm, or of the NLL, over folds."
+    f"The {INTERVAL} and p are those of the corrected resampled t-test (Nadeau and Bengio 2003) "
+    "over folds, of the logarithm of the ratio or of the NLL."
 )
 CONTROL_NOTE = (
     "The identity permutation, for up to 20 rows of a fold, is the control: its largest effect on "
@@ -247,7 +247,7 @@ def _interval(
     if by_row.isna().to_numpy().any():
         return np.nan, np.nan
     if is_regression:
-        by_row = np.log1p(-by_row / 100)
+        by_row = (-by_row / 100).apply(np.log1p)
     means = by_row.groupby(level=0).mean().mean()
     low, high = means.quantile([LEVEL / 2, 1 - LEVEL / 2])
     return low, high
