@@ -14,7 +14,7 @@ from markupsafe import Markup
 from npt.data.store import Prepared
 from workflow.config.fields import TUNED
 from workflow.config.scoring import Scoring
-from workflow.planning.paths import FIGURE_FORMATS, TABLE_FORMATS
+from workflow.planning.paths import FIGURE_FORMATS, RESULTS, TABLE_FORMATS, run_rows
 from workflow.planning.run import Run
 from workflow.report.caveats import caveats
 from workflow.report.cells import counted
@@ -99,13 +99,15 @@ def render(
     kind_of = {name: kinds()[kind] for name, kind in study_kinds.items()}
     begun = {name: study for name, study in studies.items() if _has_results(study)}
     unfinished = remarks is not None
+    raw = "../.." if unfinished else ".."
     shown = _shown_studies(begun, kind_of, scoring, results)
     first, others = _first_screen(shown, kind_of)
     return rendered(
         "page.html.j2",
         preset=preset,
         missing=_missing(studies) if unfinished else None,
-        raw="../.." if unfinished else "..",
+        raw=raw,
+        rows_of_runs=_rows_of_runs(runs, raw),
         run_line=" · ".join(
             [
                 run_line(studies, preset),
@@ -128,6 +130,15 @@ def render(
         failures=[*(remarks or ()), *failures(studies, scoring)],
         has_stars=_has_stars(studies),
     )
+
+
+def _rows_of_runs(runs: Sequence[Run], raw: str) -> dict[str, str]:
+    """Path from the page to the rows of the first folds of every run, by its key."""
+    paths: dict[str, str] = {}
+    for run in runs:
+        path = run_rows(run.stem).removeprefix(f"{RESULTS}/")
+        paths.setdefault(run.key, f"{raw}/{path}")
+    return paths
 
 
 def _titles(studies: Mapping[str, pd.DataFrame], what: str) -> list[str]:

@@ -33,7 +33,6 @@ from workflow.studies.error_columns import texts, with_errors
 
 METHOD = ["method", "variant"]
 MOST_DIGITS = 5  # of a score
-RUNS = "runs"  # folder of the results
 ERROR_NOTE = "± is the standard error over folds."
 BEST_NOTE = (
     "Bold: the best mean. Shaded, in plain text italic: not significantly different from it by "
@@ -146,7 +145,7 @@ def _computed_here(study: pd.DataFrame) -> set[str]:
 def _cells(rows: pd.DataFrame, computed_here: set[str]) -> list[Cell]:
     """Scores on a dataset: the best in bold, those that are not told apart from it in italics.
 
-    They lead to the rows and predictions that they are of.
+    Each has the key of its run.
     """
     cells = []
     means = _told_apart_by_digits(rows)
@@ -160,7 +159,7 @@ def _cells(rows: pd.DataFrame, computed_here: set[str]) -> list[Cell]:
             row["variant"],
         )
         if key in computed_here and not cell.is_missing:
-            cell = replace(cell, link=f"{RUNS}/{key}/")
+            cell = replace(cell, run_key=key)
         cells.append(cell)
     return cells
 
