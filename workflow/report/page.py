@@ -24,9 +24,10 @@ from workflow.report.provenance import datasets_section, version_lines
 from workflow.report.run_facts import run_facts
 from workflow.report.sections import Section
 from workflow.report.settings import all_settings, settings_section
+from workflow.report.shipped import shipped_section
 from workflow.report.statistics import has_seeds
 from workflow.report.svg import inline_svg
-from workflow.report.titles import dataset_title, method_titles
+from workflow.report.titles import dataset_title, method_titles, titles_of
 from workflow.results.row import UNFINISHED
 from workflow.studies import kinds
 from workflow.studies.study_kind import Card, StudyKind
@@ -102,6 +103,9 @@ def render(
     raw = "../.." if unfinished else ".."
     shown = _shown_studies(begun, kind_of, scoring, results)
     first, others = _first_screen(shown, kind_of)
+    reference = shipped_section(begun.values(), scoring)
+    if reference:
+        first.tables.append(ShownTable("", [("", [reference])]))
     return rendered(
         "page.html.j2",
         preset=preset,
@@ -146,7 +150,8 @@ def _titles(studies: Mapping[str, pd.DataFrame], what: str) -> list[str]:
     titles: list[str] = []
     for study in studies.values():
         if what == "method":
-            titles += method_titles(study)
+            with titles_of(study):
+                titles += method_titles(study)
         else:
             titles += [dataset_title(name) for name in study[what]]
     return list(dict.fromkeys(titles))
@@ -264,7 +269,7 @@ def _shown_studies(
             finding=finding,
             extent=extent(study),
             figures=[
-                _shown_figure(f"{name}.{figure}", kind.caption(figure), finding, results)
+                _shown_figure(f"{name}.{figure}", kind.caption(figure, study), finding, results)
                 for figure in kind.shown_figures(study, scoring)
             ],
             tables=_shown_tables(study, kind, scoring),

@@ -8,7 +8,7 @@ const fold = document.createElement("details");
 const label = document.createElement("summary");
 const apply = () => {
   const gone = [...hidden.methods, ...hidden.datasets];
-  label.textContent = "Show only some methods or datasets in the tables" + (gone.length ? ` (hidden: ${gone.join(", ")})` : "");
+  label.textContent = "Show only some methods or datasets in the tables" + (gone.length ? ` (hidden: ${gone.join(", ")}; means over all)` : "");
   const stale = (title) => gone.length > 0 && overAll.test(title);
   for (const table of document.querySelectorAll("table")) {
     const [head, ...rows] = table.rows;

@@ -12,7 +12,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, formatted
 from workflow.report.fold_tests import FEWEST_FOLDS, needed_errors
 from workflow.report.statistics import INTERVAL
-from workflow.report.titles import NPTS, dataset_title
+from workflow.report.titles import NPTS, TOO_SHORT, dataset_title, is_too_short
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import corruption
 from workflow.studies.sentences import MODEL, NOT_PROBED, by_model, listed, per_method, value_range
@@ -138,8 +138,10 @@ def _verdict(study: pd.DataFrame, scoring: Scoring) -> str:
     verdicts = []
     for title, rows in by_model(tidy):
         of_datasets = rows.groupby("dataset")["is_worse"].any()
-        count = f"{of_datasets.sum()} of {counted(len(of_datasets), 'dataset')}"
-        verdicts.append(f"{title}: on {count}")
+        verdict = f"on {of_datasets.sum()} of {counted(len(of_datasets), 'dataset')}"
+        if is_too_short(study, *rows[MODEL].iloc[0]):
+            verdict = TOO_SHORT
+        verdicts.append(f"{title}: {verdict}")
     return "; ".join(verdicts)
 
 
