@@ -16,7 +16,7 @@ Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold
 LINEAR = "linear"  # the encoder of linear patches
-RECORDED_SETTINGS = ("transductive", "encoder")
+RECORDED_SETTINGS = ("transductive", "encoder", "updates")
 _COLUMNS: dict[frozenset[str], set[str]] = {}
 Versions = dict[str, str]  # of libraries, by name
 _VERSIONS: dict[tuple[str, ...], Versions] = {}
@@ -41,8 +41,9 @@ class Row(BaseModel):
     fingerprint: str = ""
     data: str = ""
     splits: str = ""
-    transductive: bool = True  # see `recorded_settings`, as of the next
+    transductive: bool = True  # see `recorded_settings`, as of the next two
     encoder: str = LINEAR
+    updates: Count | None = None  # of a training, at most
     revision: str = ""
     versions: Versions | None = None
     machine: str = ""  # its processor, and how many of its cores a job may use

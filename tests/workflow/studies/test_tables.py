@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from performance.study_tables import reference_study
 from tests.workflow.report.toy import evidence
 from tests.workflow.studies.frames import (
     NO_MODEL,
@@ -92,7 +93,7 @@ def test_equal_seeds_do_not_change_a_table(name: str) -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_figure_has_a_caption(name: str) -> None:
     for figure in kinds()[name].figures:
-        assert len(kinds()[name].caption(figure)) > 50
+        assert len(kinds()[name].caption(figure, STUDIES[name])) > 50
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -193,13 +194,11 @@ def test_own_duplicates_are_shown_in_the_lookup_task_only() -> None:
 
 
 def test_deletion_in_sentences() -> None:
+    tidy = table("deletion", deletion_study(EIGHT)).tidy
     text = finding("deletion", deletion_study(EIGHT))
-    assert text == (
-        "On Protein, 74 % of the other rows can be deleted with predictions of NPT within the "
-        "tolerance (8 test rows, greedy search); the rows that remain are nearer "
-        "than random ones (p = 0.004)."
-    )
-    assert "too few pairs" in finding("deletion", deletion_study([1.0, 2.0]))
+    assert "4.50 against 9.00, p = 0.004" in text  # distances of kept and of random rows
+    assert f"{tidy['at_the_end'].iloc[0]:.0f} of 8 test rows" in text
+    assert "p =" not in finding("deletion", deletion_study([1.0, 2.0]))
 
 
 def test_half_of_the_heads_are_local() -> None:
@@ -210,9 +209,10 @@ def test_half_of_the_heads_are_local() -> None:
     texts = {title: cells[0].text for title, cells in section.columns.items()}
     assert texts["Local"] == "2 of 4"
     assert texts["Nearness"] == "0.00"
-    assert texts["Before training"] == "0.10"
+    assert texts["By training"] == "−0.10"
     assert texts["Nearest head"] == "0.52 (layer 2, head 1, fold 0)"
     assert "On own duplicate" not in texts
+    assert not any("On own duplicate" in note for note in section.notes)
 
 
 def test_the_most_local_head_is_drawn_large() -> None:
@@ -252,9 +252,17 @@ def test_lookup_predictions_are_shown_where_rows_have_them() -> None:
 
 def test_attention_in_sentences() -> None:
     text = finding("attention", attention_study(partner=0.25))
-    assert "2 of 4 heads of NPT on Yacht attend more to rows near the query" in text
-    assert "for unrelated queries 0.20, before training 0.10)" in text
-    assert "a row's own duplicate gets 25 % of the attention" in text
+    numbers = ["NPT on Yacht by −0.10 from 0.10", "0.20", "2 of 4 heads", "25 %"]
+    places = [text.index(number) for number in numbers]  # what training changed comes first
+    assert places == sorted(places)
+
+
+def test_captions_describe_what_is_drawn() -> None:
+    kind = kinds()["attention"]
+    study = attention_study()
+    assert "Pictures" not in kind.caption("attention", study)
+    assert "Left" in kind.caption("attention", study)
+    assert "Pictures" in kind.caption("attention", reference_study("images/attention"))
 
 
 def test_a_model_without_heads_has_a_reason() -> None:

@@ -33,7 +33,6 @@ from workflow.studies.error_columns import texts, with_errors
 
 METHOD = ["method", "variant"]
 MOST_DIGITS = 5  # of a score
-RUNS = "runs"  # folder of the results
 ERROR_NOTE = "± is the standard error over folds."
 BEST_NOTE = "Bold: the best mean."
 TEST_NOTE = (
@@ -145,7 +144,7 @@ def _computed_here(study: pd.DataFrame) -> set[str]:
 def _cells(rows: pd.DataFrame, computed_here: set[str], *, marks: bool) -> list[Cell]:
     """Scores on a dataset: the best bold, those that do not differ italic, untested ones marked.
 
-    They lead to the rows and predictions that they are of.
+    Each has the key of its run.
     """
     cells = []
     means = _told_apart_by_digits(rows)
@@ -159,7 +158,7 @@ def _cells(rows: pd.DataFrame, computed_here: set[str], *, marks: bool) -> list[
             row["variant"],
         )
         if key in computed_here and not cell.is_missing:
-            cell = replace(cell, link=f"{RUNS}/{key}/")
+            cell = replace(cell, run_key=key)
         cells.append(cell)
     return cells
 

@@ -20,6 +20,7 @@ from workflow.report.drawing import (
 )
 from workflow.report.statistics import fold_means, of_model
 from workflow.report.titles import NPTS, dataset_title, method_titles
+from workflow.studies.corruption import CorruptionOptions
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import corruption as corruption_table
 from workflow.studies.corruption.tables import with_changes
@@ -107,3 +108,10 @@ def _labels(part: pd.DataFrame) -> list[str]:
         return labels
     pairs = zip(labels, selections, strict=True)
     return [f"{label}: {selection.columns}, {selection.rows}" for label, selection in pairs]
+
+
+def _has_selections(study: pd.DataFrame) -> bool:
+    return CorruptionOptions.of(study).selections != [EVERYTHING]
+
+
+CAPTIONS = {"corruption": {_has_selections: "A label names the columns and rows that are."}}

@@ -9,7 +9,7 @@ import pandas as pd
 from baselines import methods
 from workflow.config.scoring import Scoring
 from workflow.report.cells import formatted
-from workflow.report.titles import NPTS, dataset_title
+from workflow.report.titles import NPTS, TOO_SHORT, dataset_title, is_too_short
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import corruption
 from workflow.studies.errors import effect_text
@@ -84,9 +84,13 @@ def cards(study: pd.DataFrame, scoring: Scoring) -> list[Card]:
         verdicts = []
         for title, rows in by_model(known):
             clause = effects_in_words(rows)
-            is_npt = rows["method"].iloc[0] in NPTS
+            method, variant = rows[["method", "variant"]].iloc[0]
+            is_npt = method in NPTS
             if is_npt:
-                verdicts.append(f"{title}: {extents(rows['effect'])} ({clause})")
+                words = extents(rows["effect"])
+                if is_too_short(study, method, variant):
+                    words = TOO_SHORT
+                verdicts.append(f"{title}: {words} ({clause})")
             if refusal or not is_npt:
                 clauses.append(f"{title} {clause}")
         shown = [f"{_subject(known)}: {'; '.join(clauses)}."] if clauses else []
