@@ -43,7 +43,7 @@ test-faults: $(VENV)/.installed-test
 check: $(VENV)/.installed-test
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
-	$(BIN)/python .ci/lines.py
+	$(BIN)/python .ci/tokens.py
 	$(BIN)/pyright --pythonpath $(BIN)/python --project pyproject.toml
 	$(BIN)/pyright --pythonpath $(BIN)/python --project .ci/pyright-npt.json
 	$(BIN)/snakefmt --check Snakefile workflow/rules

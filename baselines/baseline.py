@@ -23,7 +23,7 @@ from baselines.grids import (
 )
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import DATA_SOURCES, Duplicates, Resources, UserError
+from npt.interface import DATA_SOURCES, Dependence, Duplicates, Resources, UserError
 from npt.provenance import ROOT
 from npt.table import TASKS, Task
 
@@ -62,6 +62,7 @@ class Baseline(ABC):
         slow: Whether each fold is a separate job.
         accelerated: Whether it can use a GPU.
         keeps_train_rows: Predicts from stored train rows; `fit` returns a `RowPredictor`.
+        rows_alone: Predicts from stored train rows alone, and would be a constant without them.
         untrained: Parameters under which `fit` returns the initial model, before it learns; None
             for a model that learns nothing, or that keeps no train rows.
         recalls: Answers the lookup task by `recall`, instead of being fitted to the duplicates.
@@ -81,6 +82,7 @@ class Baseline(ABC):
     slow: ClassVar[bool] = False
     accelerated: ClassVar[bool] = False
     keeps_train_rows: ClassVar[bool] = False
+    rows_alone: ClassVar[bool] = False
     untrained: ClassVar[Parameters | None] = None
     recalls: ClassVar[bool] = False
     twins: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -134,6 +136,13 @@ class Baseline(ABC):
                 raise UserError(
                     f"{self.name}.{name}: {value!r} is no number, text or list of these"
                 )
+
+    @property
+    def dependence(self) -> Dependence:
+        """What is known of the dependence on other rows, as of `Method`."""
+        if self.rows_alone:
+            return "certain"
+        return "unknown" if self.keeps_train_rows else "none"
 
     def supports(self, task: Task) -> str | None:
         """The reason for refusing a task, or None."""

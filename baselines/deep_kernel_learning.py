@@ -20,7 +20,7 @@ from baselines.baseline import Baseline, Predictor
 from baselines.estimators import require_known
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
-from npt.interface import Duplicates, Resources
+from npt.interface import Duplicates, Infeasible, Resources
 from npt.table import Task
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Rows = tuple[torch.Tensor, torch.Tensor]
 
 CHUNK = 4096  # rows that are predicted together
-JITTER = 1e-6  # added to the kernel's diagonal, as a fraction of its mean
+FROM_DUPLICATES = "from_duplicates"  # whether the lookup task's duplicates teach it the kernel
+JITTERS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # added to the kernel's diagonal, as fractions of its mean
 
 
 class DeepKernelLearning(Baseline):
@@ -38,7 +39,7 @@ class DeepKernelLearning(Baseline):
     name = "deep_kernel_learning"
     title = "DKL"
     libraries = ("gpytorch", "torch")
-    fixed: ClassVar[Parameters] = {"max_epochs": 30_000, "patience": 20}
+    fixed: ClassVar[Parameters] = {"max_epochs": 30_000, "patience": 20, FROM_DUPLICATES: False}
     slow = True
     accelerated = True
     recalls = True
@@ -93,13 +94,16 @@ class DeepKernelLearning(Baseline):
     ) -> np.ndarray:
         """An exact process on the embedded duplicates with the trained kernel (section B.1).
 
-        The targets that duplicates show are observed without noise, but for JITTER.
+        It is computed in double precision. Targets of duplicates are observed without noise, but
+        for the least of JITTERS with which the kernel has a Cholesky factor.
+
+        Raises:
+            Infeasible: There is none.
         """
         assert isinstance(predictor, DeepKernelPredictor)
         model = predictor.model
-        originals = _tensor(duplicates.originals, model.device)
-        observed = _tensor(duplicates.duplicates, model.device)
-        values = _tensor(duplicates.shown, model.device)
+        inputs = (duplicates.originals, duplicates.duplicates, duplicates.shown)
+        originals, observed, values = [_tensor(part, model.device).double() for part in inputs]
         return model.exact_mean(originals, observed, values).cpu().numpy()
 
     def _trained(
@@ -214,18 +218,15 @@ class DeepKernel:
         """
         import torch
 
-        self.parts.eval()
-        process = self.parts["process"]
+        parts = copy.deepcopy(self.parts).eval().double()
+        process = parts["process"]
         with torch.no_grad():
-            queries = self.parts["network"](rows)  # (m, features)
-            inputs = self.parts["network"](observed)  # (n, features)
-            kernel = process.covariance(inputs, inputs).to_dense().double()  # (n, n)
-            across = process.covariance(queries, inputs).to_dense().double()  # (m, n)
-            mean = process.mean_module(inputs[:1]).double()
-            kernel.diagonal().add_(JITTER * kernel.diagonal().mean())
-            residuals = (values.double() - mean)[:, None]
-            weights = torch.cholesky_solve(residuals, torch.linalg.cholesky(kernel))[:, 0]
-            return across @ weights + mean
+            inputs = parts["network"](observed)  # (n, features)
+            across = process.covariance(parts["network"](rows), inputs).to_dense()  # (m, n)
+            mean = process.mean_module(inputs[:1])
+            factor = _factor(process.covariance(inputs, inputs).to_dense())
+            residuals = (values - mean)[:, None]
+            return across @ torch.cholesky_solve(residuals, factor)[:, 0] + mean
 
 
 @dataclass(frozen=True)
@@ -240,6 +241,25 @@ class DeepKernelPredictor:
         """Standardised values (n,) of features (n, F)."""
         mean = self.model.mean(_tensor(features, self.model.device))
         return [mean.cpu().numpy()]
+
+
+def _factor(kernel: torch.Tensor) -> torch.Tensor:
+    """Cholesky factor (n, n) of a kernel, whose diagonal grows in place until there is one.
+
+    Raises:
+        Infeasible: The kernel has none with the largest jitter.
+    """
+    import torch
+
+    scale = kernel.diagonal().mean()
+    added = 0.0
+    for jitter in JITTERS:
+        kernel.diagonal().add_((jitter - added) * scale)
+        added = jitter
+        factor, failed = torch.linalg.cholesky_ex(kernel)
+        if not failed and factor.isfinite().all():
+            return factor
+    raise Infeasible(f"the kernel of {len(kernel)} rows has no Cholesky factor")
 
 
 def _network(inputs: int, parameters: Parameters) -> torch.nn.Sequential:

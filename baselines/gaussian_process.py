@@ -51,6 +51,7 @@ class GaussianProcess(Baseline):
     title = "GP"
     libraries = ("scikit-learn", "scipy")
     keeps_train_rows = True
+    rows_alone = True
     untrained: ClassVar[Parameters] = {"learn": False}
     recalls = True
     test_settings: ClassVar[Parameters] = {"grid": {"kernel": ["rbf"], "relevance": [False]}}

@@ -45,6 +45,7 @@ class KNN(Baseline):
     libraries = ("scikit-learn",)
     test_settings: ClassVar[Parameters] = {"grid": {"n_neighbors": [2, 5]}}
     keeps_train_rows = True
+    rows_alone = True
 
     def quick_grid(self, task: Task) -> Grid:
         """20 configurations."""

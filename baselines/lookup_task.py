@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from baselines import baselines
 from baselines.baseline import Baseline
+from baselines.deep_kernel_learning import FROM_DUPLICATES
 from baselines.grids import BaselineSettings
 from baselines.search import Search, Winner
 from baselines.training_data import TrainingData, training_data
@@ -28,8 +29,9 @@ def predict_originals(
 ) -> np.ndarray:
     """Predicted values (n,) of the originals, standardised as the duplicates' targets are.
 
-    A baseline that `recalls` is trained and tuned on the table and then observes the duplicates.
-    Others are fitted to the duplicates and tuned on them, on the CPU.
+    A baseline that `recalls` is trained and tuned on the table, or with `from_duplicates: true` on
+    the duplicates, and then observes the duplicates. Others are fitted to the duplicates and
+    tuned on them, on the CPU.
 
     Args:
         name: Name of the baseline.
@@ -42,27 +44,27 @@ def predict_originals(
         resources: Threads, and the device of a baseline that recalls.
 
     Raises:
-        Infeasible: No configuration could be fitted.
+        Infeasible: No configuration could be fitted, or the fitted one cannot observe the
+            duplicates.
     """
     baseline = baselines()[name]
-    with threadpool_limits(resources.threads):
-        if not baseline.recalls:
-            on_cpu = replace(resources, device="cpu")
-            return _fitted(baseline, settings, duplicates, SEED + seed, on_cpu)
+    if baseline.recalls and not settings.fixed.get(FROM_DUPLICATES):
         data = training_data(table, split, codes=False, transductive=settings.transductive)
+    else:
+        data = _of_duplicates(duplicates)
+    if not baseline.recalls:
+        resources = replace(resources, device="cpu")
+    with threadpool_limits(resources.threads):
         winner = _winner(baseline, settings, data, SEED + seed, resources)
-        return baseline.recall(winner.predictor, duplicates, winner.parameters)
+        if baseline.recalls:
+            return baseline.recall(winner.predictor, duplicates, winner.parameters)
+        (predicted,) = winner.predictor(duplicates.originals, [winner.parameters])
+    return data.over_all_classes(predicted)
 
 
-def _fitted(
-    baseline: Baseline,
-    settings: BaselineSettings,
-    duplicates: Duplicates,
-    seed: int,
-    resources: Resources,
-) -> np.ndarray:
+def _of_duplicates(duplicates: Duplicates) -> TrainingData:
     rows = np.arange(len(duplicates.shown))
-    data = TrainingData(
+    return TrainingData(
         features=duplicates.duplicates,
         target=duplicates.shown,
         train=rows,
@@ -70,9 +72,6 @@ def _fitted(
         task="regression",
         classes=1,
     )
-    winner = _winner(baseline, settings, data, seed, resources)
-    (predicted,) = winner.predictor(duplicates.originals, [winner.parameters])
-    return data.over_all_classes(predicted)
 
 
 def _winner(

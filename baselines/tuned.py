@@ -67,6 +67,7 @@ def method(baseline: Baseline) -> Method:
         test_settings=baseline.test_settings,
         twins=baseline.twins,
         abilities=ABILITIES if baseline.keeps_train_rows else (),
+        dependence=baseline.dependence,
         extra=baseline.extra,
         sources=baseline.all_sources,
     )

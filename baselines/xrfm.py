@@ -46,6 +46,7 @@ class XRFM(Baseline):
     extra = "xrfm"
     sources = ("baselines/fence.py",)
     keeps_train_rows = True
+    rows_alone = True
     untrained: ClassVar[Parameters] = {"iterations": 0}
     recalls = True
     test_settings: ClassVar[Parameters] = {"grid": {"bandwidth": [5.0]}, "fixed": {"iterations": 1}}

@@ -290,6 +290,7 @@ class RecallingModel(RowModel, Protocol):
 
 
 Ability = Literal["reduce", "attention", "lookup"]
+Dependence = Literal["certain", "none", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -379,6 +380,9 @@ class Method:
         abilities: What this model can do for probes besides perturbation: `reduce` for a
             `ReducibleModel`, `attention` for an `AttentionModel`, `lookup` for a
             `LookupModel` or a `RecallingModel`.
+        dependence: What is known before any probe of whether predictions depend on other rows:
+            `certain` for a method that predicts from them alone, `none` for one that predicts
+            each row by itself. These are the controls of studies.
         realisations: Whether it learns from many tables, and takes datasets of them alone.
         extra: Extra of this project's installation that brings its `libraries`; empty if they are
             installed for all.
@@ -402,6 +406,7 @@ class Method:
     workload: ForecastWork | None = None
     refit: RefitModel | None = None
     abilities: tuple[Ability, ...] = ()
+    dependence: Dependence = "unknown"
     realisations: bool = False
     extra: str = ""
 

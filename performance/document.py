@@ -13,7 +13,7 @@ from performance.study_tables import PAPER, figure_of, study_table
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = {
-    "README.md": ["quick/dose_response lost"],
+    "README.md": ["quick/dose_response effects"],
     "docs/results.md": [
         "quick/main scores",
         "quick/main published",

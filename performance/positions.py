@@ -16,7 +16,7 @@ from scipy.stats import ttest_ind
 from workflow.report.cells import NAN, Cell, interval, number, p_value
 from workflow.report.fold_tests import with_holm
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import INTERVAL, LEVEL
+from workflow.report.statistics import INTERVAL, LEVEL, nearly_equal
 from workflow.studies.error_columns import numbers, texts
 
 
@@ -98,6 +98,7 @@ def comparisons(study: pd.DataFrame) -> pd.DataFrame:
         thesis = TREATMENTS[after].thesis_mean - TREATMENTS[before].thesis_mean
         test: Any = ttest_ind(later, earlier, equal_var=False)
         low, high = test.confidence_interval(1 - LEVEL)
+        has_variance = not (nearly_equal(later) and nearly_equal(earlier))
         rows.append(
             {
                 "before": before,
@@ -105,7 +106,7 @@ def comparisons(study: pd.DataFrame) -> pd.DataFrame:
                 "change": later.mean() - earlier.mean(),
                 "low": low,
                 "high": high,
-                "p_value": test.pvalue,
+                "p_value": test.pvalue if has_variance else np.nan,
                 "thesis": thesis,
             }
         )

@@ -1,7 +1,9 @@
-"""Time of a training step of each process on curves: tasks, objective, gradients and Adam.
+"""Time of a training step of each process on curves, and of predictions as the points grow.
 
 In every round each process takes its turn with the same tasks, in one process with the same
-threads. Ratios to the neural process are medians over the rounds.
+threads. Ratios to the neural process are medians over the rounds. A step consists of tasks,
+objective, gradients and Adam. A prediction is of one task whose context is half of the points; the
+shortest of some repetitions counts.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import torch
 
 from npt.processes.learner import METHODS
 from npt.processes.settings import TrainingSettings
+from npt.processes.tasks import Tasks
 from npt.processes.trained import build
 from npt.processes.training import Curves, TrainingState
 from npt.seeding import generator_for
@@ -30,6 +33,8 @@ VARIANTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("npt_process", "to_context", {"among_queries": False}),
 )
 WARM_UP = 3
+POINTS = (1_000, 8_000)  # of a task that is predicted
+REPETITIONS = 3
 
 
 def main() -> None:
@@ -96,12 +101,26 @@ class Training:
         for own, other in zip(self.measured, plain, strict=True):
             ratios.append(own / other)
         weights = sum(parameter.numel() for parameter in self.model.parameters())
+        few, many = [self.prediction_ms(points) for points in POINTS]
         return {
             "process": self.title,
             "weights": weights,
             "step_ms": 1000 * mean(self.measured),
             "ratio": median(ratios),
+            "few_points_ms": few,
+            "many_points_ms": many,
+            "growth": many / few,
         }
+
+    @torch.inference_mode()
+    def prediction_ms(self, points: int) -> float:
+        """Milliseconds for all points of a task."""
+        x = torch.linspace(-2, 2, points, device=self.device)
+        task = Tasks(x[None, :, None], x.sin()[None], points // 2)
+        repeated = [
+            seconds(lambda: self.model.predict(task), self.device) for _ in range(REPETITIONS)
+        ]
+        return 1000 * min(repeated)
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ Columns = Mapping[str, Mapping[str, str]]
 def study_table(name: str) -> str:
     """A table by its name in the documents, `STUDY TABLE`: its sections with titles and notes."""
     study, _, table = name.partition(" ")
-    if table == "lost":
-        return lost_skill(study)
+    if table == "effects":
+        return effects_of_doses(study)
     if table == "treatments":
         return _sections(treatments(reference_study(study)))
     return _sections(table_of(reference_study(study), table))
@@ -74,14 +74,14 @@ def figure_of(name: str) -> Figure:
     return kind.figure(figure, reference_study(study), SCORING)
 
 
-def lost_skill(study: str) -> str:
-    """Share of each method's skill that is lost without other rows, by dataset."""
+def effects_of_doses(study: str) -> str:
+    """Effects on each method of the largest doses, by dataset."""
     (section,) = table_of(reference_study(study), "dose_response").sections
     datasets = [cell.text for cell in section.columns["Dataset"]]
     columns: dict[str, dict[str, str]] = {}
     for dataset in dict.fromkeys(datasets):
         for perturbed in ("shuffled", "deleted"):
-            methods, texts = _pairs(section, f"Skill lost, {perturbed}")
+            methods, texts = _pairs(section, f"Effect, {perturbed}")
             column = {}
             for name, method, text in zip(datasets, methods, texts, strict=True):
                 if name == dataset:

@@ -84,6 +84,9 @@ PROCESSES: Columns = {
     "weights": "{weights:,}",
     "step, ms": "{step_ms:,.1f}",
     "of NP": "{ratio:.2f} ×",
+    "1,000 points, ms": "{few_points_ms:,.0f}",
+    "8,000 points, ms": "{many_points_ms:,.0f}",
+    "growth": "{growth:.1f} ×",
 }
 IMAGE_STEPS: Columns = {
     "encoder": "{encoder}",

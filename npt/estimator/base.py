@@ -66,41 +66,74 @@ class NPTEstimator(BaseEstimator):
     Where a hyper-parameter is None, the architecture has a default of its own, which may depend on
     the task and on the number of rows.
 
-    Args:
-        architecture: `compact`: compact NPT. A predicted row attends to fitted rows alone, so that
-            it does not depend on the rows that it is predicted with. `paper`: the exact NPT, which
-            is slower; see `predict_together`.
-        width: Width of a row between datapoints; of a column's embedding in the exact NPT.
-        layers: Blocks between datapoints; all blocks of the exact NPT.
-        learning_rate: Peak learning rate.
-        max_updates: Most training steps.
-        patience: Training stops after so many updates without a lower validation loss (compact).
-        members: Networks whose predictions are averaged (compact).
-        batch_size: Rows of a training batch. None takes all rows in the exact NPT.
-        context_size: Most fitted rows, those of the validation included, that a predicted row
-            attends to, drawn at random (compact).
-        validation_fraction: Fraction of the rows given to `fit` that selects the best weights.
-        refit: Whether the network is then trained again on all rows, for the number of updates that
-            was best (compact). Not if validation rows are given to `fit`. Predicted rows of the
-            compact NPT attend to the validation rows in any case.
-        categorical: Names or indices of columns that are categories, besides those of text.
-        settings: Further fields of `CompactSettings` or `NPTSettings`, such as `{"heads": 2}`.
-        predict_together: Whether the new rows of a call attend to each other's features (`paper`;
-            there None means True). If not, each is predicted as if it were the only new row, by a
-            forward pass over all fitted rows. It can be changed after `fit`.
-        random_state: Seed of validation rows, weights and training; None draws one.
-        n_jobs: CPU threads during `fit` and predictions; None is one, -1 all processors.
-        device: `auto` takes a GPU where there is one; or `cpu`, or a torch device such as `cuda:0`.
-        verbose: 1 shows a progress bar, 0 none, `auto` one where standard error is a terminal.
+    Parameters
+    ----------
+    architecture : {"compact", "paper"}, default="compact"
+        `compact`: compact NPT. A predicted row attends to fitted rows alone, so that it does not
+        depend on the rows that it is predicted with. `paper`: the exact NPT, which is slower; see
+        `predict_together`.
+    width : int, optional
+        Width of a row between datapoints; of a column's embedding in the exact NPT.
+    layers : int, optional
+        Blocks between datapoints; all blocks of the exact NPT.
+    learning_rate : float, optional
+        Peak learning rate.
+    max_updates : int, optional
+        Most training steps.
+    patience : int, optional
+        Training stops after so many updates without a lower validation loss (compact).
+    members : int, optional
+        Networks whose predictions are averaged (compact).
+    batch_size : int, optional
+        Rows of a training batch. None takes all rows in the exact NPT.
+    context_size : int, optional
+        Most fitted rows, those of the validation included, that a predicted row attends to, drawn
+        at random (compact).
+    validation_fraction : float, default=0.2
+        Fraction of the rows given to `fit` that selects the best weights.
+    refit : bool, default=False
+        Whether the network is then trained again on all rows, for the number of updates that was
+        best (compact). Not if validation rows are given to `fit`. Predicted rows of the compact NPT
+        attend to the validation rows in any case.
+    categorical : list of str or int, optional
+        Names or indices of columns that are categories, besides those of text.
+    settings : dict, optional
+        Further fields of `CompactSettings` or `NPTSettings`, such as `{"heads": 2}`.
+    predict_together : bool, optional
+        Whether the new rows of a call attend to each other's features (`paper`; there None means
+        True). If not, each is predicted as if it were the only new row, by a forward pass over all
+        fitted rows. It can be changed after `fit`.
+    random_state : int, numpy.random.RandomState or None, default=0
+        Seed of validation rows, weights and training; None draws one.
+    n_jobs : int, optional
+        CPU threads during `fit` and predictions; None is one, -1 all processors.
+    device : str, default="auto"
+        `auto` takes a GPU where there is one; or `cpu`, or a torch device such as `cuda:0`.
+    verbose : {0, 1, "auto"}, default="auto"
+        1 shows a progress bar, 0 none, `auto` one where standard error is a terminal.
 
-    Attributes:
-        n_features_in_: Number of features.
-        feature_names_in_: Names of the columns (d,), if X was a frame with names of text.
-        validation_loss_: Loss on the validation rows: negative log-likelihood, or squared error in
-            units of the target's variance.
-        best_updates_: Number of updates of each member.
-        model_: The fitted model.
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, if X was a frame with names of text.
+    classes_ : ndarray of shape (classes,)
+        The classes, in ascending order (classifier).
+    validation_loss_ : float
+        Loss on the validation rows: negative log-likelihood, or squared error in units of the
+        target's variance.
+    best_updates_ : list of int
+        Number of updates of each member.
+    model_ : Model
+        The fitted model.
     """
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Append the parameters to a subclass's docstring."""
+        super().__init_subclass__(**keywords)
+        _, _, shared = (NPTEstimator.__doc__ or "").partition("\n\n")
+        cls.__doc__ = f"{cls.__doc__}\n\n{shared}"
 
     _task: Task
     model_: Model

@@ -15,11 +15,7 @@ from npt.table import Column
 
 
 class NPTClassifier(ClassifierMixin, NPTEstimator):
-    """A Non-Parametric Transformer that predicts classes; arguments as in `NPTEstimator`.
-
-    Attributes:
-        classes_: The classes, in ascending order.
-    """
+    """A Non-Parametric Transformer that predicts classes."""
 
     _task = "classifier"
 

@@ -18,6 +18,8 @@ from npt.compact.training import chunk_size
 from npt.interface import UserError
 from npt.table import Table
 
+SHOWN_LINES = 5  # of the frame, in the text of an explanation
+
 
 @dataclass(frozen=True)
 class Attention:
@@ -53,7 +55,7 @@ class Attention:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """Fitted rows that predictions attend to.
 
@@ -112,6 +114,11 @@ class Explanation:
             without_each=attention.without_each,
             without_all=attention.without_all,
         )
+
+    def __repr__(self) -> str:
+        explained, shown = self.rows.shape
+        lines = self.frame.head(SHOWN_LINES).to_string(index=False, float_format="{:.4g}".format)
+        return f"Explanation of {explained} rows by {shown} fitted rows each:\n{lines}"
 
     @property
     def frame(self) -> pd.DataFrame:

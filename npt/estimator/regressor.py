@@ -15,7 +15,7 @@ from npt.table import Column
 
 
 class NPTRegressor(RegressorMixin, NPTEstimator):
-    """A Non-Parametric Transformer that predicts numbers; arguments as in `NPTEstimator`."""
+    """A Non-Parametric Transformer that predicts numbers."""
 
     _task = "regressor"
 

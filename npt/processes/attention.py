@@ -17,8 +17,8 @@ LENGTH_SCALE = 1.0  # of Laplace attention
 class CrossAttention(nn.Module):
     """Averages of the context's representations with weights of one of four kinds.
 
-    Uniform weights make the model a (conditional) neural process. The others compare keys and
-    queries, which are one MLP of the inputs.
+    Uniform weights make the model a (conditional) neural process, whose cost is linear in n + m.
+    The others compare keys and queries, which are one MLP of the inputs, in O(n m).
     """
 
     def __init__(self, kind: Attention, inputs: int, width: int) -> None:
@@ -34,6 +34,8 @@ class CrossAttention(nn.Module):
             context: Inputs (B, m, d).
             values: Representations (B, m, W) of the context.
         """
+        if self.kind == "uniform":
+            return values.mean(1, keepdim=True).expand(-1, queries.shape[1], -1)
         if self.multihead is None:
             weights = self.weights(context, queries)  # (B, 1, n, m)
             return weights.squeeze(1) @ values
@@ -43,15 +45,16 @@ class CrossAttention(nn.Module):
 
     def weights(self, context: Tensor, queries: Tensor) -> Tensor:
         """Attention (B, H, n, m) of every head to the context; of one where there are no heads."""
-        keys = self.embed(context)  # (B, m, W), of uniform attention (B, m, d)
+        if self.kind == "uniform":
+            tables, points, _ = context.shape
+            weights = context.new_full((tables, 1, 1, 1), 1 / points)
+            return weights.expand(-1, -1, queries.shape[1], points)
+        keys = self.embed(context)  # (B, m, W)
         queries = self.embed(queries)  # (B, n, W)
         if self.multihead is not None:
             return self.multihead.weights(queries, keys)
-        distances = torch.cdist(queries, keys, p=1)  # (B, n, m)
-        if self.kind == "uniform":
-            scores = torch.zeros_like(distances)
-        elif self.kind == "laplace":
-            scores = -distances / LENGTH_SCALE
+        if self.kind == "laplace":
+            scores = -torch.cdist(queries, keys, p=1) / LENGTH_SCALE  # (B, n, m)
         else:
             scores = _products(queries, keys)
         weights = scores.softmax(-1)  # (B, n, m)

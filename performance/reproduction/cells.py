@@ -36,7 +36,7 @@ TITLES = {
     9: "test NLL, nats",
     10: "test AUROC",
     11: "test RMSE",
-    12: "test MSE ± standard deviation",
+    12: "test MSE",
     13: "average rank, from 0, of NPT's eight configurations by validation loss",
 }
 COLUMNS_5 = {
@@ -74,11 +74,10 @@ class PublishedCell:
         table: Number of the table.
         row: Title of its row.
         column: Title of its column.
-        printed: The cell as printed.
+        printed: The cell as printed, but with a standard error where a deviation is.
         quantity: What it measures; None for the authors' costs.
         value: As a number, in the units of the paper; NaN if there is none.
         error: Its standard error; NaN if none is printed.
-        deviation_folds: Folds of the standard deviation that is printed instead, or 0.
     """
 
     table: int
@@ -88,7 +87,6 @@ class PublishedCell:
     quantity: Quantity | None = None
     value: float = float("nan")
     error: float = float("nan")
-    deviation_folds: int = 0
 
     @property
     def key(self) -> tuple[int, str, str]:
@@ -98,8 +96,7 @@ class PublishedCell:
     @property
     def digits(self) -> int:
         """Number of decimals that are printed."""
-        decimals = re.findall(r"\.(\d+)", self.printed)
-        return max(map(len, decimals), default=0)
+        return _digits(self.printed)
 
 
 @cache
@@ -128,22 +125,26 @@ def _cell(
     folds: int = TEN_FOLDS,
 ) -> PublishedCell:
     """A cell of `published.json`."""
+    text = printed["printed"]
     error = printed.get("standard_error", float("nan"))
-    deviation_folds = 0
     if "standard_deviation" in printed:
-        deviation_folds = folds
         error = printed["standard_deviation"] / folds**0.5
+        text = f"{text.partition('±')[0]}±{error:.{_digits(text)}f}"
     value = printed["value"]
     return PublishedCell(
         table=table,
         row=row,
         column=column,
-        printed=printed["printed"],
+        printed=text,
         quantity=quantity,
         value=float("nan") if value is None else value,
         error=error,
-        deviation_folds=deviation_folds,
     )
+
+
+def _digits(printed: str) -> int:
+    decimals = re.findall(r"\.(\d+)", printed)
+    return max(map(len, decimals), default=0)
 
 
 def _mean_ranks() -> Iterator[PublishedCell]:

@@ -40,7 +40,7 @@ def counts() -> str:
 
 
 def agreement() -> str:
-    """How far the regenerated cells are from the paper's, by folds."""
+    """How far the regenerated values are from the paper's, by folds."""
     titles = ["Folds", "state", "values", "within 1", f"within {FAR:g}", "beyond", "largest"]
     rows = []
     for folds, is_released in (("those of the released code", True), ("cross-validation", False)):
@@ -145,14 +145,15 @@ def arithmetic() -> str:
 
 
 def cell_text(state: CellState, marks: Mapping[str, str]) -> str:
-    """The symbol and the paper's value, then values from here, with the marks of the sources."""
+    """The symbol and the paper's value, then values from here with their symbols and sources."""
     cell = state.cell
     printed = f"{state.state.value} {cell.printed.replace('±', ' ± ')}"
     if state.results:
-        lines = []
+        lines = [printed]
         for result in state.results:
-            lines.append(f"{_result_text(cell, result)} {marks[result.source]}")
-        return BREAK.join([printed, *lines])
+            text = _result_text(cell, result)
+            lines.append(f"{result.state.value} {text} {marks[result.source]}")
+        return BREAK.join(lines)
     if state.planned:
         return f"{printed} {marks[state.planned.title]}"
     return printed
@@ -169,10 +170,7 @@ def difference(cell: PublishedCell, measured: Measured) -> float:
 def _result_text(cell: PublishedCell, result: Result) -> str:
     measured = result.measured
     scale = _scale(cell)
-    spread = measured.error / scale
-    if cell.deviation_folds:
-        spread *= math.sqrt(measured.folds)
-    text = number(measured.value / scale, cell.digits, error=spread).text
+    text = number(measured.value / scale, cell.digits, error=measured.error / scale).text
     if cell.printed.endswith("%"):
         text += " %"
     errors = difference(cell, measured)
@@ -200,14 +198,13 @@ def _count_row(title: str, states: Iterable[CellState]) -> list[str]:
 
 
 def _differences(state: State, is_released: bool) -> list[float]:
-    """Sizes of the defined differences of cells in a state, on one sort of folds."""
+    """Sizes of the defined differences of values in a state, on one sort of folds."""
     differences = []
-    for found in cell_states():
-        if found.state is not state:
-            continue
-        for result in found.results:
-            if result.measured.dataset.endswith(RELEASED_FOLDS) is is_released:
-                differences.append(abs(difference(found.cell, result.measured)))
+    for cell_state in cell_states():
+        for result in cell_state.results:
+            is_on_these = result.measured.dataset.endswith(RELEASED_FOLDS) is is_released
+            if is_on_these and result.state is state:
+                differences.append(abs(difference(cell_state.cell, result.measured)))
     return [errors for errors in differences if not math.isnan(errors)]
 
 

@@ -1,4 +1,4 @@
-"""State of every cell: regenerated, reduced, planned, not possible, or not planned."""
+"""State of every value and cell: regenerated, reduced, planned, not possible, or not planned."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ IMPOSSIBLE: Mapping[tuple[int, str], str] = {
 
 
 class State(Enum):
-    """State of a cell, with its symbol on the page."""
+    """State of a value or of a cell, with its symbol on the page."""
 
     REGENERATED = "●"
     REDUCED = "◐"
@@ -71,12 +71,18 @@ class Result:
     measured: Measured
     reductions: tuple[str, ...]
 
+    @property
+    def state(self) -> State:
+        """Whether it is reduced."""
+        return State.REDUCED if self.reductions else State.REGENERATED
+
 
 @dataclass(frozen=True)
 class CellState:
     """A cell with its state.
 
     Attributes:
+        state: That of its first value, if it has any.
         results: Values from committed rows, those at full size first.
         planned: The study that plans it at full size, if there is one.
         reason: Why it is not possible; else empty.
@@ -106,9 +112,7 @@ def state_of(cell: PublishedCell, committed: tuple[Committed, ...]) -> CellState
     if planned is None:
         return CellState(cell, State.UNPLANNED)
     results = _results(cell.quantity, planned, committed)
-    state = State.PLANNED
-    if results:
-        state = State.REDUCED if results[0].reductions else State.REGENERATED
+    state = results[0].state if results else State.PLANNED
     return CellState(cell, state, results, planned)
 
 

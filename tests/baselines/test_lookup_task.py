@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from baselines import deep_kernel_learning
 from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
 from baselines.training_data import training_data
+from npt.data.datasets import datasets
+from npt.data.preparation import prepare_declared
+from npt.data.source import MIRROR
 from npt.interface import Duplicates, Infeasible, Resources
 from tests.conftest import first_split, make_table
 
@@ -26,10 +34,10 @@ def duplicates(noise: float = 0.0, shift: float = 0.0) -> Duplicates:
     return Duplicates(originals, originals + added, data.target[SPLIT.test] + shift)
 
 
-def error(name: str, task: Duplicates) -> float:
+def error(name: str, task: Duplicates, fixed: Mapping[str, Any] = {}) -> float:
     """Root mean square error of the predicted originals, standardised."""
     blind = TABLE.blind(SPLIT.test)
-    settings = BaselineSettings(grid="quick")
+    settings = BaselineSettings(grid="quick", fixed=dict(fixed))
     predicted = predict_originals(name, settings, blind, SPLIT, task, 0, Resources(1, "cpu"))
     return float(np.sqrt(np.mean((predicted - TRUTH) ** 2)))
 
@@ -46,6 +54,37 @@ def test_deep_kernel_learning_interpolates_the_duplicates() -> None:
 
 def test_deep_kernel_learning_follows_shifted_targets() -> None:
     assert error("deep_kernel_learning", duplicates(shift=1)) == pytest.approx(1, abs=0.05)
+
+
+def test_kernel_can_be_learned_from_the_duplicates() -> None:
+    """Two epochs on targets that the table does not have move the mean to them."""
+    fixed = {"max_epochs": 2}
+    task = duplicates(noise=1.0, shift=50)
+    of_table = error("deep_kernel_learning", task, fixed)
+    of_duplicates = error("deep_kernel_learning", task, {**fixed, "from_duplicates": True})
+    assert of_table != pytest.approx(of_duplicates, rel=1e-3)
+
+
+def test_thousand_real_rows_have_a_posterior_mean(tmp_path: Path) -> None:
+    if not Path(os.environ.get(MIRROR, ""), "protein").is_dir():
+        pytest.skip(f"{MIRROR} has no protein")
+    prepared = prepare_declared(datasets()["protein"], tmp_path)
+    split = prepared.splits[0]
+    data = training_data(prepared.table, split, codes=False)
+    rows = split.test[:1000]
+    task = Duplicates(data.features[rows], data.features[rows], data.target[rows])
+    blind = prepared.table.blind(split.test)
+    settings = BaselineSettings(grid="quick", fixed={"max_epochs": 1, "from_duplicates": True})
+    predicted = predict_originals(
+        "deep_kernel_learning", settings, blind, split, task, 0, Resources(1, "cpu")
+    )
+    assert np.corrcoef(predicted, task.shown)[0, 1] > 0.5
+
+
+def test_a_kernel_without_a_factor_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deep_kernel_learning, "JITTERS", (-2.0, -1.0))
+    with pytest.raises(Infeasible, match="Cholesky"):
+        error("deep_kernel_learning", duplicates(), {"max_epochs": 1})
 
 
 def test_noise_on_features_prevents_interpolation() -> None:

@@ -18,6 +18,8 @@ import pytest
 
 from performance.study_tables import reference_study
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study
+from workflow.planning.paths import run_rows
+from workflow.planning.run import Run
 from workflow.report.files import write_figures, write_tables
 from workflow.report.page import render
 from workflow.studies import kinds
@@ -33,6 +35,7 @@ DESKTOP = {"width": 1280, "height": 900}
 KINDS = {"main": "benchmark", "corruption": "corruption", "lookup": "lookup"}
 TABLE = "div[aria-label='Test scores on 2 datasets']"
 RMSE = "th:nth-child(3)"
+RUN = Run(dataset="yacht", method="knn", variant="base", seed=0, folds=(0, 1), settings={}, data="")
 FIGURES = ("metrics", "cost", "corruption", "lookup")  # two datasets have no mean ranks
 
 
@@ -62,7 +65,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_figures(name, kind, study, SCORING, results / "figures")
         write_tables(name, kind, study, SCORING, "quick", results / "tables")
     path = results / "report" / "index.html"
-    path.write_text(render(studies, KINDS, SCORING, "toy", results, []))
+    rows = results.parent / run_rows(RUN.stem)
+    rows.parent.mkdir(parents=True)
+    rows.touch()
+    path.write_text(render(studies, KINDS, SCORING, "toy", results, [], runs=[RUN]))
     return path
 
 
@@ -142,7 +148,9 @@ def test_no_two_parts_of_the_page_share_an_identifier(page: Any) -> None:
 def test_first_screen_has_a_figure_and_a_table(page: Any) -> None:
     first = page.locator(".first")
     assert first.locator("figcaption").inner_text().startswith("Figure 1.")
-    assert first.locator("h3").inner_text().startswith("Table 1. Test scores on 2 datasets")
+    scores, shipped = first.locator("h3").all_inner_texts()
+    assert scores.startswith("Table 1. Test scores on 2 datasets")
+    assert "shipped" in shipped  # the exact NPT of the corruption has 200 updates
     assert page.locator(TABLE).count() == 1  # and no second time further below
 
 
@@ -172,6 +180,23 @@ def test_clicks_sort_up_down_and_back(page: Any) -> None:
     assert orders["ascending"] == original
     assert orders["descending"] == [*reversed(values), dash]
     assert orders[None] == original
+
+
+def test_first_click_sorts_the_best_first(page: Any) -> None:
+    head = page.locator(f"{TABLE} th", has_text="AUROC")
+    for state in ("descending", "ascending", None):
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == state
+
+
+def test_scores_lead_to_a_file_of_rows(browser: Any, report: Path) -> None:
+    page = browser.new_page()
+    page.goto(report.as_uri())
+    link = page.locator(f"{TABLE} a.raw").first
+    assert link.get_attribute("title")
+    assert (report.parent / link.get_attribute("href")).is_file()
+    assert link.evaluate("link => getComputedStyle(link).textDecorationLine") == "underline"
+    page.close()
 
 
 def test_text_columns_sort_by_name(page: Any) -> None:
@@ -263,8 +288,10 @@ def test_tables_are_copied_without_their_files(copied: Any) -> None:
     bar.get_by_text("copy csv").click()
     frame = pd.read_csv(io.StringIO(copied.evaluate("copied")))
     assert list(frame["Method"]) == ["NPT", "k-NN", "MLP", "TabNet"]
-    frame.columns = frame.columns.str.replace("\N{NO-BREAK SPACE}", " ")
-    assert frame["Yacht, RMSE ↓"].iloc[0] == "0.510 ± 0.010"
+    assert frame["Yacht, RMSE ↓"].iloc[0] == pytest.approx(0.51)
+    assert frame["Yacht, RMSE ↓ (standard error)"].iloc[0] == pytest.approx(0.01)
+    assert frame["Seconds per fold (s)"].dtype == float
+    assert frame.iloc[:, 1:].dtypes.eq(float).all()
     bar.get_by_text("copy tex").click()
     lines = copied.evaluate("copied").splitlines()
     assert lines[0] == r"\begin{tabular}{lrrr}"
@@ -294,6 +321,19 @@ def test_filters_hide_rows_and_columns_and_stay_in_the_address(browser: Any, rep
     assert again.locator(f"{TABLE} tbody tr:not([hidden])").count() == 4
     page.close()
     again.close()
+
+
+def test_filters_hide_empty_tables_and_means_over_all(browser: Any, report: Path) -> None:
+    page = browser.new_page()
+    page.goto(f"{report.as_uri()}?hide=Breast+Cancer&hide=Yacht")
+    shown = page.locator(".block:visible")
+    assert shown.locator("h3:visible").count() == shown.count()
+    for table in page.locator(".block table:visible").all():
+        assert table.locator("tbody tr:not([hidden])").count()
+        assert table.locator("th.number:not([hidden])").count()
+    assert page.locator("th:visible", has_text=re.compile("rank|per fold")).count() == 0
+    assert page.locator(f"{TABLE}:visible").count() == 0
+    page.close()
 
 
 def test_print_opens_all_folds(browser: Any, report: Path) -> None:

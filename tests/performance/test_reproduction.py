@@ -14,7 +14,7 @@ import pytest
 from performance.document import ROOT
 from performance.reproduction.cells import PublishedCell, published_cells
 from performance.reproduction.curves import curve_row
-from performance.reproduction.page import cell_text, source_marks
+from performance.reproduction.page import agreement, cell_text, source_marks
 from performance.reproduction.quantities import Ablated, Change, ConfigurationRank, LookedUp, Score
 from performance.reproduction.sources import CONFIGURATIONS, Committed, Source, plan_of
 from performance.reproduction.states import (
@@ -62,11 +62,12 @@ def text_of(state: CellState) -> str:
 
 
 def printed_cells(node: Any) -> Iterator[str]:
-    """Printed texts anywhere below a node of `published.json`."""
+    """Printed texts anywhere below a node of `published.json`, without standard deviations."""
     if not isinstance(node, dict):
         return
     if "printed" in node:
-        yield node["printed"]
+        text = node["printed"]
+        yield text.partition("±")[0] if "standard_deviation" in node else text
     for value in node.values():
         yield from printed_cells(value)
 
@@ -102,6 +103,8 @@ def printed_on_page() -> Counter[tuple[int, str]]:
             if symbol and symbol in SYMBOLS:
                 printed = rest.partition("<br>")[0].partition("<sup>")[0]
                 printed = printed.replace(" ± ", "±").strip()
+                if table == 12 or rest.startswith("3.40 ± 0.02"):  # of standard deviations
+                    printed = printed.partition("±")[0]
                 texts[table, "" if table in (2, 6, 7) else printed] += 1
     return texts
 
@@ -215,14 +218,14 @@ def test_smaller_training_on_some_folds_is_reduced() -> None:
     assert "`updates`: 1,000 instead of 10,000" in result.reductions
     assert "configurations: 1 of 8" in result.reductions
     # The error is 0.2 / √3; the paper prints 1.27 ± 0.15.
-    assert text_of(state).startswith("◐ 1.27 ± 0.15<br>1.20 ± 0.12 (−0.4)")
+    assert text_of(state).startswith("◐ 1.27 ± 0.15<br>◐ 1.20 ± 0.12 (−0.4)")
 
 
 def test_single_fold_has_no_error_and_no_difference() -> None:
     state = state_of(
         cell(11, "NPT", "Yacht"), committed("paper_tenth/yacht", *npt_rows("yacht", [1.3]))
     )
-    assert text_of(state) == "◐ 1.27 ± 0.15<br>1.30 <sup>a</sup>"
+    assert text_of(state) == "◐ 1.27 ± 0.15<br>◐ 1.30 <sup>a</sup>"
 
 
 def test_unfinished_folds_are_left_out_and_failed_ones_not() -> None:
@@ -261,6 +264,23 @@ def test_best_of_all_configurations_is_regenerated() -> None:
     assert state.results[0].measured.variant == "tuned"
 
 
+def test_reduced_value_beside_a_full_one_counts_as_reduced() -> None:
+    whole = {"grid": 480, "configurations": 480}
+    rows = [row("knn", fold, test_rmse=12.0 + fold % 2, **whole) for fold in range(10)]
+    both = committed("baselines/main", *rows) + committed("row_models/main", *rows[:3])
+    state = state_of(cell(11, "k-NN", "Yacht"), both)
+    assert state.state is State.REGENERATED
+    assert [result.state for result in state.results] == [State.REGENERATED, State.REDUCED]
+    values = text_of(state).split("<br>")[1:]
+    assert [value[0] for value in values] == ["●", "◐"]
+
+
+def test_values_at_full_size_are_within_two_errors() -> None:
+    lines = [line.split(" | ") for line in agreement().splitlines()]
+    (counts,) = [line for line in lines if line[:2] == ["| cross-validation", "regenerated"]]
+    assert [text.strip(" |") for text in counts[2:]] == ["54", "39", "54", "0", "1.6"]
+
+
 def test_budget_of_the_grid_is_reduced() -> None:
     states = {state.cell.key: state for state in cell_states()}
     state = states[11, "MLP", "Yacht"]
@@ -269,13 +289,14 @@ def test_budget_of_the_grid_is_reduced() -> None:
         assert result.reductions == ("configurations: 100 of 11,340",)
 
 
-def test_table_12_shows_standard_deviations() -> None:
+def test_printed_deviations_become_standard_errors() -> None:
     search = {"grid": 480, "configurations": 480}
     rows = [row("knn", fold, test_mse=100.0 * (1 + fold), **search) for fold in range(2)]
     state = state_of(cell(12, "k-NN", "Yacht"), committed("baselines/main", *rows))
     assert TABLE_12["yacht"]["knn"]["printed"] == "149±52.6"
     # Deviation 70.7, so an error of 50; the paper's is 52.6 / √10 = 16.6: 1.0 / 52.7.
-    assert "<br>150.0 ± 70.7 (0.0)" in text_of(state)
+    assert text_of(state).startswith("◐ 149 ± 16.6<br>◐ 150.0 ± 50.0 (0.0)")
+    assert cell(4, "base, five folds", "Protein").printed == "3.40±0.02"
 
 
 def test_accuracy_is_in_percent() -> None:
@@ -284,7 +305,7 @@ def test_accuracy_is_in_percent() -> None:
     for fold in range(10):
         rows.append(row("knn", fold, "breast_cancer", test_accuracy=0.95, **search))
     state = state_of(cell(8, "k-NN", "Breast Cancer"), committed("baselines/main", *rows))
-    assert "<br>95.00 ± 0.00 " in text_of(state)
+    assert "<br>● 95.00 ± 0.00 " in text_of(state)
 
 
 def test_corruption_of_some_cells_is_not_the_papers() -> None:

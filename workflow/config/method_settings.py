@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from baselines import baselines, methods
 from baselines.baseline import Baseline
@@ -14,6 +18,20 @@ from npt.table import TASKS
 from npt.validation import Strict, validated
 
 SCIENTIFIC = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
+
+PAPER_CONFIGS = ("paper.yaml", "images.yaml")
+
+
+@cache
+def paper_settings(dataset: str) -> Mapping[str, Any]:
+    """Settings of the paper's NPT on a dataset; on one that the paper has not, the defaults."""
+    settings = methods()["npt"].settings().model_dump()
+    for name in PAPER_CONFIGS:
+        path = Path(__file__).parents[1] / "configs" / name
+        overrides = yaml.safe_load(path.read_text(encoding="utf-8"))["overrides"]
+        changes = overrides.get(dataset.removesuffix("_legacy"), {})
+        settings |= changes.get("npt", {})
+    return settings
 
 
 def readable_numbers(value: Any) -> Any:

@@ -8,13 +8,15 @@ from typing import Any
 import pandas as pd
 
 from baselines import methods
+from npt.data.datasets import datasets
 from npt.data.store import Prepared
+from workflow.config.method_settings import paper_settings
 from workflow.planning.run import Run
 from workflow.report.cells import counted
 from workflow.report.published import WHOLE_METHODS
+from workflow.report.titles import EXACT
 from workflow.studies.sentences import listed
 
-NPT = "npt"
 TITLES = {"npt": "The exact NPT", "npt_compact": "Compact NPT"}
 SIZES = {  # settings that make the NPTs as large as they are
     "npt": ("width", "layers", "updates"),
@@ -38,7 +40,7 @@ def caveats(
         runs: Of the plan.
     """
     studies = list(studies)
-    npts = [run for run in runs if run.method == NPT]
+    npts = [run for run in runs if run.method == EXACT]
     sentences = [
         *(_size(method, names, runs) for method, names in SIZES.items()),
         _searches(studies),
@@ -49,25 +51,32 @@ def caveats(
 
 
 def _size(method: str, names: Sequence[str], runs: Sequence[Run]) -> str:
-    """Where an NPT is smaller than by default, its size and the default's."""
-    of_method = [run for run in runs if run.method == method and run.variant in WHOLE_METHODS]
-    if not of_method:
-        return ""
-    default = methods()[method].settings().model_dump()
-    smaller = {}
-    tried = []
-    for run in of_method:
-        tried += _all_settings(run)
-    for name in names:
-        values = {settings[name] for settings in tried}
-        if min(values) < default[name]:
-            smaller[name] = _range(values)
+    """Where an NPT is smaller than the paper's or the default one, the sizes of both."""
+    tried: dict[str, set[int]] = {name: set() for name in names}
+    whole: dict[str, set[int]] = {name: set() for name in names}
+    smaller = set()
+    published = True
+    for run in runs:
+        if run.method != method or run.variant not in WHOLE_METHODS:
+            continue
+        usual = methods()[method].settings().model_dump()
+        if method == EXACT:
+            usual = paper_settings(run.dataset)
+        declared = datasets().get(run.dataset)
+        published &= method == EXACT and declared is not None and declared.in_paper
+        for name in names:
+            values = {settings[name] for settings in _all_settings(run)}
+            tried[name] |= values
+            whole[name].add(usual[name])
+            if min(values) < usual[name]:
+                smaller.add(name)
     if not smaller:
         return ""
-    sizes = [f"{name} {values}" for name, values in smaller.items()]
-    defaults = [f"{default[name]:,}" for name in smaller]
-    title = TITLES[method]
-    return f"{title} is small: {listed(sizes)} (by default {listed(defaults)})."
+    shown = [name for name in names if name in smaller]
+    sizes = listed([f"{name} {_range(tried[name])}" for name in shown])
+    usual_sizes = listed([_range(whole[name]) for name in shown])
+    source = "in the paper" if published else "by default"
+    return f"{TITLES[method]} is small: {sizes} ({source} {usual_sizes})."
 
 
 def _all_settings(run: Run) -> list[Mapping[str, Any]]:
@@ -76,17 +85,23 @@ def _all_settings(run: Run) -> list[Mapping[str, Any]]:
 
 
 def _searches(studies: Iterable[pd.DataFrame]) -> str:
-    """How many configurations the methods tried on a fold."""
-    numbers: set[int] = set()
+    """How many configurations the methods tried on a fold, and which had a single one."""
+    numbers: dict[str, set[int]] = {}
     for study in studies:
-        if "configurations" in study:
-            is_known = study["method"].isin(methods())
-            of_study = study.loc[is_known, "configurations"].dropna()
-            numbers |= set(of_study.astype(int))
-    searched = {number for number in numbers if number > 1}
-    if not searched:
+        if "configurations" not in study:
+            continue
+        rows = study[study["method"].isin(methods()) & (study["status"] == "ok")]
+        for method, tried in rows.dropna(subset="configurations").groupby("method", sort=False):
+            of_method = numbers.setdefault(str(method), set())
+            of_method |= set(tried["configurations"].astype(int))
+    untuned = [methods()[name].title for name, tried in numbers.items() if max(tried) == 1]
+    if len(untuned) == len(numbers):
         return ""
-    return f"Hyper-parameters are the best of {_range(searched)} configurations on each fold."
+    tried = _range(set().union(*numbers.values()))
+    sentence = f"Hyper-parameters are the best of {tried} configurations on each fold"
+    if not untuned:
+        return f"{sentence}."
+    return f"{sentence}; {listed(untuned)} {'is' if len(untuned) == 1 else 'are'} untuned."
 
 
 def _folds(studies: Iterable[pd.DataFrame], prepared: Sequence[Prepared]) -> str:

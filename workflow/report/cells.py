@@ -19,14 +19,18 @@ class Cell:
         value: None for text; NaN for a missing number, which is shown as a dash.
         bold: Whether it stands out.
         italic: Whether it belongs to the bold one. On a page it is shaded.
-        link: Path below the results of what it was made from; empty if there is none.
+        second: Another number of the text: a standard error, or the upper end of an interval.
+        unit: That of the value, if the text has one.
+        run_key: Of the run whose mean it is; empty if there is none.
     """
 
     text: str
     value: float | None = None
     bold: bool = False
     italic: bool = False
-    link: str = ""
+    second: float = NAN
+    unit: str = ""
+    run_key: str = ""
 
     @property
     def is_number(self) -> bool:
@@ -60,14 +64,15 @@ def number(
     shown = formatted(value, digits, sign=sign)
     if not math.isnan(error):
         shown = f"{shown} ± {error:.{digits}f}"
-    return Cell(shown, value)
+    return Cell(shown, value, second=error)
 
 
 def percent(fraction: float, digits: int = 0, *, sign: bool = False) -> Cell:
     """A fraction in percent."""
     if math.isnan(fraction):
         return MISSING
-    return Cell(f"{formatted(100 * fraction, digits, sign=sign)} %", 100 * fraction)
+    shown = formatted(100 * fraction, digits, sign=sign)
+    return Cell(f"{shown} %", 100 * fraction, unit="%")
 
 
 def count(value: float) -> Cell:
@@ -91,14 +96,25 @@ def interval(low: float, high: float, digits: int | None = None) -> Cell:
     ends = []
     for end in (low, high):
         ends.append(formatted(end, decimals(end) if digits is None else digits))
-    return Cell(" to ".join(ends), low)
+    return Cell(" to ".join(ends), low, second=high)
+
+
+def times(factor: float) -> str:
+    """A factor with two significant digits, such as `× 1.4` or `× 28`."""
+    if math.isnan(factor):
+        return DASH
+    if not 0 < factor < math.inf:
+        return f"× {factor:g}"
+    rounded = float(f"{factor:.2g}")
+    digits = max(0, 1 - math.floor(math.log10(rounded)))
+    return f"× {rounded:,.{digits}f}"
 
 
 def seconds(value: float) -> Cell:
     """A duration."""
     if math.isnan(value):
         return MISSING
-    return Cell(duration(value), value)
+    return Cell(duration(value), value, unit="s")
 
 
 def emphasised(

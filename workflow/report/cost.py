@@ -138,7 +138,7 @@ def _published_columns(
 
 def _published_time(costs: Mapping[str, Any]) -> Cell:
     shown = f"{duration(costs['seconds'])}, {counted(costs['cpus'], 'CPU')}"
-    return Cell(shown, costs["seconds"])
+    return Cell(shown, costs["seconds"], unit="s")
 
 
 def _machine(row: Mapping[Any, Any]) -> Cell:

@@ -243,9 +243,9 @@ def legend_below(figure: Figure, axis: Axes, columns: int) -> None:
     )
 
 
-def zero_line(axis: Axes) -> None:
+def zero_line(axis: Axes, at: float = 0) -> None:
     """A dotted line at no change."""
-    axis.axvline(0, color="0.3", linewidth=0.8, linestyle=":")
+    axis.axvline(at, color="0.3", linewidth=0.8, linestyle=":")
 
 
 def method_styles(titles: list[str]) -> dict[str, tuple[str, str]]:

@@ -11,9 +11,11 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import counted
 from workflow.report.statistics import (
     LEVEL,
+    ROUNDING,
     fold_means,
     framed,
     nearly_equal,
+    standard_error,
     tasks_of,
     unfinished,
     with_columns,
@@ -88,6 +90,29 @@ def needed_errors(folds: int, test_fraction: float) -> float:
     return float(correction * quantile)
 
 
+def fold_test(differences: pd.Series, test_fraction: float) -> dict[str, Any]:
+    """Whether a mean over folds differs from zero; every test over folds is this one.
+
+    Args:
+        differences: One per fold.
+        test_fraction: Test rows over train rows of a fold; NaN if unknown.
+
+    Returns:
+        `folds`, and what `corrected_test` returns. It is NaN, but for the mean `difference`, where
+        there is a `reason` against a test.
+    """
+    folds = len(differences)
+    facts = {"folds": folds, "difference": differences.mean(), **UNTESTED}
+    if folds < FEWEST_FOLDS:
+        few = f"too few for a test, at least {FEWEST_FOLDS} are needed"
+        return {**facts, "reason": f"{counted(folds, 'fold')}: {few}"}
+    if not test_fraction > 0:
+        return {**facts, "reason": "these rows lack the number of train rows"}
+    if nearly_equal(differences):
+        return {**facts, "reason": "the same difference on every fold"}
+    return {**facts, **corrected_test(differences.to_numpy(), test_fraction), "reason": ""}
+
+
 def corrected_test(differences: np.ndarray, test_fraction: float) -> dict[str, float]:
     """The corrected resampled t-test of paired differences (Nadeau and Bengio 2003).
 
@@ -96,19 +121,19 @@ def corrected_test(differences: np.ndarray, test_fraction: float) -> dict[str, f
         test_fraction: Test rows over train rows of a fold.
 
     Returns:
-        Mean `difference`, its corrected `standard_error`, the ends of its 95 % interval and the
-        two-sided `p_value`.
+        Mean `difference`, its plain `standard_error`, and of the test the ends of the 95 %
+        interval and the two-sided `p_value`.
     """
     from scipy.stats import t
 
     folds = len(differences)
     mean = float(differences.mean())
     variance = (1 / folds + test_fraction) * differences.var(ddof=1)
-    error = float(np.sqrt(variance))
+    error = float(np.sqrt(variance))  # corrected
     low, high = t.interval(1 - LEVEL, folds - 1, loc=mean, scale=error)
     return {
         "difference": mean,
-        "standard_error": error,
+        "standard_error": standard_error(pd.Series(differences)),
         "low": float(low),
         "high": float(high),
         "p_value": 2 * float(t.sf(abs(mean) / error, folds - 1)),
@@ -165,23 +190,16 @@ def fold_comparison(
     differences = pd.Series(dtype=float)
     if column in compared:
         differences = compared[column].sub(base[column]).dropna()
-    facts: dict[str, Any] = {"folds": len(differences), "difference": differences.mean()}
-    if len(differences) < FEWEST_FOLDS:
-        folds = counted(len(differences), "fold")
-        reason = f"{folds}: too few for a test, at least {FEWEST_FOLDS} are needed"
-        return {**facts, "reason": reason}
+        is_rounding = differences.abs() <= ROUNDING * base[column].abs().max()
+        differences = differences.mask(is_rounding, 0.0)
     sizes = compared[SIZES].fillna(base[SIZES])  # both are of the same folds
-    if not (sizes["train_rows"] > 0).all():
-        return {**facts, "reason": "these rows lack the number of train rows"}
-    negligible = differences.abs().max() <= 1e-9 * base[column].abs().max()
-    if nearly_equal(differences) or negligible:
-        return {**facts, "reason": "the same difference on every fold"}
-    test_fraction = float((sizes["test_rows"] / sizes["train_rows"]).mean())
-    return {
-        **facts,
-        **corrected_test(differences.to_numpy(), test_fraction),
-        "reason": "",
-    }
+    return fold_test(differences, fraction_tested(sizes))
+
+
+def fraction_tested(rows: pd.DataFrame) -> float:
+    """Test rows over train rows, as the mean over folds; NaN where a row does not have them."""
+    sizes = with_columns(rows, SIZES)[SIZES].astype(float)
+    return float((sizes["test_rows"] / sizes["train_rows"]).mean(skipna=False))
 
 
 def _folds_of(rows: pd.DataFrame, model: Model) -> pd.DataFrame:

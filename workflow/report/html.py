@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,21 +33,22 @@ def html(table: Table, title: str, preset: str) -> str:
     return rendered("table.html.j2", title=title, preset=preset, sections=table.sections)
 
 
-def html_table(section: Section, results: str = "..") -> Markup:
+def html_table(section: Section, rows_of_runs: Mapping[str, str] | None = None) -> Markup:
     """The cells of a section; the columns of tables with more than two rows sort at a click.
 
     Args:
-        results: Path from the page to the results, for the links of cells.
+        rows_of_runs: Path from the page to a file with rows of a run, by its key.
     """
     columns = section.columns.values()
     numeric = [all(cell.is_number for cell in cells) for cells in columns]
     sortable = len(section.rows) > 2
     head = Markup("")
-    for title, is_numeric in zip(section.columns, numeric, strict=True):
-        head += _head(title, is_numeric, sortable)
+    for (title, cells), is_numeric in zip(section.columns.items(), numeric, strict=True):
+        unit = max(cell.unit for cell in cells) if cells else ""
+        head += _head(title, is_numeric, sortable, unit)
     body = Markup("")
     for row in section.rows:
-        body += _row(row, numeric, results)
+        body += _row(row, numeric, rows_of_runs or {})
     return Markup(
         "<div class='wide' role='region' tabindex='0' aria-label='{}'>"
         "<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
@@ -60,27 +62,29 @@ def html_note(text: str) -> Markup:
     return Markup("").join(parts)
 
 
-def _head(title: str, numeric: bool, sortable: bool) -> Markup:
-    css_class = Markup("")
+def _head(title: str, numeric: bool, sortable: bool, unit: str) -> Markup:
+    attributes = Markup("")
     if numeric:
-        css_class = Markup(" class='number'")
+        attributes = Markup(" class='number'")
+    if numeric and unit and unit not in title.split():
+        attributes += Markup(" data-unit='{}'").format(unit)
     for unit in ("↑", "↓", "%"):
         title = title.replace(f" {unit}", f"\N{NO-BREAK SPACE}{unit}")
     label = escape(title)
     if sortable:
         label = Markup("<button type='button'>{}</button>").format(title)
-    return Markup("<th scope='col'{}>{}</th>").format(css_class, label)
+    return Markup("<th scope='col'{}>{}</th>").format(attributes, label)
 
 
 def _row(
     cells: tuple[Cell, ...],
     numeric: list[bool],
-    results: str,
+    rows_of_runs: Mapping[str, str],
 ) -> Markup:
     row = Markup("")
     for place, (cell, is_numeric) in enumerate(zip(cells, numeric, strict=True)):
         is_head = place == 0 and not is_numeric
-        row += _cell(cell, is_numeric, is_head, results)
+        row += _cell(cell, is_numeric, is_head, rows_of_runs)
     return Markup("<tr>{}</tr>").format(row)
 
 
@@ -88,27 +92,28 @@ def _cell(
     cell: Cell,
     numeric: bool,
     is_head: bool,
-    results: str,
+    rows_of_runs: Mapping[str, str],
 ) -> Markup:
     """A cell of the body; `is_head` makes it the head of its row."""
     attributes = Markup("")
     if numeric:
         css_class = "number tied" if cell.italic else "number"
-        key = _sort_key(cell)
+        key = _key(cell.value)
         attributes = Markup(" class='{}' data-key='{}'").format(css_class, key)
+        if _key(cell.second):
+            attributes += Markup(" data-second='{}'").format(_key(cell.second))
     text = escape(cell.text)
     if cell.bold:
         text = Markup("<strong>{}</strong>").format(text)
-    if cell.link:
-        link = f"{results}/{cell.link}"
-        text = Markup("<a class='raw' href='{}'>{}</a>").format(link, text)
+    file = rows_of_runs.get(cell.run_key)
+    if file:
+        link = "<a class='raw' href='{}' title='Rows of this run'>{}</a>"
+        text = Markup(link).format(file, text)
     if is_head:
         return Markup("<th scope='row'>{}</th>").format(text)
     return Markup("<td{}>{}</td>").format(attributes, text)
 
 
-def _sort_key(cell: Cell) -> str:
-    """The cell's value; empty for a missing one, which comes last in either order."""
-    if cell.value is None or math.isnan(cell.value):
-        return ""
-    return f"{cell.value:.10g}"
+def _key(value: float | None) -> str:
+    """A number by which rows are sorted; empty for a missing one, which comes last."""
+    return "" if value is None or math.isnan(value) else f"{value:.10g}"

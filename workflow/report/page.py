@@ -14,7 +14,7 @@ from markupsafe import Markup
 from npt.data.store import Prepared
 from workflow.config.fields import TUNED
 from workflow.config.scoring import Scoring
-from workflow.planning.paths import FIGURE_FORMATS, TABLE_FORMATS
+from workflow.planning.paths import FIGURE_FORMATS, RESULTS, TABLE_FORMATS, run_rows
 from workflow.planning.run import Run
 from workflow.report.caveats import caveats
 from workflow.report.cells import counted
@@ -24,9 +24,10 @@ from workflow.report.provenance import datasets_section, version_lines
 from workflow.report.run_facts import run_facts
 from workflow.report.sections import Section
 from workflow.report.settings import all_settings, settings_section
+from workflow.report.shipped import shipped_section
 from workflow.report.statistics import has_seeds
 from workflow.report.svg import inline_svg
-from workflow.report.titles import dataset_title, method_titles
+from workflow.report.titles import dataset_title, method_titles, titles_of
 from workflow.results.row import UNFINISHED
 from workflow.studies import kinds
 from workflow.studies.study_kind import Card, StudyKind
@@ -99,13 +100,18 @@ def render(
     kind_of = {name: kinds()[kind] for name, kind in study_kinds.items()}
     begun = {name: study for name, study in studies.items() if _has_results(study)}
     unfinished = remarks is not None
+    raw = "../.." if unfinished else ".."
     shown = _shown_studies(begun, kind_of, scoring, results)
     first, others = _first_screen(shown, kind_of)
+    reference = shipped_section(begun.values(), scoring)
+    if reference:
+        first.tables.append(ShownTable("", [("", [reference])]))
     return rendered(
         "page.html.j2",
         preset=preset,
         missing=_missing(studies) if unfinished else None,
-        raw="../.." if unfinished else "..",
+        raw=raw,
+        rows_of_runs=_rows_of_runs(runs, raw),
         run_line=" · ".join(
             [
                 run_line(studies, preset),
@@ -130,12 +136,22 @@ def render(
     )
 
 
+def _rows_of_runs(runs: Sequence[Run], raw: str) -> dict[str, str]:
+    """Path from the page to the rows of the first folds of every run, by its key."""
+    paths: dict[str, str] = {}
+    for run in runs:
+        path = run_rows(run.stem).removeprefix(f"{RESULTS}/")
+        paths.setdefault(run.key, f"{raw}/{path}")
+    return paths
+
+
 def _titles(studies: Mapping[str, pd.DataFrame], what: str) -> list[str]:
     """Titles of the methods or datasets, by which a reader may filter."""
     titles: list[str] = []
     for study in studies.values():
         if what == "method":
-            titles += method_titles(study)
+            with titles_of(study):
+                titles += method_titles(study)
         else:
             titles += [dataset_title(name) for name in study[what]]
     return list(dict.fromkeys(titles))
@@ -253,7 +269,7 @@ def _shown_studies(
             finding=finding,
             extent=extent(study),
             figures=[
-                _shown_figure(f"{name}.{figure}", kind.caption(figure), finding, results)
+                _shown_figure(f"{name}.{figure}", kind.caption(figure, study), finding, results)
                 for figure in kind.shown_figures(study, scoring)
             ],
             tables=_shown_tables(study, kind, scoring),

@@ -176,12 +176,12 @@ def in_standard_errors(
 ) -> float:
     """A difference from the paper in standard errors of the difference.
 
-    Where the paper prints no error, `error` is used alone. NaN without `error`.
+    Where the paper prints no error, `error` is used alone. NaN without `error`, and where it is
+    zero: folds that are all the same say nothing of others.
     """
-    if np.isnan(published_error):
-        published_error = 0.0
-    spread = float(np.hypot(error, published_error))
-    return (mean - published) / spread if spread > 0 else float("nan")
+    if not error > 0:
+        return float("nan")
+    return (mean - published) / float(np.hypot(error, np.nan_to_num(published_error)))
 
 
 def differences_from_paper(frame: pd.DataFrame, column: str) -> list[float]:

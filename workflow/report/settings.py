@@ -15,7 +15,7 @@ from workflow.report.cells import Cell, emphasised, text
 from workflow.report.published import WHOLE_METHODS
 from workflow.report.sections import Section
 from workflow.report.statistics import MODEL
-from workflow.report.titles import NPTS, dataset_title, method_title
+from workflow.report.titles import NPTS, dataset_title, method_title, titles_of
 from workflow.studies.error_columns import columns_of
 
 Settings = Mapping[str, Any]
@@ -24,10 +24,10 @@ Settings = Mapping[str, Any]
 def settings_section(studies: Iterable[pd.DataFrame]) -> Section:
     """What each method chose most often on each dataset."""
     rows = []
-    for (dataset, method, variant), chosen in _chosen_settings(studies).items():
+    for (dataset, title), chosen in _chosen_settings(studies).items():
         row = {
-            "Dataset": text(dataset_title(dataset)),
-            "Method": text(method_title(method, variant)),
+            "Dataset": text(dataset),
+            "Method": text(title),
             "Chosen most often": text(most_frequent(chosen)),
         }
         rows.append(row)
@@ -50,15 +50,17 @@ def most_frequent(chosen: Sequence[dict[str, Any]]) -> str:
 
 def _chosen_settings(
     studies: Iterable[pd.DataFrame],
-) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
-    """Settings of every fold by model, from the first study that has it."""
+) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Settings of every fold by titles of dataset and method, from the first study that has it."""
     settings = {}
     for study in studies:
         if "chosen" not in study:
             continue
         searched = study.dropna(subset=["chosen"])
-        for names, rows in searched.groupby(MODEL, sort=False):
+        for (dataset, method, variant), rows in searched.groupby(MODEL, sort=False):
             chosen = [json.loads(line) for line in rows["chosen"]]
+            with titles_of(rows):
+                names = (dataset_title(str(dataset)), method_title(str(method), str(variant)))
             settings.setdefault(names, chosen)
     return settings
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from baselines import methods
 from npt.data.datasets import datasets
 from npt.table import Task
+from workflow.config.method_settings import paper_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,6 +17,12 @@ if TYPE_CHECKING:
 # The models that the benchmark is about: named in sentences, and drawn in colors of their own. The
 # first of them in a study is the one that other methods are compared with.
 NPTS = ("npt_compact", "npt")
+EXACT = "npt"
+LEAST_SHARE = 0.1  # of the paper's updates: at a tenth, its NPT depends on other rows of Yacht
+TOO_SHORT = "too short a training to say"
+Training = tuple[str, str, int]
+"""Dataset, variant and number of updates of an exact NPT."""
+_UPDATES: dict[tuple[str, str], str] = {}
 TASK_TITLES: dict[Task, str] = {
     "binary": "Binary classification",
     "multiclass": "Multi-class classification",
@@ -22,16 +31,74 @@ TASK_TITLES: dict[Task, str] = {
 
 
 def method_title(method: str, variant: str) -> str:
-    """Title of a method, with the variant unless it is the base."""
+    """Title of a method, with the variant unless it is the base.
+
+    That of an exact NPT has its number of updates within `updates_in_titles`.
+    """
     declared = methods().get(method)
     title = declared.title if declared else method
+    title += _UPDATES.get((method, variant), "")
     return title if variant == "base" else f"{title} ({variant})"
 
 
+def titles_of(study: pd.DataFrame) -> AbstractContextManager[None]:
+    """Within it, titles are those of a study; rows of earlier versions have no updates."""
+    trainings: Iterable[Training] = ()
+    if "updates" in study:
+        rows = study[study["method"] == EXACT].dropna(subset=["updates"])
+        updates = rows["updates"].astype(int)
+        trainings = zip(rows["dataset"], rows["variant"], updates, strict=True)
+    return updates_in_titles(trainings)
+
+
+@contextmanager
+def updates_in_titles(trainings: Iterable[Training]) -> Iterator[None]:
+    """Within it, an exact NPT with fewer updates than the paper's on a dataset is titled by them.
+
+    Of several numbers, the title of a variant has the range.
+    """
+    numbers: dict[str, set[int]] = {}
+    shortened = set()
+    for dataset, variant, updates in trainings:
+        numbers.setdefault(variant, set()).add(updates)
+        if is_shortened(dataset, updates):
+            shortened.add(variant)
+    before = dict(_UPDATES)
+    _UPDATES.clear()
+    for variant in shortened:
+        counts = sorted({min(numbers[variant]), max(numbers[variant])})
+        shown = " to ".join(f"{count:,}" for count in counts)
+        _UPDATES[EXACT, variant] = f", {shown} updates"
+    try:
+        yield
+    finally:
+        _UPDATES.clear()
+        _UPDATES.update(before)
+
+
+def is_shortened(dataset: str, updates: float, share: float = 1.0) -> bool:
+    """Whether an exact NPT has fewer updates than a share of the paper's; unknown ones do not."""
+    return bool(updates < share * paper_settings(dataset)["updates"])
+
+
+def is_too_short(study: pd.DataFrame, method: str, variant: str) -> bool:
+    """Whether a model is an exact NPT below `LEAST_SHARE` of the paper's updates on a dataset.
+
+    There is no verdict about the dependence of such a model.
+    """
+    if method != EXACT or "updates" not in study:
+        return False
+    rows = study[(study["method"] == method) & (study["variant"] == variant)]
+    pairs = zip(rows["dataset"], rows["updates"], strict=True)
+    return any(is_shortened(dataset, updates, LEAST_SHARE) for dataset, updates in pairs)
+
+
 def npt_of_title(title: str) -> str | None:
-    """Name of the NPT that a title, perhaps with a variant, is of; None for other methods."""
+    """Name of the NPT that a title, perhaps with updates or a variant, is of; else None."""
+    whole = title.split(" (")[0]
     for name in NPTS:
-        if title.split(" (")[0] == methods()[name].title:
+        own = methods()[name].title
+        if whole == own or (whole.startswith(f"{own}, ") and whole.endswith(" updates")):
             return name
     return None
 

@@ -28,7 +28,7 @@ from workflow.results.predictions import read_predictions
 from workflow.results.prepared import PreparedDatasets
 from workflow.results.requirements import require_data, require_query, require_settings
 from workflow.results.revisions import mixed_revisions
-from workflow.results.row import UNFINISHED, Key, Row, recorded_settings
+from workflow.results.row import UNFINISHED, Key, Row, recorded_settings, sizes
 from workflow.results.row_file import read_rows
 from workflow.results.scores import fold_scores
 from workflow.results.sources import (
@@ -113,8 +113,9 @@ class Collector:
         for trial in trials:
             rows = probed if study.is_probed(trial.row.variant) else trained
             rows.append(trial.row)
+        rows = [*best_trials(trials), *external]
         return Collected(
-            rows=(*best_trials(trials), *external),
+            rows=tuple(map(self._sized, rows)),
             problems=tuple(problems),
             mixtures=(*mixed_revisions(probed), *mixed_revisions(trained)),
         )
@@ -180,6 +181,13 @@ class Collector:
         except UserError as error:
             raise UserError(f"{source.predictions}: {error}") from None
         return row.changed(scores)
+
+    def _sized(self, row: Row) -> Row:
+        """The row with the sizes of its fold, which external rows may lack."""
+        if row.train_rows or row.status == UNFINISHED:
+            return row
+        split = self.prepared.get(row.dataset).splits[row.fold]
+        return row.changed(sizes(split))
 
     def _external_methods(self, study: PlannedStudy) -> list[Row]:
         """Rows of methods that are unknown here, on the study's prepared datasets and folds."""

@@ -6,17 +6,18 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from npt.interface import UserError
+from npt.metrics import METRICS
 
 IDENTITY = ("dataset", "method", "variant", "seed", "fold")
-# Differ between machines, days and code.
-VOLATILE = ("versions", "revision", "fingerprint", "device", "machine", "date", "metrics")
-MEASURED = ("seconds", "memory")  # parts of the names of columns that are measurements
+FACTS = ("data", "splits", "status")  # have to be equal, or scores cannot be compared
+SMALLEST = 1e-9
+TOLERANCE = 1e-3  # relative difference of scores that another processor may cause
 
 Cells = dict[str, str]
 Identity = tuple[str, ...]
@@ -31,6 +32,7 @@ class Comparison:
         missing: Rows of the reference that the study lacks.
         additional: Rows that the reference lacks.
         columns: Number of rows that differ, by column.
+        scores: Largest relative difference of a score beyond the tolerance, by method.
     """
 
     study: str
@@ -38,35 +40,51 @@ class Comparison:
     missing: tuple[Identity, ...]
     additional: tuple[Identity, ...]
     columns: dict[str, int]
-
-    @property
-    def different(self) -> list[str]:
-        """Columns that differ and should not."""
-        return [name for name in self.columns if not may_differ(name)]
+    scores: dict[str, float]
 
     @property
     def equal(self) -> bool:
-        """Whether the study has the rows of the reference, and only measurements differ."""
-        return not (self.missing or self.additional or self.different)
+        """Whether the study has the rows of the reference, on the same data, and its scores."""
+        differ = any(name in self.columns for name in FACTS)
+        return not (self.missing or self.additional or self.scores or differ)
 
     def lines(self) -> list[str]:
-        """A summary, then a line for each difference that should not be."""
+        """Columns that differ, then rows that one side lacks."""
         listed = ", ".join(f"{name} ({count})" for name, count in self.columns.items())
-        verdict = "equal" if self.equal else "DIFFERENT"
-        lines = [f"{self.study}: {verdict}, {self.rows} rows; different: {listed or 'nothing'}"]
-        lines += [f"    {name}: {self.columns[name]} rows" for name in self.different]
+        lines = [f"{self.study}: {self.rows} rows; different: {listed or 'nothing'}"]
         lines += [f"    missing: {'/'.join(identity)}" for identity in self.missing]
         lines += [f"    additional: {'/'.join(identity)}" for identity in self.additional]
         return lines
 
 
-def may_differ(column: str) -> bool:
-    """Whether two runs of the same configuration may differ in a column."""
-    return column in VOLATILE or any(part in column for part in MEASURED)
+def verdict(comparisons: Sequence[Comparison]) -> str:
+    """Whether scores are equal, in a line: the methods whose scores differ, the largest first."""
+    largest: dict[str, float] = {}
+    for comparison in comparisons:
+        for method, difference in comparison.scores.items():
+            largest[method] = max(difference, largest.get(method, 0.0))
+    order = sorted(largest, key=lambda method: -largest[method])
+    clauses = []
+    if order:
+        differences = [f"{method} ({100 * largest[method]:.2g} %)" for method in order]
+        clauses.append(f"scores equal but for {', '.join(differences)}")
+    unmatched = sum(len(part.missing) + len(part.additional) for part in comparisons)
+    if unmatched:
+        clauses.append(f"{unmatched} rows on one side alone")
+    for name in FACTS:
+        count = sum(part.columns.get(name, 0) for part in comparisons)
+        if count:
+            clauses.append(f"{name} differs in {count} rows")
+    return "; ".join(clauses) or "scores equal"
+
+
+def is_score(column: str) -> bool:
+    """Whether a column is a validation loss, or ends with the name of a metric."""
+    return column == "validation_loss" or column.rpartition("_")[2] in METRICS
 
 
 def compare_study(
-    reference: Path, study: Path, excluded: Collection[str] = (), tolerance: float = 0.0
+    reference: Path, study: Path, excluded: Collection[str] = (), tolerance: float = TOLERANCE
 ) -> Comparison:
     """Compare two collected studies, without the rows of the excluded methods.
 
@@ -80,15 +98,33 @@ def compare_study(
     actual = _rows_by_identity(study, excluded)
     shared = [identity for identity in expected if identity in actual]
     columns: Counter[str] = Counter()
+    scores: dict[str, float] = {}
     for identity in shared:
-        columns.update(_different(expected[identity], actual[identity], tolerance))
+        before = expected[identity]
+        after = actual[identity]
+        for name in _different(before, after, tolerance):
+            columns[name] += 1
+            if is_score(name):
+                difference = _relative(before.get(name, ""), after.get(name, ""))
+                method = before["method"]
+                scores[method] = max(difference, scores.get(method, 0.0))
     return Comparison(
         study=reference.stem,
         rows=len(shared),
         missing=tuple(identity for identity in expected if identity not in actual),
         additional=tuple(identity for identity in actual if identity not in expected),
         columns=dict(columns),
+        scores=scores,
     )
+
+
+def _relative(before: str, after: str) -> float:
+    """Relative difference of two numbers; infinite where one is missing."""
+    try:
+        reference, value = float(before), float(after)
+    except ValueError:
+        return math.inf
+    return abs(value - reference) / max(abs(reference), SMALLEST)
 
 
 def _rows_by_identity(path: Path, excluded: Collection[str]) -> dict[Identity, Cells]:
@@ -138,5 +174,5 @@ def _same(expected: Any, actual: Any, tolerance: float) -> bool:
         pairs = zip(expected, actual, strict=False)
         return len(expected) == len(actual) and all(_same(*pair, tolerance) for pair in pairs)
     if isinstance(expected, int | float) and isinstance(actual, int | float):
-        return math.isclose(expected, actual, rel_tol=tolerance, abs_tol=tolerance)
+        return math.isclose(expected, actual, rel_tol=tolerance, abs_tol=min(tolerance, SMALLEST))
     return expected == actual

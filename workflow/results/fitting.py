@@ -14,7 +14,7 @@ from npt.table import Split, Table, with_train_share
 from workflow.planning.revision import metrics_revision
 from workflow.results.job import Job
 from workflow.results.predictions import fold_arrays
-from workflow.results.row import Row
+from workflow.results.row import Row, sizes
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,6 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
         trials=tuple(evaluation.trials),
         learner=learner if evaluation.status == "ok" else None,
     )
-
-
-def sizes(split: Split) -> dict[str, int]:
-    """Columns with the numbers of rows of a fold's parts."""
-    return {
-        "train_rows": len(split.train),
-        "validation_rows": len(split.validation),
-        "test_rows": len(split.test),
-    }
 
 
 def _outcome(evaluation: Evaluation) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from npt.table import Task
+from npt.table import Split, Task
 from workflow.planning import paths
 
 Status = Literal["ok", "failed", "skipped", "unfinished"]
@@ -16,7 +16,7 @@ Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold
 LINEAR = "linear"  # the encoder of linear patches
-RECORDED_SETTINGS = ("transductive", "encoder")
+RECORDED_SETTINGS = ("transductive", "encoder", "updates")
 _COLUMNS: dict[frozenset[str], set[str]] = {}
 Versions = dict[str, str]  # of libraries, by name
 _VERSIONS: dict[tuple[str, ...], Versions] = {}
@@ -41,8 +41,9 @@ class Row(BaseModel):
     fingerprint: str = ""
     data: str = ""
     splits: str = ""
-    transductive: bool = True  # see `recorded_settings`, as of the next
+    transductive: bool = True  # see `recorded_settings`, as of the next two
     encoder: str = LINEAR
+    updates: Count | None = None  # of a training, at most
     revision: str = ""
     versions: Versions | None = None
     machine: str = ""  # its processor, and how many of its cores a job may use
@@ -105,6 +106,15 @@ class Row(BaseModel):
     def changed(self, changes: Mapping[str, Any]) -> Row:
         """The same row with other values; unknown names become extra columns."""
         return Row.model_validate({**self.values(), **changes})
+
+
+def sizes(split: Split) -> dict[str, int]:
+    """Columns with the numbers of rows of a fold's parts."""
+    return {
+        "train_rows": len(split.train),
+        "validation_rows": len(split.validation),
+        "test_rows": len(split.test),
+    }
 
 
 def recorded_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

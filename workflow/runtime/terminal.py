@@ -5,13 +5,19 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.report.titles import dataset_title, method_title
+from workflow.report.titles import (
+    EXACT,
+    Training,
+    dataset_title,
+    method_title,
+    updates_in_titles,
+)
 from workflow.runtime.command import OUTCOME
 
 TAIL = 16_384  # bytes of a log that are searched for outcomes
@@ -40,7 +46,8 @@ SILENT_MESSAGES = (
 )
 NOTHING_TO_DO = "Nothing to be done"
 PROBING = ("probe", "probe_baseline")
-LEAST_SHARE = 0.05  # of the work, before which the time left is not told
+PRIOR_SHARE = 0.5  # of the forecast, which counts as done in it when the speed is measured
+SHORT = 90  # seconds, below which a time left has no number
 
 
 class Terminal(logging.Handler):
@@ -48,18 +55,24 @@ class Terminal(logging.Handler):
 
     Args:
         inner: Snakemake's handler, in whose place this one stands.
-        job_seconds: Forecast seconds of a job, by rule.
+        job_seconds: Forecast seconds of a job on one core, by rule.
+        cores: Of the run.
+        trainings: Of exact NPTs, for their titles.
     """
 
     def __init__(
         self,
         inner: logging.Handler,
         job_seconds: Mapping[str, float],
+        cores: int = 1,
+        trainings: Sequence[Training] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
         self._inner = inner
         self._job_seconds = job_seconds
+        self._cores = cores
+        self._trainings = trainings
         self._clock = clock
         self._begun = clock()
         self._jobs: dict[int, Any] = {}
@@ -104,7 +117,9 @@ class Terminal(logging.Handler):
             self._work_done += self._seconds(job.rule_name)
             width = len(str(record.total))
             number = f"{record.done:{width}}/{record.total}"
-            line = f"[{number}  {self._times()}] {described(job.rule_name, job.wildcards)}"
+            with updates_in_titles(self._trainings):
+                name = described(job.rule_name, job.wildcards)
+            line = f"[{number}  {self._times()}] {name}"
             outcomes = []
             if "folds" in job.wildcards:
                 outcomes = outcomes_in(Path(job.log[0]))
@@ -114,13 +129,16 @@ class Terminal(logging.Handler):
         self._just_finished = []
 
     def _times(self) -> str:
+        """Time since the start, and the forecast of the rest at a speed that jobs correct."""
         elapsed = self._clock() - self._begun
         work_left = sum(self._seconds(rule) * count for rule, count in self._left.items())
-        share = self._work_done / (self._work_done + work_left)
-        if share < LEAST_SHARE or work_left <= 0:
+        if work_left <= 0:
             return clock_time(elapsed)
-        left = elapsed * work_left / self._work_done
-        return f"{clock_time(elapsed)}  {about(left)} left"
+        done = self._work_done / self._cores
+        left = work_left / self._cores
+        prior = PRIOR_SHARE * (done + left)
+        slowness = (prior + elapsed) / (prior + done)
+        return f"{clock_time(elapsed)}  {about(slowness * left)} left"
 
     def _seconds(self, rule: str) -> float:
         return self._job_seconds.get(rule, self._job_seconds[""])
@@ -141,7 +159,13 @@ def install(plan: Plan, snakemake: Any) -> None:
     for handler in list(logger.handlers):
         if handler.name == "DefaultStreamHandler":
             logger.removeHandler(handler)
-            logger.addHandler(Terminal(handler, job_seconds(plan)))
+            trainings = []
+            for run in plan.runs.values():
+                if run.method == EXACT:
+                    trainings.append((run.dataset, run.variant, run.settings["updates"]))
+            resources = snakemake.resource_settings
+            cores = resources.cores or resources.nodes or 1
+            logger.addHandler(Terminal(handler, job_seconds(plan), cores, trainings))
 
 
 def described(rule: str, wildcards: Mapping[str, str]) -> str:
@@ -184,10 +208,9 @@ def outcomes_in(log: Path) -> list[str]:
 
 def about(seconds: float) -> str:
     """A forecast as a reader says it."""
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return "less than a minute"
-    hours, rest = divmod(minutes, 60)
+    if seconds < SHORT:
+        return "less than 2 min"
+    hours, rest = divmod(round(seconds / 60), 60)
     return f"about {hours} h {rest} min" if hours else f"about {rest} min"
 
 

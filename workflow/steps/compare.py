@@ -1,4 +1,4 @@
-"""Compare the studies of a run with a reference; exit with 1 if more than measurements differ.
+"""Compare the studies of a run with a reference; exit with 1 if scores differ.
 
 python -m workflow.steps.compare results/reference/quick --except tabnet
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from npt.interface import UserError
 from workflow.planning import paths
-from workflow.results.comparison import compare_study
+from workflow.results.comparison import TOLERANCE, compare_study, verdict
 from workflow.runtime.command import execute, parser
 
 
@@ -35,20 +35,21 @@ def main() -> None:
     options.add_argument(
         "--tolerance",
         type=float,
-        default=0.0,
-        help="difference up to which numbers are equal; processors differ in the last digits",
+        default=TOLERANCE,
+        help="relative difference up to which numbers are equal (default: %(default)s)",
     )
     arguments = options.parse_args()
     files = sorted(arguments.reference.glob("*.csv"))
     if not files:
         raise UserError(f"{arguments.reference}: has no studies (*.csv)")
-    equal = True
+    comparisons = []
     for reference in files:
         study = arguments.studies / reference.name
         comparison = compare_study(reference, study, arguments.excluded, arguments.tolerance)
-        equal &= comparison.equal
+        comparisons.append(comparison)
         print("\n".join(comparison.lines()))
-    sys.exit(0 if equal else 1)
+    print(verdict(comparisons))
+    sys.exit(0 if all(comparison.equal for comparison in comparisons) else 1)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,9 @@ from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.revision import probe_sources
 from workflow.results.best_trials import CONFIGURATION
-from workflow.results.fitting import sizes
 from workflow.results.job import Job
 from workflow.results.predictions import read_predictions
-from workflow.results.row import Row
+from workflow.results.row import Row, sizes
 from workflow.results.row_file import read_rows, remedy
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery, drawn, target_scale

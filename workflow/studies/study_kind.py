@@ -62,7 +62,8 @@ class StudyKind:
 
     * `tables.py`: a function for each name in `tables` that returns a `Table`.
     * `figures.py`: a function for each name in `figures` that returns a matplotlib figure, whose
-      caption is `captions/<figure>.rst`.
+      caption is `captions/<figure>.rst`. `CAPTIONS` adds, by figure and condition on the study,
+      sentences on what is not drawn of all studies.
     * `summary.py`: `finding`, the sentence of the study's section in the report, and optionally
       `cards`, answers on the report's first screen.
     * `probe.py`, where `probes`: `probe(query)`.
@@ -134,22 +135,29 @@ class StudyKind:
         """Path of a figure's caption."""
         return self.folder / "captions" / f"{figure}.rst"
 
-    def caption(self, figure: str) -> str:
-        """Caption of a figure as one line."""
-        return " ".join(self.caption_path(figure).read_text(encoding="utf-8").split())
+    def caption(self, figure: str, study: pd.DataFrame) -> str:
+        """Caption of a study's figure as one line, with what is drawn of this study alone."""
+        parts = [self.caption_path(figure).read_text(encoding="utf-8")]
+        figures = self._module("figures")
+        for condition, text in getattr(figures, "CAPTIONS", {}).get(figure, {}).items():
+            if condition(study):
+                parts.append(text)
+        return " ".join(" ".join(parts).split())
 
     def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
         """One of the kind's tables, with a note if its methods are standardised unlike."""
         from workflow.report.notes import standardisation_notes
         from workflow.report.sections import with_notes
+        from workflow.report.titles import titles_of
 
-        table = getattr(self._module("tables"), name)(study, scoring)
-        notes = standardisation_notes(study)
+        table = self._made("tables", name, study, scoring)
+        with titles_of(study):
+            notes = standardisation_notes(study)
         return replace(table, sections=with_notes(table.sections, *notes))
 
     def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
         """One of the kind's figures."""
-        return getattr(self._module("figures"), name)(study, scoring)
+        return self._made("figures", name, study, scoring)
 
     def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> tuple[str, ...]:
         """Figures that the report shows of a study; all of them have files."""
@@ -157,16 +165,24 @@ class StudyKind:
 
     def finding(self, study: pd.DataFrame, scoring: Scoring) -> str:
         """Result of a study in a sentence or two."""
-        return self._module("summary").finding(study, scoring)
+        return self._made("summary", "finding", study, scoring)
 
     def cards(self, study: pd.DataFrame, scoring: Scoring) -> list[Card]:
         """Answers of a study on the report's first screen."""
-        cards = getattr(self._module("summary"), "cards", None)
-        return cards(study, scoring) if cards else []
+        if not hasattr(self._module("summary"), "cards"):
+            return []
+        return self._made("summary", "cards", study, scoring)
 
     def probe(self, query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         """Facts that enter the row of a fold, and arrays to save with it."""
         return self._module("probe").probe(query.with_shown_targets())
+
+    def _made(self, module: str, name: str, study: pd.DataFrame, scoring: Scoring) -> Any:
+        """What a function of a module makes of a study, whose trainings the titles are of."""
+        from workflow.report.titles import titles_of
+
+        with titles_of(study):
+            return getattr(self._module(module), name)(study, scoring)
 
     def _module(self, name: str) -> Any:
         package = f"workflow.studies.{self.name}"

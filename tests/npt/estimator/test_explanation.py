@@ -117,3 +117,12 @@ def test_unexplainable_models_are_refused() -> None:
         alone.explain(frame)
     with pytest.raises(ValueError, match="rows"):
         alone.explain(frame, rows=0)
+
+
+def test_repr_has_the_first_five_lines_of_the_frame(fitted: NPTRegressor) -> None:
+    frame, _ = table("regression", 40)
+    explanation = fitted.explain(frame[:6], rows=3)
+    _, *lines = repr(explanation).splitlines()
+    head, *cells = [line.split() for line in lines]
+    assert head == list(explanation.frame)
+    assert [int(fitted_row) for _, fitted_row, *_ in cells] == explanation.rows.ravel()[:5].tolist()

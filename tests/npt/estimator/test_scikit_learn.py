@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -82,3 +83,12 @@ def test_random_state_may_be_a_generator_or_none() -> None:
         first = model.fit(frame, target).predict(frame)
         second = model.fit(frame, target).predict(frame)
         assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("estimator", [NPTClassifier, NPTRegressor])
+def test_docstring_has_every_parameter_once(estimator: type) -> None:
+    lines = str(inspect.getdoc(estimator)).splitlines()
+    documented = [line.partition(" : ")[0] for line in lines if " : " in line]
+    parameters = list(inspect.signature(estimator).parameters)
+    assert documented[: len(parameters)] == parameters
+    assert lines.count("Parameters") == 1

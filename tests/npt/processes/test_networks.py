@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from npt.nn.gaussian import LOWEST, Gaussians, floored
 from npt.processes.attention import CrossAttention
@@ -85,6 +86,28 @@ def test_uniform_attention_is_a_neural_process() -> None:
     inputs = torch.cat([mean, draws, asked.x], -1)
     expected = Gaussians.of(model.decoder(inputs)[None])
     assert torch.allclose(model._decoded(asked, z).mean, expected.mean, atol=1e-5)
+
+
+def test_operations_of_a_neural_process_are_linear() -> None:
+    model = model_of("uniform")
+    operations: list[int] = []
+    for points in (100, 200, 400):
+        with FlopCounterMode(display=False) as counter:
+            predicted(model, tasks(context=points // 2, points=points))
+        operations.append(counter.get_total_flops())
+    fewest, more, most = operations
+    assert most - more == 2 * (more - fewest)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "dot_product", "multihead"])
+def test_distances_are_of_laplace_attention_alone(
+    kind: Attention, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(torch, "cdist")
+    asked = tasks()
+    attention = CrossAttention(kind, inputs=1, width=16)
+    assert attention(asked.shown_x, torch.ones(3, 5, 16), asked.x).shape == (3, 9, 16)
+    assert attention.weights(asked.shown_x, asked.x).shape[-2:] == (9, 5)
 
 
 def test_weights_are_those_of_the_kind() -> None:

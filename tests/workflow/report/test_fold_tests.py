@@ -8,7 +8,13 @@ import pytest
 from scipy import stats
 
 from tests.workflow.report.toy import FAILED, SCORING, fold_study
-from workflow.report.fold_tests import corrected_test, fold_differences, reference_model
+from workflow.report.fold_tests import (
+    corrected_test,
+    fold_differences,
+    fold_test,
+    fraction_tested,
+    reference_model,
+)
 
 KNN = {"knn": [1.0, 2.0, 3.0]}
 
@@ -17,7 +23,7 @@ def test_corrected_test_by_hand() -> None:
     test = corrected_test(np.array([1.0, 2.0, 3.0]), 10 / 70)
     error = np.sqrt(1 / 3 + 1 / 7)
     assert test["difference"] == 2
-    assert test["standard_error"] == pytest.approx(error)
+    assert test["standard_error"] == pytest.approx(np.sqrt(1 / 3))
     assert test["p_value"] == pytest.approx(2 * stats.t.sf(2 / error, 2))
     half_width = stats.t.ppf(0.975, 2) * error
     assert (test["low"], test["high"]) == pytest.approx((2 - half_width, 2 + half_width))
@@ -27,6 +33,32 @@ def test_corrected_test_doubts_more_than_the_plain_one() -> None:
     differences = np.array([1.0, 2.0, 3.0])
     plain = stats.ttest_1samp(differences, 0)
     assert corrected_test(differences, 10 / 70)["p_value"] > plain.pvalue
+
+
+@pytest.mark.parametrize(
+    ("differences", "fraction", "reason"),
+    [
+        ([1.0, 2.0], 0.2, "2 folds"),
+        ([1.0, 2.0, 3.0], np.nan, "these rows lack"),
+        ([-2.5, -2.5, -2.5], 0.2, "the same difference"),
+        ([0.1 + 0.2, 0.3, 0.3], 0.2, "the same difference"),
+        ([0.0, 0.0, 0.0], 0.2, "the same difference"),
+        ([1.0, 2.0, 3.0], 0.2, ""),
+    ],
+)
+def test_one_rule_says_what_is_untested(
+    differences: list[float], fraction: float, reason: str
+) -> None:
+    test = fold_test(pd.Series(differences), fraction)
+    assert test["reason"].startswith(reason)
+    assert np.isnan(test["p_value"]) == bool(reason)
+    assert test["difference"] == pytest.approx(np.mean(differences))
+
+
+def test_fraction_tested_is_unknown_if_a_fold_lacks_it() -> None:
+    sizes = pd.DataFrame({"train_rows": [70, 70], "test_rows": [10, np.nan]})
+    assert fraction_tested(sizes.iloc[:1]) == pytest.approx(1 / 7)
+    assert np.isnan(fraction_tested(sizes))
 
 
 def test_p_values_are_corrected_by_holm() -> None:

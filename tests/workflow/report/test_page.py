@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from tests.rows import plan, prepared
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_study
 from workflow import studies
+from workflow.planning.run import Run
 from workflow.report.cells import text
 from workflow.report.failures import failures
 from workflow.report.files import write_figures, write_tables
@@ -76,13 +78,18 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StudyKi
     monkeypatch.delattr(studies, "made_up", raising=False)
 
 
-def page(frames: dict[str, pd.DataFrame], kind_names: dict[str, str], results: Path) -> str:
+def page(
+    frames: dict[str, pd.DataFrame],
+    kind_names: dict[str, str],
+    results: Path,
+    runs: Sequence[Run] = (),
+) -> str:
     """The report of studies whose figures are drawn first."""
     (results / "figures").mkdir(parents=True)
     for name, frame in frames.items():
         kind = kinds()[kind_names[name]]
         write_figures(name, kind, frame, SCORING, results / "figures")
-    return render(frames, kind_names, SCORING, "toy", results, [prepared()])
+    return render(frames, kind_names, SCORING, "toy", results, [prepared()], runs=runs)
 
 
 def sizes_study() -> pd.DataFrame:
@@ -178,12 +185,17 @@ def test_note_of_the_configuration_comes_first(tmp_path: Path) -> None:
     )
 
 
-def test_scores_lead_to_their_files(tmp_path: Path) -> None:
+def test_scores_lead_to_the_rows_of_their_run(tmp_path: Path) -> None:
     study = benchmark_study()
     study["source"] = study["method"].map({"npt": None, "knn": "elsewhere.csv"})
-    html = page({"main": study}, {"main": "benchmark"}, tmp_path)
-    assert "href='../runs/yacht/npt/base/'" in html
-    assert "runs/yacht/knn" not in html
+    runs = list(plan().runs.values())
+    html = page({"main": study}, {"main": "benchmark"}, tmp_path, runs)
+    links = set(re.findall(r"class='raw' href='([^']*)'", html))
+    assert links == {f"../runs/{run.stem}.jsonl" for run in first_of(runs, "yacht/npt/base")}
+
+
+def first_of(runs: list[Run], key: str) -> list[Run]:
+    return [run for run in runs if run.key == key][:1]
 
 
 def test_run_has_its_days_machine_and_computing_time() -> None:

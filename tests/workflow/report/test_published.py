@@ -23,7 +23,7 @@ def test_error_here_is_used_alone_where_none_is_printed() -> None:
     assert in_standard_errors(5.0, 0.5, 4.0, np.nan) == pytest.approx(2)
 
 
-@pytest.mark.parametrize(("error", "published_error"), [(np.nan, 0.4), (0.0, np.nan)])
+@pytest.mark.parametrize(("error", "published_error"), [(np.nan, 0.4), (0.0, np.nan), (0.0, 0.4)])
 def test_no_difference_without_an_error_here(error: float, published_error: float) -> None:
     assert np.isnan(in_standard_errors(5.0, error, 4.0, published_error))
 

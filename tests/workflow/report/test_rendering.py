@@ -93,7 +93,10 @@ def test_html_columns_of_numbers_sort_by_value() -> None:
         "Time": [emphasised(seconds(61.2)), MISSING, seconds(0.004)],
     }
     table = html_table(Section("Times", columns))
-    assert "<th scope='col' class='number'><button type='button'>Time</button></th>" in table
+    assert (
+        "<th scope='col' class='number' data-unit='s'><button type='button'>Time</button></th>"
+        in table
+    )
     assert "<td class='number' data-key='61.2'><strong>1 min 1 s</strong></td>" in table
     assert "<td class='number' data-key=''>–</td>" in table
     assert "data-key='0.004'>4 ms" in table

@@ -7,7 +7,7 @@ import pytest
 
 from npt.interface import UserError
 from tests.rows import row
-from workflow.results.comparison import Comparison, compare_study
+from workflow.results.comparison import Comparison, compare_study, verdict
 from workflow.results.study_file import write_study
 from workflow.steps import compare
 
@@ -31,13 +31,22 @@ def test_measurements_versions_and_code_may_differ(tmp_path: Path) -> None:
     assert set(comparison.columns) == {*other, "peak_memory_mb", "device"}
 
 
-@pytest.mark.parametrize(
-    "change", [{"test_rmse": 1e-16}, {"chosen": {"k": 1}}, {"data": "d"}, {"status": "failed"}]
-)
-def test_other_columns_must_be_equal(change: dict[str, Any], tmp_path: Path) -> None:
-    comparison = compared(tmp_path, change, {})
-    assert comparison.different == list(change)
-    assert not comparison.equal
+@pytest.mark.parametrize("change", [{"test_rmse": 1e-2}, {"data": "d"}, {"status": "failed"}])
+def test_scores_data_and_status_must_be_equal(change: dict[str, Any], tmp_path: Path) -> None:
+    assert not compared(tmp_path, change, {}).equal
+
+
+def test_what_is_no_score_is_listed_and_may_differ(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, {"chosen": {"k": 7}}, {})
+    assert comparison.equal
+    assert comparison.columns == {"chosen": 1}
+
+
+def test_verdict_has_the_largest_difference_of_each_method(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, {}, {"test_rmse": 0.1093})
+    assert comparison.scores == {"knn": pytest.approx(0.093)}
+    assert verdict([comparison]) == "scores equal but for knn (9.3 %)"
+    assert verdict([compared(tmp_path, {}, {})]) == "scores equal"
 
 
 def test_numbers_and_json_compare_by_value(tmp_path: Path) -> None:
@@ -47,7 +56,7 @@ def test_numbers_and_json_compare_by_value(tmp_path: Path) -> None:
 def test_tolerance_holds_inside_json(tmp_path: Path) -> None:
     compared(tmp_path, {"test_rmse": 1e-12, "chosen": {"k": 1e-12}}, {"test_rmse": 0.2})
     files = [tmp_path / folder / "main.csv" for folder in ("a", "b")]
-    assert compare_study(*files).columns == {"test_rmse": 2, "chosen": 1}
+    assert compare_study(*files, tolerance=0.0).columns == {"test_rmse": 2, "chosen": 1}
     assert compare_study(*files, tolerance=1e-9).columns == {"test_rmse": 1}
 
 
@@ -73,7 +82,7 @@ def test_step_exits_with_one_if_results_differ(
         with pytest.raises(SystemExit) as stopped:
             compare.main()
         assert stopped.value.code == code
-    assert "test_rmse: 1 rows" in capsys.readouterr().out
+    assert "but for knn" in capsys.readouterr().out
 
 
 def test_missing_study_is_named(tmp_path: Path) -> None:

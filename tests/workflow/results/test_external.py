@@ -200,6 +200,7 @@ def test_plain_csv_is_an_external_result() -> None:
     ]
     assert collected.rows[3].facts == {"test_rmse": 0.25}
     assert collected.rows[3].source == "published.csv"
+    assert (collected.rows[3].train_rows, collected.rows[3].test_rows) == (2, 1)
 
 
 def test_csv_may_name_variant_and_seed_and_leave_metrics_empty() -> None:

@@ -65,24 +65,34 @@ def test_finished_job_is_a_line_with_its_score(
     log = tmp_path / "job.log"
     log.write_text("something\noutcome: RMSE 4.08\n")
     seconds = iter([0.0, 178.0, 200.0])
-    terminal = Terminal(Kept(), SECONDS, lambda: next(seconds))
+    terminal = Terminal(Kept(), SECONDS, clock=lambda: next(seconds))
     told(terminal, event="run_info", stats={"train": 2, "report": 1, "total": 3})
     start(terminal, 7, "train", str(log), **NPT_RUN)
     start(terminal, 8, "report")
     finish(terminal, 7, 43, 114)
     finish(terminal, 8, 44, 114)
     assert capsys.readouterr().out.splitlines() == [
-        "[ 43/114  2:58  about 3 min left] NPT (tuned) on Yacht, fold 1: RMSE 4.08",
-        "[ 44/114  3:20  about 3 min left] report",
+        "[ 43/114  2:58  about 2 min left] NPT (tuned) on Yacht, fold 1: RMSE 4.08",
+        "[ 44/114  3:20  about 2 min left] report",
     ]
 
 
-def test_time_left_is_not_told_before_much_is_done(capsys: pytest.CaptureFixture[str]) -> None:
-    terminal = Terminal(Kept(), SECONDS)
-    told(terminal, event="run_info", stats={"prepare": 1, "train": 9, "total": 10})
+def test_time_left_begins_with_the_forecast(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of 600 core seconds on two cores, a first job that takes ten times as long changes little."""
+    seconds = iter([0.0, 50.0])
+    terminal = Terminal(Kept(), {"": 10.0}, cores=2, clock=lambda: next(seconds))
+    told(terminal, event="run_info", stats={"prepare": 60, "total": 60})
     start(terminal, 0, "prepare", dataset="yacht")
-    finish(terminal, 0, 1, 10)
-    assert capsys.readouterr().out == "[ 1/10  0:00] data of Yacht\n"
+    finish(terminal, 0, 1, 60)
+    assert capsys.readouterr().out == "[ 1/60  0:50  about 6 min left] data of Yacht\n"
+
+
+def test_jobs_of_a_shortened_npt_have_its_updates(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = Terminal(Kept(), SECONDS, trainings=[("yacht", "tuned", 200)])
+    told(terminal, event="run_info", stats={"train": 1, "total": 1})
+    start(terminal, 0, "train", **NPT_RUN)
+    finish(terminal, 0, 1, 1)
+    assert "NPT, 200 updates (tuned) on Yacht" in capsys.readouterr().out
 
 
 def test_errors_and_unknown_messages_are_passed_on(
@@ -128,7 +138,7 @@ def test_missing_log_has_no_outcome(tmp_path: Path) -> None:
 
 def test_times_are_as_people_say_them() -> None:
     assert [clock_time(seconds) for seconds in (5, 178, 3723)] == ["0:05", "2:58", "1:02:03"]
-    assert about(20) == "less than a minute"
+    assert about(67) == "less than 2 min"
     assert about(300) == "about 5 min"
     assert about(7800) == "about 2 h 10 min"
 
@@ -153,7 +163,10 @@ def stream() -> Iterator[logging.Handler]:
 def snakemake(**changes: Any) -> Any:
     names = ("dryrun", "verbose", "printshellcmds", "debug_dag")
     settings = {**dict.fromkeys(names, False), "quiet": {"host"}, **changes}
-    return SimpleNamespace(output_settings=SimpleNamespace(**settings))
+    return SimpleNamespace(
+        output_settings=SimpleNamespace(**settings),
+        resource_settings=SimpleNamespace(cores=2, nodes=None),
+    )
 
 
 def test_lines_for_readers_replace_snakemakes_stream(stream: logging.Handler) -> None:

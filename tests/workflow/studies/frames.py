@@ -18,8 +18,8 @@ NO_MODEL = "training failed"
 def dose_study() -> pd.DataFrame:
     """NPT ignores shuffled rows; k-NN has all of its skill from other rows."""
     classes = {
-        "shuffle": {"share": [0.0, 1.0], "accuracy": [0.9, 0.9]},
-        "delete": {"share": [0.0, 0.9], "accuracy": [0.9, 0.7]},
+        "shuffle": {"share": [0.0, 1.0], "accuracy": [0.9, 0.9], "nll": [0.3, 0.3]},
+        "delete": {"share": [0.0, 0.9], "accuracy": [0.9, 0.7], "nll": [0.3, 0.8]},
     }
     accurate = {"doses": classes, "constant_accuracy": 0.6}
     rows = [
@@ -96,20 +96,23 @@ def attention_study(partner: float | None = None) -> pd.DataFrame:
 
 
 def corruption_study() -> pd.DataFrame:
-    """RMSE doubles; accuracy falls by 10 and by 20 points."""
-    rows = [_corrupted("npt", "yacht", 0, "rmse", 1.0, 2.0)]
-    for fold, corrupted in enumerate((0.8, 0.7)):
-        rows.append(
-            _corrupted(
-                "npt",
-                "breast_cancer",
-                fold,
-                "accuracy",
-                0.9,
-                corrupted,
-            )
-        )
+    """RMSE doubles; accuracy falls by 10 and by 20 points, and NLL grows by 0.1 and 0.2."""
+    rows = [_corrupted("npt", "yacht", 0, {"rmse": (1.0, 2.0)})]
+    for fold, loss in enumerate((0.1, 0.2)):
+        metrics = {"accuracy": (0.9, 0.9 - loss), "nll": (0.3, 0.3 + loss)}
+        rows.append(_corrupted("npt", "breast_cancer", fold, metrics))
     rows.append(failed("knn", dataset="breast_cancer", reason=NO_MODEL))
+    return study_frame(rows, "corruption")
+
+
+def ratios_study(ratios: dict[str, list[float]], **changes: Any) -> pd.DataFrame:
+    """RMSE on the folds of Yacht: 2, and corrupted times a ratio; movements of half a deviation."""
+    facts = {"train_rows": 70, "test_rows": 10, "corrupted_shift": 1.0, "target_deviation": 2.0}
+    rows = []
+    for method, of_folds in ratios.items():
+        for fold, ratio in enumerate(of_folds):
+            metrics = {"rmse": (2.0, 2.0 * ratio)}
+            rows.append(_corrupted(method, "yacht", fold, metrics, **{**facts, **changes}))
     return study_frame(rows, "corruption")
 
 
@@ -117,17 +120,16 @@ def _corrupted(
     method: str,
     dataset: str,
     fold: int,
-    metric: str,
-    clean: float,
-    corrupted: float,
+    metrics: dict[str, tuple[float, float]],
+    **changes: Any,
 ) -> Any:
-    facts = {
-        f"clean_{metric}": clean,
-        f"corrupted_{metric}": corrupted,
-        f"control_clean_{metric}": clean,
-        f"control_{metric}": clean,
-    }
-    return row(method, fold, dataset, **facts)
+    """A probed row with each metric, clean and corrupted."""
+    facts = {}
+    for metric, (clean, corrupted) in metrics.items():
+        facts[f"corrupted_{metric}"] = corrupted
+        for state in ("clean", "control_clean", "control"):
+            facts[f"{state}_{metric}"] = clean
+    return row(method, fold, dataset, **{**facts, **changes})
 
 
 def selections_study(folds: int = 2) -> pd.DataFrame:
@@ -194,7 +196,7 @@ def lookup_study(dataset: str = "protein") -> pd.DataFrame:
 def benefit_study(folds: int = 3) -> pd.DataFrame:
     """NPT depends on labels of other rows and does not benefit from them; k-NN has no twins.
 
-    RMSE grows by about 2 when labels are permuted, and by 0 in the mean without them in training.
+    RMSE grows to about 3 when labels are permuted, and to about 1 without them in training.
     """
     rows = []
     for fold in range(folds):
@@ -215,13 +217,13 @@ def _base(method: str, fold: int, permuted: dict[str, float]) -> Any:
         "options": {"permutations": 2, "threshold": 0.01},
         "test_rmse": 1.0,
         "control_moved": 0.0,
-        "control_movement": 0.0,
+        "target_deviation": 2.0,
         "clean_rmse": 1.0,
     }
     for columns, state in (("all", "corrupted"), ("target", "corrupted_target_all")):
         facts[f"{state}_rmse"] = 1.0 + permuted[columns]
         facts[f"{state}_moved"] = 0.75
-        facts[f"{state}_movement"] = 0.2
+        facts[f"{state}_shift"] = 0.4
     return row(method, fold, "yacht", **facts, train_rows=70, test_rows=10)
 
 

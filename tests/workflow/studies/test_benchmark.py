@@ -108,13 +108,31 @@ def test_scores_tell_the_best_and_those_like_it() -> None:
     assert any("t-test" in note for note in section.notes)
 
 
+def test_untested_scores_are_marked_beside_tested_ones() -> None:
+    study = fold_study({"knn": [1.0, 1.1, 0.9], "mlp": [0.1, -0.1, 0.3]})
+    study.loc[study["method"] == "knn", "train_rows"] = np.nan
+    study.loc[study["method"] == "npt", "train_rows"] = np.nan
+    study.loc[study["method"] == "mlp", "train_rows"] = 70
+    scores = table("scores", study)
+    (section,) = scores.sections
+    npt, mlp, knn = section.columns["Yacht, RMSE ↓"]
+    assert (npt.bold, mlp.italic, knn.italic) == (True, True, False)
+    assert [cell.text.endswith("†") for cell in (npt, mlp, knn)] == [False, False, True]
+    assert knn.value == 2.0
+    untested = scores.tidy.set_index("method")["untested"]
+    assert untested["knn"]
+    assert untested["mlp"] == untested["npt"] == ""
+    assert any(untested["knn"] in note for note in section.notes)
+
+
 def test_scores_of_two_folds_are_not_tested() -> None:
     (section,) = table("scores", benchmark_study()).sections
     row = row_of(section, "k-NN")
     assert row["Breast Cancer, AUROC ↑"].startswith("**0.610")
     assert row["Yacht, RMSE ↓"].startswith("0.610")
     assert not any(cell.italic for cells in section.columns.values() for cell in cells)
-    assert any("no test" in note for note in section.notes)
+    assert any("2 folds" in note for note in section.notes)
+    assert not any("†" in note for note in section.notes)
 
 
 @pytest.mark.parametrize("datasets", [2, 3])
@@ -243,7 +261,7 @@ def test_fold_differences_are_shown_with_intervals() -> None:
     (section,) = table("fold_tests", study).sections
     assert section.title == "Yacht: RMSE (lower is better), paired over folds with NPT"
     row = row_of(section, "k-NN")
-    assert (row["Folds"], row["Difference"]) == ("3", "+2.000 ± 0.690")
+    assert (row["Folds"], row["Difference"]) == ("3", "+2.000 ± 0.577")
 
 
 def test_refused_fold_test_has_a_note() -> None:

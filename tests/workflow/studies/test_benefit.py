@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ttest_rel
 
 from npt.interface import ContextModel, Prediction
 from npt.perturbation import Perturbation
@@ -19,8 +18,8 @@ from tests.workflow.studies.models import small_npt
 from workflow.report.fold_tests import corrected_test, needed_errors
 from workflow.studies import kinds
 from workflow.studies.benefit import BenefitOptions
+from workflow.studies.benefit.effects import summarised
 from workflow.studies.benefit.information import LABELS, OTHER_ROWS, sources_of
-from workflow.studies.benefit.losses import summarised
 from workflow.studies.benefit.probe import probe
 from workflow.studies.benefit.tables import SELF_TWIN
 from workflow.studies.corruption.changes import movements
@@ -82,10 +81,10 @@ def notes(study: pd.DataFrame) -> str:
 def test_moved_rows_and_movement_are_of_the_target_deviation() -> None:
     facts, _ = probe(even_and_odd())
     assert facts["corrupted_moved"] == 0.5
-    assert facts["corrupted_movement"] == pytest.approx(0.5 * 0.25)
     assert facts["corrupted_target_all_moved"] == 0
-    assert facts["corrupted_target_all_movement"] == 0
-    assert facts["control_moved"] == facts["control_movement"] == 0
+    assert facts["control_moved"] == 0
+    assert facts["target_deviation"] == 2
+    assert facts["corrupted_shift"] == pytest.approx(0.5 * 0.5**0.5)
 
 
 def test_threshold_bounds_what_counts_as_moved() -> None:
@@ -93,9 +92,8 @@ def test_threshold_bounds_what_counts_as_moved() -> None:
     assert probe(even_and_odd(threshold=0.26))[0]["corrupted_moved"] == 0
 
 
-def test_movement_is_a_mean_over_permutations() -> None:
+def test_moved_rows_are_a_mean_over_permutations() -> None:
     facts, _ = probe(even_and_odd(permutations=3, threshold=0.3))
-    assert facts["corrupted_movement"] == pytest.approx(0.5 * np.mean([0.25, 0.5, 0.75]))
     assert facts["corrupted_moved"] == pytest.approx(0.5 * 2 / 3)
 
 
@@ -148,21 +146,23 @@ def test_sources_are_permuted_or_in_twins() -> None:
     assert (other.title, other.permuted) == ("time of day", None)
 
 
-def test_losses_of_npt_are_those_of_the_frame() -> None:
+def test_effects_of_npt_are_those_of_the_frame() -> None:
     tidy = effects(benefit_study())
     labels = tidy.loc[("npt", "labels of other rows")]
-    assert labels["depends"] == pytest.approx(2)
-    assert labels["depends_error"] == pytest.approx(0.1 / 3**0.5)
-    assert labels["benefits"] == pytest.approx(0, abs=1e-12)
-    assert labels["reads"] == 0.75
+    logarithms = np.log([2.9, 3.0, 3.1])
+    assert labels["depends"] == pytest.approx(logarithms.mean())
+    assert labels["depends_error"] == pytest.approx(logarithms.std(ddof=1) / 3**0.5)
+    assert labels["benefits"] == pytest.approx(np.log([0.9, 1.0, 1.1]).mean())
+    assert (labels["depends_worse"], labels["benefits_worse"]) == (3, 1)
+    assert (labels["reads"], labels["movement"]) == (0.75, pytest.approx(0.2))
     rows = tidy.loc[("npt", "other rows")]
-    assert (rows["depends"], rows["depends_error"]) == (3, 0)
-    assert rows["benefits"] == pytest.approx(1.1)
+    assert (rows["depends"], rows["depends_error"]) == (np.log(4), 0)
+    assert rows["benefits"] == pytest.approx(np.log([2.0, 2.1, 2.2]).mean())
 
 
 def test_attributes_have_a_benefit_alone() -> None:
     attributes = effects(benefit_study()).loc[("npt", "other attributes")]
-    assert attributes["benefits"] == pytest.approx(0.5)
+    assert attributes["benefits"] == pytest.approx(np.log([1.45, 1.5, 1.55]).mean())
     assert attributes[["reads", "movement", "depends"]].isna().all()
 
 
@@ -170,14 +170,14 @@ def test_method_without_twins_has_no_benefit() -> None:
     knn = effects(benefit_study()).loc["knn"]
     assert list(knn.index) == ["other rows", "labels of other rows"]
     assert knn["benefits"].isna().all()
-    assert knn["depends"].tolist() == pytest.approx([5, 4])
+    assert knn["depends"].tolist() == pytest.approx([np.log([5.9, 6, 6.1]).mean(), np.log(5)])
 
 
-def test_losses_are_tested_over_folds() -> None:
+def test_effects_are_tested_over_folds() -> None:
     labels = effects(benefit_study()).loc[("npt", "labels of other rows")]
-    expected = corrected_test(np.array([1.9, 2.0, 2.1]), 1 / 7)
+    expected = corrected_test(np.log([2.9, 3.0, 3.1]), 1 / 7)
     assert labels["depends_p_value"] == pytest.approx(expected["p_value"])
-    assert labels["benefits_p_value"] == pytest.approx(1)
+    assert labels["benefits_p_value"] > 0.9
     equal = effects(benefit_study()).loc[("npt", "other rows")]
     assert np.isnan(equal["depends_p_value"])
 
@@ -191,18 +191,18 @@ def test_needed_errors_are_at_the_border_of_the_test() -> None:
     assert (
         summarised("x", above, 0.2)["x_p_value"] < 0.05 < summarised("x", below, 0.2)["x_p_value"]
     )
-    plain = summarised("x", above, 0.0)["x_p_value"]
-    assert plain == pytest.approx(ttest_rel(above, [0.0] * 3).pvalue)
     assert np.isnan(needed_errors(2, 0.2))
 
 
-def test_higher_metric_is_lost_downwards() -> None:
+def test_classes_lose_likelihood_beside_their_metric() -> None:
     study = benefit_study().assign(task="binary", dataset="breast_cancer")
     for name in ("test", "clean", "corrupted", "corrupted_target_all"):
-        study[f"{name}_auroc"] = 1 - study[f"{name}_rmse"] / 10
+        study[f"{name}_auroc"] = 0.9
+        study[f"{name}_nll"] = study[f"{name}_rmse"] / 10
     labels = effects(study).loc[("npt", "labels of other rows")]
-    assert labels["metric"] == "auroc"
+    assert (labels["metric"], labels["test"]) == ("auroc", 0.9)
     assert labels["depends"] == pytest.approx(0.2)
+    assert cells(study, "Depends")[1] == "+0.20 (3 of 3)"
 
 
 def test_rounding_is_no_loss() -> None:
@@ -223,13 +223,14 @@ def test_table_shows_three_columns_for_each_source() -> None:
     sources = ["other rows", "labels of other rows"]
     assert cells(study, "Source") == [*sources, "other attributes", *sources]
     assert cells(study, "Reads") == ["75 %", "75 %", "–", "75 %", "75 %"]
-    depends = ["+3.000 ± 0.000", "+2.000 ± 0.058", "–", "+5.000 ± 0.058", "+4.000 ± 0.000"]
+    factors = ["× 4.0", "× 3.0", "–", "× 6.0", "× 5.0"]
+    depends = [text if text == "–" else f"{text} (3 of 3)" for text in factors]
     assert cells(study, "Depends") == depends
-    benefits = ["+1.100 ± 0.058", "0.000 ± 0.058", "+0.500 ± 0.029", "–", "–"]
+    benefits = ["× 2.1 (3 of 3)", "× 1.0 (1 of 3)", "× 1.5 (3 of 3)", "–", "–"]
     assert cells(study, "Benefits") == benefits
 
 
-def test_certain_losses_are_bold() -> None:
+def test_certain_effects_are_bold() -> None:
     (section,) = KIND.table("benefit", benefit_study(), SCORING).sections
     bold = [cell.bold for cell in section.columns["Benefits"]]
     assert bold == [True, False, True, False, False]
@@ -266,29 +267,31 @@ def test_failed_base_has_its_reason_once() -> None:
     assert "without_labels" not in notes(study)
 
 
-def test_sentence_separates_dependence_from_benefit() -> None:
+def test_card_is_of_other_rows_without_their_labels_as_a_case() -> None:
     text = KIND.finding(benefit_study(), SCORING)
-    assert (
-        "NPT, labels of other rows: significantly worse on 1 of 1 dataset (Yacht) when permuted, "
-        "on none of 1 dataset when retrained without."
-    ) in text
-    assert "NPT, other attributes: significantly worse on 1 of 1 dataset (Yacht) when" in text
+    assert "NPT, labels of other rows: retrained without, RMSE × 1.0, in 1 of 3 folds" in text
     assert "k-NN" not in text
-    headline = evidence(KIND, benefit_study())
-    assert "significantly worse in 1 of 2 cases (dataset and source)" in headline
-    assert "retrained without them, in 0" in headline
     (card,) = KIND.cards(benefit_study(), SCORING)
-    assert card.verdict == "In 0 of 2 cases"
+    assert card.verdict == "NPT: strongly (RMSE × 2.1, in all 3 folds)"
+    assert "NPT RMSE × 4.0, in all 3 folds" in card.evidence
 
 
-def test_two_folds_show_nothing() -> None:
-    text = KIND.finding(benefit_study(folds=2), SCORING)
-    assert "significantly" not in text
-    assert "too few for a test" in text
-    assert evidence(KIND, benefit_study(folds=2)) == ""
+def test_failed_control_leaves_no_verdict() -> None:
+    study = benefit_study()
+    is_first = (study["method"] == "knn") & (study["fold"] == 0)
+    study.loc[is_first, "corrupted_rmse"] = 0.9
+    (card,) = KIND.cards(study, SCORING)
+    assert card.verdict.startswith("No verdict")
+    assert "k-NN on Yacht" in card.verdict
 
 
-def test_figure_pairs_both_losses_of_a_source() -> None:
+def test_two_folds_have_sizes_without_a_test() -> None:
+    study = benefit_study(folds=2)
+    assert effects(study)["depends_p_value"].isna().all()
+    assert "too few for a test" in evidence(KIND, study)
+
+
+def test_figure_pairs_both_effects_of_a_source() -> None:
     figure = KIND.figure("benefit", benefit_study(), SCORING)
     (axis,) = figure.axes
     assert axis.get_title() == "NPT"
@@ -296,15 +299,15 @@ def test_figure_pairs_both_losses_of_a_source() -> None:
     assert labels[1] == "Yacht: labels of other rows"
     depends, benefits = axis.containers
     assert depends.get_label() == "depends: permuted"
-    assert depends[0].get_xdata()[:2] == pytest.approx([300, 200])
-    assert benefits[0].get_xdata() == pytest.approx([110, 0, 50], abs=1e-9)
+    assert depends[0].get_xdata()[:2] == pytest.approx([4, 3], rel=1e-2)
+    assert benefits[0].get_xdata() == pytest.approx([2.1, 1, 1.5], rel=1e-2)
 
 
-def test_each_fold_has_its_own_losses() -> None:
+def test_each_fold_has_its_own_effects() -> None:
     tidy = KIND.table("by_fold", benefit_study(), SCORING).tidy
     labels = tidy[(tidy["method"] == "npt") & (tidy["source"] == LABELS.title)].set_index("fold")
-    assert labels["depends"].tolist() == pytest.approx([1.9, 2.0, 2.1])
-    assert labels["benefits"].tolist() == pytest.approx([-0.1, 0.0, 0.1])
+    assert np.exp(labels["depends"]).tolist() == pytest.approx([2.9, 3.0, 3.1])
+    assert np.exp(labels["benefits"]).tolist() == pytest.approx([0.9, 1.0, 1.1])
     of_knn = tidy[tidy["method"] == "knn"]
     assert of_knn["benefits"].isna().all()
     assert len(of_knn) == 2 * 3  # sources and folds

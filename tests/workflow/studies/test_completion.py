@@ -116,7 +116,7 @@ def test_tables_and_figures_are_made(study: pd.DataFrame, tmp_path: Path) -> Non
         assert COMPLETION.table("completions", shown, SCORING).sections
         assert COMPLETION.finding(shown, SCORING)
         for name in COMPLETION.figures:
-            assert len(COMPLETION.caption(name)) > 50
+            assert len(COMPLETION.caption(name, shown)) > 50
             COMPLETION.figure(name, shown, SCORING).savefig(tmp_path / f"{name}{number}.png")
             plt.close("all")
 

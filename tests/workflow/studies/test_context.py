@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -119,7 +121,18 @@ def test_errors_are_of_both_ways_and_a_failed_share_has_none() -> None:
 def test_the_finding_is_of_a_tenth_of_the_rows() -> None:
     sentence = KIND.finding(context_study(), SCORING)
     assert sentence.startswith("With 10 % of the train rows at prediction")
-    assert "NPT (Yacht 2.00, trained on them 6.00), k-NN (Yacht 4.00)" in sentence
+    assert "NPT (Yacht × 2.0, trained on them × 6.0), k-NN (Yacht × 4.0)" in sentence
+
+
+def test_effects_are_geometric_means_over_folds() -> None:
+    study = context_study()
+    is_second = study["fold"] == 1
+    scaled = {"share": [1.0, 0.5, 0.1], "rows": [70, 35, 7], "rmse": [4.0, 12.0, 32.0]}
+    is_npt = is_second & (study["method"] == "npt") & (study["variant"] == "base")
+    study.loc[is_npt, "contexts"] = json.dumps(scaled)
+    means = errors(study)
+    of_npt = means[(means["method"] == "npt") & (means["where"] == AT_PREDICTION)]
+    assert np.exp(of_npt["effect"]).tolist() == pytest.approx([1, 4.5**0.5, 4])
 
 
 def test_a_failed_share_is_noted() -> None:

@@ -12,20 +12,23 @@ import pytest
 from npt.interface import ContextModel, Prediction
 from npt.perturbation import Perturbation
 from npt.table import Column, Split, Table
-from tests.workflow.report.toy import evidence
+from performance.study_tables import reference_study
 from tests.workflow.studies.frames import (
     SCORING,
     corruption_study,
+    ratios_study,
     selections_study,
     with_second_seed,
 )
 from tests.workflow.studies.models import small_npt
+from workflow.report.fold_tests import corrected_test
 from workflow.report.published import DIFFERENCE_NOTE
 from workflow.report.sections import Table as ReportTable
 from workflow.studies import kinds
 from workflow.studies.corruption import CorruptionOptions
 from workflow.studies.corruption.changes import bootstrap, flipped, shift
 from workflow.studies.corruption.probe import probe
+from workflow.studies.corruption.summary import failed_controls, strongest
 from workflow.studies.corruption.tables import ENCODINGS_NOTE, PAPER_NOTE
 from workflow.studies.query import ProbeQuery
 
@@ -136,7 +139,9 @@ def test_default_probe_is_the_papers() -> None:
     assert np.array_equal(arrays["corrupted"], corrupted)
     names = ["clean", "corrupted", "control_clean", "control"]
     expected = {f"{name}_{metric}" for name in names for metric in ("rmse", "mse")}
-    assert set(facts) == {*expected, "corrupted_bootstrap", "corrupted_shift"}
+    further = {"corrupted_bootstrap", "corrupted_shift", "target_deviation"}
+    assert set(facts) == expected | further
+    assert facts["target_deviation"] == pytest.approx(np.std(whole.truth[split.train]))
     clean = model.predict(split.test).values
     assert facts["corrupted_shift"] == np.sqrt(np.mean((corrupted - clean) ** 2))
     assert set(arrays) == {"clean", "corrupted", "control_rows", "control"}
@@ -186,62 +191,131 @@ def test_hidden_labels_cost_exactly_nothing() -> None:
 
 
 def test_default_table_has_no_columns_of_selections() -> None:
-    accuracy, _ = table(corruption_study()).sections
-    assert accuracy.title.startswith("Change of accuracy when all other rows are corrupted")
-    titles = ["Dataset", "Method", "Clean accuracy, %", "Corrupted accuracy, %", "Change"]
-    assert list(accuracy.columns)[:5] == titles
-    assert "Rows" not in accuracy.columns
-    assert "95 % interval" not in accuracy.columns
+    classes, rmse = table(corruption_study()).sections
+    titles = ["Dataset", "Method", "Clean NLL", "NLL", "Worse folds"]
+    assert list(classes.columns)[:5] == titles
+    titles = ["Dataset", "Method", "Clean RMSE", "Corrupted RMSE", "Ratio", "Worse folds"]
+    assert list(rmse.columns) == titles
 
 
-def test_table_shows_how_far_predictions_move() -> None:
-    shifted = corruption_study().assign(corrupted_shift=0.5, corrupted_flipped=0.25)
-    accuracy, rmse = table(shifted).sections
-    moved = accuracy.columns["Predictions move, %"][0].text, rmse.columns["Predictions move, %"]
-    assert (moved[0], moved[1][0].text) == ("50.0", "50.0")  # of a clean RMSE of 1
-    assert accuracy.columns["Flipped, %"][0].text == "25.0"
-    assert "Flipped, %" not in rmse.columns
-    text = KIND.finding(shifted, SCORING)
-    assert "Yacht RMSE +100.0 % (root mean square change of predictions 50 % of the RMSE)" in text
+def test_movement_is_in_deviations_of_the_train_targets() -> None:
+    """Not of the model's own RMSE, by which a bad model would look still."""
+    good, bad = ratios_study({"npt": [3.0] * 3}), ratios_study({"knn": [1.0] * 3}, clean_rmse=99.0)
+    tidy = table(pd.concat([good, bad], ignore_index=True)).tidy
+    assert tidy["movement"].tolist() == [0.5, 0.5]
+    classes = corruption_study().assign(corrupted_shift=0.5, corrupted_flipped=0.25)
+    section, _ = table(classes).sections
+    assert section.columns["Predictions move"][0].text == "0.500"
+    assert section.columns["Flipped, %"][0].text == "25.0"
+
+
+def test_effects_are_tested_on_log_ratios() -> None:
+    tidy = table(ratios_study({"npt": [2.0, 4.0, 8.0]})).tidy
+    expected = corrected_test(np.log([2.0, 4.0, 8.0]), 1 / 7)
+    assert np.exp(tidy["effect"].item()) == pytest.approx(4)
+    assert tidy["p_value"].item() == pytest.approx(expected["p_value"])
+    (section,) = table(ratios_study({"npt": [2.0, 4.0, 8.0]})).sections
+    assert section.columns["Ratio"][0].text == "× 4.0"
+    assert section.columns["Worse folds"][0].text == "3 of 3"
 
 
 @pytest.mark.parametrize(
-    ("shift", "extent"),
-    [(0.005, "hardly"), (0.05, "slightly"), (0.5, "strongly")],
+    ("method", "p_value"),
+    [
+        ("gaussian_process", 0.010),
+        ("modern_nca", 0.014),
+        ("tabr", 0.028),
+        ("npt_compact", 0.048),
+        ("knn", 0.069),
+        ("npt", 0.499),
+    ],
 )
-def test_cards_ask_what_is_read_and_what_scores_depend_on(shift: float, extent: str) -> None:
-    (reads,) = KIND.cards(corruption_study().assign(corrupted_shift=shift), SCORING)
-    assert reads.verdict == f"NPT: {extent}"
-    clear = KIND.cards(selections_study(9), SCORING)[-1]
-    assert clear.verdict == "NPT: on 1 of 1 dataset"
+def test_log_ratios_find_what_percentages_hide(method: str, p_value: float) -> None:
+    study = reference_study("quick/corruption")
+    tidy = table(study[(study["dataset"] == "yacht") & (study["method"] == method)]).tidy
+    assert tidy["p_value"].item() == pytest.approx(p_value, abs=5e-4)
+
+
+def test_equal_effects_on_every_fold_are_untested() -> None:
+    study = ratios_study({"npt": [1.5] * 3, "knn": [2.0, 2.1, 2.2]})
+    tidy = table(study).tidy.set_index("method")
+    assert np.isnan(tidy.loc["npt", "p_value"])
+    assert tidy.loc["knn", "p_value"] < 0.05
+    (section,) = table(study).sections
+    assert section.columns["p"][0].text == "–"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "extent"),
+    [(1.0, "hardly"), (1.05, "slightly"), (1.5, "clearly"), (10.0, "strongly")],
+)
+def test_cards_have_the_size_in_words_and_numbers(ratio: float, extent: str) -> None:
+    moves, depends = KIND.cards(ratios_study({"npt": [ratio] * 3}), SCORING)
+    assert moves.verdict == "NPT: clearly"  # half a standard deviation
+    assert depends.verdict.startswith(f"NPT: {extent} (RMSE × {ratio:.2g}"[:20])
+    assert ("in all 3 folds" in depends.verdict) == (ratio > 1)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "changes", "failed"),
+    [
+        ({"npt": [2.0] * 3, "knn": [2.0] * 3}, {}, ""),
+        ({"npt": [2.0] * 3, "knn": [2.0, 2.0, 0.9]}, {}, "k-NN on Yacht"),
+        ({"npt": [2.0] * 3, "linear": [1.0] * 3}, {}, ""),
+        ({"npt": [2.0] * 3, "linear": [1.0, 1.0, 1.01]}, {}, "Linear on Yacht"),
+        ({"npt": [2.0] * 3}, {"control_rmse": 2.01}, "NPT on Yacht"),
+    ],
+    ids=["positive", "positive fails", "negative", "negative fails", "identity fails"],
+)
+def test_failed_controls_leave_no_verdict(
+    ratios: dict[str, list[float]], changes: dict[str, float], failed: str
+) -> None:
+    for card in KIND.cards(ratios_study(ratios, **changes), SCORING):
+        assert card.verdict.startswith("No verdict" if failed else "NPT: ")
+        assert failed in card.verdict
+
+
+def test_controls_of_the_committed_rows_pass() -> None:
+    for name in ("quick", "row_models", "kernels", "paper_tenth"):
+        study = reference_study(f"{name}/corruption")
+        assert not list(failed_controls(table(study).tidy)), name
+
+
+def test_labels_are_no_case_beside_all_of_other_rows() -> None:
+    tidy = table(selections_study(3)).tidy
+    assert len(tidy) == 2
+    assert strongest(tidy)["permuted_rows"].tolist() == ["train"]
+    everything = tidy.assign(permuted_columns=["target", "all"], permuted_rows=["train", "all"])
+    assert strongest(everything)["permuted_columns"].tolist() == ["all"]
 
 
 def test_table_has_a_row_for_each_selection() -> None:
     (section,) = table(selections_study()).sections
     texts = [[cell.text for cell in row] for row in section.rows]
-    train = ["target", "train", "2.00", "3.50", "+75.0 ± 25.0", "22.5 to 117.5", "10.0", "0.0"]
-    test = ["target", "test", "2.00", "2.00", "0.0 ± 0.0", "0.0 to 0.0", "0.0", "0.0"]
+    train = ["target", "train", "2.00", "3.50", "× 1.7", "2 of 2", "× 1.2 to 2.2", "0.10"]
+    test = ["target", "test", "2.00", "2.00", "× 1.0", "0 of 2", "× 1.0 to 1.0", "0.00"]
     assert texts == [["Yacht", "NPT", *train], ["Yacht", "NPT", *test]]
     assert any("2 permutations" in note for note in section.notes)
 
 
-def test_interval_is_of_the_mean_over_folds() -> None:
+def test_interval_is_of_the_geometric_mean_over_folds() -> None:
     tidy = table(selections_study()).tidy
-    assert tidy["low"].tolist() == pytest.approx([22.5, 0])
-    assert tidy["high"].tolist() == pytest.approx([117.5, 0])
+    ends = np.sqrt(np.multiply([1.025, 1.975], [1.425, 2.375]))
+    assert np.exp(tidy[["low", "high"]].iloc[0]).tolist() == pytest.approx(ends)
+    assert tidy[["low", "high"]].iloc[1].tolist() == [0, 0]
     single = table(selections_study(folds=1)).tidy
-    assert single["standard_error"].isna().all()
-    assert single["high"].tolist() == pytest.approx([97.5, 0])
+    assert np.exp(single["high"]).tolist() == pytest.approx([1.975, 1])
 
 
 def test_seeds_are_averaged_within_a_fold() -> None:
     study = selections_study(folds=1)
     other = study.assign(seed=1)
     column = "corrupted_target_train_bootstrap"
-    shifted = [change - 10 for change in json.loads(study[column].item())["changes"]]
-    other[column] = json.dumps({"changes": shifted})
+    changes = np.array(json.loads(study[column].item())["changes"])
+    quadrupled = 100 - 4 * (100 - changes)
+    other[column] = json.dumps({"changes": quadrupled.tolist()})
     tidy = table(pd.concat([study, other], ignore_index=True)).tidy
-    assert tidy["high"].tolist() == pytest.approx([102.5, 0])
+    assert np.exp(tidy["high"]).tolist() == pytest.approx([2 * 1.975, 1])
     twice = table(with_second_seed(selections_study())).tidy
     pd.testing.assert_frame_equal(twice, table(selections_study()).tidy)
 
@@ -254,27 +328,8 @@ def test_an_undefined_sample_leaves_no_interval() -> None:
 
 def test_selections_in_sentences() -> None:
     text = KIND.finding(selections_study(), SCORING)
-    assert "Yacht (target of train rows) RMSE +75.0 ± 25.0 %" in text
-    assert "Yacht (target of test rows) RMSE 0.0 ± 0.0 %" in text
-
-
-@pytest.mark.parametrize(("folds", "is_shown"), [(2, False), (9, True)])
-def test_a_loss_is_judged_by_the_folds_there_are(folds: int, is_shown: bool) -> None:
-    study = selections_study(folds)  # RMSE rises from 50 % on the first fold by 50 on each further
-    headline = evidence(KIND, study)
-    by_folds, _, by_rows = headline.partition("By the whole 95 % interval over test rows")
-    assert ("worse scores by the corrected t-test over folds" in by_folds) == is_shown
-    assert ("1 of 1 (target of train rows)" in by_folds) == is_shown
-    assert "1 of 1 (target of train rows)" in by_rows
-    assert "target of test rows" not in headline
-
-
-def test_one_fold_is_judged_by_its_interval() -> None:
-    text = KIND.finding(selections_study(folds=1), SCORING)
-    assert "(target of train rows) RMSE +50.0 (95 % interval 2.5 to 97.5) %" in text
-    headline = evidence(KIND, selections_study(folds=1))
-    assert "standard errors" not in headline
-    assert "of these models alone: NPT 1 of 1 (target of train rows)" in headline
+    assert "Yacht (target of train rows) RMSE × 1.7" in text
+    assert "Yacht (target of test rows) RMSE × 1.0" in text
 
 
 def test_figure_names_every_selection() -> None:

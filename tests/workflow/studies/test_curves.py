@@ -134,7 +134,7 @@ def test_a_model_with_a_failed_seed_has_no_result(study: pd.DataFrame) -> None:
 def test_figures_are_drawn_with_and_without_results(study: pd.DataFrame, tmp_path: Path) -> None:
     nothing = study_frame([failed("neural_process", 0, dataset="gp_curves")], "curves")
     for name in CURVES.figures:
-        assert len(CURVES.caption(name)) > 50
+        assert len(CURVES.caption(name, study)) > 50
         for number, shown in enumerate((study, nothing)):
             CURVES.figure(name, shown, SCORING).savefig(tmp_path / f"{name}{number}.png")
             plt.close("all")

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from performance.study_tables import reference_study
 from tests.workflow.report.toy import evidence
 from tests.workflow.studies.frames import (
     NO_MODEL,
@@ -27,7 +28,7 @@ from workflow.report.sections import Section, Table
 from workflow.studies import kinds
 from workflow.studies.attention.figures import attention_maps
 from workflow.studies.attention.tables import attention_heads
-from workflow.studies.dose_response.tables import doses, lost_skill
+from workflow.studies.dose_response.tables import doses
 
 SOURCES_OF_NPT = 3
 MEASURES = {
@@ -92,7 +93,7 @@ def test_equal_seeds_do_not_change_a_table(name: str) -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_figure_has_a_caption(name: str) -> None:
     for figure in kinds()[name].figures:
-        assert len(kinds()[name].caption(figure)) > 50
+        assert len(kinds()[name].caption(figure, STUDIES[name])) > 50
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -111,14 +112,10 @@ def test_corruption_lowers_accuracy_and_raises_rmse() -> None:
     assert tidy.loc[("breast_cancer", "npt"), "change"] == pytest.approx(-15)
     assert tidy.loc[("breast_cancer", "npt"), "standard_error"] == pytest.approx(5)
     assert (tidy["control"].dropna() == 0).all()
-    accuracy, rmse = table("corruption", corruption_study()).sections
-    assert line(
-        accuracy,
-        "Breast Cancer",
-        "NPT",
-    )[:4] == ["90.0", "75.0", "−15.0 ± 5.0", "0.0"]
-    assert line(rmse, "Yacht", "NPT")[:4] == ["1.00", "2.00", "+100.0", "0.0"]
-    assert "As in the paper's Table 2" not in rmse.columns
+    classes, rmse = table("corruption", corruption_study()).sections
+    shown = ["0.300", "+0.15", "2 of 2", "90.0", "−15.0 ± 5.0"]
+    assert line(classes, "Breast Cancer", "NPT") == shown
+    assert line(rmse, "Yacht", "NPT") == ["1.00", "2.00", "× 2.0", "1 of 1"]
 
 
 def test_changes_of_the_paper_stand_beside_its_variants() -> None:
@@ -126,13 +123,13 @@ def test_changes_of_the_paper_stand_beside_its_variants() -> None:
     _, rmse = table("corruption", study).sections
     cells = rmse.columns["As in the paper's Table 2"]
     assert [cell.text for cell in cells] == ["−52"]
+    assert [cell.text for cell in rmse.columns["Increase, %"]] == ["+100.0"]
 
 
 def test_corruption_in_sentences() -> None:
     text = finding("corruption", corruption_study())
-    assert "Yacht RMSE +100.0 %" in text
-    assert "Breast Cancer accuracy −15.0 ± 5.0 points" in text
-    assert evidence(kinds()["corruption"], corruption_study()) == ""  # two folds have no test
+    assert "Yacht RMSE × 2.0" in text
+    assert "Breast Cancer NLL +0.15" in text
 
 
 def test_doses_are_means_over_folds() -> None:
@@ -142,45 +139,27 @@ def test_doses_are_means_over_folds() -> None:
     assert means.loc[("breast_cancer", "npt", "delete", 0.9), "error"] == pytest.approx(30)
 
 
-def test_lost_skill_is_relative_to_the_constant() -> None:
-    shuffled = lost_skill(dose_study(), "shuffle").set_index(["dataset", "method"])["share"]
-    deleted = lost_skill(dose_study(), "delete").set_index(["dataset", "method"])["share"]
-    assert shuffled["yacht", "npt"] == 0
-    assert shuffled["yacht", "knn"] == pytest.approx(1)
-    assert deleted["yacht", "npt"] == pytest.approx(2.5 / 9)
-    assert deleted["yacht", "knn"] == pytest.approx(1.5)
+def test_effects_of_doses_are_geometric_means_over_folds() -> None:
+    means = doses(dose_study()).set_index(["dataset", "method", "kind", "share"])["effect"]
+    assert np.exp(means["yacht", "npt", "delete", 0.9]) == pytest.approx((3.5 * 5.5 / 3) ** 0.5)
+    assert means["yacht", "npt", "shuffle", 1.0] == 0
+    assert means["breast_cancer", "npt", "delete", 0.9] == pytest.approx(0.5)
 
 
 def test_the_dose_table_shows_the_largest_doses() -> None:
     (section,) = table("dose_response", dose_study()).sections
-    assert line(
-        section,
-        "Yacht",
-        "NPT",
-    ) == ["2.00", "11.00", "2.00", "1.00", "0 %", "4.50", "2.25", "28 %"]
-    worst = ["6.00", "11.00", "11.00", "1.83", "100 %", "13.50", "2.25", "150 %"]
+    of_npt = ["2.00", "11.00", "2.00", "× 1.0", "4.50", "× 2.5"]
+    assert line(section, "Yacht", "NPT") == of_npt
+    worst = ["6.00", "11.00", "11.00", "× 1.8", "13.50", "× 2.2"]
     assert line(section, "Yacht", "k-NN") == worst
-    classes = ["10.0", "40.0", "10.0", "1.00", "0 %", "30.0", "3.00", "67 %"]
+    classes = ["10.0", "40.0", "10.0", "0.00", "30.0", "+0.50"]
     assert line(section, "Breast Cancer", "NPT") == classes
-    assert line(section, "Breast Cancer", "k-NN") == ["–"] * 8
+    assert line(section, "Breast Cancer", "k-NN") == ["–"] * 6
 
 
 def test_dose_response_in_sentences() -> None:
     text = finding("dose_response", dose_study())
-    assert text.startswith(
-        "NPT: shuffling all other rows multiplies the error by 1.00 and 1.00, deleting 90 % of "
-        "them by 2.25 and 3.00 (Yacht and Breast Cancer). k-NN: shuffling"
-    )
-
-
-@pytest.mark.parametrize("constant", [0.5, 1.2])
-def test_a_model_of_little_skill_has_none_to_lose(constant: float) -> None:
-    study = dose_study().iloc[:1]
-    intact = doses(study)["error"].iloc[0]
-    study = study.assign(constant_rmse=constant * intact)
-    (section,) = table("dose_response", study).sections
-    assert section.columns["Skill lost, shuffled"][0].text == "–"
-    assert section.columns["Ratio, shuffled"][0].text == "1.00"
+    assert "90 % deleted Yacht RMSE × 2.5 and Breast Cancer NLL +0.50" in text
 
 
 def test_deletion_is_tested_over_rows() -> None:
@@ -215,13 +194,11 @@ def test_own_duplicates_are_shown_in_the_lookup_task_only() -> None:
 
 
 def test_deletion_in_sentences() -> None:
+    tidy = table("deletion", deletion_study(EIGHT)).tidy
     text = finding("deletion", deletion_study(EIGHT))
-    assert text == (
-        "On Protein, 74 % of the other rows can be deleted with predictions of NPT within the "
-        "tolerance (8 test rows, greedy search); the rows that remain are nearer "
-        "than random ones (p = 0.004)."
-    )
-    assert "too few pairs" in finding("deletion", deletion_study([1.0, 2.0]))
+    assert "4.50 against 9.00, p = 0.004" in text  # distances of kept and of random rows
+    assert f"{tidy['at_the_end'].iloc[0]:.0f} of 8 test rows" in text
+    assert "p =" not in finding("deletion", deletion_study([1.0, 2.0]))
 
 
 def test_half_of_the_heads_are_local() -> None:
@@ -232,9 +209,10 @@ def test_half_of_the_heads_are_local() -> None:
     texts = {title: cells[0].text for title, cells in section.columns.items()}
     assert texts["Local"] == "2 of 4"
     assert texts["Nearness"] == "0.00"
-    assert texts["Before training"] == "0.10"
+    assert texts["By training"] == "−0.10"
     assert texts["Nearest head"] == "0.52 (layer 2, head 1, fold 0)"
     assert "On own duplicate" not in texts
+    assert not any("On own duplicate" in note for note in section.notes)
 
 
 def test_the_most_local_head_is_drawn_large() -> None:
@@ -274,9 +252,17 @@ def test_lookup_predictions_are_shown_where_rows_have_them() -> None:
 
 def test_attention_in_sentences() -> None:
     text = finding("attention", attention_study(partner=0.25))
-    assert "2 of 4 heads of NPT on Yacht attend more to rows near the query" in text
-    assert "for unrelated queries 0.20, before training 0.10)" in text
-    assert "a row's own duplicate gets 25 % of the attention" in text
+    numbers = ["NPT on Yacht by −0.10 from 0.10", "0.20", "2 of 4 heads", "25 %"]
+    places = [text.index(number) for number in numbers]  # what training changed comes first
+    assert places == sorted(places)
+
+
+def test_captions_describe_what_is_drawn() -> None:
+    kind = kinds()["attention"]
+    study = attention_study()
+    assert "Pictures" not in kind.caption("attention", study)
+    assert "Left" in kind.caption("attention", study)
+    assert "Pictures" in kind.caption("attention", reference_study("images/attention"))
 
 
 def test_a_model_without_heads_has_a_reason() -> None:

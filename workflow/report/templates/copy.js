@@ -1,10 +1,22 @@
 // Two buttons below each table copy it, so that they work in a page that was mailed without its files.
-const cells = (row) => [...row.cells].filter((cell) => !cell.hidden).map((cell) => cell.textContent.trim());
 const visible = (table) => [...table.rows].filter((row) => !row.hidden);
-const asCsv = (table) =>
-  visible(table).map((row) => cells(row).map((text) => text.replaceAll("−", "-")).map((text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(",")).join("\n") + "\n";
-const symbols = { "\\": "\\textbackslash{}", "±": "$\\pm$", "−": "$-$", "↑": "$\\uparrow$", "↓": "$\\downarrow$" };
-const escaped = (text) => text.replace(/[&%$#_{}\\±−↑↓]/g, (one) => symbols[one] ?? `\\${one}`);
+const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+// Columns of numbers have their full precision, without units; standard errors and upper ends have columns of their own.
+const asCsv = (table) => {
+  const [head, ...body] = visible(table);
+  const columns = [...head.cells].filter((cell) => !cell.hidden).flatMap((cell) => {
+    const of = body.map((row) => row.cells[cell.cellIndex]);
+    const title = cell.textContent.trim().replaceAll("\u00a0", " ");
+    if (!cell.classList.contains("number")) return [[title, ...of.map((one) => one.textContent.trim().replaceAll("−", "-"))]];
+    const column = [cell.dataset.unit ? `${title} (${cell.dataset.unit})` : title, ...of.map((one) => one.dataset.key)];
+    if (!of.some((one) => one.dataset.second)) return [column];
+    const second = of.some((one) => one.textContent.includes("±")) ? "standard error" : "upper end";
+    return [column, [`${title} (${second})`, ...of.map((one) => one.dataset.second ?? "")]];
+  });
+  return columns[0].map((_, line) => columns.map((column) => quoted(column[line])).join(",")).join("\n") + "\n";
+};
+const symbols = { "\\": "\\textbackslash{}", "±": "$\\pm$", "†": "$\\dagger$", "−": "$-$", "↑": "$\\uparrow$", "↓": "$\\downarrow$" };
+const escaped = (text) => text.replace(/[&%$#_{}\\±†−↑↓]/g, (one) => symbols[one] ?? `\\${one}`);
 const asTex = (table) => {
   const [head, ...body] = visible(table);
   const line = (row) => [...row.cells].filter((cell) => !cell.hidden).map((cell) => {

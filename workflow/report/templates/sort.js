@@ -1,4 +1,4 @@
-// A click on a column's head sorts its table: up, down, and back to the order it came in. Cells without a number come last.
+// A click on a column's head sorts its table: the best first, the worst first, and back to the order it came in. Cells without a number come last.
 for (const button of document.querySelectorAll("th button")) {
   const head = button.closest("th"), body = head.closest("table").tBodies[0];
   const column = head.cellIndex, rows = [...body.rows], before = new Map(rows.map((row, place) => [row, place]));
@@ -11,7 +11,8 @@ for (const button of document.querySelectorAll("th button")) {
     return sign * (left - right);
   };
   button.addEventListener("click", () => {
-    const next = { none: "ascending", ascending: "descending", descending: "none" }[head.getAttribute("aria-sort") ?? "none"];
+    const order = head.textContent.includes("↑") ? ["descending", "ascending"] : ["ascending", "descending"];
+    const next = [...order, "none"][order.indexOf(head.getAttribute("aria-sort")) + 1];
     for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
     if (next !== "none") head.setAttribute("aria-sort", next);
     const sign = next === "ascending" ? 1 : -1;

@@ -13,6 +13,7 @@ from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, emphasised, metric_decimals, number
 from workflow.report.cost import cost
+from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.notes import failure_notes, unranked_notes
 from workflow.report.published import (
     DIFFERENCE,
@@ -22,12 +23,12 @@ from workflow.report.published import (
 )
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
+    LEVEL,
     fold_means,
     has_seeds,
     of_model,
     standard_error,
     summarise,
-    t_quantile,
     tasks_of,
     unfinished,
     with_columns,
@@ -45,8 +46,8 @@ PAPER_TITLES = {
 }
 NOTE = (
     "The change is the mean and standard error over folds of the difference from the base on the "
-    "same fold. Bold: differs from zero at the 5 % level by Student's t over the folds (with "
-    "three, beyond 4.3 standard errors), without a correction for the number of variants."
+    "same fold. Bold: differs from zero at the 5 % level by the corrected resampled t-test "
+    "(Nadeau and Bengio 2003), without a correction for the number of variants."
 )
 ONE_FOLD_NOTE = "The change is the difference from the base. One fold tests nothing."
 SEEDS_NOTE = "`Over seeds` is the standard deviation over seeds, pooled over folds."
@@ -149,22 +150,23 @@ def _seeds_cell(row: Mapping[Any, Any]) -> Cell:
 
 
 def _change_cell(row: Mapping[Any, Any]) -> Cell:
-    change = row["change"]
-    error = row["change_error"]
-    cell = number(change, metric_decimals(row["mean"]), error=error, sign=True)
-    bound = t_quantile(pd.Series([row["folds"]])).item()
-    return emphasised(cell, error > 0 and abs(change) > bound * error)
+    digits = metric_decimals(row["mean"])
+    cell = number(row["change"], digits, error=row["change_error"], sign=True)
+    return emphasised(cell, row["p_value"] < LEVEL)
 
 
 def _with_changes(part: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
-    """Add mean and standard error over folds of the difference of every variant from its base."""
+    """Add the difference of every variant from its base: mean, standard error and test."""
     means = []
     errors = []
+    p_values = []
     for row in part.to_dict("records"):
         differences = _differences(folds, row)
-        means.append(differences.mean())
+        test = fold_test(differences, fraction_tested(of_model(folds, row)))
+        means.append(test["difference"])
         errors.append(standard_error(differences))
-    return part.assign(change=means, change_error=errors)
+        p_values.append(test["p_value"])
+    return part.assign(change=means, change_error=errors, p_value=p_values)
 
 
 def _differences(folds: pd.DataFrame, row: Mapping[Any, Any]) -> pd.Series:

@@ -13,35 +13,31 @@ from workflow.report.titles import dataset_title, method_title
 from workflow.studies.attention.tables import attention
 from workflow.studies.sentences import NOT_PROBED
 
-LEARNED = "A correlation that is as large before training is not learned."
+MEANING = (
+    "Nearness: mean rank correlation of attention with nearness to the query. Of unrelated queries "
+    "it shows attention to rows that are near to all."
+)
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """How many heads are local, and the attention to duplicates."""
+    """What training changed in the nearness of attention, the local heads, and duplicates."""
     tidy = attention(study, scoring).tidy
     clauses = [_clause(row) for row in tidy[tidy["reason"] == ""].to_dict("records")]
     if not clauses:
         return NOT_PROBED
-    return f"Attention between datapoints: {'; '.join(clauses)}. {LEARNED}"
+    return f"{'. '.join(clauses)}. {MEANING}"
 
 
 def _clause(row: Mapping[Any, Any]) -> str:
-    title = method_title(row["method"], row["variant"])
-    model = f"{title} on {dataset_title(row['dataset'])}"
-    correlations = (
-        f"mean rank correlation {formatted(row['nearness'], 2)}, for unrelated queries "
-        f"{formatted(row['typical'], 2)}"
-    )
+    model = f"{method_title(row['method'], row['variant'])} on {dataset_title(row['dataset'])}"
+    clause = f"Of {model}, nearness is {formatted(row['nearness'], 2)}"
     if pd.notna(row["untrained"]):
-        correlations += f", before training {formatted(row['untrained'], 2)}"
-    if not row["tested"] > 0:
-        clause = f"too few rows to test the heads of {model} ({correlations})"
-    else:
-        heads = f"{row['local']:.0f} of {row['tested']:.0f} heads of {model}"
-        clause = f"{heads} attend more to rows near the query ({correlations})"
-        if row["heads"] == 1:
-            more = "larger" if row["local"] else "not measurably larger"
-            clause = f"the weights of {model} are {more} for rows near the query ({correlations})"
+        change = formatted(row["nearness"] - row["untrained"], 2, sign=True)
+        untrained = formatted(row["untrained"], 2)
+        clause = f"Training changes nearness of {model} by {change} from {untrained}"
+    clause = f"{clause} (unrelated queries {formatted(row['typical'], 2)}"
+    if row["tested"] > 0:
+        clause = f"{clause}; {row['local']:.0f} of {row['tested']:.0f} heads above"
     if pd.isna(row["partner"]):
-        return clause
-    return f"{clause}, and a row's own duplicate gets {100 * row['partner']:.0f} % of the attention"
+        return f"{clause})"
+    return f"{clause}), and {100 * row['partner']:.0f} % of attention is on a row's own duplicate"

@@ -29,19 +29,20 @@ LEVEL = 0.01
 FEWEST = 7  # rows; with fewer no outcome of the test is below the level
 NOTE = (
     "Nearness is Spearman's correlation of a head's attention to the other rows with minus the "
-    "distance of their features to the query row, averaged over the probed rows. Central rows are "
-    "near to every query, so a head that ignores the query has a positive nearness too. "
-    "`Unrelated queries` is the correlation of the same attention with nearness to other probed "
-    "rows. A head is "
-    "local if its nearness is above that by Wilcoxon's signed-rank test "
-    f"(p < {LEVEL}, one-sided) over the probed rows. `Before training` is the nearness of the "
-    "initial network. Reach is the mean squared distance weighted by attention, over the plain "
-    "mean. `On own class` is the mean attention to rows of the query's class, in multiples of that "
-    "to all rows. `On own duplicate` is the attention to a row's duplicate in the lookup task. The "
-    "heads of an ensemble's members are counted one member after another. Layers count from 0, "
-    "those between attributes included. A model without heads has one: how much each stored row "
-    "counts for its prediction."
+    "distance of their features to the query row, averaged over the probed rows. `By training` is "
+    "nearness minus that of the initial network. Central rows are near to every query, so a head "
+    "that ignores the query has a positive nearness too. `Unrelated queries` is the correlation of "
+    "the same attention with nearness to other probed rows. A head is local if its nearness is "
+    f"above that by Wilcoxon's signed-rank test (p < {LEVEL}, one-sided) over the probed rows. "
+    "Reach is the mean squared distance weighted by attention, over the plain mean. Heads of an "
+    "ensemble's members are counted one member after another. Layers count from 0, those between "
+    "attributes included. A model without heads has one: how much each stored row counts for its "
+    "prediction."
 )
+CLASS_NOTE = (
+    "`On own class`: mean attention to rows of the query's class, in multiples of that to all rows."
+)
+DUPLICATE_NOTE = "`On own duplicate`: attention to a row's duplicate in the lookup task."
 NO_HEADS = "it has no attention between datapoints"
 CORRELATIONS = ("nearness", "typical", "untrained", "reach", "own_class", "partner")
 HEAD_COLUMNS = [*MODEL, "fold", "layer", "head", *CORRELATIONS, "looks_near"]
@@ -55,7 +56,8 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
     rows = [_row(model, heads, study) for model in by_model(study)]
     tidy = framed(rows, ("heads", "tested", "local", *CORRELATIONS, "best", "best_place"))
     title = "Attention between datapoints, all heads"
-    section = Section(title, _columns(tidy), (NOTE, *failure_notes(tidy)))
+    notes = (NOTE, CLASS_NOTE, DUPLICATE_NOTE, *failure_notes(tidy))
+    section = Section(title, _columns(tidy), notes)
     return Table(tidy, (section.without_empty(ON_CLASS, ON_DUPLICATE),))
 
 
@@ -136,11 +138,11 @@ def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
         nearest.append(cell)
     return {
         **model_columns(tidy),
-        "Heads": numbers(tidy["heads"], 0),
-        "Local": [_of_all(row) for row in tidy.to_dict("records")],
+        "By training": numbers(tidy["nearness"] - tidy["untrained"], 2, sign=True),
         "Nearness": numbers(tidy["nearness"], 2),
         "Unrelated queries": numbers(tidy["typical"], 2),
-        "Before training": numbers(tidy["untrained"], 2),
+        "Heads": numbers(tidy["heads"], 0),
+        "Local": [_of_all(row) for row in tidy.to_dict("records")],
         "Nearest head": nearest,
         "Reach": numbers(tidy["reach"], 2),
         ON_CLASS: numbers(tidy["own_class"], 2),

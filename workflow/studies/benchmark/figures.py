@@ -330,3 +330,15 @@ def _free_offset(
 
 def _better(metric: Metric) -> str:
     return "higher is better" if metric.higher_is_better else "lower is better"
+
+
+CAPTIONS = {
+    "curves": {
+        lambda study: "npt" in set(study["method"]): (
+            "The exact NPT's train loss counts masked cells of all columns."
+        ),
+        lambda study: "npt_compact" in set(study["method"]): (
+            "Compact NPT's validation loss is that of the averaged weights."
+        ),
+    }
+}

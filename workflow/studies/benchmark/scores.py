@@ -10,9 +10,9 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
 from workflow.planning.paths import run_key
-from workflow.report.cells import DASH, Cell, counted, emphasised, number, seconds
+from workflow.report.cells import DASH, Cell, counted, emphasised, followed_by, number, seconds
 from workflow.report.cost import cost
-from workflow.report.fold_tests import FEWEST_FOLDS, SIZES, fold_comparison
+from workflow.report.fold_tests import SIZES, fold_comparison
 from workflow.report.notes import failure_notes, unranked_notes
 from workflow.report.rank_tests import rank_matrix, refusal
 from workflow.report.ranks import FEWEST_RANKED, rank_methods
@@ -33,14 +33,14 @@ from workflow.studies.error_columns import texts, with_errors
 
 METHOD = ["method", "variant"]
 MOST_DIGITS = 5  # of a score
-RUNS = "runs"  # folder of the results
 ERROR_NOTE = "± is the standard error over folds."
-BEST_NOTE = (
-    "Bold: the best mean. Shaded, in plain text italic: not significantly different from it by "
+BEST_NOTE = "Bold: the best mean."
+TEST_NOTE = (
+    "Shaded, in plain text italic: not significantly different from it by "
     f"the corrected resampled t-test over folds (Nadeau and Bengio 2003) at the {100 * LEVEL:.0f} "
-    "% level, without a correction for the number of methods."
+    "% level, without a correction for the number of methods. Others differ significantly."
 )
-UNTESTED_NOTE = f"Bold: the best mean. With fewer than {FEWEST_FOLDS} folds there is no test."
+UNTESTED = "†"
 SEEDS_NOTE = "Metrics are averaged over seeds first."
 RANK_NOTE = "Mean rank: over the datasets, by these metrics."
 NO_TEST_NOTE = "Mean ranks are not tested: {}."
@@ -53,9 +53,10 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
     methods = _in_order(study, scoring)
     columns = {"Method": texts(method_titles(methods))}
     computed_here = _computed_here(study)
+    is_tested = bool(tidy["p_value"].notna().any())
     for dataset, part in tidy.groupby("dataset", sort=False):
         rows = methods[METHOD].merge(part, on=METHOD, how="left")
-        columns[_title(str(dataset), part)] = _cells(rows, computed_here)
+        columns[_title(str(dataset), part)] = _cells(rows, computed_here, marks=is_tested)
     ranks = rank_matrix(study, scoring)
     if len(ranks) >= FEWEST_RANKED:
         columns["Mean rank"] = [number(rank, 2) for rank in methods["mean_rank"]]
@@ -81,10 +82,7 @@ def _summaries(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
 
 
 def _with_ties(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
-    """Add `is_best`, and `p_value` and `is_told_apart` of the test against the best model.
-
-    `is_told_apart` is missing where there is no test.
-    """
+    """Add `is_best`, `p_value` of the test against the best model, and why it is `untested`."""
     folds = with_columns(fold_means(study), SIZES)
     frames = []
     for dataset, part in tidy.groupby("dataset", sort=False):
@@ -98,18 +96,18 @@ def _compared_with_best(part: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame
     metric = METRICS[part["metric"].iloc[0]]
     is_best = part["mean"].notna() & (part["rank"] == part["rank"].min())
     if not is_best.any():
-        return part.assign(is_best=False, p_value=np.nan, is_told_apart=None)
+        return part.assign(is_best=False, p_value=np.nan, untested="")
     best = part[is_best].iloc[0]
     reference = (best["method"], best["variant"])
     p_values = []
-    told_apart = []
+    untested = []
     for model in part[METHOD].itertuples(index=False, name=None):
         comparison = fold_comparison(folds, model, reference, f"test_{metric.name}")
-        p_value = comparison.get("p_value", np.nan)
-        p_values.append(p_value)
-        is_tested = not np.isnan(p_value)
-        told_apart.append(p_value < LEVEL if is_tested else None)
-    return part.assign(is_best=is_best, p_value=p_values, is_told_apart=told_apart)
+        p_values.append(comparison.get("p_value", np.nan))
+        untested.append(comparison["reason"])
+    is_compared = part["mean"].notna() & ~is_best
+    reasons = np.where(is_compared, untested, "")
+    return part.assign(is_best=is_best, p_value=p_values, untested=reasons)
 
 
 def _in_order(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
@@ -143,24 +141,24 @@ def _computed_here(study: pd.DataFrame) -> set[str]:
     return keys
 
 
-def _cells(rows: pd.DataFrame, computed_here: set[str]) -> list[Cell]:
-    """Scores on a dataset: the best in bold, those that are not told apart from it in italics.
+def _cells(rows: pd.DataFrame, computed_here: set[str], *, marks: bool) -> list[Cell]:
+    """Scores on a dataset: the best bold, those that do not differ italic, untested ones marked.
 
-    They lead to the rows and predictions that they are of.
+    Each has the key of its run.
     """
     cells = []
     means = _told_apart_by_digits(rows)
     for mean, row in zip(means, rows.to_dict("records"), strict=True):
-        told_apart = row["is_told_apart"]
-        is_tied = told_apart is not None and not told_apart
-        cell = emphasised(mean, row["is_best"], italic=is_tied)
+        cell = emphasised(mean, row["is_best"], italic=row["p_value"] >= LEVEL)
+        if marks and row["untested"]:
+            cell = followed_by(cell, f" {UNTESTED}")
         key = run_key(
             row["dataset"],
             row["method"],
             row["variant"],
         )
         if key in computed_here and not cell.is_missing:
-            cell = replace(cell, link=f"{RUNS}/{key}/")
+            cell = replace(cell, run_key=key)
         cells.append(cell)
     return cells
 
@@ -187,7 +185,13 @@ def _notes(
     ranks: pd.DataFrame,
 ) -> tuple[str, ...]:
     is_tested = tidy["p_value"].notna().any()
-    notes = [ERROR_NOTE, BEST_NOTE if is_tested else UNTESTED_NOTE]
+    reasons = "; ".join(filter(None, tidy["untested"].unique()))
+    notes = [ERROR_NOTE, BEST_NOTE]
+    if is_tested:
+        notes[-1] += f" {TEST_NOTE}"
+    if reasons:
+        sign = f"{UNTESTED} " if is_tested else ""
+        notes.append(f"{sign}Not tested: {reasons}.")
     if has_seeds(study):
         notes.append(SEEDS_NOTE)
     if len(ranks) >= FEWEST_RANKED:

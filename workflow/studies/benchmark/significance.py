@@ -54,11 +54,11 @@ FRIEDMAN_NOTE = (
 DIFFER = "Methods differ."
 NOT_REJECTED = "It is not rejected, so no two methods are shown to differ."
 FOLD_NOTE = (
-    "Mean difference of each method from {reference} on the same folds. Its standard error is "
-    "corrected for the rows that the training sets of the folds share (Nadeau and Bengio 2003: "
-    "the variance counts 1/folds + test rows/training rows). p is two-sided, of Student's t, after "
-    "Holm's correction for the comparisons of this table. Bold below {level}. The intervals are "
-    "not corrected for their number."
+    "Mean difference of each method from {reference} on the same folds. ± is the standard error "
+    "over folds. Interval and p allow for the rows that the training sets of the folds share "
+    "(Nadeau and Bengio 2003: the variance counts 1/folds + test rows/training rows). p is "
+    "two-sided, of Student's t, after Holm's correction for the comparisons of this table. Bold "
+    "below {level}. The intervals are not corrected for their number."
 )
 
 

@@ -21,9 +21,10 @@ from workflow.report.statistics import (
     tasks_of,
     with_columns,
 )
+from workflow.studies.benefit.effects import permuted_effects, twin_effects
 from workflow.studies.benefit.information import Information, sources_of
-from workflow.studies.benefit.losses import permuted_losses, twin_losses
 from workflow.studies.error_columns import model_columns, percents, texts
+from workflow.studies.errors import effect_cell
 
 COLUMNS = ("metric", "source", "fold", "test", "reads", "depends", "benefits")
 GROUP = "Each fold"
@@ -54,8 +55,8 @@ def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dic
     declared = methods().get(model.method)
     facts = model.facts()
     for source in sources_of(declared.twins if declared else {}):
-        depends = permuted_losses(model.rows, source, metric)
-        benefits = twin_losses(folds, facts, source, metric)
+        depends = permuted_effects(model.rows, source)
+        benefits = twin_effects(folds, facts, source)
         for row in model.rows.to_dict("records"):
             fold = row["fold"]
             yield {
@@ -86,10 +87,8 @@ def _section(metric: str, part: pd.DataFrame) -> Section:
         known.title: [number(value, metric_decimals(value)) for value in part["test"]],
         "Reads": percents(part["reads"]),
     }
-    digits = [metric_decimals(value) for value in part["test"]]
     for name in ("depends", "benefits"):
-        cells = []
-        for value, places in zip(part[name], digits, strict=True):
-            cells.append(number(value, places, sign=True))
-        columns[name.capitalize()] = cells
+        columns[name.capitalize()] = [
+            effect_cell(value, task) for value, task in zip(part[name], part["task"], strict=True)
+        ]
     return Section(f"{known.title} by fold", columns, (NOTE,), group=GROUP)

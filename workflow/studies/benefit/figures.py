@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import (
     NPT_COLOR,
@@ -14,8 +14,8 @@ from workflow.report.drawing import (
     fit_lines,
     heights,
     legend_below,
+    logarithmic,
     panels,
-    symmetric_logarithmic,
     zero_line,
 )
 from workflow.report.titles import dataset_title, method_title
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 # Name, label, color, marker and offset of what is drawn in a line.
 DEPENDS = ("depends", "depends: permuted", OTHER_COLOR, "o", 0.13)
 BENEFITS = ("benefits", "benefits: trained without", NPT_COLOR, "D", -0.13)
-LINEAR = 10  # percent; beyond it the axis is logarithmic
 
 
 def benefit(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Losses in percent of the base's test metric, a panel for each method with twins."""
+    """Effects as factors, a panel for each method with twins."""
     tidy = effects(study, scoring)
     tidy = tidy[tidy["twin"] != ""]
     names = list(dict.fromkeys(tidy["method"]))
@@ -51,29 +50,29 @@ def benefit(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 def _panel(axis: Axes, part: pd.DataFrame) -> None:
     labels = _labels(part)
-    scale = 100 / part["test"].abs()
     for name, label, color, marker, offset in (DEPENDS, BENEFITS):
         errors = part[f"{name}_error"].fillna(0)
+        factors = np.exp(part[name])
         axis.errorbar(
-            scale * part[name],
+            factors,
             [height + offset for height in heights(labels)],
-            xerr=scale * errors,
+            xerr=[factors * (1 - np.exp(-errors)), factors * (np.exp(errors) - 1)],
             fmt=marker,
             color=color,
             markersize=4,
             capsize=2,
             label=label,
         )
-    zero_line(axis)
-    symmetric_logarithmic(axis, LINEAR)
+    zero_line(axis, at=1)
+    logarithmic(axis.xaxis)
     axis.margins(x=0.15)
     axis.set_yticks(list(heights(labels)), labels)
     fit_lines(axis, labels)
     axis.grid(axis="y", visible=False)
-    names = dict.fromkeys(part["metric"])
-    metrics = [METRICS[name].title for name in names]
-    label = f"loss of test {' or '.join(metrics)}, %"
-    axis.set_xlabel(f"{label}\n(right is worse without)")
+    metrics = []
+    for task in dict.fromkeys(part["task"]):
+        metrics.append("× RMSE" if task == "regression" else "÷ probability of the true class")
+    axis.set_xlabel(f"{' or '.join(dict.fromkeys(metrics))}\n(right is worse without)")
 
 
 def _labels(part: pd.DataFrame) -> list[str]:

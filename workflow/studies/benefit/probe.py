@@ -15,34 +15,24 @@ def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
     """Facts of the corruption of all cells of the other rows, and of their labels alone.
 
     For each selection, and for the control with the identity permutation, `_moved` is the share
-    of the probed rows whose prediction moves by more than the threshold, and `_movement` the mean
-    absolute change. `test_` metrics are over all test rows, like those of the twins.
+    of the probed rows whose prediction moves by more than the threshold. `test_` metrics are over
+    all test rows, like those of the twins.
     """
     facts, arrays = corruption_probe(query)
     clean = arrays["clean"]
     for selection in query.options.selections:
         predictions = permuted_predictions(arrays, selection, query.options.permutations)
-        facts |= _movement(query, selection.name, clean, predictions)
+        facts[f"{selection.name}_moved"] = _moved(query, clean, predictions)
     is_control = np.isin(query.rows, arrays["control_rows"])
-    facts |= _movement(query, "control", clean[is_control], [arrays["control"]])
+    facts["control_moved"] = _moved(query, clean[is_control], [arrays["control"]])
     return {**facts, **query.test_scores()}, arrays
 
 
-def _movement(
-    query: ProbeQuery,
-    state: str,
-    clean: np.ndarray,
-    predictions: list[np.ndarray],
-) -> Facts:
-    """Share of moved predictions and mean movement, over rows and permutations."""
+def _moved(query: ProbeQuery, clean: np.ndarray, predictions: list[np.ndarray]) -> float:
+    """Share of moved predictions, over rows and permutations."""
     deviation = target_scale(query.table, query.split)
-    changes = []
+    shares = []
     for permuted in predictions:
-        of_permutation = movements(query.table.task, clean, permuted, deviation)
-        changes.append(of_permutation)
-    movement = np.stack(changes)
-    moved = movement > query.options.threshold
-    return {
-        f"{state}_moved": float(moved.mean()),
-        f"{state}_movement": float(movement.mean()),
-    }
+        movement = movements(query.table.task, clean, permuted, deviation)
+        shares.append((movement > query.options.threshold).mean())
+    return float(np.mean(shares))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from baselines import baselines, methods
+from baselines import methods
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import DASH, Cell, counted, emphasised, metric_decimals, number
-from workflow.report.fold_tests import FEWEST_FOLDS, needed_errors
+from workflow.report.cells import DASH, Cell, emphasised, followed_by, metric_decimals, number
+from workflow.report.fold_tests import fraction_tested
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
@@ -29,10 +28,12 @@ from workflow.report.statistics import (
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.benefit import BenefitOptions
 from workflow.studies.benefit.by_fold import by_fold
+from workflow.studies.benefit.effects import permuted_effects, summarised, twin_effects
 from workflow.studies.benefit.information import Information, sources_of
-from workflow.studies.benefit.losses import permuted_losses, summarised, twin_losses
+from workflow.studies.corruption.tables import with_changes
 from workflow.studies.error_columns import model_columns, numbers, percents, texts
-from workflow.studies.sentences import listed, value_range
+from workflow.studies.errors import effect_cell
+from workflow.studies.sentences import listed, power
 
 __all__ = ["benefit", "by_fold", "effects"]
 
@@ -52,11 +53,13 @@ COLUMNS = [
     "control",
     "depends",
     "depends_error",
+    "depends_worse",
     "depends_low",
     "depends_high",
     "depends_p_value",
     "benefits",
     "benefits_error",
+    "benefits_worse",
     "benefits_low",
     "benefits_high",
     "benefits_p_value",
@@ -66,13 +69,14 @@ COLUMNS = [
 READS_NOTE = (
     "`Reads` is the share of the probed test rows whose prediction moves by more than {:g} when "
     "the source is permuted, in standard deviations of the train targets or in total variation "
-    "distance of the class probabilities. `Movement` is the mean absolute change in these units. "
-    "`Control` is the movement under the identity permutation, for up to 20 rows of a fold."
+    "distance of the class probabilities. `Movement` is the root mean square of the change, or its "
+    "mean for classes. `Control` is what the identity permutation moves of up to 20 rows of a fold."
 )
 LOSS_NOTE = (
-    "`Depends` is the loss of the trained model when the source is permuted, on the probed test "
-    "rows. `Benefits` is the loss of a twin that is trained without the source, on all test rows "
-    "of the same folds. Positive is worse without the source. ± is the standard error over folds."
+    "`Depends` is the effect of permuting the source on the trained model, on the probed test "
+    "rows. `Benefits` is that of training a twin without the source, on all test rows of the same "
+    "folds. Of RMSE it is the geometric mean over folds of the ratio, of classes the mean increase "
+    "of the NLL in nats per row. Then come the folds that are worse without the source."
 )
 PERMUTATIONS_NOTE = "`Reads`, `Movement` and `Depends` are means over {} permutations of each row."
 TEST_NOTE = (
@@ -96,7 +100,7 @@ def benefit(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     """What each base model reads, depends on and benefits from, with the tests over folds."""
-    folds = with_columns(fold_means(study), ["train_rows", "test_rows"])
+    folds = fold_means(study)
     rows: list[dict[str, Any]] = []
     for task in tasks_of(study):
         metric = scoring.metrics[task]
@@ -110,12 +114,12 @@ def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dic
     """A row for each source of information."""
     declared = methods().get(model.method)
     twins = declared.twins if declared else {}
-    base = with_columns(model.rows, [f"test_{metric}", "control_movement"])
-    fraction = float((base["test_rows"] / base["train_rows"]).mean())
+    base = with_columns(model.rows, [f"test_{metric}"])
+    fraction = fraction_tested(base)
     for source in sources_of(twins):
         facts = model.facts()
-        depends = permuted_losses(base, source, metric)
-        benefits = twin_losses(folds, facts, source, metric)
+        depends = permuted_effects(base, source)
+        benefits = twin_effects(folds, facts, source)
         yield {
             **facts,
             "metric": metric,
@@ -134,12 +138,12 @@ def _movements(base: pd.DataFrame, source: Information) -> dict[str, float]:
     """Means over folds; NaN for a source that is in the row itself."""
     if source.permuted is None:
         return {}
-    name = source.permuted.name
-    columns = with_columns(base, [f"{name}_moved", f"{name}_movement"])
+    moved = f"{source.permuted.name}_moved"
+    columns = with_columns(with_changes(base, source.permuted), [moved, "control_moved"])
     return {
-        "reads": columns[f"{name}_moved"].mean(),
-        "movement": columns[f"{name}_movement"].mean(),
-        "control": columns["control_movement"].mean(),
+        "reads": columns[moved].mean(),
+        "movement": columns["movement"].mean(),
+        "control": columns["control_moved"].mean(),
     }
 
 
@@ -164,21 +168,20 @@ def _section(metric: str, part: pd.DataFrame) -> Section:
         known.title: [number(value, metric_decimals(value)) for value in part["test"]],
         "Reads": percents(part["reads"]),
         "Movement": numbers(part["movement"], 3),
-        "Control": numbers(part["control"], 3),
-        "Depends": _losses(part, "depends"),
-        "Benefits": _losses(part, "benefits"),
+        "Control": percents(part["control"]),
+        "Depends": _effects(part, "depends"),
+        "Benefits": _effects(part, "benefits"),
     }
-    change = "Loss" if known.higher_is_better else "Increase"
-    title = f"{change} of test {known.title} without each source of information (+ is worse)"
+    title = f"Test {known.title}, and what it costs to be without each source of information"
     return Section(title, columns, _reasons(part))
 
 
-def _losses(part: pd.DataFrame, name: str) -> list[Cell]:
-    """Losses in units of the metric, bold where they differ from zero."""
+def _effects(part: pd.DataFrame, name: str) -> list[Cell]:
+    """Effects and the number of worse folds, bold where the mean differs from zero."""
     cells = []
     for row in part.to_dict("records"):
-        error = row[f"{name}_error"]
-        cell = number(row[name], metric_decimals(row["test"]), error=error, sign=True)
+        cell = effect_cell(row[name], row["task"])
+        cell = followed_by(cell, f" ({row[f'{name}_worse']} of {row['folds']})")
         cells.append(emphasised(cell, row[f"{name}_p_value"] < LEVEL))
     return cells
 
@@ -205,26 +208,6 @@ def _notes(study: pd.DataFrame, tidy: pd.DataFrame) -> list[str]:
 
 
 def _without_twin(tidy: pd.DataFrame) -> list[str]:
-    """Titles of the methods that keep train rows and declare no twin."""
-    titles = []
-    for name in tidy["method"].drop_duplicates():
-        baseline = baselines().get(name)
-        if baseline is not None and baseline.keeps_train_rows and not baseline.twins:
-            titles.append(baseline.title)
-    return titles
-
-
-def power(tidy: pd.DataFrame) -> list[str]:
-    """For each number of folds, how far from zero a mean has to be."""
-    sentences = []
-    for folds, part in tidy[tidy["reason"] == ""].groupby("folds"):
-        needed = part["test_fraction"].map(partial(needed_errors, int(folds)))  # type: ignore[arg-type]
-        shown = counted(int(folds), "fold")  # type: ignore[arg-type]
-        if needed.isna().all():
-            sentences.append(f"{shown}: too few for a test, at least {FEWEST_FOLDS} are needed.")
-            continue
-        sentences.append(
-            f"With {shown}, an effect is significant only beyond {value_range(needed, 1)} standard "
-            "errors. A smaller one is neither shown nor excluded."
-        )
-    return sentences
+    """Titles of the methods that predict from other rows alone."""
+    declared = [methods().get(name) for name in tidy["method"].drop_duplicates()]
+    return [method.title for method in declared if method and method.dependence == "certain"]

@@ -6,16 +6,16 @@ import pandas as pd
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import formatted
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.context.tables import AT_PREDICTION, IN_TRAINING, errors
+from workflow.studies.errors import effect_text
 from workflow.studies.sentences import NOT_PROBED
 
 SHOWN = 0.1  # share that the sentence is about
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """By what the error of each model is multiplied with about a tenth of the train rows."""
+    """The effect on each model of having about a tenth of the train rows."""
     means = errors(study)
     if means.empty:
         return NOT_PROBED
@@ -25,15 +25,15 @@ def finding(study: pd.DataFrame, scoring: Scoring) -> str:
         ratios = []
         for dataset, part in of_method.groupby("dataset", sort=False):
             title = dataset_title(str(dataset))
-            in_training = _ratio(part, IN_TRAINING, share)
+            in_training = _effect(part, IN_TRAINING, share)
             trained = f", trained on them {in_training}" if in_training else ""
-            at_prediction = _ratio(part, AT_PREDICTION, share) or "–"
+            at_prediction = _effect(part, AT_PREDICTION, share) or "–"
             ratios.append(f"{title} {at_prediction}{trained}")
         title = method_title(str(method), BASE)
         clauses.append(f"{title} ({'; '.join(ratios)})")
     return (
         f"With {100 * share:g} % of the train rows at prediction, and of models trained on these "
-        f"alone, the error is a multiple of that with all: {', '.join(clauses)}."
+        f"alone, RMSE is a multiple of that with all, or NLL higher by: {', '.join(clauses)}."
     )
 
 
@@ -45,10 +45,10 @@ def _shown(means: pd.DataFrame) -> float:
     return float(shares.loc[(shares - SHOWN).abs().idxmin()])
 
 
-def _ratio(part: pd.DataFrame, where: str, share: float) -> str:
-    """Error at a share over that with all rows, of the same test rows; empty if there is none."""
-    intact = part.loc[(part["where"] == where) & (part["share"] == 1), "error"]
-    reduced = part.loc[(part["where"] == where) & (part["share"] == share), "error"]
-    if reduced.empty or not intact.iloc[0]:
+def _effect(part: pd.DataFrame, where: str, share: float) -> str:
+    """Effect of a share; empty if there is none."""
+    reduced = part[(part["where"] == where) & (part["share"] == share)].dropna(subset="effect")
+    if reduced.empty:
         return ""
-    return formatted(float(reduced.iloc[0] / intact.iloc[0]), 2)
+    row = reduced.iloc[0]
+    return effect_text(row["effect"], row["task"])

@@ -18,7 +18,7 @@ from workflow.report.statistics import by_model, fold_means, of_model, standard_
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.context import ContextOptions
 from workflow.studies.error_columns import columns_of
-from workflow.studies.errors import error_of
+from workflow.studies.errors import effect, error_of, loss_of
 
 AT_PREDICTION = "at prediction"
 IN_TRAINING = "in training"
@@ -54,8 +54,9 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Table:
 def errors(study: pd.DataFrame) -> pd.DataFrame:
     """Mean error over folds, with its standard error, for each model, share and way.
 
-    `constant` is the error of a constant prediction, `rows` the mean number of rows. A model with
-    a failed fold has no row.
+    `effect` is the mean difference from the loss with all rows, of the same test rows. `constant`
+    is the error of a constant prediction, `rows` the mean number of rows. A model with a failed
+    fold has no row.
     """
     rows: list[dict[str, Any]] = []
     folds = fold_means(study)
@@ -69,13 +70,17 @@ def errors(study: pd.DataFrame) -> pd.DataFrame:
         rows += probed
         shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
         rows += _in_training(folds, facts, shares)
-    frame = pd.DataFrame(rows, columns=[*ERROR, "fold", "rows", "error", "constant"])
+    frame = pd.DataFrame(rows, columns=[*ERROR, "fold", "rows", "error", "loss", "constant"])
     by_fold = frame.groupby([*ERROR, "fold"], sort=False).mean().reset_index()
+    with_all = by_fold["loss"].where(by_fold["share"] == 1)
+    keys = [by_fold[name] for name in (*ERROR[:-1], "fold")]
+    by_fold["effect"] = effect(with_all.groupby(keys).transform("first"), by_fold["loss"])
     groups = by_fold.groupby(ERROR, sort=False)
     means = groups.agg(
         rows=("rows", "mean"),
         error=("error", "mean"),
         standard_error=("error", standard_error),
+        effect=("effect", "mean"),
         constant=("constant", "mean"),
         folds=("error", "size"),
     )
@@ -93,6 +98,7 @@ def _at_prediction(row: Mapping[Any, Any], facts: Mapping[str, Any]) -> Iterator
             "fold": row["fold"],
             "rows": scores["rows"],
             "error": error_of(scores, facts["task"]),
+            "loss": loss_of(scores, facts["task"]),
             "constant": error_of(row, facts["task"], prefix="constant_"),
         }
 
@@ -109,25 +115,24 @@ def _in_training(
         if set(part["status"]) != {"ok"}:
             continue
         for row in part.to_dict("records"):
-            error = _test_error(row, facts["task"])
+            scores = _test_scores(row, facts["task"])
             yield {
                 **facts,
                 "where": IN_TRAINING,
                 "share": share,
                 "fold": row["fold"],
                 "rows": row["train_rows"],
-                "error": error,
+                "error": error_of(scores, facts["task"]),
+                "loss": loss_of(scores, facts["task"]),
                 "constant": float("nan"),
             }
 
 
-def _test_error(row: Mapping[Any, Any], task: Task) -> float:
-    """Error over all test rows; older probes of all test rows have it as that of all train rows."""
+def _test_scores(row: Mapping[Any, Any], task: Task) -> dict[str, float]:
+    """Metrics over all test rows; older probes of these have them as those of all train rows."""
     if pd.notna(row.get("test_rmse" if task == "regression" else "test_accuracy")):
-        return error_of(row, task, prefix="test_")
-    contexts = json.loads(row["contexts"])
-    with_all_rows = {name: values[0] for name, values in contexts.items()}
-    return error_of(with_all_rows, task)
+        return {str(name).removeprefix("test_"): value for name, value in row.items()}
+    return {name: values[0] for name, values in json.loads(row["contexts"]).items()}
 
 
 def _cells(part: pd.DataFrame) -> dict[str, Cell]:

@@ -1,23 +1,26 @@
-"""Figure of the change of test performance under corruption."""
+"""Figure of the effect on test performance under corruption."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import (
     fit_lines,
     heights,
+    logarithmic,
     points,
     stacked,
-    symmetric_logarithmic,
     zero_line,
 )
 from workflow.report.statistics import fold_means, of_model
 from workflow.report.titles import NPTS, dataset_title, method_titles
+from workflow.studies.corruption import CorruptionOptions
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import corruption as corruption_table
 from workflow.studies.corruption.tables import with_changes
@@ -27,11 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-LINEAR = 10  # percent up to which the axis of the RMSE is linear
-
-
 def corruption(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Change of every dataset and selection, in panels for classification and regression.
+    """Effect for every dataset and selection, in panels for classification and regression.
 
     They stand below each other, so that they fit a phone and a column beside a table.
     """
@@ -54,43 +54,43 @@ def _panel(axis: Axes, part: pd.DataFrame, study: pd.DataFrame) -> None:
         _folds(axis, row, height, study)
     methods = zip(labels, part["method"], strict=True)
     npts = {label: method for label, method in methods if method in NPTS}
-    points(
-        axis,
-        labels,
-        part["change"],
-        part["standard_error"],
-        npts=npts,
-    )
-    zero_line(axis)
+    points(axis, labels, _scaled(part, part["effect"]), part["effect"] * np.nan, npts=npts)
     if part["task"].iloc[0] == "regression":
-        # Changes span decades: near zero the axis is linear.
-        symmetric_logarithmic(axis, LINEAR)
-        axis.set(title="Increase of RMSE", xlabel="percent (→ worse)")
+        zero_line(axis, at=1)
+        logarithmic(axis.xaxis)
+        axis.set(title="RMSE", xlabel="× (→ worse)")
     else:
-        axis.set(title="Change of accuracy", xlabel="points (← worse)")
+        zero_line(axis)
+        axis.set(title="Increase of NLL", xlabel="nats per row (→ worse)")
     fit_lines(axis, labels)
 
 
 def _folds(axis: Axes, row: Mapping[Any, Any], height: int, study: pd.DataFrame) -> None:
-    """A tick for each fold, on the band of the interval."""
+    """A tick for each fold, on the band of the interval of an RMSE."""
     folds = fold_means(with_changes(study, _selection(row)))
-    changes = of_model(folds, row)["change"]
+    part = of_model(folds, row)
     axis.plot(
-        changes,
-        [height] * len(changes),
+        _scaled(part, part["effect"]),
+        [height] * len(part),
         "|",
         color="0.6",
         markersize=6,
         zorder=1,
     )
-    axis.plot(
-        [row["low"], row["high"]],
-        [height, height],
-        color="0.85",
-        linewidth=5,
-        solid_capstyle="butt",
-        zorder=0,
-    )
+    if row["task"] == "regression":
+        axis.plot(
+            np.exp([row["low"], row["high"]]),
+            [height, height],
+            color="0.85",
+            linewidth=5,
+            solid_capstyle="butt",
+            zorder=0,
+        )
+
+
+def _scaled(part: pd.DataFrame, effects: pd.Series) -> pd.Series:
+    """Effects as they are drawn: ratios of RMSE, or differences of NLL."""
+    return effects.map(math.exp) if part["task"].iloc[0] == "regression" else effects
 
 
 def _selection(row: Mapping[Any, Any]) -> Selection:
@@ -108,3 +108,10 @@ def _labels(part: pd.DataFrame) -> list[str]:
         return labels
     pairs = zip(labels, selections, strict=True)
     return [f"{label}: {selection.columns}, {selection.rows}" for label, selection in pairs]
+
+
+def _has_selections(study: pd.DataFrame) -> bool:
+    return CorruptionOptions.of(study).selections != [EVERYTHING]
+
+
+CAPTIONS = {"corruption": {_has_selections: "A label names the columns and rows that are."}}

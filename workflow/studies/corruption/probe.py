@@ -7,7 +7,7 @@ import numpy as np
 from npt.perturbation import Perturbation
 from workflow.studies.corruption.changes import bootstrap, flipped, shift
 from workflow.studies.corruption.selection import Selection
-from workflow.studies.query import ProbeQuery, drawn, rounded
+from workflow.studies.query import ProbeQuery, drawn, rounded, target_scale
 from workflow.studies.study_kind import Facts
 
 CONTROL_ROWS = 20
@@ -17,10 +17,13 @@ Arrays = dict[str, np.ndarray]
 def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
     """Scores with the other rows intact, with each selection of cells permuted, and of a control.
 
-    The control is the same procedure with the identity permutation, for up to 20 rows.
+    The control is the same procedure with the identity permutation, for up to 20 rows. `_shift`
+    is in the units of the target, or a total variation distance. `target_deviation` is the
+    standard deviation of the train targets.
     """
     clean = query.model.predict(query.rows).values
     facts = _named("clean", query.score(clean))
+    facts["target_deviation"] = target_scale(query.table, query.split)
     arrays = {"clean": clean}
     for selection in query.options.selections:
         corrupted = _corrupted(query, selection)

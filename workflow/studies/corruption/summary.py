@@ -1,208 +1,140 @@
-"""Results of a corruption study in sentences."""
+"""Results of a corruption study in sentences, and its controls."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
+from baselines import methods
 from workflow.config.scoring import Scoring
-from workflow.report.cells import counted, formatted
-from workflow.report.fold_tests import FEWEST_FOLDS, needed_errors
-from workflow.report.statistics import INTERVAL
-from workflow.report.titles import NPTS, dataset_title
+from workflow.report.cells import formatted
+from workflow.report.titles import NPTS, TOO_SHORT, dataset_title, is_too_short
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.corruption.tables import corruption
-from workflow.studies.sentences import MODEL, NOT_PROBED, by_model, listed, per_method, value_range
+from workflow.studies.errors import effect_text
+from workflow.studies.sentences import (
+    NOT_PROBED,
+    by_model,
+    effects_in_words,
+    extents,
+    listed,
+    per_method,
+    power,
+    title_of,
+    value_range,
+)
 from workflow.studies.study_kind import Card
 
-MEANING = "A change near zero means no detected effect on the score, even where predictions change."
-READS = "Do predictions read other rows?"
+MEANING = "An effect near zero means none on the score, even where predictions change."
+READS = "Do predictions depend on other rows?"
 DEPENDS = "Do scores depend on other rows?"
-LITTLE, CLEAR = 1.0, 10.0  # percent of a model's RMSE by which its predictions move
-SELECTION = ["permuted_columns", "permuted_rows"]
+NO_VERDICT = "No verdict, since a control failed: {}"
+CONTROL_ROUNDING = 1e-4  # effect of the identity permutation that single precision may cause
 
 
 def finding(study: pd.DataFrame, scoring: Scoring) -> str:
-    """How far predictions of every NPT move, and the changes of its scores."""
+    """How far predictions of every NPT move, and the effects on its scores."""
     tidy = corruption(study, scoring).tidy
-    is_npt = tidy["method"].isin(NPTS)
-    of_npts = tidy[is_npt & tidy["change"].notna()]
+    of_npts = tidy[tidy["method"].isin(NPTS) & tidy["effect"].notna()]
     if of_npts.empty:
         return NOT_PROBED
     sentences: list[str] = []
     for title, rows in by_model(of_npts):
-        changes = [_change(row) for row in rows.to_dict("records")]
-        subject = _subject(rows)
-        sentences.append(f"{subject}, change of the scores of {title}: {', '.join(changes)}.")
-    sentences.append(MEANING)
-    return " ".join(sentences)
+        effects = []
+        for row in rows.to_dict("records"):
+            metric = "RMSE" if row["task"] == "regression" else "NLL"
+            selection = Selection(row["permuted_columns"], row["permuted_rows"])
+            cells = "" if selection == EVERYTHING else f" ({selection.title})"
+            size = effect_text(row["effect"], row["task"])
+            moved = ""
+            if pd.notna(row["movement"]):
+                moved = f" (predictions move by {formatted(row['movement'], 2)})"
+            effects.append(f"{dataset_title(row['dataset'])}{cells} {metric} {size}{moved}")
+        sentences.append(f"{_subject(rows)}, effect on {title}: {', '.join(effects)}.")
+    return " ".join([*sentences, MEANING])
 
 
 def cards(study: pd.DataFrame, scoring: Scoring) -> list[Card]:
-    """Whether predictions read other rows, and whether scores depend on them."""
+    """Whether predictions depend on other rows, and whether scores do.
+
+    There is no verdict where a control fails.
+    """
+    tidy = corruption(study, scoring).tidy
+    failures = list(failed_controls(tidy))
+    refusal = NO_VERDICT.format(listed(failures)) if failures else ""
     made = []
-    moved = _movements(study, scoring)
-    if moved:
-        made.append(Card(READS, *moved))
-    evidence = headline(study, scoring)
-    if evidence:
-        made.append(Card(DEPENDS, _verdict(study, scoring), evidence))
+    moved = tidy[tidy["movement"].notna()]
+    if len(moved):
+        sizes = {}
+        verdicts = []
+        for title, rows in by_model(moved):
+            movement = rows["movement"]
+            sizes[rows["method"].iloc[0], rows["variant"].iloc[0]] = value_range(movement, 2)
+            if rows["method"].iloc[0] in NPTS:
+                verdicts.append(f"{title}: {extents(movement)}")
+        evidence = (
+            f"{_subject(moved)}, change of predictions in standard deviations of the train targets "
+            f"or in total variation distance: {per_method(sizes)}."
+        )
+        made.append(Card(READS, refusal or "; ".join(verdicts), evidence))
+    known = strongest(tidy[tidy["effect"].notna()])
+    if len(known):
+        clauses = []
+        verdicts = []
+        for title, rows in by_model(known):
+            clause = effects_in_words(rows)
+            method, variant = rows[["method", "variant"]].iloc[0]
+            is_npt = method in NPTS
+            if is_npt:
+                words = extents(rows["effect"])
+                if is_too_short(study, method, variant):
+                    words = TOO_SHORT
+                verdicts.append(f"{title}: {words} ({clause})")
+            if refusal or not is_npt:
+                clauses.append(f"{title} {clause}")
+        shown = [f"{_subject(known)}: {'; '.join(clauses)}."] if clauses else []
+        evidence = " ".join([*shown, *power(known)])
+        made.append(Card(DEPENDS, refusal or "; ".join(verdicts), evidence))
     return made
 
 
-def _movements(study: pd.DataFrame, scoring: Scoring) -> tuple[str, str] | None:
-    """How far predictions move: of the NPTs in a few words, and of each model in numbers."""
-    tidy = corruption(study, scoring).tidy
-    tidy = tidy[tidy["movement"].notna() & (tidy["task"] == "regression")]
-    if tidy.empty:
-        return None
-    clauses = {}
-    verdicts = []
-    for title, rows in by_model(tidy):
-        names = (rows["method"].iloc[0], rows["variant"].iloc[0])
-        movement = rows["movement"]
-        clauses[names] = f"{value_range(movement)} %"
-        if names[0] in NPTS:
-            verdicts.append(f"{title}: {_extents(movement)}")
-    evidence = (
-        f"{_subject(tidy)}, root mean square change of predictions in percent of the model's own "
-        f"RMSE: {per_method(clauses)}."
-    )
-    return "; ".join(verdicts), evidence
+def strongest(tidy: pd.DataFrame) -> pd.DataFrame:
+    """A row for each model and dataset: of all cells, or of those with the largest effect.
 
-
-def _extents(movement: pd.Series) -> str:
-    """Movements on all datasets in a word, or in two."""
-    least = _extent(movement.min())
-    most = _extent(movement.max())
-    return most if least == most else f"{least} to {most}"
-
-
-def _extent(percent: float) -> str:
-    """A movement in a word."""
-    if percent < LITTLE:
-        return "hardly"
-    return "strongly" if percent > CLEAR else "slightly"
-
-
-def headline(study: pd.DataFrame, scoring: Scoring) -> str:
-    """On how many datasets each method is worse: over its folds, and over its test rows."""
-    tidy = corruption(study, scoring).tidy
-    is_tested = tidy["change"].notna() & (tidy["folds"] >= FEWEST_FOLDS)
-    clauses = _clauses(tidy[is_tested], _is_worse_over_folds(tidy)[is_tested])
-    sentences = []
-    if clauses:
-        sentence = (
-            f"{_subject(tidy)}, datasets with worse scores by the corrected t-test over folds"
-        )
-        sentences.append(f"{sentence}: {per_method(clauses)}.")
-    has_interval = tidy["high"].notna()
-    clauses = _clauses(tidy[has_interval], _is_worse_over_rows(tidy)[has_interval])
-    if clauses:
-        sentence = f"By the whole {INTERVAL} over test rows, of these models alone"
-        sentences.append(f"{sentence}: {per_method(clauses)}.")
-    return " ".join(sentences)
-
-
-def _is_worse_over_folds(tidy: pd.DataFrame) -> pd.Series:
-    """Where a mean loss differs from zero by the corrected resampled t-test."""
-    is_regression = tidy["task"] == "regression"
-    loss = tidy["change"].where(is_regression, -tidy["change"])
-    needed = []
-    for folds, fraction in zip(
-        tidy["folds"],
-        tidy["test_fraction"],
-        strict=True,
-    ):
-        needed.append(needed_errors(folds, fraction))
-    return loss > np.array(needed, dtype=float) * tidy["standard_error"]
-
-
-def _is_worse_over_rows(tidy: pd.DataFrame) -> pd.Series:
-    """Where the whole interval over test rows is worse than zero."""
-    is_regression = tidy["task"] == "regression"
-    return (tidy["low"] > 0).where(is_regression, tidy["high"] < 0)
-
-
-def _verdict(study: pd.DataFrame, scoring: Scoring) -> str:
-    """On how many datasets each NPT is significantly worse; with few folds, by the interval."""
-    tidy = corruption(study, scoring).tidy
-    is_tested = tidy["folds"] >= FEWEST_FOLDS
-    is_known = tidy["change"].notna() & (is_tested | tidy["high"].notna())
-    is_npt = tidy["method"].isin(NPTS)
-    is_worse = _is_worse_over_folds(tidy).where(is_tested, _is_worse_over_rows(tidy))
-    tidy = tidy.assign(is_worse=is_worse)[is_known & is_npt]
-    verdicts = []
-    for title, rows in by_model(tidy):
-        of_datasets = rows.groupby("dataset")["is_worse"].any()
-        count = f"{of_datasets.sum()} of {counted(len(of_datasets), 'dataset')}"
-        verdicts.append(f"{title}: on {count}")
-    return "; ".join(verdicts)
-
-
-def _change(row: Mapping[Any, Any]) -> str:
-    """Dataset, change and unit, and how far predictions move."""
-    name = dataset_title(row["dataset"])
-    if _selection(row) != EVERYTHING:
-        name += f" ({_selection(row).title})"
-    if row["task"] == "regression":
-        clause = f"{name} RMSE {_with_error(row)} %"
-        moved = "root mean square change of predictions {} % of the RMSE"
-    else:
-        clause = f"{name} accuracy {_with_error(row)} points"
-        moved = "mean total variation distance of predictions {} %"
-    if pd.isna(row["movement"]):
-        return clause
-    movement = moved.format(formatted(row["movement"], 0))
-    return f"{clause} ({movement})"
-
-
-def _clauses(tidy: pd.DataFrame, is_worse: pd.Series) -> dict[Any, str]:
-    """Counts of datasets by method and variant, each with the selections that have it.
-
-    Of several selections, those without an effect are left out.
+    Labels of other rows are a part of other rows, and no further case.
     """
-    clauses = {}
-    for names, models in tidy.groupby(MODEL, sort=False):
-        selections: dict[str, list[str]] = {}
-        for columns_and_rows, part in models.groupby(SELECTION, sort=False):
-            worse = int(is_worse[part.index].sum())
-            count = f"{worse} of {len(part)}"
-            selection = Selection(*columns_and_rows)  # type: ignore[misc]
-            if worse or selection == EVERYTHING:
-                selections.setdefault(count, []).append(selection.title)
-        counts = [_with_titles(*item) for item in selections.items()]
-        clauses[names] = listed(counts) if counts else "in no case"
-    return clauses
+    is_everything = (tidy["permuted_columns"] == "all") & (tidy["permuted_rows"] == "all")
+    order = tidy.assign(is_everything=is_everything).sort_values(
+        ["is_everything", "effect"], ascending=False, kind="stable"
+    )
+    kept = order.drop_duplicates(["dataset", "method", "variant"]).index
+    return tidy.loc[tidy.index.isin(kept)]
 
 
-def _with_titles(count: str, titles: list[str]) -> str:
-    """A count with its selections in brackets, unless that is all cells."""
-    if titles == [EVERYTHING.title]:
-        return count
-    return f"{count} ({', '.join(titles)})"
+def failed_controls(tidy: pd.DataFrame) -> Iterator[str]:
+    """Controls that fail, each with what they show.
 
-
-def _selection(row: Mapping[Any, Any]) -> Selection:
-    return Selection(row["permuted_columns"], row["permuted_rows"])
+    Permuting all cells has to cost a method that predicts from other rows alone in every fold. It
+    may cost one that predicts each row by itself nothing, nor may the identity permutation cost
+    anybody.
+    """
+    for row in tidy.to_dict("records"):
+        if row["control"] > CONTROL_ROUNDING:
+            yield f"{title_of(row)} changes under the identity permutation"
+        selection = Selection(row["permuted_columns"], row["permuted_rows"])
+        declared = methods().get(row["method"])
+        if declared is None or selection != EVERYTHING or pd.isna(row["effect"]):
+            continue
+        size = effect_text(row["effect"], row["task"])
+        if declared.dependence == "certain" and row["worse_folds"] < row["folds"]:
+            count = f"{row['worse_folds']} of {row['folds']} folds"
+            yield f"{title_of(row)} predicts from other rows alone and is worse in {count} ({size})"
+        if declared.dependence == "none" and row["largest_effect"] > CONTROL_ROUNDING:
+            yield f"{title_of(row)} predicts each row by itself and changes ({size})"
 
 
 def _subject(tidy: pd.DataFrame) -> str:
-    selections = {_selection(row) for row in tidy.to_dict("records")}
-    if selections == {EVERYTHING}:
-        return "Corrupting all other rows"
-    return "Corrupting some cells of other rows"
-
-
-def _with_error(row: Mapping[Any, Any]) -> str:
-    """The change with its standard error, or else with its interval."""
-    shown = formatted(row["change"], 1, sign=True)
-    if pd.notna(row["standard_error"]):
-        return f"{shown} ± {row['standard_error']:.1f}"
-    if pd.notna(row["low"]):
-        ends = [formatted(row[end], 1) for end in ("low", "high")]
-        return f"{shown} ({INTERVAL} {' to '.join(ends)})"
-    return shown
+    is_everything = (tidy["permuted_columns"] == "all") & (tidy["permuted_rows"] == "all")
+    cells = "all" if is_everything.all() else "some cells of"
+    return f"Corrupting {cells} other rows"

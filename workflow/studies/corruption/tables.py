@@ -1,15 +1,17 @@
-"""Change of test performance when other rows are corrupted (paper Table 2)."""
+"""Effect on test performance when other rows are corrupted (paper Table 2)."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, interval
+from workflow.report.cells import DASH, MISSING, Cell, interval, p_value
+from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
@@ -34,52 +36,65 @@ from workflow.studies.corruption.changes import SAMPLES, change, increase
 from workflow.studies.corruption.paper import published_change
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
+from workflow.studies.errors import effect, effect_cell, effect_interval, losses
+from workflow.studies.sentences import listed, power, title_of
 
-NOTE = (
-    "Every column of all other rows is permuted, each by its own permutation. The control is the "
-    "same procedure with the identity permutation, for up to 20 rows of a fold."
-)
+NOTE = "Every column of all other rows is permuted, each by its own permutation."
 SELECTION_NOTE = (
     "The named columns of the named rows are permuted, each by its own permutation. All other "
-    "cells are intact. The rows of a baseline are its train rows. The control is the same "
-    "procedure with the identity permutation, for up to 20 rows of a fold."
+    "cells are intact. The rows of a baseline are its train rows."
 )
 ENCODINGS_NOTE = (
     "With an encoder ({}), the features of other images' encodings are permuted, not their pixels."
 )
-MOVEMENT = "Predictions move, %"
+MOVEMENT = "Predictions move"
 MOVEMENT_NOTES = {
-    True: "`Predictions move` is the root mean square of the differences, in percent of the RMSE "
-    "with the other rows intact.",
+    True: "`Predictions move` is the root mean square of the differences, in standard deviations "
+    "of the train targets.",
     False: "`Predictions move` is the mean total variation distance of the class probabilities, "
     "`flipped` the share of rows whose most probable class changes.",
 }
+EFFECT_NOTES = {
+    True: "`Ratio` is the geometric mean over folds of corrupted over clean RMSE.",
+    False: "`NLL` is the mean increase of the negative log-likelihood, in nats per row. A loss of "
+    "accuracy is negative.",
+}
+TEST_NOTE = (
+    f"The {INTERVAL} and p are those of the corrected resampled t-test (Nadeau and Bengio 2003) "
+    "over folds, of the logarithm of the ratio or of the NLL."
+)
+CONTROL_NOTE = (
+    "The identity permutation, for up to 20 rows of a fold, is the control: its largest effect on "
+    "a logarithm of RMSE, or an NLL, is {:.0e}."
+)
+UNTESTED_NOTE = "{} Without p, {}: {}."
 FLIPPED = "Flipped, %"
-NLLS = ("Clean NLL", "Corrupted NLL")
+ROWS_INTERVAL = f"{INTERVAL} over test rows"
 PAPER = "As in the paper's Table 2"
 PAPER_NOTE = (
     "The paper's numbers are of NPTs at full size, on the small datasets of the variants that mask "
     "targets. In its Table 2, a rise of RMSE is negative."
 )
 INTERVAL_NOTE = (
-    f"The interval is a paired bootstrap with {SAMPLES:,} samples of the probed rows, drawn "
-    "within each fold. It shows the uncertainty from the choice of test rows for these trained "
-    "models, and not that of another training."
+    f"The interval over test rows is a paired bootstrap with {SAMPLES:,} samples of the probed "
+    "rows, drawn within each fold, of the ratio or of the accuracy. It shows the uncertainty from "
+    "the choice of test rows for these trained models, and not that of another training."
 )
 DEVIATION = "Over permutations"
 DEVIATION_NOTE = (
     "Corrupted scores are means over {} permutations for each row. `Over permutations` is the "
-    "standard deviation of a fold's change over them, pooled over folds."
+    "standard deviation of a fold's ratio or NLL over them, pooled over folds."
 )
-ACCURACY_TITLE = "Change of accuracy when {} other rows are corrupted, in points (− is worse)"
-RMSE_TITLE = "Increase of RMSE when {} other rows are corrupted, in percent (+ is worse)"
-
-
+CLASSES_TITLE = "Classes: what corrupting {} other rows costs"
+RMSE_TITLE = "RMSE: what corrupting {} other rows costs"
 OPTIONAL = (
     MOVEMENT,
     FLIPPED,
-    *NLLS,
+    "Clean NLL",
+    "NLL",
     INTERVAL,
+    "p",
+    ROWS_INTERVAL,
     DEVIATION,
     PAPER,
     DIFFERENCE,
@@ -87,16 +102,16 @@ OPTIONAL = (
 
 
 def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """How far predictions move, and the change of accuracy or RMSE (paper Table 2).
+    """How far predictions move, and the effect on RMSE, or on NLL and accuracy (paper Table 2).
 
     There is a row for each selection.
     """
     options = CorruptionOptions.of(study)
-    tidy = _tidy(study, options)
+    tidy = effects_of(study, options.selections)
     quantifier = "all" if options.selections == [EVERYTHING] else "the"
     is_regression = tidy["task"] == "regression"
     sections = []
-    for title, part in ((ACCURACY_TITLE, tidy[~is_regression]), (RMSE_TITLE, tidy[is_regression])):
+    for title, part in ((CLASSES_TITLE, tidy[~is_regression]), (RMSE_TITLE, tidy[is_regression])):
         if len(part):
             columns = _columns(part, options)
             section = Section(
@@ -114,28 +129,29 @@ def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.D
     """A study with columns of the effect of a selection.
 
     `clean` and `corrupted` are accuracy in percent, or RMSE. `change` is the difference of the
-    accuracies in points, or the increase of RMSE in percent. `control` is the change with the
-    identity permutation. `deviation` is the standard deviation of `change` over permutations.
-    `movement` is in percent of the clean RMSE, or of the largest total variation distance.
-    `flipped` is the percentage of rows whose class changes.
+    accuracies in points, or the increase of RMSE in percent, as in the paper. `effect` is that of
+    `workflow.studies.errors`, `control` that of the identity permutation, and `deviation` the
+    standard deviation over permutations of the ratio or NLL. `movement` is in standard deviations
+    of the train targets, or a total variation distance. `flipped` is the percentage of rows whose
+    class changes.
     """
     clean = _performance(study, "clean")
     corrupted = _performance(study, selection.name)
-    deviation = _performance(study, selection.name, "_deviation")
-    before = _performance(study, "control_clean")
-    after = _performance(study, "control")
     is_regression = (study["task"] == "regression").to_numpy()
     shifts = _fact(study, f"{selection.name}_shift")
+    rmse_deviation = _fact(study, f"{selection.name}_rmse_deviation")
+    nll_deviation = _fact(study, f"{selection.name}_nll_deviation")
+    scale = _fact(study, "target_deviation")
     return study.assign(
         clean=clean,
         corrupted=corrupted,
         change=increase(change(clean, corrupted, is_regression), is_regression),
-        control=increase(change(before, after, is_regression), is_regression),
-        deviation=np.abs(change(clean, clean + deviation, is_regression)),
-        movement=100 * np.where(is_regression, shifts / clean, shifts),
+        effect=effect(losses(study, "clean_"), losses(study, f"{selection.name}_")),
+        control=losses(study, "control_") - losses(study, "control_clean_"),
+        deviation=np.where(is_regression, rmse_deviation / clean, nll_deviation),
+        movement=np.where(is_regression, shifts / scale, shifts),
         flipped=100 * _fact(study, f"{selection.name}_flipped"),
         clean_nll=_fact(study, "clean_nll"),
-        corrupted_nll=_fact(study, f"{selection.name}_nll"),
     )
 
 
@@ -145,18 +161,16 @@ def _fact(study: pd.DataFrame, name: str) -> np.ndarray:
     return column.astype(float).to_numpy()
 
 
-def _performance(study: pd.DataFrame, state: str, suffix: str = "") -> np.ndarray:
+def _performance(study: pd.DataFrame, state: str) -> np.ndarray:
     """Accuracy in percent, or RMSE."""
-    names = [f"{state}_{metric}{suffix}" for metric in ("accuracy", "rmse")]
-    columns = with_columns(study, names)[names].astype(float)
-    accuracy, rmse = columns.to_numpy().T
-    return np.where(study["task"] == "regression", rmse, 100 * accuracy)
+    accuracy = _fact(study, f"{state}_accuracy")
+    return np.where(study["task"] == "regression", _fact(study, f"{state}_rmse"), 100 * accuracy)
 
 
-def _tidy(study: pd.DataFrame, options: CorruptionOptions) -> pd.DataFrame:
-    """A row for each model and selection."""
+def effects_of(study: pd.DataFrame, selections: Sequence[Selection]) -> pd.DataFrame:
+    """A row for each model and selection: its effects, with the test over folds."""
     models = []
-    for selection in options.selections:
+    for selection in selections:
         changes = with_changes(study, selection)
         rows = []
         for model in by_model(changes):
@@ -175,27 +189,34 @@ def _row(model: ModelRows, selection: Selection, seeds: pd.DataFrame) -> dict[st
     low, high = (np.nan, np.nan)
     if not model.reason:
         low, high = _interval(seeds, selection, is_regression)
+    fraction = fraction_tested(rows)
+    test = fold_test(rows["effect"], fraction)
     paper = published_change(model) if selection == EVERYTHING else np.nan
     expected = float(increase(np.array(paper), is_regression))
     return {
         **model.facts(),
-        "measure": "increase of RMSE, percent" if is_regression else "change of accuracy, points",
         "permuted_columns": selection.columns,
         "permuted_rows": selection.rows,
         "clean": rows["clean"].mean(),
         "corrupted": rows["corrupted"].mean(),
         "clean_nll": rows["clean_nll"].mean(),
-        "corrupted_nll": rows["corrupted_nll"].mean(),
         "movement": rows["movement"].mean(),
         "flipped": rows["flipped"].mean(),
+        "effect": test["difference"],
+        "largest_effect": rows["effect"].abs().max(),
+        "worse_folds": (rows["effect"] > 0).sum(),
+        "effect_low": test["low"],
+        "effect_high": test["high"],
+        "p_value": test["p_value"],
+        "untested": test["reason"],
+        "control": rows["control"].abs().max(),
         "change": mean,
-        "control": rows["control"].mean(),
         "standard_error": error,
         "low": low,
         "high": high,
         "deviation": np.sqrt((rows["deviation"] ** 2).mean()),
         "published": paper,
-        "test_fraction": _test_fraction(rows),
+        "test_fraction": fraction,
         "standard_errors": in_standard_errors(
             mean,
             error,
@@ -205,22 +226,14 @@ def _row(model: ModelRows, selection: Selection, seeds: pd.DataFrame) -> dict[st
     }
 
 
-def _test_fraction(rows: pd.DataFrame) -> float:
-    """Test rows over train rows of a fold; 0 where older rows do not say."""
-    names = ["test_rows", "train_rows"]
-    sizes = with_columns(rows, names)[names].astype(float)
-    fractions = sizes["test_rows"] / sizes["train_rows"]
-    if fractions.isna().all():
-        return 0.0
-    return float(fractions.mean())
-
-
 def _interval(
     seeds: pd.DataFrame,
     selection: Selection,
     is_regression: bool,
 ) -> tuple[float, float]:
-    """Bootstrap interval of the mean change; NaN where a fold has no bootstrap samples.
+    """Bootstrap interval of the mean effect on RMSE, or the mean change of accuracy in points.
+
+    NaN where a fold has no bootstrap samples.
 
     Samples are averaged over the seeds of a fold, which have the same rows, and then over folds,
     which have other rows.
@@ -233,48 +246,72 @@ def _interval(
     by_row = pd.DataFrame(changes, index=seeds["fold"], dtype=float)
     if by_row.isna().to_numpy().any():
         return np.nan, np.nan
+    if is_regression:
+        by_row = (-by_row / 100).apply(np.log1p)
     means = by_row.groupby(level=0).mean().mean()
-    samples_of_mean = pd.Series(increase(means.to_numpy(), is_regression))
-    low, high = samples_of_mean.quantile([LEVEL / 2, 1 - LEVEL / 2])
+    low, high = means.quantile([LEVEL / 2, 1 - LEVEL / 2])
     return low, high
 
 
 def _columns(part: pd.DataFrame, options: CorruptionOptions) -> dict[str, list[Cell]]:
-    is_regression = part["task"].iloc[0] == "regression"
-    quantity, digits, paper_digits = ("RMSE", 2, 0) if is_regression else ("accuracy, %", 1, 1)
+    task = part["task"].iloc[0]
     selections: dict[str, list[Cell]] = {}
-    likelihoods: dict[str, list[Cell]] = {}
-    if not is_regression:
-        likelihoods[FLIPPED] = numbers(part["flipped"], 1)
-        for title, column in zip(NLLS, ("clean_nll", "corrupted_nll"), strict=True):
-            likelihoods[title] = numbers(part[column], 3)
     if options.selections != [EVERYTHING]:
         selections["Columns"] = texts(part["permuted_columns"])
         selections["Rows"] = texts(part["permuted_rows"])
-    ends = zip(part["low"], part["high"], strict=True)
+    rows = part.to_dict("records")
+    effects = [effect_cell(row["effect"], task) for row in rows]
+    worse = texts(f"{row['worse_folds']} of {row['folds']}" for row in rows)
+    tests = {
+        "Worse folds": [
+            MISSING if effect.is_missing else cell
+            for effect, cell in zip(effects, worse, strict=True)
+        ],
+        INTERVAL: [effect_interval(row["effect_low"], row["effect_high"], task) for row in rows],
+        "p": [p_value(row["p_value"]) for row in rows],
+    }
+    if task == "regression":
+        measures = {
+            "Clean RMSE": numbers(part["clean"], 2),
+            "Corrupted RMSE": numbers(part["corrupted"], 2),
+            "Ratio": effects,
+            **tests,
+            ROWS_INTERVAL: [effect_interval(row["low"], row["high"], task) for row in rows],
+        }
+        if part["published"].notna().any():
+            measures["Increase, %"] = with_errors(part, "change", 1, sign=True)
+    else:
+        measures = {
+            FLIPPED: numbers(part["flipped"], 1),
+            "Clean NLL": numbers(part["clean_nll"], 3),
+            "NLL": effects,
+            **tests,
+            "Clean accuracy, %": numbers(part["clean"], 1),
+            "Change, points": with_errors(part, "change", 1, sign=True),
+            ROWS_INTERVAL: [interval(row["low"], row["high"], 1) for row in rows],
+        }
     return {
         **model_columns(part),
         **selections,
-        MOVEMENT: numbers(part["movement"], 1),
-        **likelihoods,
-        f"Clean {quantity}": numbers(part["clean"], digits),
-        f"Corrupted {quantity}": numbers(part["corrupted"], digits),
-        "Change": with_errors(part, "change", 1, sign=True),
-        INTERVAL: [interval(low, high, 1) for low, high in ends],
-        DEVIATION: numbers(part["deviation"], 1),
-        "Control": numbers(part["control"], 1, sign=True),
-        PAPER: numbers(part["published"], paper_digits, sign=True),
+        MOVEMENT: numbers(part["movement"], 3),
+        **measures,
+        DEVIATION: numbers(part["deviation"], 2),
+        PAPER: numbers(part["published"], 0 if task == "regression" else 1, sign=True),
         DIFFERENCE: difference_cells(part),
     }
 
 
 def _section_notes(part: pd.DataFrame) -> tuple[str, ...]:
-    """What moves, if it was measured, and notes of the models, once for all selections."""
-    reasons = failure_notes(part.drop_duplicates(MODEL))
-    if part["movement"].isna().all():
-        return reasons
+    """What the effect is, what moves if it was measured, and why models are missing or untested."""
     is_regression = part["task"].iloc[0] == "regression"
-    return (MOVEMENT_NOTES[is_regression], *reasons)
+    notes = [EFFECT_NOTES[is_regression]] if part["effect"].notna().any() else []
+    if part["movement"].notna().any():
+        notes.append(MOVEMENT_NOTES[is_regression])
+    is_untested = part["effect"].notna() & part["untested"].ne("")
+    for reason, rows in part[is_untested].groupby("untested", sort=False):
+        models = rows[MODEL].drop_duplicates().to_dict("records")
+        notes.append(UNTESTED_NOTE.format(DASH, reason, listed([title_of(row) for row in models])))
+    return (*notes, *failure_notes(part.drop_duplicates(MODEL)))
 
 
 def _notes(
@@ -285,6 +322,10 @@ def _notes(
     notes = [NOTE if options.selections == [EVERYTHING] else SELECTION_NOTE]
     if encoders:
         notes.append(ENCODINGS_NOTE.format(", ".join(encoders)))
+    if tidy["p_value"].notna().any():
+        notes += [TEST_NOTE, *power(tidy)]
+    if tidy["control"].notna().any():
+        notes.append(CONTROL_NOTE.format(tidy["control"].max()))
     if tidy["low"].notna().any():
         notes.append(INTERVAL_NOTE)
     if tidy["deviation"].notna().any():

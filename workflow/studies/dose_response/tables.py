@@ -1,4 +1,4 @@
-"""How the test error grows with the share of perturbed rows, and how much skill is lost."""
+"""How the test error grows with the share of perturbed rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from npt.perturbation import KINDS
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, counted, number, percent, text
+from workflow.report.cells import Cell, counted, number, text
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
@@ -23,24 +23,20 @@ from workflow.report.statistics import (
 )
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.error_columns import columns_of
-from workflow.studies.errors import error_of
+from workflow.studies.errors import effect, effect_cell, error_of, losses
 
-LEAST_SKILL = 0.2  # of the constant's error: a share of less is a ratio of noise
 NOTE = (
-    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Skill lost` is "
-    "the share of a model's skill that is lost when other rows are perturbed. Its skill is its "
-    "gain over a constant prediction with the other rows intact. A model with 0 % is not affected, "
-    "and one with 100 % or more is no better than the constant. It is not shown where the skill is "
-    f"less than {100 * LEAST_SKILL:.0f} % of the constant's error. `Ratio` is that of the errors, "
-    "perturbed to intact. The other rows are the train rows for k-NN, and all rows of the batch "
-    "for NPT."
+    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Constant` is that "
+    "of a prediction without features. `Effect` is the geometric mean over folds of the ratio of "
+    "RMSEs, perturbed to intact, or the mean increase of the NLL of classes in nats per row. The "
+    "other rows are the train rows for k-NN, and all rows of the batch for NPT."
 )
 PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
 DOSE = [*MODEL, "task", "kind", "share"]
 
 
 def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Error with the other rows intact, shuffled and deleted, and the lost skill."""
+    """Error with the other rows intact, shuffled and deleted, and the effects."""
     means = doses(study)
     models = pd.DataFrame([model.facts() for model in by_model(study)])
     rows = []
@@ -63,16 +59,18 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
 def doses(study: pd.DataFrame) -> pd.DataFrame:
     """Mean error over folds, with its standard error, for each model, kind and share.
 
-    `constant` is the error of a constant prediction. Models with a failed fold have no rows.
+    `effect` is the mean difference from the loss at share 0. `constant` is the error of a constant
+    prediction. Models with a failed fold have no rows.
     """
     rows: list[dict[str, Any]] = []
     for row in without_failures(study).to_dict("records"):
         rows += _errors(row)
-    frame = pd.DataFrame(rows, columns=[*DOSE, "fold", "error", "constant"])
+    frame = pd.DataFrame(rows, columns=[*DOSE, "fold", "error", "effect", "constant"])
     folds = frame.groupby([*DOSE, "fold"], sort=False).mean().reset_index()
     means = folds.groupby(DOSE, sort=False).agg(
         error=("error", "mean"),
         standard_error=("error", standard_error),
+        effect=("effect", "mean"),
         constant=("constant", "mean"),
         folds=("error", "size"),
     )
@@ -86,43 +84,19 @@ def _errors(row: Mapping[Any, Any]) -> list[dict[str, Any]]:
     results = json.loads(row["doses"])
     rows = []
     for kind in KINDS:
-        for dose in pd.DataFrame(results[kind]).to_dict("records"):
+        doses = pd.DataFrame(results[kind]).assign(task=row["task"])
+        loss = losses(doses, "")
+        effects = effect(pd.Series(loss.iloc[0], loss.index), loss)
+        for dose, size in zip(doses.to_dict("records"), effects, strict=True):
             cell = {
                 **facts,
                 "kind": kind,
                 "share": dose["share"],
                 "error": error_of(dose, row["task"]),
+                "effect": size,
             }
             rows.append(cell)
     return rows
-
-
-def lost_skill(study: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Share of the skill that each model loses at the largest dose; NaN with little skill."""
-    rows = []
-    for names, part in doses(study).groupby(MODEL, sort=False):
-        row: dict[str, Any] = dict(zip(MODEL, names, strict=True))
-        row["share"] = _lost(part, kind)
-        rows.append(row)
-    return pd.DataFrame(rows, columns=[*MODEL, "share"])
-
-
-def ratio_of_errors(part: pd.DataFrame, kind: str) -> float:
-    """Error of a model at the largest dose over that without, from its `doses`; NaN over 0."""
-    intact = part["error"].iloc[0]
-    worst = part.loc[part["kind"] == kind, "error"].iloc[-1]
-    return float(worst / intact) if intact else np.nan
-
-
-def _lost(part: pd.DataFrame, kind: str) -> float:
-    """Lost share of the skill of a model, from its `doses`."""
-    intact = part["error"].iloc[0]
-    constant = part["constant"].iloc[0]
-    skill = constant - intact
-    if not skill >= LEAST_SKILL * constant:
-        return np.nan
-    worst = part.loc[part["kind"] == kind, "error"].iloc[-1]
-    return float((worst - intact) / skill)
 
 
 def _cells(row: Mapping[Any, Any], part: pd.DataFrame) -> dict[str, Cell]:
@@ -140,6 +114,5 @@ def _cells(row: Mapping[Any, Any], part: pd.DataFrame) -> dict[str, Cell]:
         worst = part[part["kind"] == kind].iloc[-1]
         percentage = f"{100 * worst['share']:.0f} %"
         cells[f"{percentage} {perturbed}"] = number(worst["error"], digits)
-        cells[f"Ratio, {perturbed}"] = number(ratio_of_errors(part, kind), 2)
-        cells[f"Skill lost, {perturbed}"] = percent(_lost(part, kind))
+        cells[f"Effect, {perturbed}"] = effect_cell(worst["effect"], row["task"])
     return cells
