@@ -5,7 +5,7 @@ n rows, m context rows, d columns: p of numbers, then c of categories.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -181,7 +181,9 @@ class Encoder:
                 scores.append(is_gap.astype(float))
                 ranks.append(is_gap.astype(float))
         codes = np.nan_to_num(features[:, self.categories], nan=MISSING)
-        return Cells(_stacked(scores, len(features)), _stacked(ranks, len(features)), torch.from_numpy(codes))
+        return Cells(
+            _stacked(scores, len(features)), _stacked(ranks, len(features)), torch.from_numpy(codes)
+        )
 
 
 def _stacked(columns: list[np.ndarray], rows: int) -> torch.Tensor:

@@ -36,7 +36,9 @@ def linear(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
     """Scalar products of weighted scores (n, m), divided by d."""
     weights, of_categories = _relevance(of_head, queries)
     products = (queries.scores * weights) @ (keys.scores * weights).T
-    return (products + Matches.apply(of_categories, queries.codes, keys.codes)) / queries.columns
+    return (products + Matches.apply(of_categories, queries.codes, keys.codes)) / max(
+        1, queries.columns
+    )
 
 
 def gauss(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
@@ -51,12 +53,12 @@ def laplace(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
 
 
 def gauss_product(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
-    """Product over columns of 1 + w k (n, m), k Gaussian in the scores, divided by its largest."""
+    """Product over columns of 1 + w k (n, m), k Gaussian in scores, divided by its largest."""
     return _product(of_head, queries, keys, "gauss")
 
 
 def laplace_product(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
-    """Product over columns of 1 + w k (n, m), k exponential in the ranks, divided by its largest."""
+    """Product over columns of 1 + w k (n, m), k exponential in ranks, divided by its largest."""
     return _product(of_head, queries, keys, "laplace")
 
 
@@ -83,7 +85,7 @@ def _distances(
     lengths = from_.square().sum(1)[:, None] + to.square().sum(1)
     distances = (lengths - 2 * from_ @ to.T).clamp(min=0)
     differing = of_categories.sum() - Matches.apply(of_categories, queries.codes, keys.codes)
-    return (distances + 2 * differing) / queries.columns * of_head["scale"].exp()
+    return (distances + 2 * differing) / max(1, queries.columns) * of_head["scale"].exp()
 
 
 def _product(of_head: Parameters, queries: Cells, keys: Cells, kind: str) -> torch.Tensor:
@@ -133,7 +135,9 @@ class Product(Function):
     ) -> torch.Tensor:
         """Column after column."""
         product = weights.new_ones(len(queries.scores), len(keys.scores))
-        for weight, near in zip(weights.tolist(), _nearness(rates, queries, keys, kind), strict=True):
+        for weight, near in zip(
+            weights.tolist(), _nearness(rates, queries, keys, kind), strict=True
+        ):
             product *= near.mul_(weight / (1 + weight)).add_(1 / (1 + weight))
         ctx.save_for_backward(weights, rates, product)
         ctx.rows = queries, keys, kind
@@ -160,7 +164,9 @@ class Product(Function):
         return of_weights, of_rates, None, None, None
 
 
-def _nearness(rates: torch.Tensor, queries: Cells, keys: Cells, kind: str) -> Iterator[torch.Tensor]:
+def _nearness(
+    rates: torch.Tensor, queries: Cells, keys: Cells, kind: str
+) -> Iterator[torch.Tensor]:
     """Kernel (n, m) of every column: numbers, then categories."""
     for column, rate in enumerate(rates.tolist()):
         yield _gaps(queries, keys, column, kind).mul_(-rate).exp_()
@@ -177,6 +183,8 @@ def _gaps(queries: Cells, keys: Cells, column: int, kind: str) -> torch.Tensor:
     return gaps.abs_()
 
 
-def _equal(queries: torch.Tensor, keys: torch.Tensor, column: int, dtype: torch.dtype) -> torch.Tensor:
+def _equal(
+    queries: torch.Tensor, keys: torch.Tensor, column: int, dtype: torch.dtype
+) -> torch.Tensor:
     """1 where two rows have the same category (n, m), and 0 elsewhere."""
     return (queries[:, column, None] == keys[:, column]).to(dtype)

@@ -10,6 +10,7 @@ CONTRAST = 6.0  # of the first weights
 LARGEST_STEP = 8.0
 SMALLEST = 1e-12
 LEAST_SHARE = 1e-6  # of a class
+PULLS = (2.0, 1.0, 5.0)  # of the weights' and the sharpness' logarithms, and of the bias
 
 
 def mixture(residuals: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
@@ -33,26 +34,47 @@ def mixture(residuals: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     return mix
 
 
-def logits(scores: torch.Tensor, shares: torch.Tensor, sharpness: float) -> torch.Tensor:
-    """Logits (n, C) of classes.
+def sharpened(
+    scores: torch.Tensor, counts: torch.Tensor, mix: torch.Tensor
+) -> tuple[torch.Tensor, float, torch.Tensor]:
+    """Mixture of class scores, its sharpness and a bias (C,) that make classes likely.
+
+    Multinomial logistic regression on the leave-one-out scores, pulled to `mix` and its best
+    sharpness, so that few rows change little.
 
     Args:
-        scores: (n, C) predictions of one-hot targets.
-        shares: (C,) of the classes in the context.
-    """
-    return sharpness * (scores - shares) + (shares + LEAST_SHARE).log()
-
-
-def best_sharpness(scores: torch.Tensor, counts: torch.Tensor) -> float:
-    """The sharpness with the smallest negative log-likelihood.
-
-    Args:
-        scores: Leave-one-out scores (m, C).
+        scores: Leave-one-out scores (S, m, C) of each solution, minus the shares of the classes.
         counts: Weights (m, C) of the classes of each row.
+        mix: Weights (S,) of a first mixture.
     """
-    shares = counts.sum(0) / counts.sum()
-    losses = []
-    for sharpness in SHARPNESS:
-        likelihoods = logits(scores, shares, sharpness).log_softmax(1)
-        losses.append(-(counts * likelihoods).sum())
-    return SHARPNESS[int(torch.stack(losses).argmin())]
+    prior = log_shares(counts.sum(0) / counts.sum())
+    mixed = torch.einsum("s,smc->mc", mix, scores)
+    losses = [_loss(sharpness * mixed + prior, counts) for sharpness in SHARPNESS]
+    first = torch.tensor(SHARPNESS[int(torch.stack(losses).argmin())]).to(mix).log()
+    weights = (mix + 1e-3).log()
+    start = [weights, first, torch.zeros_like(prior)]
+    found = [value.clone().requires_grad_() for value in start]
+    optimiser = torch.optim.LBFGS(found, max_iter=40, line_search_fn="strong_wolfe")
+
+    def penalised() -> torch.Tensor:
+        optimiser.zero_grad()
+        mixed = torch.einsum("s,smc->mc", found[0].softmax(0), scores)
+        loss = _loss(found[1].exp() * mixed + prior + found[2], counts)
+        for value, origin, pull in zip(found, start, PULLS, strict=True):
+            loss = loss + pull * (value - origin).square().sum()
+        loss.backward()
+        return loss
+
+    with torch.enable_grad():
+        optimiser.step(penalised)
+    weights, sharpness, bias = (value.detach() for value in found)
+    return weights.softmax(0), float(sharpness.exp()), bias
+
+
+def log_shares(shares: torch.Tensor) -> torch.Tensor:
+    """Logarithms of the shares (C,) of classes, finite for those without rows."""
+    return (shares + LEAST_SHARE).log()
+
+
+def _loss(logits: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+    return -(counts * logits.log_softmax(1)).sum()

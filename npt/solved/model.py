@@ -15,7 +15,7 @@ import torch
 from npt.solved.cells import Cells, Context, Encoder
 from npt.solved.kernels import Kernel, Parameters
 from npt.solved.landmarks import Landmarks, LandmarkSolution
-from npt.solved.mix import best_sharpness, logits, mixture
+from npt.solved.mix import log_shares, mixture, sharpened
 from npt.solved.settings import SolvedSettings
 from npt.solved.solve import Solution, solve
 from npt.solved.tune import drawn, heads, of_head, ordered, ridges, tune
@@ -93,6 +93,7 @@ class SolvedNPT:
         leave_one_out: Predictions (m, C) of the context rows, each without its own label:
             standardised targets, or shares of classes minus those of the context.
         sharpness: Factor of the scores of classes.
+        bias: Added to the logits of classes (C,).
     """
 
     def __init__(self, attention: Attention, context: Context) -> None:
@@ -118,15 +119,16 @@ class SolvedNPT:
             predictions.append(solution.leave_one_out(self.targets))
         stacked = torch.stack(predictions)
         self.mix = mixture(self.targets - stacked, self.weights)
+        self.sharpness = 1.0
+        self.bias = torch.zeros_like(self.centre)
+        if attention.classes is not None:
+            counts = (self.targets + self.centre) * self.weights[:, None]
+            self.mix, self.sharpness, self.bias = sharpened(stacked, counts, self.mix)
         self.leave_one_out = torch.einsum("s,smc->mc", self.mix, stacked)
         slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
         by_head = (self.mix[:, None, None] * slopes).unflatten(0, (len(self._kernels), -1))
         self.slopes = by_head.sum(1)  # (H, m, C)
         self.intercept = self.mix @ intercepts
-        self.sharpness = 1.0
-        if attention.classes is not None:
-            counts = (self.targets + self.centre) * self.weights[:, None]
-            self.sharpness = best_sharpness(self.leave_one_out, counts)
 
     def predict(self, features: np.ndarray) -> np.ndarray:
         """Numbers (n,) or probabilities (n, C) of rows (n, F)."""
@@ -164,7 +166,7 @@ class SolvedNPT:
         """
         cells = self._encoded(features)
         left_out = torch.from_numpy(places).to(self.weights.device)
-        scores = 0.0
+        scores = torch.zeros(len(features), 1).to(self.weights)
         for share, near, solution in self._attending(cells):
             scores = scores + share * solution.without(near, self.targets, left_out)
         return self._decoded(scores)
@@ -192,7 +194,9 @@ class SolvedNPT:
                 else:
                     yield kernel, own, landmarks.solve(ridge)
 
-    def _attending(self, cells: Cells) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solution | LandmarkSolution]]:
+    def _attending(
+        self, cells: Cells
+    ) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solution | LandmarkSolution]]:
         """Share in the mixture, kernel (n, m) of queries, and solution."""
         for share, (kernel, own, solution) in zip(self.mix, self._solutions(), strict=True):
             yield share, kernel(own, cells, self.keys), solution
@@ -209,8 +213,8 @@ class SolvedNPT:
         """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""
         if self.attention.classes is None:
             return (scores[:, 0] * self.scale + self.centre[0]).cpu().numpy()
-        sharpened = logits(scores, self.centre, self.sharpness)
-        return sharpened.softmax(1).cpu().numpy()
+        logits = self.sharpness * scores + log_shares(self.centre) + self.bias
+        return logits.softmax(1).cpu().numpy()
 
 
 def _context(

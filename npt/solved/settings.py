@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from npt.validation import Strict
+
+Positive = Annotated[float, Field(gt=0, le=100)]
+Rows = Annotated[int, Field(ge=2)]
 
 
-@dataclass(frozen=True)
-class SolvedSettings:
-    """Settings of solved NPT, whose defaults were chosen on the tables named in docs/solved.md.
+class SolvedSettings(Strict):
+    """Tuning, heads and sizes; the defaults were chosen on the tables named in docs/solved.md."""
 
-    Attributes:
-        steps: Steps of the tuning; with 0, all columns weigh alike.
-        rate: First step size of Adam; it falls to 0.
-        pull: Penalty of the squares of what is tuned, which starts at zero.
-        tuned_rows: Most context rows of a step, drawn at random.
-        ridges: Ridges of every head, before the tuning multiplies them by a factor.
-        landmarks: Rows that the others attend through, if there are more than `exact_rows`.
-        products: Whether two heads are products over columns, which hold their interactions.
-        exact_rows: Most context rows whose system is solved directly.
-        seed: Of the rows that are drawn.
-    """
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
-    steps: int = 15
-    rate: float = 0.2
-    pull: float = 0.02
-    tuned_rows: int = 256
-    ridges: tuple[float, ...] = (0.02, 0.4)
+    steps: int = Field(default=20, ge=0, le=10_000)
+    """Steps of the tuning; with 0, all columns weigh alike."""
+    rate: Positive = 0.2
+    """First step size of Adam; it falls to 0."""
+    pull: float = Field(default=0.02, ge=0, le=100)
+    """Penalty of the squares of what is tuned, which starts at zero."""
+    pull_rows: Rows = 200
+    """Rows of a regression above which the pull falls in proportion to their number."""
+    tuned_rows: Rows = 160
+    """Most context rows of a step, drawn at random."""
+    ridges: Annotated[list[Positive], Field(min_length=1, max_length=8)] = Field(
+        default=[0.02, 0.4]
+    )
+    """Ridges of every head, before the tuning multiplies them by a factor."""
     products: bool = True
-    exact_rows: int = 4000
-    landmarks: int = 1500
-    seed: int = 0
+    """Two heads are products over columns, which hold their interactions."""
+    exact_rows: Rows = 4000
+    """Most context rows whose system is solved directly."""
+    landmarks: Rows = 1500
+    """Rows that the others attend through, if there are more than `exact_rows`."""
+    seed: int = Field(default=0, ge=0)
+    """Of the rows that are drawn."""

@@ -55,6 +55,9 @@ def tune(
         values.requires_grad_()
     optimiser = torch.optim.Adam(parameters.values(), settings.rate, BETAS)
     generator = torch.Generator().manual_seed(settings.seed)
+    pull = settings.pull
+    if targets.shape[1] == 1:
+        pull *= min(1.0, settings.pull_rows / len(targets))
     for step in range(settings.steps):
         for group in optimiser.param_groups:
             group["lr"] = settings.rate * (1 - step / settings.steps)
@@ -62,7 +65,8 @@ def tune(
         rows = in_order[places.to(targets.device)]
         part = cells.take(rows)
         shares = weights[rows] / weights[rows].sum()
-        loss = settings.pull * sum(values.square().sum() for values in parameters.values())
+        penalties = [values.square().sum() for values in parameters.values()]
+        loss = pull * torch.stack(penalties).sum()
         for head, kernel in enumerate(kernels):
             own = of_head(parameters, head)
             near = kernel(own, part, part)
