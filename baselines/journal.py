@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +33,18 @@ class Journal:
 
     Attributes:
         path: None keeps nothing.
+        parts: Files of finished parts of the search, which are read alone.
         minutes: Time between two writes.
         stamp: Identity of the search; lines of others are not read.
     """
 
-    def __init__(self, path: Path | None, minutes: float, stamp: str) -> None:
+    def __init__(
+        self, path: Path | None, minutes: float, stamp: str, parts: Sequence[Path] = ()
+    ) -> None:
         self.path = path
         self.minutes = minutes
         self.stamp = stamp
+        self.parts = parts
         self._unwritten: list[str] = []
         self._written = time.monotonic()
 
@@ -50,7 +54,8 @@ class Journal:
         resources = search.resources
         if resources.checkpoint is None:
             return cls(None, 0, "")
-        return cls(resources.checkpoint, resources.checkpoint_minutes, _stamp(search))
+        minutes = resources.checkpoint_minutes
+        return cls(resources.checkpoint, minutes, _stamp(search), resources.parts)
 
     def read(self) -> dict[str, Outcome]:
         """Outcomes by model; a line that was cut off is left out."""
@@ -74,9 +79,20 @@ class Journal:
         self._written = time.monotonic()
 
     def _lines(self) -> Iterator[tuple[str, Outcome]]:
-        if self.path is None or not self.path.exists():
+        if self.path is None:
             return
-        for text in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+        fits = 0
+        for part in self.parts:  # each counts its fits from 1
+            found = list(self._lines_of(part))
+            for model, outcome in found:
+                yield model, replace(outcome, fit=outcome.fit and fits + outcome.fit)
+            fits += max((outcome.fit for _, outcome in found), default=0)
+        yield from self._lines_of(self.path)
+
+    def _lines_of(self, path: Path) -> Iterator[tuple[str, Outcome]]:
+        if not path.exists():
+            return
+        for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 line = json.loads(text)
                 if line.pop("stamp") == self.stamp:

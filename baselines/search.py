@@ -88,14 +88,12 @@ class Search:
 
     def run(self, grid: Sequence[Parameters]) -> SearchResult:
         """Try every configuration, or as many different models as the budget allows."""
-        candidates = [self._candidate(index, point) for index, point in enumerate(grid)]
+        candidates = self._candidates(grid)
         models = _different_models(candidates)
         tried = self._within_budget(models)
         outcomes = _Outcomes(tried, Journal.of(self))
         groups = self._groups(tried)
-        for group in groups:
-            if not outcomes.are_known(group):
-                self._try(group, outcomes)
+        self._try_all(groups, outcomes)
         best = outcomes.best(tried)
         if best is not None and (outcomes.winner is None or outcomes.winner.index != best.index):
             (group,) = [group for group in groups if best in group]
@@ -106,6 +104,20 @@ class Search:
             outcome = outcomes.by_model[candidate.model_key]
             trials.append(_trial(grid[candidate.index], outcome))
         return SearchResult(trials, outcomes.winner, outcomes.fits, len(outcomes.by_model))
+
+    def run_part(self, grid: Sequence[Parameters], part: int, parts: int) -> None:
+        """Fit each `parts`-th group of configurations, from `part` on, for the journal alone."""
+        tried = self._within_budget(_different_models(self._candidates(grid)))
+        outcomes = _Outcomes(tried, Journal.of(self))
+        self._try_all(self._groups(tried)[part::parts], outcomes)
+
+    def _candidates(self, grid: Sequence[Parameters]) -> list[Candidate]:
+        return [self._candidate(index, point) for index, point in enumerate(grid)]
+
+    def _try_all(self, groups: Iterable[list[Candidate]], outcomes: _Outcomes) -> None:
+        for group in groups:
+            if not outcomes.are_known(group):
+                self._try(group, outcomes)
 
     def _candidate(self, index: int, point: Parameters) -> Candidate:
         parameters = {**self.baseline.fixed, **self.settings.fixed, **point}

@@ -104,10 +104,8 @@ class TunedBaseline:
             Infeasible: The train rows have one target value, no validation row has a target, or
                 no configuration could be fitted and scored.
         """
-        data = self._data(table, split)
-        self._require_device()
-        grid = list(self.baseline.configurations(self.settings, data.task, len(split.train)))
-        search = Search(self.baseline, data, self.settings, SEED + seed, self.resources)
+        search, grid = self._search(table, split, seed)
+        data = search.data
         with threadpool_limits(self.resources.threads):
             result = search.run(grid)
         winner = _winner(result)
@@ -131,6 +129,23 @@ class TunedBaseline:
             grid=len(grid),
             models=result.models,
         )
+
+    def fit_part(self, table: Table, split: Split, seed: int, part: int, parts: int) -> None:
+        """Do a part of the search, whose outcomes are in the checkpoint of the resources.
+
+        Raises:
+            Infeasible: The train rows have one target value, or no validation row has a target.
+        """
+        search, grid = self._search(table, split, seed)
+        with threadpool_limits(self.resources.threads):
+            search.run_part(grid, part, parts)
+
+    def _search(self, table: Table, split: Split, seed: int) -> tuple[Search, list[dict[str, Any]]]:
+        """The search on a fold, and its grid."""
+        data = self._data(table, split)
+        self._require_device()
+        grid = list(self.baseline.configurations(self.settings, data.task, len(split.train)))
+        return Search(self.baseline, data, self.settings, SEED + seed, self.resources), grid
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Probabilities of all classes (n, C), or values (n,) in original units."""

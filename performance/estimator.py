@@ -97,7 +97,7 @@ def target_of(table: Table) -> np.ndarray:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean ranks by error; error and seconds relative to CatBoost's, as median and geometric mean."""
+    """Mean ranks; median of errors, and geometric mean of seconds, relative to CatBoost's."""
     errors = rows.pivot(index="table", columns="estimator", values="error")
     seconds = rows.pivot(index="table", columns="estimator", values="seconds")
     ratios = errors.div(errors["CatBoost"], axis=0)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -164,14 +165,30 @@ def search_seconds(plan: Plan, run: Run) -> float | None:
     return float(len(run.folds) * nearest["seconds"] * scale)
 
 
+def fits_of_search(plan: Plan, run: Run) -> int:
+    """Fits of a search on a fold: configurations that one fit serves count once."""
+    baseline = baselines()[run.method]
+    settings = typed_settings(run.method, run.settings, run.stem)
+    fits: set[str] = set()
+    for point in _grid(plan, run):
+        parameters = {**baseline.fixed, **settings.fixed, **point}
+        shared = baseline.shared_parameters(parameters)
+        alone = {name: value for name, value in parameters.items() if name not in shared}
+        fits.add(repr(sorted(alone.items())))
+    return min(len(fits), settings.budget or len(fits))
+
+
 def _configurations(plan: Plan, run: Run) -> int:
+    number = sum(1 for _ in _grid(plan, run))
+    budget = typed_settings(run.method, run.settings, run.stem).budget
+    return min(number, budget or number)
+
+
+def _grid(plan: Plan, run: Run) -> Iterator[dict[str, Any]]:
     settings = typed_settings(run.method, run.settings, run.stem)
     dataset = plan.dataset(run.dataset)
     train_rows = resources.table_size(dataset).train_rows
-    baseline = baselines()[run.method]
-    grid = baseline.configurations(settings, dataset.expected_task, train_rows)
-    number = sum(1 for _ in grid)
-    return min(number, settings.budget or number)
+    return baselines()[run.method].configurations(settings, dataset.expected_task, train_rows)
 
 
 def _probed_rows(plan: Plan, study: PlannedStudy, run: Run) -> int:

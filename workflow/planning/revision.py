@@ -20,7 +20,14 @@ PROBING = (
     "workflow/studies/study_kind.py",
 )
 # Modules of a study kind that only declare or show; options are in the rows.
-NOT_PROBING = ("__init__.py", "by_fold.py", "tables.py", "figures.py", "summary.py")
+NOT_PROBING = (
+    "__init__.py",
+    "by_fold.py",
+    "effects.py",
+    "figures.py",
+    "summary.py",
+    "tables.py",
+)
 
 
 def revision(method: Method, sources: Sequence[str] = ()) -> str:

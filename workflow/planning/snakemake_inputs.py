@@ -103,6 +103,18 @@ class Jobs:
 
         return limits.run_minutes(self.plan, self._run(wildcards), attempt)
 
+    def threads(self, wildcards: Any) -> int:
+        """Threads of a run."""
+        from workflow.planning import limits
+
+        return limits.threads(self.plan, self._run(wildcards))
+
+    def part_files(self, wildcards: Any) -> list[str]:
+        """Parts of the search of a run that is divided."""
+        from workflow.planning import limits
+
+        return limits.part_files(self.plan, self._run(wildcards))
+
     def probe_minutes(self, wildcards: Any, attempt: int) -> int:
         """Time limit of a probe in minutes."""
         from workflow.planning import limits

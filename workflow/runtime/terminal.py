@@ -177,6 +177,8 @@ def described(rule: str, wildcards: Mapping[str, str]) -> str:
         folds = wildcards["folds"].replace("_", ", ")
         noun = "fold" if folds.isdigit() else "folds"
         run = f"{method} on {dataset_title(wildcards['dataset'])}, {noun} {folds}"
+        if "part" in wildcards:
+            run += f", part {int(wildcards['part']) + 1} of {wildcards['parts']}"
         if wildcards["seed"] != "0":
             run = f"{run}, seed {wildcards['seed']}"
         return f"{wildcards['study']} of {run}" if rule in PROBING else run

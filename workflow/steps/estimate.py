@@ -35,9 +35,9 @@ def main() -> None:
     if beyond:
         stem, hours = next(iter(beyond.items()))
         print(
-            f"{len(beyond)} runs may need more than the longest time limit, {MOST_MINUTES // 60} "
-            f"hours, the longest {hours:,.0f}: {stem}. They resume at every attempt; `set-threads` "
-            "of a profile makes them faster (docs/cluster.md)."
+            f"{len(beyond)} jobs that cannot be divided may need more than the longest time limit, "
+            f"{MOST_MINUTES // 60} hours, on a slow computer, the longest {hours:,.0f}: {stem}. "
+            "Trainings resume at every attempt (docs/cluster.md)."
         )
 
 

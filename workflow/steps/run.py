@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 
+from baselines.tuned import TunedBaseline
 from npt.atomic import partial_of, replacing
-from npt.interface import Resources, Savable, Trial
+from npt.interface import Infeasible, Resources, Savable, Trial
 from npt.metrics import METRICS, PAPER_METRICS
+from npt.table import with_train_share
 from workflow.planning import paths
 from workflow.planning.kept import load
+from workflow.planning.limits import part_files
 from workflow.planning.resources import shares_gpu
 from workflow.report.cells import formatted, metric_decimals
 from workflow.results.earlier import earlier_folds
@@ -46,10 +50,12 @@ def main() -> None:
         default=MINUTES,
         help="minutes between two checkpoints of a training or a search",
     )
+    options.add_argument("--part", type=int, help="part of a search, for its outcomes alone")
     arguments = options.parse_args()
     limit_threads(arguments.threads)
     plan = load()
     job = Job.of(plan, arguments.run)
+    parts = [Path(file) for file in part_files(plan, job.run)]
     device = arguments.device
     if job.method.saves_weights:
         is_small = shares_gpu(plan.dataset(job.run.dataset), job.run)
@@ -60,8 +66,12 @@ def main() -> None:
         checkpoint=Path(paths.run_checkpoint(job.run.stem)),
         checkpoint_minutes=arguments.checkpoint_minutes,
         metrics=Path(paths.run_metrics(job.run.stem)) if job.method.saves_weights else None,
+        parts=tuple(parts),
     )
-    fit(job, resources)
+    if arguments.part is None:
+        fit(job, resources)
+    else:
+        fit_part(job, resources, arguments.part, parts)
 
 
 def fit(job: Job, resources: Resources) -> None:
@@ -89,6 +99,26 @@ def fit(job: Job, resources: Resources) -> None:
     if resources.checkpoint is not None:
         resources.checkpoint.unlink(missing_ok=True)
         partial_of(resources.checkpoint).unlink(missing_ok=True)
+
+
+def fit_part(job: Job, resources: Resources, part: int, parts: Sequence[Path]) -> None:
+    """Do a part of the searches of a run, and write their outcomes."""
+    output = parts[part]
+    partial = partial_of(output)
+    its_own = replace(resources, checkpoint=partial, checkpoint_minutes=0.0, parts=())
+    output.parent.mkdir(parents=True, exist_ok=True)
+    partial.touch()
+    for fold in job.run.folds:
+        table, split = with_train_share(job.prepared.table, job.split(fold), job.run.train_share)
+        if job.method.refusal(table.task, realisations=job.realisations):
+            continue
+        learner = cast(TunedBaseline, job.method.build(job.settings, its_own))
+        seed = job.run.training_seed(fold)
+        try:
+            learner.fit_part(table.blind(split.test), split, seed, part, len(parts))
+        except Infeasible as error:  # the row of the run has it as its reason
+            print(f"fold {fold}: {error}", flush=True)
+    partial.replace(output)
 
 
 def fit_or_search(job: Job, fold: int, resources: Resources) -> FittedFold | SearchedFold:

@@ -130,10 +130,20 @@ def test_limits_follow_the_forecast() -> None:
     assert forecast is not None
     assert made.minutes(mlp, attempt=1) == pytest.approx(3 * forecast / 60, abs=1)
     assert made.minutes(mlp, attempt=2) == pytest.approx(6 * forecast / 60, abs=1)
-    assert made.minutes(run("higgs", "catboost"), attempt=1) == limits.MOST_MINUTES
+    assert made.part_files(mlp) == []
+    assert made.threads(mlp) == 1
+
+
+def test_no_search_is_longer_than_the_longest_limit() -> None:
+    """But for a fit of one thread, which cannot be divided."""
+    made = shipped("workflow/configs/paper.yaml")
     beyond = limits.beyond_limits(made.plan)
-    assert next(iter(beyond)) == "higgs/catboost/base/seed_0/folds_0"
-    assert "concrete/mlp/base/seed_0/folds_0" not in beyond
+    searches = [stem for stem in beyond if "/npt/" not in stem]
+    assert searches == ["higgs/gradient_boosting/base/seed_0/folds_0"]
+    longest = run("higgs", "catboost")
+    assert len(made.part_files(longest)) == 12  # one for each fit
+    assert made.threads(longest) > 1
+    assert made.threads(run("higgs", "lightgbm")) == 1
 
 
 def test_probe_limits_follow_their_passes() -> None:
