@@ -150,7 +150,7 @@ class SolvedNPT:
         shares = self.context.shares
         parts = []
         for cells in self._chunks(features):
-            weights = torch.zeros(len(cells.scores), len(self.weights))
+            weights = torch.zeros(len(cells.scores), len(self.weights)).to(self.weights)
             for share, near, solution in self._attending(cells):
                 weights += share * solution.weights(near)
             parts.append(weights.cpu().numpy()[:, self.context.groups] * shares)
