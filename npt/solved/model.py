@@ -85,6 +85,23 @@ def fit(
     return SolvedNPT(attention, context)
 
 
+def restored(
+    features: np.ndarray,
+    labels: np.ndarray,
+    categorical: np.ndarray,
+    *,
+    classes: int | None,
+    weights: np.ndarray,
+    settings: SolvedSettings,
+    parameters: Parameters,
+    device: torch.device,
+) -> SolvedNPT:
+    """The model of an earlier `fit` to the same rows, whose `parameters` are known."""
+    context = _context(features, labels, classes, weights)
+    encoder = Encoder.of_context(context, categorical)
+    return SolvedNPT(Attention(settings, encoder, parameters, classes, device), context)
+
+
 class SolvedNPT:
     """Predictions from labelled rows.
 
@@ -140,6 +157,15 @@ class SolvedNPT:
                 scores = scores + kernel(own, cells, self.keys) @ self.slopes[head]
             parts.append(self._decoded(scores))
         return np.concatenate(parts)
+
+    @property
+    def loss(self) -> float:
+        """Mean leave-one-out loss: squared error in units of the variance, or NLL in nats."""
+        shares = self.weights / self.weights.sum()
+        if self.attention.classes is None:
+            return float(shares @ (self.targets - self.leave_one_out)[:, 0].square())
+        likelihood = self._logits(self.leave_one_out).log_softmax(1)
+        return -float(shares @ ((self.targets + self.centre) * likelihood).sum(1))
 
     def attention_weights(self, features: np.ndarray) -> np.ndarray:
         """Weights (n, N) of the labelled rows, which sum to one and may be negative.
@@ -213,8 +239,10 @@ class SolvedNPT:
         """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""
         if self.attention.classes is None:
             return (scores[:, 0] * self.scale + self.centre[0]).cpu().numpy()
-        logits = self.sharpness * scores + log_shares(self.centre) + self.bias
-        return logits.softmax(1).cpu().numpy()
+        return self._logits(scores).softmax(1).cpu().numpy()
+
+    def _logits(self, scores: torch.Tensor) -> torch.Tensor:
+        return self.sharpness * scores + log_shares(self.centre) + self.bias
 
 
 def _context(
