@@ -57,6 +57,7 @@ class Baseline(ABC):
         sources: Files that determine its results, besides its file and the shared ones.
         fixed: Parameters that differ from the library's defaults in every configuration.
         embeds_categories: Always receives categories as integer codes.
+        keeps_missing: Always receives missing numbers as NaN.
         takes_categories: Can receive categories as integer codes.
         takes_missing: Can receive missing numbers as NaN.
         slow: Whether each fold is a separate job.
@@ -78,6 +79,7 @@ class Baseline(ABC):
     sources: ClassVar[tuple[str, ...]] = ()
     fixed: ClassVar[Mapping[str, Any]] = {}
     embeds_categories: ClassVar[bool] = False
+    keeps_missing: ClassVar[bool] = False
     takes_categories: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     slow: ClassVar[bool] = False

@@ -154,11 +154,12 @@ class TunedBaseline:
 
     def _data(self, table: Table, split: Split) -> TrainingData:
         """The training data, from which something can be learned."""
+        keeps_missing = self.baseline.keeps_missing or self.settings.native_missing
         data = training_data(
             table,
             split,
             codes=self.baseline.embeds_categories or self.settings.native_categories,
-            missing=np.nan if self.settings.native_missing else 0.0,
+            missing=np.nan if keeps_missing else 0.0,
             transductive=self.settings.transductive,
         )
         if len(np.unique(data.target[data.train])) < 2:

@@ -1,4 +1,4 @@
-"""The estimator NPTClassifier or NPTRegressor beside boosting libraries, all as they come.
+"""The estimators NPTClassifier and NPTRegressor beside boosting libraries, all as they come.
 
 Three quarters of the rows of each public table are fitted, the others predicted. No default was
 chosen on these tables. Error: root mean squared error, or share of wrong classes; the negative
@@ -21,7 +21,7 @@ from performance.boosting import LIBRARIES, booster, predictions
 from performance.machine import parser, start, write
 from performance.public_tables import HELD_OUT, LARGE, public_table, random_split
 
-NPT = "compact NPT"
+NPT = {"compact NPT": "compact", "solved NPT": "solved"}
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     start(arguments)
     rows = []
     for name in arguments.tables:
-        for estimator in (NPT, *LIBRARIES):
+        for estimator in (*NPT, *LIBRARIES):
             row = measured(name, arguments.fold, estimator, arguments.threads)
             rows.append(row)
             print(row, flush=True)
@@ -47,7 +47,7 @@ def measured(name: str, fold: int, estimator: str, threads: int) -> dict[str, An
     split = random_split(table, fold)
     fitted = np.concatenate([split.train, split.validation])
     model = build(estimator, table, threads)
-    features = frame_of(table, text=estimator == NPT)
+    features = frame_of(table, text=estimator in NPT)
     target = target_of(table)
     started = time.perf_counter()
     with threadpool_limits(threads):
@@ -70,9 +70,9 @@ def measured(name: str, fold: int, estimator: str, threads: int) -> dict[str, An
 def build(estimator: str, table: Table, threads: int) -> Any:
     """An estimator with its defaults."""
     regression = table.task == "regression"
-    if estimator == NPT:
+    if estimator in NPT:
         kind = NPTRegressor if regression else NPTClassifier
-        return kind(n_jobs=threads)
+        return kind(architecture=NPT[estimator], n_jobs=threads)
     return booster(estimator, regression=regression, threads=threads)
 
 

@@ -28,11 +28,11 @@ from npt.estimator.arguments import (
     value_errors,
     visibility_of,
 )
-from npt.estimator.compact_model import CompactModel, fit_compact, require_alone
-from npt.estimator.explanation import Attention, Explanation, attention_of
+from npt.estimator.compact_model import CompactModel, fit_compact
+from npt.estimator.explanation import Attention, Explanation
 from npt.estimator.frames import Feature, as_table, learn_features, read_frame
-from npt.estimator.hyperparameters import NAMED, architecture_of, settings_of
-from npt.estimator.job import NO_ROWS, Job, Model
+from npt.estimator.hyperparameters import NAMED, Settings, architecture_of, settings_of
+from npt.estimator.job import NO_ROWS, Job, Model, Outcome, require_alone
 from npt.estimator.paper_model import PaperModel, fit_paper
 from npt.estimator.saving import (
     FORMAT,
@@ -46,14 +46,21 @@ from npt.estimator.saving import (
     read,
     write,
 )
+from npt.estimator.solved_model import SolvedModel, fit_solved
 from npt.estimator.state import ModelState, columns_of
 from npt.estimator.validation_rows import FEWEST_ROWS, FEWEST_TRAIN_ROWS, validation_rows
-from npt.interface import Resources, UserError
+from npt.interface import Resources
+from npt.nn.settings import NPTSettings
+from npt.solved.settings import SolvedSettings
 from npt.table import Column, Split, Table
 
 TARGET = "target"
 ROWS = "fitted_rows"
-MODELS: Mapping[str, type[Model]] = {"compact": CompactModel, "paper": PaperModel}
+MODELS: Mapping[str, type[Model]] = {
+    "compact": CompactModel,
+    "paper": PaperModel,
+    "solved": SolvedModel,
+}
 
 
 class NPTEstimator(BaseEstimator):
@@ -68,18 +75,19 @@ class NPTEstimator(BaseEstimator):
 
     Parameters
     ----------
-    architecture : {"compact", "paper"}, default="compact"
+    architecture : {"compact", "paper", "solved"}, default="compact"
         `compact`: compact NPT. A predicted row attends to fitted rows alone, so that it does not
         depend on the rows that it is predicted with. `paper`: the exact NPT, which is slower; see
-        `predict_together`.
+        `predict_together`. `solved`: attention to fitted rows is solved for instead of learned, in
+        seconds for some thousands of rows; all of them select it, by their leave-one-out errors.
     width : int, optional
         Width of a row between datapoints; of a column's embedding in the exact NPT.
     layers : int, optional
         Blocks between datapoints; all blocks of the exact NPT.
     learning_rate : float, optional
-        Peak learning rate.
+        Peak learning rate (of the tuning, in the solved NPT).
     max_updates : int, optional
-        Most training steps.
+        Most training steps (of the tuning, in the solved NPT).
     patience : int, optional
         Training stops after so many updates without a lower validation loss (compact).
     members : int, optional
@@ -90,7 +98,7 @@ class NPTEstimator(BaseEstimator):
         Most fitted rows, those of the validation included, that a predicted row attends to, drawn
         at random (compact).
     validation_fraction : float, default=0.2
-        Fraction of the rows given to `fit` that selects the best weights.
+        Fraction of the rows given to `fit` that selects the best weights (compact, paper).
     refit : bool, default=False
         Whether the network is then trained again on all rows, for the number of updates that was
         best (compact). Not if validation rows are given to `fit`. Predicted rows of the compact NPT
@@ -196,7 +204,8 @@ class NPTEstimator(BaseEstimator):
             X_val: Rows that select the best weights, instead of a fraction of X. They are not
                 trained on; in the compact NPT, predicted rows attend to them, too.
             y_val: Their targets.
-            sample_weight: Weights (n,) of the rows (compact). Rows of weight 0 are left out.
+            sample_weight: Weights (n,) of the rows (compact, solved). Rows of weight 0 are left
+                out. In the solved NPT, a row of weight 2 is a row that stands twice.
 
         Raises:
             ValueError: An argument is unusable; the message names it.
@@ -240,17 +249,15 @@ class NPTEstimator(BaseEstimator):
             rows: Number of fitted rows to show for each row of X; those with the highest attention.
 
         Raises:
-            ValueError: The architecture is not the compact one.
+            ValueError: The architecture is the paper's.
         """
         check_is_fitted(self, "model_")
         table = self._new_rows(X)
         model = self.model_
         with value_errors():
-            if not isinstance(model, CompactModel):
-                raise UserError("explain: only the compact architecture explains its predictions")
             count = positive_number(rows, "rows")
             with torch_threads(threads_of(self.n_jobs)):
-                attention = attention_of(model.trained, table, count)
+                attention = model.explain(table, count)
         return self._explanation(model, attention)
 
     def save(self, path: str | Path) -> None:
@@ -335,11 +342,11 @@ class NPTEstimator(BaseEstimator):
         """Cells (n,) of that column."""
 
     @abstractmethod
-    def _explanation(self, model: CompactModel, attention: Attention) -> Explanation:
+    def _explanation(self, model: Model, attention: Attention) -> Explanation:
         """An explanation in the terms of y."""
 
     def _weights(self, sample_weight: Any, frame: pd.DataFrame) -> np.ndarray | None:
-        """Weights (n,) with a mean of 1 over those above 0."""
+        """Weights (n,), with a mean of 1 over those above 0 but for the solved NPT."""
         if sample_weight is None:
             return None
         weights = _check_sample_weight(
@@ -349,6 +356,8 @@ class NPTEstimator(BaseEstimator):
             ensure_non_negative=True,
             allow_all_zero_weights=False,
         )
+        if self.architecture == "solved":
+            return weights
         weights = weights / weights.max()
         return weights / weights[weights > 0].mean()
 
@@ -407,13 +416,10 @@ class NPTEstimator(BaseEstimator):
             visible=visibility_of(self.verbose),
         )
         together = self._together()
-        if isinstance(settings, CompactSettings):
+        if not isinstance(settings, NPTSettings):
             require_alone(together)
         with torch_threads(threads):
-            if isinstance(settings, CompactSettings):
-                outcome = fit_compact(job, settings)
-            else:
-                outcome = fit_paper(job, settings)
+            outcome = _fit(job, settings)
         self.model_ = outcome.model
         self.validation_loss_ = outcome.validation_loss
         self.best_updates_ = outcome.best_updates
@@ -440,6 +446,14 @@ class NPTEstimator(BaseEstimator):
     def _together(self) -> bool:
         """Whether new rows attend to each other."""
         return choice_of(self.predict_together, "predict_together", self.architecture == "paper")
+
+
+def _fit(job: Job, settings: Settings) -> Outcome:
+    if isinstance(settings, CompactSettings):
+        return fit_compact(job, settings)
+    if isinstance(settings, SolvedSettings):
+        return fit_solved(job, settings)
+    return fit_paper(job, settings)
 
 
 def _split_before(train: int, validation: int) -> Split:

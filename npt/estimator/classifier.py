@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from npt.estimator.base import TARGET, NPTEstimator
-from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Attention, Explanation
+from npt.estimator.job import Model
 from npt.estimator.targets import classes_of, codes_of, read_classes
 from npt.table import Column
 
@@ -28,9 +28,9 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(1)]
 
-    def _explanation(self, model: CompactModel, attention: Attention) -> Explanation:
+    def _explanation(self, model: Model, attention: Attention) -> Explanation:
         codes = attention.predictions.argmax(-1)
-        in_context = model.trained.table.truth.astype(np.int64)
+        in_context = model.targets.astype(np.int64)
         return Explanation.of(
             attention.of_classes(codes),
             context=self.rows_[model.rows],

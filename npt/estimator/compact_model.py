@@ -16,8 +16,9 @@ from npt.compact.selection import weighted_by_validation
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import TrainingResult, build_model, train
+from npt.estimator.explanation import Attention, attention_of
 from npt.estimator.following import FollowFit
-from npt.estimator.job import NO_ROWS, Job, Outcome, require_converged
+from npt.estimator.job import NO_ROWS, Job, Outcome, require_alone, require_converged
 from npt.estimator.state import (
     ModelFacts,
     ModelState,
@@ -27,7 +28,6 @@ from npt.estimator.state import (
     present_device,
     weight_arrays,
 )
-from npt.interface import UserError
 from npt.table import Split, Table
 from npt.validation import validated
 
@@ -59,6 +59,15 @@ class CompactModel:
         """Predict rows of another table; none attends to another."""
         require_alone(together)
         return self.trained.predict_table(table).values
+
+    @property
+    def targets(self) -> np.ndarray:
+        """See `Model`."""
+        return self.trained.table.truth
+
+    def explain(self, table: Table, count: int) -> Attention:
+        """See `Model`."""
+        return attention_of(self.trained, table, count)
 
     def state(self) -> ModelState:
         """See `Model`."""
@@ -117,12 +126,6 @@ class CompactModel:
         restored = self.of_state(state)
         self.trained = restored.trained
         self.rows = restored.rows
-
-
-def require_alone(together: bool) -> None:
-    """Refuse to predict new rows that attend to each other."""
-    if together:
-        raise UserError("predict_together: True; rows of the compact NPT never attend to others")
 
 
 def fit_compact(job: Job, settings: CompactSettings) -> Outcome:

@@ -1,4 +1,4 @@
-"""Hyper-parameters of the estimators as settings of the two architectures."""
+"""Hyper-parameters of the estimators as settings of the architectures."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from pydantic import create_model
 from npt.compact.settings import CompactSettings
 from npt.interface import UserError, unknown
 from npt.nn.settings import NPTSettings
+from npt.solved.settings import SolvedSettings
 from npt.table import Task
 from npt.validation import Strict, validated
 
-ArchitectureName = Literal["compact", "paper"]
-Settings = CompactSettings | NPTSettings
+ArchitectureName = Literal["compact", "paper", "solved"]
+Settings = CompactSettings | NPTSettings | SolvedSettings
 
 LARGE_ROWS = 3_000
 
@@ -74,7 +75,10 @@ PAPER = Architecture(  # sized for a CPU
         "evaluate_every": 10,
     },
 )
-ARCHITECTURES: Mapping[str, Architecture] = {"compact": COMPACT, "paper": PAPER}
+SOLVED = Architecture(
+    settings=SolvedSettings, keys={"learning_rate": "rate", "max_updates": "steps"}
+)
+ARCHITECTURES: Mapping[str, Architecture] = {"compact": COMPACT, "paper": PAPER, "solved": SOLVED}
 NAMED = tuple(COMPACT.keys)  # the hyper-parameters that are fields of settings
 
 

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
+from npt.estimator.explanation import Attention
 from npt.estimator.state import ModelState
 from npt.interface import Resources, UserError
 from npt.table import Split, Table
@@ -48,6 +49,24 @@ class Model(Protocol):
         """
         ...
 
+    @property
+    def rows(self) -> np.ndarray:
+        """Row numbers (m,) of the context in the table of the fit."""
+        ...
+
+    @property
+    def targets(self) -> np.ndarray:
+        """Their targets (m,): values, or codes of classes."""
+        ...
+
+    def explain(self, table: Table, count: int) -> Attention:
+        """Attention of the rows (n) of another table, and predictions without `count` rows each.
+
+        Raises:
+            UserError: The model explains nothing.
+        """
+        ...
+
     def state(self) -> ModelState:
         """All that predictions depend on."""
         ...
@@ -70,6 +89,12 @@ class Outcome:
     model: Model
     validation_loss: float
     best_updates: list[int]
+
+
+def require_alone(together: bool) -> None:
+    """Refuse to predict new rows that attend to each other."""
+    if together:
+        raise UserError("predict_together: True; only rows of the exact NPT attend to each other")
 
 
 def require_converged(losses: Iterable[float]) -> None:

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from npt.estimator.explanation import Attention
 from npt.estimator.following import FollowFit
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_converged
 from npt.estimator.state import (
@@ -54,6 +55,20 @@ class PaperModel:
         model = self.trained.with_table(joined, replace(self.split, test=rows))
         prediction = model.predict(rows) if together else model.predict_alone(rows)
         return prediction.values
+
+    @property
+    def rows(self) -> np.ndarray:
+        """See `Model`."""
+        return np.arange(self.table.rows)
+
+    @property
+    def targets(self) -> np.ndarray:
+        """See `Model`."""
+        return self.table.truth
+
+    def explain(self, table: Table, count: int) -> Attention:
+        """See `Model`."""
+        raise UserError("explain: the paper's architecture does not explain its predictions")
 
     def state(self) -> ModelState:
         """See `Model`."""
@@ -102,9 +117,9 @@ def fit_paper(job: Job, settings: NPTSettings) -> Outcome:
         UserError: The architecture cannot do what the job says, or training diverged.
     """
     if job.refit:
-        raise UserError("refit: True; only the compact architecture is trained again on all rows")
+        raise UserError("refit: True; the paper's architecture is not trained again on all rows")
     if job.weights is not None:
-        raise UserError("sample_weight: only the compact architecture weighs rows")
+        raise UserError("sample_weight: the paper's architecture does not weigh rows")
     trained = TrainedNPT.untrained(settings, job.resources, job.table, job.split, job.seed)
     follow = FollowFit(job.visible, trainings=1)
     best = train(trained.model, trained.data, settings, job.seed, follow=follow)

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from npt.estimator.base import TARGET, NPTEstimator
-from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Attention, Explanation
+from npt.estimator.job import Model
 from npt.estimator.targets import read_numbers
 from npt.table import Column
 
@@ -23,11 +23,11 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         """A number (n,) for each new row of X (n, d), in the units of y."""
         return self._predict(X)
 
-    def _explanation(self, model: CompactModel, attention: Attention) -> Explanation:
+    def _explanation(self, model: Model, attention: Attention) -> Explanation:
         return Explanation.of(
             attention,
             context=self.rows_[model.rows],
-            targets=model.trained.table.truth,
+            targets=model.targets,
             predictions=attention.predictions,
         )
 

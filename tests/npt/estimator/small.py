@@ -38,6 +38,9 @@ PAPER: dict[str, Any] = {
 }
 
 
+SOLVED: dict[str, Any] = {"architecture": "solved", "max_updates": 3}
+
+
 def classifier(**changes: Any) -> NPTClassifier:
     """A small compact classifier."""
     return NPTClassifier(**{**COMPACT, **changes})

@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from npt.estimator import NPTClassifier, NPTRegressor
 from npt.estimator.base import NPTEstimator
-from tests.npt.estimator.small import COMPACT, PAPER, classifier, regressor, table
+from tests.npt.estimator.small import COMPACT, PAPER, SOLVED, classifier, regressor, table
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,9 @@ def outputs(model: NPTEstimator, frame: pd.DataFrame) -> np.ndarray:
     return model.predict(frame)
 
 
-@pytest.mark.parametrize("architecture", [COMPACT, PAPER], ids=["compact", "paper"])
+@pytest.mark.parametrize(
+    "architecture", [COMPACT, PAPER, SOLVED], ids=["compact", "paper", "solved"]
+)
 @pytest.mark.parametrize("kind", [NPTClassifier, NPTRegressor])
 def test_every_copy_predicts_the_same_bits(
     kind: type[Any], architecture: dict[str, Any], tmp_path: Path

@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npt.estimator import NPTClassifier, NPTRegressor
-from tests.npt.estimator.small import classifier, regressor, table
+from tests.npt.estimator.small import SOLVED, classifier, regressor, table
 
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -33,6 +33,14 @@ EXPECTED_FAILURES = {
 def test_scikit_learn_accepts(
     estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
 ) -> None:
+    check(estimator)
+
+
+@parametrize_with_checks([NPTClassifier(**SOLVED), NPTRegressor(**SOLVED)])
+def test_scikit_learn_accepts_the_solved_npt(
+    estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
+) -> None:
+    """Without exception: a row of weight 2 is a row that stands twice."""
     check(estimator)
 
 

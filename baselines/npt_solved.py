@@ -1,0 +1,125 @@
+"""Solved NPT: attention between datapoints whose weights are solved for; see `npt/solved/`.
+
+It has no search space: its validation is the exact leave-one-out error of the train rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from baselines.baseline import Baseline
+from baselines.grids import Grid, Parameters, Size
+from baselines.stored_rows import RowPredictor, StoredRows
+from baselines.training_data import TrainingData
+from npt.interface import Resources
+from npt.solved.settings import SolvedSettings
+from npt.table import Task
+from npt.validation import validated
+
+if TYPE_CHECKING:
+    from npt.solved.model import SolvedNPT
+
+KNOWN = tuple(name for name in SolvedSettings.model_fields if name != "seed")
+
+
+class SolvedBaseline(Baseline):
+    """Solved NPT."""
+
+    name = "npt_solved"
+    title = "Solved NPT"
+    libraries = ("torch",)
+    sources = tuple(
+        f"npt/solved/{module}.py"
+        for module in ("cells", "kernels", "landmarks", "mix", "model", "settings", "solve", "tune")
+    )
+    test_settings: ClassVar[Parameters] = {"fixed": {"steps": 2}}
+    embeds_categories = True
+    keeps_missing = True
+    accelerated = True
+    keeps_train_rows = True
+    recalls = True
+    untrained: ClassVar[Parameters] = {"steps": 0}
+    twins: ClassVar[dict[str, dict[str, Parameters]]] = {
+        "without_attributes": {"fixed": {"products": False}},
+        "without_tuning": {"fixed": {"steps": 0}},
+    }
+
+    def quick_grid(self, task: Task) -> Grid:
+        """One configuration."""
+        return {}
+
+    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
+        """One configuration; the NPT paper is older."""
+        return [{}]
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those of `SolvedSettings`."""
+        return KNOWN
+
+    def check(self, parameters: Parameters) -> None:
+        """Values are allowed by `SolvedSettings`."""
+        super().check(parameters)
+        validated(SolvedSettings, parameters, self.name)
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> SolvedRows:
+        """Tune on the train rows, and solve among them.
+
+        Raises:
+            UserError: A parameter is unknown or has a value that is not allowed.
+        """
+        import torch
+
+        from npt.solved.model import fit
+
+        (stated,) = configurations
+        settings = validated(SolvedSettings, {"seed": seed, **stated}, self.name)
+        categorical = np.zeros(data.features.shape[1], bool)
+        categorical[list(data.categorical)] = True
+        torch.set_num_threads(resources.threads)
+        stored = data.stored_rows
+        model = fit(
+            stored.features,
+            stored.labels,
+            categorical,
+            classes=data.trained_classes,
+            settings=settings,
+            device=torch.device(resources.device),
+        )
+        return SolvedRows(stored, model)
+
+
+class SolvedRows(RowPredictor):
+    """Solved NPT with what was tuned, given stored rows."""
+
+    def __init__(self, stored: StoredRows, model: SolvedNPT) -> None:
+        self.stored = stored
+        self.model = model
+
+    def predict_from(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """Numbers (n,) or probabilities (n, K)."""
+        return self._among(stored).predict(features)
+
+    def weights(
+        self, stored: StoredRows, features: np.ndarray, parameters: Parameters
+    ) -> np.ndarray:
+        """Attention (n, m), of which each row sums to one."""
+        return self._among(stored).attention_weights(features)
+
+    def _among(self, stored: StoredRows) -> SolvedNPT:
+        if stored is self.stored:
+            return self.model
+        return self.model.attention.among(stored.features, stored.labels)
+
+
+BASELINE = SolvedBaseline()

@@ -1,0 +1,151 @@
+"""Solved NPT as a fitted model of an estimator.
+
+N rows of the fit, of which m are different, n rows to predict, C classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+import torch
+
+from npt.estimator.explanation import Attention
+from npt.estimator.job import Job, Outcome, require_alone
+from npt.estimator.state import ModelFacts, ModelState, column_facts, columns_of, present_device
+from npt.interface import UserError
+from npt.nn.device import device_of
+from npt.solved.model import SolvedNPT, fit, restored
+from npt.solved.settings import SolvedSettings
+from npt.table import Table
+from npt.validation import validated
+
+TUNED = "tuned/"
+
+
+@dataclass
+class SolvedModel:
+    """A solved NPT.
+
+    Attributes:
+        table: Table of the fit (N), the target last.
+        weights: Weight of every row (N,).
+        rows: Row numbers (m,) of the first of equal rows.
+    """
+
+    solved: SolvedNPT
+    table: Table
+    weights: np.ndarray
+    rows: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        _, self.rows = np.unique(self.solved.context.groups, return_index=True)
+
+    def predict(self, table: Table, *, together: bool) -> np.ndarray:
+        """Predict rows of another table; none attends to another."""
+        require_alone(together)
+        return self.solved.predict(_features(table))
+
+    @property
+    def targets(self) -> np.ndarray:
+        """Mean targets of the rows of `rows` (m,), or codes of their most frequent classes."""
+        targets = self.solved.context.targets
+        if self.solved.attention.classes is None:
+            return targets[:, 0]
+        return targets.argmax(1)
+
+    def explain(self, table: Table, count: int) -> Attention:
+        """See `Model`; equal rows of the fit are one, and all heads are left out alike."""
+        size = len(self.rows)
+        if size < 2:
+            raise UserError("explain: the fit has one row, and nothing is left without it")
+        features = _features(table)
+        of_rows = self.solved.attention_weights(features)
+        weights = np.zeros((len(features), size))
+        np.add.at(weights.T, self.solved.context.groups, of_rows.T)
+        places = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, : min(count, size - 1)]
+        without_each = [
+            self.solved.without(features, places[:, [rank]]) for rank in range(places.shape[1])
+        ]
+        return Attention(
+            weights=weights,
+            places=places,
+            predictions=self.solved.predict(features),
+            without_each=np.stack(without_each, axis=1),
+            without_all=self.solved.without(features, places),
+        )
+
+    def state(self) -> ModelState:
+        """See `Model`."""
+        attention = self.solved.attention
+        arrays = {"table": self.table.values, "weights": self.weights}
+        for name, tensor in attention.parameters.items():
+            arrays[TUNED + name] = tensor.cpu().numpy()
+        facts = ModelFacts(
+            architecture="solved",
+            settings=attention.settings.model_dump(),
+            seed=attention.settings.seed,
+            device=str(attention.device),
+            columns=column_facts(self.table.columns),
+        )
+        return ModelState(facts, arrays)
+
+    @classmethod
+    def of_state(cls, state: ModelState) -> Self:
+        """See `Model`."""
+        facts = state.facts
+        arrays = state.arrays
+        columns = columns_of(facts)
+        table = Table.of(columns, arrays["table"], len(columns) - 1)
+        device = present_device(facts.device)
+        parameters = {}
+        for name, array in arrays.items():
+            if name.startswith(TUNED):
+                parameters[name.removeprefix(TUNED)] = torch.from_numpy(array.copy()).to(device)
+        solved = restored(
+            *_labelled(table),
+            classes=_classes(table),
+            weights=arrays["weights"],
+            settings=validated(SolvedSettings, facts.settings, "settings"),
+            parameters=parameters,
+            device=device,
+        )
+        return cls(solved, table, arrays["weights"])
+
+
+def fit_solved(job: Job, settings: SolvedSettings) -> Outcome:
+    """Tune on all rows, those of the validation included, by their leave-one-out errors.
+
+    Raises:
+        UserError: The job is to train again on all rows.
+    """
+    if job.refit:
+        raise UserError("refit: True; the solved architecture always uses all rows")
+    weights = np.ones(job.table.rows) if job.weights is None else job.weights
+    solved = fit(
+        *_labelled(job.table),
+        classes=_classes(job.table),
+        weights=weights,
+        settings=settings.model_copy(update={"seed": job.seed}),
+        device=device_of(job.resources.device),
+    )
+    return Outcome(SolvedModel(solved, job.table, weights), solved.loss, [settings.steps])
+
+
+def _labelled(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features (N, d), labels (N,), and which columns are categories (d,)."""
+    categorical = [column.kind == "categorical" for column in table.columns[:-1]]
+    labels = table.truth if table.task == "regression" else table.truth.astype(np.int64)
+    return _features(table), labels, np.array(categorical, bool)
+
+
+def _features(table: Table) -> np.ndarray:
+    """Cells (n, d) of a table whose target is last."""
+    return table.values[:, :-1]
+
+
+def _classes(table: Table) -> int | None:
+    if table.task == "regression":
+        return None
+    return len(table.columns[-1].levels)

@@ -1,0 +1,191 @@
+"""Cells of a table as coordinates, from statistics of the context rows alone.
+
+n rows, m context rows, d columns: p of numbers, then c of categories.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+
+SQUASH = 4.0  # standard deviations beyond which a number hardly grows
+RANGE = 1.7  # of ranks, which so have about unit variance
+MISSING = -1.0  # code of a missing category, which is a level of its own
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rows in coordinates.
+
+    Attributes:
+        scores: Standardised numbers (n, p), bounded by 4.
+        ranks: Their ranks among the context rows (n, p), from -1.7 to 1.7.
+        codes: Categories (n, c); equal ones have equal codes.
+    """
+
+    scores: torch.Tensor
+    ranks: torch.Tensor
+    codes: torch.Tensor
+
+    @property
+    def columns(self) -> int:
+        """Number of columns, p + c."""
+        return self.scores.shape[1] + self.codes.shape[1]
+
+    def take(self, rows: torch.Tensor) -> Cells:
+        """Some of the rows."""
+        return Cells(self.scores[rows], self.ranks[rows], self.codes[rows])
+
+    def split(self, size: int) -> list[Cells]:
+        """Parts of at most so many rows."""
+        parts = (part.split(size) for part in (self.scores, self.ranks, self.codes))
+        return [Cells(*part) for part in zip(*parts, strict=True)]
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> Cells:
+        """The same cells elsewhere, or in another precision."""
+        parts = (self.scores, self.ranks, self.codes)
+        return Cells(*(part.to(device, dtype) for part in parts))
+
+
+@dataclass(frozen=True)
+class Context:
+    """Labelled rows, each different from all others in its features.
+
+    Attributes:
+        features: (m, F) numbers and codes, NaN where missing.
+        targets: (m, C) mean targets of the merged rows.
+        weights: (m,) sums of their weights.
+        groups: (N,) index of the context row that each original row was merged into.
+        shares: (N,) of the original rows in the weights of these.
+    """
+
+    features: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def merged(cls, features: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Self:
+        """A context in which rows with equal features are one, and so are left out together.
+
+        To a ridge regression, k equal rows are one row with their mean target and a ridge divided
+        by k. The order of the original rows makes no difference.
+
+        Args:
+            features: (N, F), NaN where missing.
+            targets: (N, C).
+            weights: (N,), positive.
+        """
+        filled = np.nan_to_num(features, nan=np.finfo(np.float64).max)
+        _, first, groups = np.unique(filled, axis=0, return_index=True, return_inverse=True)
+        groups = groups.reshape(-1)
+        totals = np.bincount(groups, weights)
+        means = np.empty((len(first), targets.shape[1]))
+        for column, values in enumerate(targets.T):
+            means[:, column] = np.bincount(groups, weights * values) / totals
+        return cls(features[first], means, totals, groups, weights / totals[groups])
+
+
+@dataclass(frozen=True)
+class NumberScale:
+    """Median, mean and deviation of a column, and its sorted values with their cumulated shares."""
+
+    column: int
+    median: float
+    mean: float
+    deviation: float
+    values: np.ndarray
+    shares: np.ndarray
+    has_gaps: bool
+
+    @classmethod
+    def of_column(cls, column: int, numbers: np.ndarray, weights: np.ndarray) -> Self:
+        """The scale of a column (m,) with at least one known number."""
+        known = ~np.isnan(numbers)
+        values, positions = np.unique(numbers[known], return_inverse=True)
+        counts = np.bincount(positions, weights[known])
+        shares = counts / counts.sum()
+        cumulated = np.cumsum(shares)
+        lower, upper = np.searchsorted(cumulated, [0.5 - 1e-9, 0.5 + 1e-9])
+        middle = values[[lower, min(upper, len(values) - 1)]]
+        largest = np.abs(values).max() or 1.0  # squares of extreme numbers overflow
+        mean = float(shares @ (values / largest)) * largest
+        variance = shares @ ((values - mean) / largest) ** 2
+        return cls(
+            column=column,
+            median=float(middle.mean()),
+            mean=mean,
+            deviation=float(np.sqrt(variance)) * largest or 1.0,
+            values=values,
+            shares=np.concatenate([[0.0], cumulated]),
+            has_gaps=not known.all(),
+        )
+
+    def scores(self, numbers: np.ndarray) -> np.ndarray:
+        """Standardised numbers (n,), bounded by 4."""
+        return SQUASH * np.tanh((numbers - self.mean) / self.deviation / SQUASH)
+
+    def ranks(self, numbers: np.ndarray) -> np.ndarray:
+        """Mid-ranks (n,) among the context rows, from -1.7 to 1.7."""
+        below = self.shares[np.searchsorted(self.values, numbers, "left")]
+        up_to = self.shares[np.searchsorted(self.values, numbers, "right")]
+        return RANGE * (below + up_to - 1)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Coordinates of rows by the statistics of a context.
+
+    A missing number is the median, with one more column of 0 and 1 where the context has gaps.
+    Columns with a single value are left out.
+    """
+
+    scales: tuple[NumberScale, ...]
+    categories: np.ndarray
+
+    @classmethod
+    def of_context(cls, context: Context, categorical: np.ndarray) -> Self:
+        """Statistics of the context.
+
+        Args:
+            categorical: Which of the F columns hold codes (F,) bool.
+        """
+        scales = []
+        categories = []
+        for column, numbers in enumerate(context.features.T):
+            known = numbers[~np.isnan(numbers)]
+            values = len(np.unique(known)) + (len(known) < len(numbers))
+            if values < 2:
+                continue
+            if categorical[column]:
+                categories.append(column)
+            else:
+                scales.append(NumberScale.of_column(column, numbers, context.weights))
+        return cls(tuple(scales), np.array(categories, int))
+
+    def __call__(self, features: np.ndarray) -> Cells:
+        """Cells of rows (n, F)."""
+        scores: list[np.ndarray] = []
+        ranks: list[np.ndarray] = []
+        for scale in self.scales:
+            numbers = features[:, scale.column]
+            is_gap = np.isnan(numbers)
+            filled = np.where(is_gap, scale.median, numbers)
+            scores.append(scale.scores(filled))
+            ranks.append(scale.ranks(filled))
+            if scale.has_gaps:
+                scores.append(is_gap.astype(float))
+                ranks.append(is_gap.astype(float))
+        codes = np.nan_to_num(features[:, self.categories], nan=MISSING)
+        return Cells(
+            _stacked(scores, len(features)), _stacked(ranks, len(features)), torch.from_numpy(codes)
+        )
+
+
+def _stacked(columns: list[np.ndarray], rows: int) -> torch.Tensor:
+    array = np.stack(columns, axis=1) if columns else np.empty((rows, 0))
+    return torch.from_numpy(array)

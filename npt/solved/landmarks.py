@@ -1,0 +1,102 @@
+"""Solved attention over many rows: through landmarks, with exact leave-one-out predictions.
+
+m context rows, M of them landmarks. The kernel K (m, m) becomes N L^-1 N' (Nyström; Williams and
+Seeger 2001), for N (m, M) the rows' kernel to the landmarks and L (M, M) that among them. This is a
+ridge regression on M features, for which time is m M^2 and memory m M.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from npt.solved.solve import SMALLEST, factor
+
+
+class Landmarks:
+    """Features of the rows, such that their scalar products are the kernel.
+
+    Attributes:
+        features: (m, M), minus their weighted mean.
+        weights: (m,) of the rows.
+    """
+
+    def __init__(
+        self, kernel: torch.Tensor, among_landmarks: torch.Tensor, weights: torch.Tensor
+    ) -> None:
+        """From the rows' kernel to the landmarks (m, M), and that among these (M, M)."""
+        self.root = factor(among_landmarks)
+        self.weights = weights
+        self.shares = weights / weights.sum()
+        self.features = self._rooted(kernel)
+        self.mean = self.shares @ self.features
+        self.features -= self.mean
+        self.moments = self.features.T @ (weights[:, None] * self.features)
+
+    def solve(self, ridge: torch.Tensor) -> LandmarkSolution:
+        """Solve for a ridge."""
+        matrix = self.moments.clone()
+        matrix.diagonal().add_(ridge)
+        return LandmarkSolution(self, factor(matrix))
+
+    def of_queries(self, kernel: torch.Tensor) -> torch.Tensor:
+        """Centred features (n, M) of queries from their kernel (n, M) to the landmarks."""
+        return self._rooted(kernel) - self.mean
+
+    def _rooted(self, kernel: torch.Tensor) -> torch.Tensor:
+        return torch.linalg.solve_triangular(self.root, kernel.T, upper=False).T
+
+
+@dataclass(frozen=True)
+class LandmarkSolution:
+    """A ridge regression on the features; the methods are those of `Solution`.
+
+    Attributes:
+        factor: Cholesky factor (M, M) of moments plus ridge.
+    """
+
+    landmarks: Landmarks
+    factor: torch.Tensor
+
+    def coefficients(self, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Slopes (M, C) and intercept (C,): a query is predicted as k' slopes + intercept."""
+        own = self.landmarks
+        products = own.features.T @ (own.weights[:, None] * targets)
+        of_features = torch.cholesky_solve(products, self.factor)
+        slopes = torch.linalg.solve_triangular(own.root.T, of_features, upper=True)
+        return slopes, own.shares @ targets - own.mean @ of_features
+
+    def leave_one_out(self, targets: torch.Tensor) -> torch.Tensor:
+        """Predictions (m, C) of the context rows from the labels of all others."""
+        own = self.landmarks
+        rooted = torch.linalg.solve_triangular(self.factor, own.features.T, upper=False)  # (M, m)
+        influence = own.weights * rooted.square().sum(0) + own.shares
+        fitted = rooted.T @ (rooted @ (own.weights[:, None] * targets)) + own.shares @ targets
+        kept = (1 - influence).clamp(min=SMALLEST)[:, None]
+        return (fitted - influence[:, None] * targets) / kept
+
+    def weights(self, kernel: torch.Tensor) -> torch.Tensor:
+        """Attention (n, m) of queries whose kernel to the landmarks is (n, M)."""
+        return self._attention(self.landmarks.of_queries(kernel))
+
+    def without(
+        self, kernel: torch.Tensor, targets: torch.Tensor, left_out: torch.Tensor
+    ) -> torch.Tensor:
+        """Predictions (n, C) of queries, each without context rows (n, k) of its own."""
+        own = self.landmarks
+        slopes, intercept = self.coefficients(targets)
+        weights = self.weights(kernel).gather(1, left_out)
+        count = left_out.shape[1]
+        features = own.features[left_out.flatten()]
+        among = self._attention(features).unflatten(0, (-1, count))  # (n, k, m)
+        among_left_out = among.gather(2, left_out[:, None, :].expand(-1, count, -1))
+        fitted = among @ targets
+        kept = torch.eye(count).to(among) - among_left_out
+        of_left_out = torch.linalg.solve(kept, targets[left_out] - fitted)
+        return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, of_left_out)
+
+    def _attention(self, features: torch.Tensor) -> torch.Tensor:
+        own = self.landmarks
+        products = torch.cholesky_solve(features.T, self.factor).T @ own.features.T
+        return own.weights * products + own.shares

@@ -1,0 +1,271 @@
+"""Solved NPT: a row is predicted by attention to labelled rows whose weights are solved for.
+
+n query rows, N labelled rows, m context rows (labelled rows that are equal are one), H heads,
+S solutions (heads times ridges), C targets: one, or one per class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from npt.solved.cells import Cells, Context, Encoder
+from npt.solved.kernels import Kernel, Parameters
+from npt.solved.landmarks import Landmarks, LandmarkSolution
+from npt.solved.mix import log_shares, mixture, sharpened
+from npt.solved.settings import SolvedSettings
+from npt.solved.solve import Solution, solve
+from npt.solved.tune import drawn, heads, of_head, ordered, ridges, tune
+
+CHUNK = 4_000_000  # most entries of a kernel that is computed at once
+MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What is tuned on labelled rows: the coordinates of cells, and what makes rows near.
+
+    Attributes:
+        encoder: Statistics of the features.
+        parameters: Relevances, lengths and ridges of all heads.
+        classes: Number of classes; None for a regression.
+    """
+
+    settings: SolvedSettings
+    encoder: Encoder
+    parameters: Parameters
+    classes: int | None
+    device: torch.device
+
+    def among(
+        self, features: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None
+    ) -> SolvedNPT:
+        """The model that predicts from some labelled rows.
+
+        Args:
+            features: (N, F), NaN where missing.
+            labels: Numbers (N,), or class codes.
+            weights: (N,), positive; all 1 by default.
+        """
+        context = _context(features, labels, self.classes, weights)
+        return SolvedNPT(self, context)
+
+
+def fit(
+    features: np.ndarray,
+    labels: np.ndarray,
+    categorical: np.ndarray,
+    *,
+    classes: int | None = None,
+    weights: np.ndarray | None = None,
+    settings: SolvedSettings | None = None,
+    device: torch.device | None = None,
+) -> SolvedNPT:
+    """Tune on labelled rows, and predict from them.
+
+    Args:
+        features: (N, F) numbers and category codes, NaN where missing.
+        labels: Numbers (N,), or class codes.
+        categorical: Which columns are codes (F,) bool.
+        classes: Number of classes; None for a regression.
+        weights: (N,), positive; all 1 by default.
+    """
+    settings = settings or SolvedSettings()
+    device = device or torch.device("cpu")
+    context = _context(features, labels, classes, weights)
+    encoder = Encoder.of_context(context, categorical)
+    cells = encoder(context.features).to(device, torch.float64)
+    targets, _, _ = _standardised(context, scaled=classes is None, device=device)
+    row_weights = torch.from_numpy(context.weights).to(device)
+    parameters = tune(cells, targets, row_weights, settings)
+    attention = Attention(settings, encoder, parameters, classes, device)
+    return SolvedNPT(attention, context)
+
+
+def restored(
+    features: np.ndarray,
+    labels: np.ndarray,
+    categorical: np.ndarray,
+    *,
+    classes: int | None,
+    weights: np.ndarray,
+    settings: SolvedSettings,
+    parameters: Parameters,
+    device: torch.device,
+) -> SolvedNPT:
+    """The model of an earlier `fit` to the same rows, whose `parameters` are known."""
+    context = _context(features, labels, classes, weights)
+    encoder = Encoder.of_context(context, categorical)
+    return SolvedNPT(Attention(settings, encoder, parameters, classes, device), context)
+
+
+class SolvedNPT:
+    """Predictions from labelled rows.
+
+    Attributes:
+        mix: Weights (S,) of the solutions.
+        leave_one_out: Predictions (m, C) of the context rows, each without its own label:
+            standardised targets, or shares of classes minus those of the context.
+        sharpness: Factor of the scores of classes.
+        bias: Added to the logits of classes (C,).
+    """
+
+    def __init__(self, attention: Attention, context: Context) -> None:
+        self.attention = attention
+        self.context = context
+        self.cells = self._encoded(context.features)
+        self.targets, self.centre, self.scale = _standardised(
+            context, scaled=attention.classes is None, device=attention.device
+        )
+        self.weights = torch.from_numpy(context.weights).to(attention.device)
+        settings = attention.settings
+        self.is_exact = len(self.weights) <= settings.exact_rows
+        self.keys = self.cells
+        if not self.is_exact:
+            generator = torch.Generator().manual_seed(settings.seed)
+            most = min(settings.landmarks, MOST_CELLS // len(self.weights))
+            places = drawn(len(self.weights), most, generator).to(attention.device)
+            self.keys = self.cells.take(ordered(self.cells, self.targets)[places])
+        coefficients = []
+        predictions = []
+        for _, _, solution in self._solutions():
+            coefficients.append(solution.coefficients(self.targets))
+            predictions.append(solution.leave_one_out(self.targets))
+        stacked = torch.stack(predictions)
+        self.mix = mixture(self.targets - stacked, self.weights)
+        self.sharpness = 1.0
+        self.bias = torch.zeros_like(self.centre)
+        if attention.classes is not None:
+            counts = (self.targets + self.centre) * self.weights[:, None]
+            self.mix, self.sharpness, self.bias = sharpened(stacked, counts, self.mix)
+        self.leave_one_out = torch.einsum("s,smc->mc", self.mix, stacked)
+        slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
+        by_head = (self.mix[:, None, None] * slopes).unflatten(0, (len(self._kernels), -1))
+        self.slopes = by_head.sum(1)  # (H, m, C)
+        self.intercept = self.mix @ intercepts
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Numbers (n,) or probabilities (n, C) of rows (n, F)."""
+        parts = []
+        for cells in self._chunks(features):
+            scores = self.intercept.expand(len(cells.scores), -1)
+            for head, kernel in enumerate(self._kernels):
+                own = of_head(self.attention.parameters, head)
+                scores = scores + kernel(own, cells, self.keys) @ self.slopes[head]
+            parts.append(self._decoded(scores))
+        return np.concatenate(parts)
+
+    @property
+    def loss(self) -> float:
+        """Mean leave-one-out loss: squared error in units of the variance, or NLL in nats."""
+        shares = self.weights / self.weights.sum()
+        if self.attention.classes is None:
+            return float(shares @ (self.targets - self.leave_one_out)[:, 0].square())
+        likelihood = self._logits(self.leave_one_out).log_softmax(1)
+        return -float(shares @ ((self.targets + self.centre) * likelihood).sum(1))
+
+    def attention_weights(self, features: np.ndarray) -> np.ndarray:
+        """Weights (n, N) of the labelled rows, which sum to one and may be negative.
+
+        A predicted number is the sum of the labels times their weights. Of classes, it is their
+        scores before `sharpness` that are such a sum.
+        """
+        shares = self.context.shares
+        parts = []
+        for cells in self._chunks(features):
+            weights = torch.zeros(len(cells.scores), len(self.weights)).to(self.weights)
+            for share, near, solution in self._attending(cells):
+                weights += share * solution.weights(near)
+            parts.append(weights.cpu().numpy()[:, self.context.groups] * shares)
+        return np.concatenate(parts)
+
+    def without(self, features: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Predictions of rows (n, F), each without k context rows of its own, in closed form.
+
+        What is tuned and mixed stays as it is.
+
+        Args:
+            places: Context rows (n, k) to leave out; k is smaller than m.
+        """
+        cells = self._encoded(features)
+        left_out = torch.from_numpy(places).to(self.weights.device)
+        scores = torch.zeros(len(features), 1).to(self.weights)
+        for share, near, solution in self._attending(cells):
+            scores = scores + share * solution.without(near, self.targets, left_out)
+        return self._decoded(scores)
+
+    @property
+    def _chunk(self) -> int:
+        """Rows whose kernel to the keys is computed at once."""
+        return max(1, CHUNK // len(self.keys.scores))
+
+    @property
+    def _kernels(self) -> tuple[Kernel, ...]:
+        return heads(self.attention.settings)
+
+    def _solutions(self) -> Iterator[tuple[Kernel, Parameters, Solution | LandmarkSolution]]:
+        """Kernel, parameters and solution of every head and ridge."""
+        for head, kernel in enumerate(self._kernels):
+            own = of_head(self.attention.parameters, head)
+            near = kernel(own, self.keys, self.keys)
+            if not self.is_exact:
+                parts = [kernel(own, cells, self.keys) for cells in self.cells.split(self._chunk)]
+                landmarks = Landmarks(torch.cat(parts), near, self.weights)
+            for ridge in ridges(own["ridge"], self.attention.settings):
+                if self.is_exact:
+                    yield kernel, own, solve(near, ridge, self.weights)
+                else:
+                    yield kernel, own, landmarks.solve(ridge)
+
+    def _attending(
+        self, cells: Cells
+    ) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solution | LandmarkSolution]]:
+        """Share in the mixture, kernel (n, m) of queries, and solution."""
+        for share, (kernel, own, solution) in zip(self.mix, self._solutions(), strict=True):
+            yield share, kernel(own, cells, self.keys), solution
+
+    def _encoded(self, features: np.ndarray) -> Cells:
+        return self.attention.encoder(features).to(self.attention.device, torch.float64)
+
+    def _chunks(self, features: np.ndarray) -> Iterator[Cells]:
+        """Cells of the queries, a part at a time."""
+        for start in range(0, len(features), self._chunk):
+            yield self._encoded(features[start : start + self._chunk])
+
+    def _decoded(self, scores: torch.Tensor) -> np.ndarray:
+        """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""
+        if self.attention.classes is None:
+            return (scores[:, 0] * self.scale + self.centre[0]).cpu().numpy()
+        return self._logits(scores).softmax(1).cpu().numpy()
+
+    def _logits(self, scores: torch.Tensor) -> torch.Tensor:
+        return self.sharpness * scores + log_shares(self.centre) + self.bias
+
+
+def _context(
+    features: np.ndarray, labels: np.ndarray, classes: int | None, weights: np.ndarray | None
+) -> Context:
+    targets = labels[:, None].astype(np.float64) if classes is None else np.eye(classes)[labels]
+    if weights is None:
+        weights = np.ones(len(labels))
+    return Context.merged(features, targets, weights)
+
+
+def _standardised(
+    context: Context, *, scaled: bool, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor, float]:
+    """Targets (m, C) minus their mean, in units of their deviation; the mean (C,); the deviation.
+
+    Classes are not scaled: their targets are one-hot.
+    """
+    shares = context.weights / context.weights.sum()
+    centre = shares @ context.targets
+    centred = context.targets - centre
+    scale = 1.0
+    if scaled:
+        scale = float(np.sqrt(shares @ centred[:, 0] ** 2)) or 1.0
+    on_device = torch.from_numpy(centred / scale).to(device)
+    return on_device, torch.from_numpy(centre).to(device), scale

@@ -1,0 +1,129 @@
+"""Attention that is solved: ordinary kriging, with exact leave-one-out predictions.
+
+m context rows with kernel K (m, m), ridge r and weights v; C targets. A query with kernel k (m,) to
+them is predicted as a weighted sum of their targets, with the weights (m,) that solve
+
+    [K + r / v  1] [weights]   [k]
+    [    1'     0] [   t   ] = [1].
+
+They sum to one, as attention does. For P, the upper left block of the inverse matrix, the
+prediction of a context row without its own target is T_i - (P T)_i / P_ii (Rasmussen and Williams
+2006, section 5.4.2; Dubrule 1983 with a mean that is estimated).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.autograd import Function
+
+SMALLEST = 1e-12
+JITTERS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # in units of the mean of a matrix's diagonal
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The inverse of a context's system.
+
+    Attributes:
+        inverse: P (m, m).
+        means: (m,) the weights that estimate the mean, which sum to one.
+    """
+
+    inverse: torch.Tensor
+    means: torch.Tensor
+
+    def coefficients(self, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Slopes (m, C) and intercept (C,): a query is predicted as k' slopes + intercept."""
+        return self.inverse @ targets, self.means @ targets
+
+    def weights(self, kernel: torch.Tensor) -> torch.Tensor:
+        """Attention (n, m) of queries whose kernel to the context is (n, m)."""
+        return kernel @ self.inverse + self.means
+
+    def leave_one_out(self, targets: torch.Tensor) -> torch.Tensor:
+        """Predictions (m, C) of the context rows from all others.
+
+        A row's own target is multiplied by zero, so that it cannot change a bit of them.
+        """
+        diagonal = self.inverse.diagonal()
+        of_others = self.inverse - torch.diag(diagonal)
+        return -(of_others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
+
+    def without(
+        self, kernel: torch.Tensor, targets: torch.Tensor, left_out: torch.Tensor
+    ) -> torch.Tensor:
+        """Predictions (n, C) of queries, each without context rows of its own.
+
+        Args:
+            kernel: (n, m).
+            targets: (m, C).
+            left_out: Indices (n, k) of context rows.
+        """
+        slopes, intercept = self.coefficients(targets)
+        weights = self.weights(kernel).gather(1, left_out)
+        blocks = self.inverse[left_out[:, :, None], left_out[:, None, :]]
+        of_left_out = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
+        return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, of_left_out)
+
+
+def solve(kernel: torch.Tensor, ridge: torch.Tensor, weights: torch.Tensor) -> Solution:
+    """Solve the system of a context.
+
+    Args:
+        kernel: (m, m), positive semi-definite.
+        ridge: A number.
+        weights: (m,).
+    """
+    inverse = torch.cholesky_inverse(factor(kernel + torch.diag(ridge / weights)))
+    sums = inverse.sum(1)
+    means = sums / sums.sum()
+    return Solution(inverse.addr_(sums, means, alpha=-1), means)
+
+
+def factor(matrix: torch.Tensor) -> torch.Tensor:
+    """Cholesky factor; where rounding has made the matrix indefinite, of a slightly larger one.
+
+    Raises:
+        ValueError: The matrix has entries that are not finite.
+    """
+    size = matrix.diagonal().mean()
+    identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
+    for jitter in (0.0, *JITTERS):
+        triangle, failed = torch.linalg.cholesky_ex(matrix + jitter * size * identity)
+        if not failed:
+            return triangle
+    raise ValueError("the kernel of the context is not finite")
+
+
+class Residuals(Function):
+    """Leave-one-out residuals (m, C), with their closed-form gradient by kernel and ridge."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        kernel: torch.Tensor,
+        ridge: torch.Tensor,
+        weights: torch.Tensor,
+        targets: torch.Tensor,
+    ) -> torch.Tensor:
+        """P T / diag P."""
+        inverse = solve(kernel, ridge, weights).inverse
+        diagonal = inverse.diagonal().clamp(min=SMALLEST)
+        slopes = inverse @ targets
+        ctx.save_for_backward(inverse, slopes, diagonal, weights)
+        return slopes / diagonal[:, None]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        """With dP = -P dK P and g the gradient over diag P: P diag(g residual) P - P g (P T)'."""
+        (gradient,) = gradients
+        inverse, slopes, diagonal, weights = ctx.saved_tensors
+        scaled = gradient / diagonal[:, None]
+        own = (scaled * slopes).sum(1) / diagonal
+        of_kernel = inverse @ (own[:, None] * inverse) - (inverse @ scaled) @ slopes.T
+        of_kernel = (of_kernel + of_kernel.T) / 2
+        of_ridge = (of_kernel.diagonal() / weights).sum()
+        return of_kernel, of_ridge, None, None

@@ -1,0 +1,98 @@
+"""Tuning of relevances, lengths and ridges by the leave-one-out error."""
+
+from __future__ import annotations
+
+import torch
+
+from npt.solved.cells import Cells
+from npt.solved.kernels import PRODUCTS, SUMS, Kernel, Parameters, initial_parameters
+from npt.solved.settings import SolvedSettings
+from npt.solved.solve import Residuals
+
+BETAS = (0.8, 0.95)
+LEAST_RIDGE = 3e-3  # below it, float32 rounds too much
+LARGEST_FACTOR = 20.0  # of a ridge
+LEAST_ERROR = 1e-5  # in units of the targets' variance
+
+
+def heads(settings: SolvedSettings) -> tuple[Kernel, ...]:
+    """Kernels of the heads."""
+    return SUMS + PRODUCTS if settings.products else SUMS
+
+
+def of_head(parameters: Parameters, head: int) -> Parameters:
+    """Those of one head."""
+    return {name: values[head] for name, values in parameters.items()}
+
+
+def ridges(factor: torch.Tensor, settings: SolvedSettings) -> list[torch.Tensor]:
+    """Ridges of a head, from the logarithm of its tuned factor."""
+    factor = factor.exp().clamp(max=LARGEST_FACTOR)
+    return [(ridge * factor).clamp(min=LEAST_RIDGE) for ridge in settings.ridges]
+
+
+def tune(
+    cells: Cells, targets: torch.Tensor, weights: torch.Tensor, settings: SolvedSettings
+) -> Parameters:
+    """Take steps down the logarithm of the leave-one-out error, summed over heads.
+
+    Args:
+        cells: Context rows.
+        targets: (m, C), with a variance of about one.
+        weights: (m,).
+
+    Returns:
+        Parameters of all heads in float64.
+    """
+    precision = cells.scores.dtype
+    in_order = ordered(cells, targets)
+    cells = cells.to(cells.scores.device, torch.float32)
+    targets = targets.float()
+    weights = weights.float()
+    kernels = heads(settings)
+    parameters = initial_parameters(len(kernels), cells)
+    for values in parameters.values():
+        values.requires_grad_()
+    optimiser = torch.optim.Adam(parameters.values(), settings.rate, BETAS)
+    generator = torch.Generator().manual_seed(settings.seed)
+    pull = settings.pull
+    if targets.shape[1] == 1:
+        pull *= min(1.0, settings.pull_rows / len(targets))
+    for step in range(settings.steps):
+        for group in optimiser.param_groups:
+            group["lr"] = settings.rate * (1 - step / settings.steps)
+        places = drawn(len(targets), settings.tuned_rows, generator)
+        rows = in_order[places.to(targets.device)]
+        part = cells.take(rows)
+        shares = weights[rows] / weights[rows].sum()
+        penalties = [values.square().sum() for values in parameters.values()]
+        loss = pull * torch.stack(penalties).sum()
+        for head, kernel in enumerate(kernels):
+            own = of_head(parameters, head)
+            near = kernel(own, part, part)
+            for ridge in ridges(own["ridge"], settings):
+                residuals = Residuals.apply(near, ridge, weights[rows], targets[rows])
+                error = shares @ residuals.square().sum(1)
+                loss = loss + 0.5 * (error + LEAST_ERROR).log() / len(settings.ridges)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return {name: values.detach().to(precision) for name, values in parameters.items()}
+
+
+def ordered(cells: Cells, targets: torch.Tensor) -> torch.Tensor:
+    """Indices (m,) that order rows by a first prediction, from which rows are drawn.
+
+    So the order of a table's columns does not change which rows are drawn.
+    """
+    numbers = targets @ torch.arange(1, targets.shape[1] + 1).to(targets)
+    predicted = cells.scores @ (cells.scores.T @ numbers)
+    for codes in cells.codes.T:
+        levels = codes.unique(return_inverse=True)[1]
+        predicted += torch.bincount(levels, numbers)[levels]
+    return predicted.argsort(stable=True)
+
+
+def drawn(rows: int, most: int, generator: torch.Generator) -> torch.Tensor:
+    """At most so many of some rows, at random, in ascending order."""
+    return torch.randperm(rows, generator=generator)[:most].sort().values

@@ -1,0 +1,233 @@
+"""Solved attention: what a prediction depends on, its exact sums, and tables that break others."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from npt.solved.model import SolvedNPT, fit
+from npt.solved.settings import SolvedSettings
+from npt.solved.solve import Residuals, solve
+
+ROWS = 120
+CATEGORICAL = np.array([False, False, False, True, False])
+
+
+def table(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers, a category and missing cells; a target of an interaction."""
+    generator = np.random.default_rng(seed)
+    features = generator.normal(size=(ROWS + 30, 5)).round(2)
+    features[:, 3] = generator.integers(0, 4, len(features))
+    features[generator.random(features.shape) < 0.05] = np.nan
+    known = np.nan_to_num(features)
+    target = np.sin(known[:, 0]) + known[:, 1] * (known[:, 3] == 1)
+    return features, target + 0.05 * generator.normal(size=len(features))
+
+
+FEATURES, TARGET = table()
+CLASSES = (TARGET > 0).astype(int) + (TARGET > 1)
+QUERIES = FEATURES[ROWS:]
+
+
+def fitted(classes: int | None = None, **settings: Any) -> SolvedNPT:
+    """The model of the first rows."""
+    labels = TARGET if classes is None else CLASSES
+    chosen = SolvedSettings(**{"steps": 5, **settings})
+    return fit(FEATURES[:ROWS], labels[:ROWS], CATEGORICAL, classes=classes, settings=chosen)
+
+
+@pytest.mark.parametrize("classes", [None, 3])
+def test_order_of_rows_and_columns_makes_no_difference(classes: int | None) -> None:
+    expected = fitted(classes).predict(QUERIES)
+    labels = (TARGET if classes is None else CLASSES)[:ROWS]
+    settings = SolvedSettings(steps=5)
+    rows = np.random.default_rng(1).permutation(ROWS)
+    moved = fit(FEATURES[rows], labels[rows], CATEGORICAL, classes=classes, settings=settings)
+    assert np.array_equal(moved.predict(QUERIES), expected)
+    columns = np.array([3, 1, 4, 0, 2])
+    turned = fit(
+        FEATURES[:ROWS, columns],
+        labels,
+        CATEGORICAL[columns],
+        classes=classes,
+        settings=settings,
+    )
+    assert turned.predict(QUERIES[:, columns]) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("classes", [None, 3])
+def test_queries_do_not_see_each_other(classes: int | None) -> None:
+    model = fitted(classes)
+    alone = [model.predict(QUERIES[[row]]) for row in range(len(QUERIES))]
+    assert np.concatenate(alone) == pytest.approx(model.predict(QUERIES), abs=1e-9)
+
+
+def test_a_prediction_is_a_weighted_sum_of_the_labels() -> None:
+    model = fitted()
+    weights = model.attention_weights(QUERIES)
+    assert weights.sum(1) == pytest.approx(np.ones(len(QUERIES)), abs=1e-9)
+    assert weights @ TARGET[:ROWS] == pytest.approx(model.predict(QUERIES), abs=1e-7)
+
+
+def test_own_label_does_not_change_a_bit() -> None:
+    model = fitted()
+    targets = model.targets.clone()
+    targets[7] += 100
+    for _, _, solution in model._solutions():
+        before = solution.leave_one_out(model.targets)
+        after = solution.leave_one_out(targets)
+        assert torch.equal(before[7], after[7])
+        assert not torch.equal(before[8], after[8])
+
+
+def test_own_label_does_not_matter_through_landmarks() -> None:
+    model = fitted(exact_rows=50, landmarks=40)
+    targets = model.targets.clone()
+    targets[7] += 100
+    for _, _, solution in model._solutions():
+        change = solution.leave_one_out(targets) - solution.leave_one_out(model.targets)
+        assert abs(float(change[7])) < 1e-10 < abs(float(change[8]))
+
+
+def test_leave_one_out_is_what_the_others_predict() -> None:
+    model = fitted()
+    kernel, own, solution = next(model._solutions())
+    near = kernel(own, model.cells, model.cells)
+    for row in (0, 5):
+        kept = np.delete(np.arange(len(near)), row)
+        ridge = _ridge(near, solution.inverse, model.weights)
+        others = solve(near[kept][:, kept], ridge, model.weights[kept])
+        slopes, intercept = others.coefficients(model.targets[kept])
+        expected = near[row, kept] @ slopes + intercept
+        assert solution.leave_one_out(model.targets)[row] == pytest.approx(
+            expected.numpy(), abs=1e-8
+        )
+
+
+def _ridge(near: torch.Tensor, inverse: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """The ridge whose system has an inverse: P (K + ridge / v) P = P."""
+    product = inverse - inverse @ near @ inverse
+    scaled = inverse @ torch.diag(1 / weights) @ inverse
+    return (product * scaled).sum() / (scaled * scaled).sum()
+
+
+def test_without_is_what_the_others_predict() -> None:
+    """The closed form, against the same heads solved among the rows that are left."""
+    model = fitted(ridges=[0.1], steps=0)
+    places = np.argsort(-np.abs(model.attention_weights(QUERIES)), axis=1)[:, :3]
+    predicted = model.without(QUERIES, model.context.groups[places])
+    for query in (0, 3):
+        out = set(model.context.groups[places[query]])
+        kept = np.array([place for place in range(len(model.weights)) if place not in out])
+        expected = torch.zeros(1, dtype=torch.float64)
+        cells = model._encoded(QUERIES[[query]])
+        for share, near, solution in model._attending(cells):
+            head = [
+                item
+                for item in model._solutions()
+                if torch.equal(item[2].inverse, solution.inverse)
+            ]
+            kernel, own, _ = head[0]
+            inner = kernel(own, model.cells, model.cells)
+            ridge = _ridge(inner, solution.inverse, model.weights)
+            others = solve(inner[kept][:, kept], ridge, model.weights[kept])
+            slopes, intercept = others.coefficients(model.targets[kept])
+            expected += share * (near[0, kept] @ slopes + intercept)
+        in_units = float(expected) * model.scale + float(model.centre)
+        assert predicted[query] == pytest.approx(in_units, abs=1e-7)
+
+
+def test_a_row_that_stands_twice_is_a_row_of_weight_two() -> None:
+    twice = np.concatenate([np.arange(ROWS), np.arange(20)])
+    weights = np.ones(ROWS)
+    weights[:20] = 2
+    settings = SolvedSettings(steps=5)
+    repeated = fit(FEATURES[twice], TARGET[twice], CATEGORICAL, settings=settings)
+    weighted = fit(FEATURES[:ROWS], TARGET[:ROWS], CATEGORICAL, weights=weights, settings=settings)
+    assert repeated.predict(QUERIES) == pytest.approx(weighted.predict(QUERIES), abs=1e-9)
+
+
+@pytest.mark.parametrize("classes", [None, 3])
+def test_all_rows_as_landmarks_are_the_exact_solution(classes: int | None) -> None:
+    exact = fitted(classes)
+    through = fitted(classes, exact_rows=50, landmarks=ROWS)
+    assert through.predict(QUERIES) == pytest.approx(exact.predict(QUERIES), abs=1e-5)
+    assert through.leave_one_out.numpy() == pytest.approx(exact.leave_one_out.numpy(), abs=1e-5)
+    weights = through.attention_weights(QUERIES)
+    assert weights == pytest.approx(exact.attention_weights(QUERIES), abs=1e-4)
+
+
+def test_gradient_of_the_residuals() -> None:
+    generator = torch.Generator().manual_seed(0)
+    root = torch.randn(6, 8, generator=generator, dtype=torch.float64)
+    kernel = (root @ root.T).requires_grad_()
+    ridge = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    weights = torch.rand(6, generator=generator, dtype=torch.float64) + 0.5
+    targets = torch.randn(6, 2, generator=generator, dtype=torch.float64)
+
+    def residuals(kernel: torch.Tensor, ridge: torch.Tensor) -> torch.Tensor:
+        return Residuals.apply((kernel + kernel.T) / 2, ridge, weights, targets)
+
+    assert torch.autograd.gradcheck(residuals, (kernel, ridge))
+
+
+def test_permuted_labels_predict_no_better_than_a_constant() -> None:
+    errors = []
+    for seed in range(5):
+        labels = np.random.default_rng(seed).permutation(TARGET)
+        model = fit(FEATURES[:ROWS], labels[:ROWS], CATEGORICAL)
+        predicted = model.predict(QUERIES)
+        constant = np.mean((labels[:ROWS].mean() - labels[ROWS:]) ** 2)
+        errors.append(np.mean((predicted - labels[ROWS:]) ** 2) / constant)
+    assert np.mean(errors) > 0.97
+
+
+def hostile() -> dict[str, tuple[np.ndarray, np.ndarray, int | None]]:
+    """Features, labels and number of classes of tables that break other methods."""
+    generator = np.random.default_rng(0)
+    features = generator.normal(size=(50, 4))
+    target = 2 * features[:, 0]
+    missing = features.copy()
+    missing[:, 1] = np.nan
+    missing[:10, 2] = np.nan
+    return {
+        "one row": (features[:1], target[:1], None),
+        "two rows": (features[:2], target[:2], None),
+        "constant features": (np.ones((10, 4)), target[:10], None),
+        "constant target": (features, np.ones(50), None),
+        "one class": (features, np.zeros(50, int), 1),
+        "a class without rows": (features, np.arange(50) % 2, 3),
+        "forty classes": (features, np.arange(50) % 40, 40),
+        "many columns": (generator.normal(size=(60, 500)), generator.normal(size=60), None),
+        "no columns": (np.empty((20, 0)), target[:20], None),
+        "huge numbers": (features * 1e100, target * 1e60, None),
+        "tiny numbers": (features * 1e-100, target * 1e-60, None),
+        "missing columns": (missing, target, None),
+        "repeated columns": (np.repeat(features, 3, axis=1), target, None),
+        "repeated rows": (np.repeat(features[:5], 10, axis=0), target, None),
+        "an outlier": (np.vstack([features, np.full((1, 4), 1e9)]), np.append(target, -1e9), None),
+    }
+
+
+@pytest.mark.parametrize("name", hostile())
+def test_hostile_tables(name: str) -> None:
+    features, labels, classes = hostile()[name]
+    categorical = np.zeros(features.shape[1], bool)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fit(features, labels, categorical, classes=classes)
+        predicted = model.predict(features[:5])
+    assert np.isfinite(predicted).all()
+    if classes is not None:
+        assert predicted.sum(1) == pytest.approx(np.ones(len(predicted)))
+
+
+def test_unseen_and_missing_categories_have_finite_predictions() -> None:
+    queries = QUERIES.copy()
+    queries[:, 3] = 17
+    queries[:5, 3] = np.nan
+    assert np.isfinite(fitted().predict(queries)).all()
