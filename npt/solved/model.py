@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -211,14 +212,13 @@ class SolvedNPT:
         for head, kernel in enumerate(self._kernels):
             own = of_head(self.attention.parameters, head)
             near = kernel(own, self.keys, self.keys)
-            if not self.is_exact:
+            if self.is_exact:
+                solved = partial(solve, near, weights=self.weights)
+            else:
                 parts = [kernel(own, cells, self.keys) for cells in self.cells.split(self._chunk)]
-                landmarks = Landmarks(torch.cat(parts), near, self.weights)
+                solved = Landmarks(torch.cat(parts), near, self.weights).solve
             for ridge in ridges(own["ridge"], self.attention.settings):
-                if self.is_exact:
-                    yield kernel, own, solve(near, ridge, self.weights)
-                else:
-                    yield kernel, own, landmarks.solve(ridge)
+                yield kernel, own, solved(ridge)
 
     def _attending(
         self, cells: Cells
