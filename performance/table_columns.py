@@ -47,6 +47,14 @@ PROBES: Columns = {
     "batched, MB": "{batched_mb:.0f}",
     "plain, MB": "{plain_mb:.0f}",
 }
+SOLVED: Columns = {
+    "rows": "{rows:,}",
+    "system": "{system}",
+    "fit, s": "{fit_seconds:.2f}",
+    "1,000 predictions, s": "{predict_seconds:.2f}",
+    "peak, MB": "{peak_mb:,.0f}",
+    "RMSE (noise 1)": "{rmse:.3f}",
+}
 PRODUCTS: Columns = {
     "configuration": "{configuration}",
     "rows": "{rows:,}",

@@ -68,7 +68,7 @@ class PaperModel:
 
     def explain(self, table: Table, count: int) -> Attention:
         """See `Model`."""
-        raise UserError("explain: the paper's architecture does not explain its predictions")
+        raise UserError("explain: architecture is paper; allowed: compact, solved")
 
     def state(self) -> ModelState:
         """See `Model`."""

@@ -45,7 +45,7 @@ def test_every_method_has_one_rule() -> None:
     names = "|".join(patterns).split("|")
     assert sorted(names) == sorted(methods())
     accelerated = {"xgboost", "catboost", "tabnet", "deep_kernel_learning"}
-    accelerated |= {"anp", "modern_nca", "realmlp", "tabm", "tabr"}
+    accelerated |= {"anp", "modern_nca", "npt_solved", "realmlp", "tabm", "tabr"}
     assert set(patterns[2].split("|")) == accelerated
 
 

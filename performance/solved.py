@@ -1,0 +1,71 @@
+"""Seconds and peak memory of solved NPT: a fit and 1,000 predictions of a generated regression.
+
+`exact` solves for all rows; `landmarks` attends through the settings' number of them.
+"""
+
+from __future__ import annotations
+
+import gc
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.datasets import make_friedman1
+
+from npt.solved.model import SolvedNPT, fit
+from npt.solved.settings import SolvedSettings
+from performance.machine import parser, peak_megabytes, reset_peak, seconds, start, write
+from performance.table_columns import SOLVED, print_row, print_titles
+
+COLUMNS = 20
+QUERIES = 1000
+
+
+def main() -> None:
+    """Command line of the benchmark."""
+    options = parser(__doc__)
+    options.add_argument("--rows", type=int, nargs="+", default=[1000, 4000, 20_000])
+    options.add_argument("--exact", type=int, default=4000, help="most rows that are solved for")
+    arguments = options.parse_args()
+    device = start(arguments)
+    settings = SolvedSettings(exact_rows=arguments.exact)
+    fitted(200, settings, device)  # warm up
+    print_titles(SOLVED)
+    rows = []
+    for size in arguments.rows:
+        rows.append(fitted(size, settings, device))
+        print_row(rows[-1], SOLVED)
+    write(arguments, "solved", rows)
+
+
+def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[str, Any]:
+    """Measurements of a fit to so many rows and of the predictions after it."""
+    features, labels = make_friedman1(size + QUERIES, COLUMNS, noise=1.0, random_state=0)
+    categorical = np.zeros(COLUMNS, bool)
+    gc.collect()
+    reset_peak(device)
+    models: list[SolvedNPT] = []
+    predictions: list[np.ndarray] = []
+
+    def fit_once() -> None:
+        own = features[:size], labels[:size], categorical
+        models.append(fit(*own, settings=settings, device=device))
+
+    fit_seconds = seconds(fit_once, device)
+    (model,) = models
+    predict = partial(model.predict, features[size:])
+    predict_seconds = seconds(lambda: predictions.append(predict()), device)
+    return {
+        "rows": size,
+        "columns": COLUMNS,
+        "system": "exact" if model.is_exact else "landmarks",
+        "fit_seconds": fit_seconds,
+        "predict_seconds": predict_seconds,
+        "peak_mb": peak_megabytes(device),
+        "rmse": float(np.sqrt(np.mean((predictions[0] - labels[size:]) ** 2))),
+    }
+
+
+if __name__ == "__main__":
+    main()

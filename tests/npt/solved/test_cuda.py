@@ -1,0 +1,45 @@
+"""The same predictions on a GPU; skipped where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from npt.solved.model import SolvedNPT, fit
+from npt.solved.settings import SolvedSettings
+from tests.npt.solved.test_solved import CATEGORICAL, CLASSES, FEATURES, QUERIES, ROWS, TARGET
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+
+def fitted(device: str, classes: int | None, settings: SolvedSettings) -> SolvedNPT:
+    """The model of the first rows."""
+    labels = TARGET if classes is None else CLASSES
+    return fit(
+        FEATURES[:ROWS],
+        labels[:ROWS],
+        CATEGORICAL,
+        classes=classes,
+        settings=settings,
+        device=torch.device(device),
+    )
+
+
+@pytest.mark.parametrize("classes", [None, 3])
+@pytest.mark.parametrize(
+    ("steps", "exact_rows", "tolerance"), [(0, 4000, 1e-6), (0, 50, 1e-6), (20, 4000, 1e-2)]
+)
+def test_predictions_are_those_of_the_cpu(
+    classes: int | None, steps: int, exact_rows: int, tolerance: float
+) -> None:
+    settings = SolvedSettings(steps=steps, exact_rows=exact_rows, landmarks=40)
+    on_cpu = fitted("cpu", classes, settings)
+    on_gpu = fitted("cuda", classes, settings)
+    assert on_gpu.predict(QUERIES) == pytest.approx(on_cpu.predict(QUERIES), abs=tolerance)
+    weights = on_cpu.attention_weights(QUERIES)
+    assert on_gpu.attention_weights(QUERIES) == pytest.approx(weights, abs=tolerance)
+    left_out = np.tile([3, 7], (len(QUERIES), 1))
+    assert on_gpu.without(QUERIES, left_out) == pytest.approx(
+        on_cpu.without(QUERIES, left_out), abs=tolerance
+    )
