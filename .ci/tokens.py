@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 113_000, "baselines": 27_600, "workflow": 120_900, "performance": 34_400}
+COMMITTED = {"npt": 113_000, "baselines": 27_600, "workflow": 120_900, "performance": 35_000}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 

@@ -58,6 +58,7 @@ DOCUMENTS = {
         "npt_step.cpu",
         "npt_step_one_thread.cpu",
         "npt_step_avx2.cpu",
+        "npt_step.cuda",
         "npt_training.cpu",
         "npt_profile.cpu",
         "products.cpu",
@@ -73,6 +74,7 @@ DOCUMENTS = {
         "baselines/main cost",
     ],
     "docs/estimators.md": ["estimator.cpu", "estimator.cpu summary", "estimator_large.cpu"],
+    "docs/solved.md": ["solved.cpu", "solved.cuda"],
     "docs/studies.md": ["probes.cpu"],
     "docs/kernels.md": [
         "kernels/kernels ablation",

@@ -21,6 +21,7 @@ from performance.table_columns import (
     PROBES,
     PROCESSES,
     PRODUCTS,
+    SOLVED,
     SPANS,
     STEP,
     STORED_FORMS,
@@ -43,6 +44,11 @@ def measured_table(name: str) -> str:
 def step(rows: Rows) -> str:
     """Steps and evaluations of every implementation."""
     return markdown(rows, STEP)
+
+
+def solved(rows: Rows) -> str:
+    """Fits and predictions of solved NPT by rows."""
+    return markdown(rows, SOLVED)
 
 
 def training(rows: Rows) -> str:
@@ -191,6 +197,7 @@ MEASURED: dict[str, Callable[[Rows], str]] = {
     "npt_step.cpu": step,
     "npt_step_one_thread.cpu": step,
     "npt_step_avx2.cpu": step,
+    "npt_step.cuda": step,
     "npt_training.cpu": training,
     "npt_profile.cpu": profile,
     "npt_memory.cpu": memory,
@@ -204,6 +211,8 @@ MEASURED: dict[str, Callable[[Rows], str]] = {
     "estimator.cpu": estimators,
     "estimator.cpu summary": estimator_summary,
     "estimator_large.cpu": estimators,
+    "solved.cpu": solved,
+    "solved.cuda": solved,
     "kernels.cpu": kernel_steps,
     "process_step.cpu": process_steps,
     "kernels.cpu spans": kernel_spans,
