@@ -64,7 +64,16 @@ def measured(name: str, fold: int, estimator: str, threads: int) -> dict[str, An
         "error": error,
         "nll": scores.get("nll"),
         "seconds": seconds,
+        "coverage": _coverage(model, features.iloc[split.test], target[split.test]),
     }
+
+
+def _coverage(model: Any, features: pd.DataFrame, target: np.ndarray) -> float | None:
+    """Share of targets in their intervals of 90 %, where an estimator has any."""
+    if not isinstance(model, NPTRegressor) or model.architecture != "solved":
+        return None
+    lower, upper = model.predict_interval(features, 0.9).T
+    return float(np.mean((lower <= target) & (target <= upper)))
 
 
 def build(estimator: str, table: Table, threads: int) -> Any:

@@ -76,7 +76,7 @@ def positive_number(value: Any, name: str) -> int:
 def fraction_of(value: Any, name: str) -> float:
     """A number between 0 and 1, both excluded."""
     if not isinstance(value, float | np.floating) or not 0 < value < 1:
-        raise UserError(f"{name}: {value!r}; allowed: above 0, below 1")
+        raise UserError(f"{name}: {value}; allowed: above 0, below 1")
     return float(value)
 
 

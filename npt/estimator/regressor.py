@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
+from npt.estimator.arguments import fraction_of, threads_of, torch_threads, value_errors
 from npt.estimator.base import TARGET, NPTEstimator
 from npt.estimator.explanation import Attention, Explanation
 from npt.estimator.job import Model
+from npt.estimator.solved_model import SolvedModel
 from npt.estimator.targets import read_numbers
+from npt.interface import UserError
 from npt.table import Column
 
 
@@ -22,6 +26,39 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """A number (n,) for each new row of X (n, d), in the units of y."""
         return self._predict(X)
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
+        """Quantiles (n, q) of the target of each new row of X (n, d), from leave-one-out residuals.
+
+        Rows like the fitted ones lie below a quantile about as often as it says, on average over
+        all rows, not for each kind of row.
+
+        Args:
+            quantiles: Levels (q,) between 0 and 1.
+
+        Raises:
+            ValueError: The architecture is not the solved one, or a level is out of range.
+        """
+        check_is_fitted(self, "model_")
+        table = self._new_rows(X)
+        with value_errors():
+            levels = np.array([fraction_of(level, "quantiles") for level in np.ravel(quantiles)])
+            if not isinstance(self.model_, SolvedModel):
+                raise UserError("predict_quantiles: only the architecture solved has them")
+            with torch_threads(threads_of(self.n_jobs)):
+                return self.model_.quantiles(table, levels)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Lower and upper ends (n, 2) of intervals that hold the targets with a probability.
+
+        See `predict_quantiles`.
+
+        Args:
+            coverage: The probability, between 0 and 1.
+        """
+        with value_errors():
+            share = fraction_of(coverage, "coverage")
+        return self.predict_quantiles(X, [(1 - share) / 2, (1 + share) / 2])
 
     def _explanation(self, model: Model, attention: Attention) -> Explanation:
         return Explanation.of(

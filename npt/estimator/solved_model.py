@@ -76,6 +76,18 @@ class SolvedModel:
             without_all=self.solved.without(features, places),
         )
 
+    def quantiles(self, table: Table, levels: np.ndarray) -> np.ndarray:
+        """Quantiles (n, q) of the targets of rows of another table.
+
+        A target may lie as far from its prediction without a fitted row as that row does from its
+        own prediction without itself: jackknife+ (Barber et al. 2021), with tuning and mixture as
+        they are. Memory is that of n * N numbers.
+        """
+        groups = self.solved.context.groups
+        residuals = self.table.truth - self.solved.left_out()[groups]
+        possible = self.solved.without_each(_features(table))[:, groups] + residuals
+        return np.stack([_quantile(possible, self.weights, level) for level in levels], axis=1)
+
     def state(self) -> ModelState:
         """See `Model`."""
         attention = self.solved.attention
@@ -131,6 +143,20 @@ def fit_solved(job: Job, settings: SolvedSettings) -> Outcome:
         device=device_of(job.resources.device),
     )
     return Outcome(SolvedModel(solved, job.table, weights), solved.loss, [settings.steps])
+
+
+def _quantile(values: np.ndarray, weights: np.ndarray, level: float) -> np.ndarray:
+    """Quantile (n,) of values (n, N) and one more that is beyond all, as a new row may be."""
+    if level < 0.5:
+        return -_quantile(-values, weights, 1 - level)
+    total = weights.sum()
+    return np.quantile(
+        values,
+        min(1.0, level * (total + 1) / total),
+        axis=1,
+        weights=weights,
+        method="inverted_cdf",
+    )
 
 
 def _labelled(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -198,6 +198,20 @@ class SolvedNPT:
             scores = scores + share * solution.without(near, self.targets, left_out)
         return self._decoded(scores)
 
+    def without_each(self, features: np.ndarray) -> np.ndarray:
+        """Predicted numbers (n, m) of rows (n, F), each without one context row, in closed form."""
+        scores = torch.zeros(len(features), len(self.weights)).to(self.weights)
+        for share, near, solution in self._attending(self._encoded(features)):
+            slopes, intercept = solution.coefficients(self.targets)
+            residuals = self.targets - solution.leave_one_out(self.targets)
+            without = near @ slopes + intercept - solution.weights(near) * residuals.T
+            scores += share * without
+        return (scores * self.scale + self.centre[0]).cpu().numpy()
+
+    def left_out(self) -> np.ndarray:
+        """Predictions of the context rows, each from all others: (m,) or (m, C), as `predict`."""
+        return self._decoded(self.leave_one_out)
+
     @property
     def _chunk(self) -> int:
         """Rows whose kernel to the keys is computed at once."""

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from npt.estimator import NPTClassifier, NPTRegressor
-from tests.npt.estimator.small import SOLVED, table
+from npt.estimator.solved_model import SolvedModel
+from tests.npt.estimator.small import SOLVED, regressor, table
 
 
 def test_an_explanation_is_the_prediction() -> None:
@@ -53,3 +54,51 @@ def test_what_it_has_not_is_refused() -> None:
         NPTRegressor(**SOLVED, width=8).fit(frame, target)
     with pytest.raises(ValueError, match="predict_together: True"):
         NPTRegressor(**SOLVED, predict_together=True).fit(frame, target)
+
+
+def test_intervals_hold_the_targets_of_new_rows() -> None:
+    generator = np.random.default_rng(0)
+    features = generator.normal(size=(1200, 3))
+    target = features[:, 0] + generator.normal(size=1200)
+    model = NPTRegressor(**SOLVED).fit(features[:200], target[:200])
+    interval = model.predict_interval(features[200:], 0.8)
+    inside = (interval[:, 0] <= target[200:]) & (target[200:] <= interval[:, 1])
+    assert inside.mean() == pytest.approx(0.8, abs=0.07)
+    quantiles = model.predict_quantiles(features[200:], [0.1, 0.5, 0.9])
+    assert np.array_equal(quantiles[:, [0, 2]], interval)
+    assert (np.diff(quantiles, axis=1) > 0).all()
+
+
+def test_quantiles_are_of_predictions_without_each_row() -> None:
+    frame, target = table("regression", 20)
+    model = NPTRegressor(**SOLVED).fit(frame, target)
+    explanation = model.explain(frame[:1], rows=19)
+    assert isinstance(model.model_, SolvedModel)
+    residuals = (
+        np.asarray(target) - model.model_.solved.left_out()[model.model_.solved.context.groups]
+    )
+    possible = explanation.without_each[0] + residuals[explanation.rows[0]]
+    median = model.predict_quantiles(frame[:1], 0.5)
+    assert np.min(possible) < median < np.max(possible)
+    assert np.isin(np.round(median, 9), np.round(possible, 9)).all()
+
+
+def test_the_quantiles_of_a_weight_of_two_are_those_of_a_row_that_stands_twice() -> None:
+    frame, target = table("regression", 30)
+    weights = np.ones(30)
+    weights[4] = 2
+    weighted = NPTRegressor(**SOLVED).fit(frame, target, sample_weight=weights)
+    twice = np.append(np.arange(30), 4)
+    repeated = NPTRegressor(**SOLVED).fit(frame.iloc[twice], target.iloc[twice])
+    assert weighted.predict_quantiles(frame) == pytest.approx(repeated.predict_quantiles(frame))
+
+
+def test_levels_and_architectures_without_quantiles_are_refused() -> None:
+    frame, target = table("regression", 20)
+    model = NPTRegressor(**SOLVED).fit(frame, target)
+    with pytest.raises(ValueError, match=r"quantiles: 1.5; allowed: above 0"):
+        model.predict_quantiles(frame, [0.5, 1.5])
+    with pytest.raises(ValueError, match="coverage: 90; allowed"):
+        model.predict_interval(frame, 90)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="only the architecture solved"):
+        regressor(max_updates=2).fit(frame, target).predict_quantiles(frame)
