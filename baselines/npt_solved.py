@@ -119,7 +119,7 @@ class SolvedRows(RowPredictor):
     def _among(self, stored: StoredRows) -> SolvedNPT:
         if stored is self.stored:
             return self.model
-        return self.model.attention.among(stored.features, stored.labels)
+        return self.model.among(stored.features, stored.labels)
 
 
 BASELINE = SolvedBaseline()

@@ -11,6 +11,7 @@ from npt.interface import Prediction
 from npt.likelihood import negative_log_likelihood
 from npt.table import TASKS, Part, Split, Table, Task
 
+BINS = 15  # of confidence, in the calibration error
 CLASSIFICATION: tuple[Task, ...] = ("binary", "multiclass")
 
 
@@ -38,6 +39,20 @@ def _auroc(truth: np.ndarray, predicted: np.ndarray) -> float:
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(truth, predicted[:, 1]))
+
+
+def _brier(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Mean squared distance of the probabilities to the class (Brier 1950)."""
+    hits = np.eye(predicted.shape[1])[truth.astype(int)]
+    return float(np.mean(np.sum((predicted - hits) ** 2, axis=1)))
+
+
+def _ece(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Mean distance of accuracy to confidence over bins of confidence (Guo et al. 2017)."""
+    confidence = predicted.max(1)
+    gaps = (predicted.argmax(1) == truth) - confidence
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    return float(np.abs(np.bincount(bins, gaps)).sum() / len(truth))
 
 
 def _mse(truth: np.ndarray, predicted: np.ndarray) -> float:
@@ -71,6 +86,22 @@ NLL = Metric(
     higher_is_better=False,
     compute=negative_log_likelihood,
 )
+BRIER = Metric(
+    name="brier",
+    title="Brier score",
+    tasks=CLASSIFICATION,
+    higher_is_better=False,
+    compute=_brier,
+    maximum=2.0,
+)
+ECE = Metric(
+    name="ece",
+    title="calibration error",
+    tasks=CLASSIFICATION,
+    higher_is_better=False,
+    compute=_ece,
+    maximum=1.0,
+)
 RMSE = Metric(
     name="rmse",
     title="RMSE",
@@ -85,7 +116,7 @@ MSE = Metric(
     higher_is_better=False,
     compute=_mse,
 )
-METRICS = {metric.name: metric for metric in (AUROC, ACCURACY, NLL, RMSE, MSE)}
+METRICS = {metric.name: metric for metric in (AUROC, ACCURACY, NLL, BRIER, ECE, RMSE, MSE)}
 
 PAPER_METRICS: dict[Task, str] = {
     "binary": "auroc",

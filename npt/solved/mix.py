@@ -13,7 +13,7 @@ LEAST_SHARE = 1e-6  # of a class
 PULLS = (2.0, 1.0, 5.0)  # of the weights' and the sharpness' logarithms, and of the bias
 
 
-def mixture(residuals: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+def stacked(residuals: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Weights (S,) on the simplex that make the mean squared residual small.
 
     Stacking (Wolpert 1992; Breiman 1996) by a few steps of exponentiated gradient, which leave

@@ -16,7 +16,7 @@ import torch
 from npt.solved.cells import Cells, Context, Encoder
 from npt.solved.kernels import Kernel, Parameters
 from npt.solved.landmarks import Landmarks, LandmarkSolution
-from npt.solved.mix import log_shares, mixture, sharpened
+from npt.solved.mix import log_shares, sharpened, stacked
 from npt.solved.settings import SolvedSettings
 from npt.solved.solve import Solution, solve
 from npt.solved.tune import drawn, heads, of_head, ordered, ridges, tune
@@ -41,18 +41,23 @@ class Attention:
     classes: int | None
     device: torch.device
 
-    def among(
-        self, features: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None
-    ) -> SolvedNPT:
-        """The model that predicts from some labelled rows.
 
-        Args:
-            features: (N, F), NaN where missing.
-            labels: Numbers (N,), or class codes.
-            weights: (N,), positive; all 1 by default.
-        """
-        context = _context(features, labels, self.classes, weights)
-        return SolvedNPT(self, context)
+@dataclass(frozen=True)
+class Mixture:
+    """How solutions are mixed, from their leave-one-out predictions.
+
+    Attributes:
+        shares: Weights (S,) of the solutions, which sum to one.
+        leave_one_out: Predictions (m, C) of the context rows, each without its own label:
+            standardised targets, or shares of classes minus those of the context.
+        sharpness: Factor of the scores of classes.
+        bias: Added to the logits of classes (C,).
+    """
+
+    shares: torch.Tensor
+    leave_one_out: torch.Tensor
+    sharpness: float
+    bias: torch.Tensor
 
 
 def fit(
@@ -106,15 +111,13 @@ def restored(
 class SolvedNPT:
     """Predictions from labelled rows.
 
-    Attributes:
-        mix: Weights (S,) of the solutions.
-        leave_one_out: Predictions (m, C) of the context rows, each without its own label:
-            standardised targets, or shares of classes minus those of the context.
-        sharpness: Factor of the scores of classes.
-        bias: Added to the logits of classes (C,).
+    Args:
+        mixture: Of other labelled rows; by default it is found on these.
     """
 
-    def __init__(self, attention: Attention, context: Context) -> None:
+    def __init__(
+        self, attention: Attention, context: Context, mixture: Mixture | None = None
+    ) -> None:
         self.attention = attention
         self.context = context
         self.cells = self._encoded(context.features)
@@ -131,22 +134,30 @@ class SolvedNPT:
             places = drawn(len(self.weights), most, generator).to(attention.device)
             self.keys = self.cells.take(ordered(self.cells, self.targets)[places])
         coefficients = []
-        predictions = []
-        for _, _, solution in self._solutions():
-            coefficients.append(solution.coefficients(self.targets))
-            predictions.append(solution.leave_one_out(self.targets))
-        stacked = torch.stack(predictions)
-        self.mix = mixture(self.targets - stacked, self.weights)
-        self.sharpness = 1.0
-        self.bias = torch.zeros_like(self.centre)
-        if attention.classes is not None:
-            counts = (self.targets + self.centre) * self.weights[:, None]
-            self.mix, self.sharpness, self.bias = sharpened(stacked, counts, self.mix)
-        self.leave_one_out = torch.einsum("s,smc->mc", self.mix, stacked)
+        if mixture is None:
+            predictions = []
+            for _, _, solution in self._solutions():
+                coefficients.append(solution.coefficients(self.targets))
+                predictions.append(solution.leave_one_out(self.targets))
+            mixture = self._mixed(torch.stack(predictions))
+        else:
+            for _, _, solution in self._solutions():
+                coefficients.append(solution.coefficients(self.targets))
+        self.mixture = mixture
         slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
-        by_head = (self.mix[:, None, None] * slopes).unflatten(0, (len(self._kernels), -1))
-        self.slopes = by_head.sum(1)  # (H, m, C)
-        self.intercept = self.mix @ intercepts
+        shared = mixture.shares[:, None, None] * slopes
+        self.slopes = shared.unflatten(0, (len(self._kernels), -1)).sum(1)  # (H, m, C)
+        self.intercept = mixture.shares @ intercepts
+
+    def among(self, features: np.ndarray, labels: np.ndarray) -> SolvedNPT:
+        """The same model, with all that was tuned, given other labelled rows.
+
+        Args:
+            features: (N, F), NaN where missing.
+            labels: Numbers (N,), or class codes.
+        """
+        context = _context(features, labels, self.attention.classes, None)
+        return SolvedNPT(self.attention, context, self.mixture)
 
     def predict(self, features: np.ndarray) -> np.ndarray:
         """Numbers (n,) or probabilities (n, C) of rows (n, F)."""
@@ -164,8 +175,8 @@ class SolvedNPT:
         """Mean leave-one-out loss: squared error in units of the variance, or NLL in nats."""
         shares = self.weights / self.weights.sum()
         if self.attention.classes is None:
-            return float(shares @ (self.targets - self.leave_one_out)[:, 0].square())
-        likelihood = self._logits(self.leave_one_out).log_softmax(1)
+            return float(shares @ (self.targets - self.mixture.leave_one_out)[:, 0].square())
+        likelihood = self._logits(self.mixture.leave_one_out).log_softmax(1)
         return -float(shares @ ((self.targets + self.centre) * likelihood).sum(1))
 
     def attention_weights(self, features: np.ndarray) -> np.ndarray:
@@ -210,7 +221,7 @@ class SolvedNPT:
 
     def left_out(self) -> np.ndarray:
         """Predictions of the context rows, each from all others: (m,) or (m, C), as `predict`."""
-        return self._decoded(self.leave_one_out)
+        return self._decoded(self.mixture.leave_one_out)
 
     @property
     def _chunk(self) -> int:
@@ -220,6 +231,17 @@ class SolvedNPT:
     @property
     def _kernels(self) -> tuple[Kernel, ...]:
         return heads(self.attention.settings)
+
+    def _mixed(self, predictions: torch.Tensor) -> Mixture:
+        """The mixture of leave-one-out predictions (S, m, C)."""
+        shares = stacked(self.targets - predictions, self.weights)
+        sharpness = 1.0
+        bias = torch.zeros_like(self.centre)
+        if self.attention.classes is not None:
+            counts = (self.targets + self.centre) * self.weights[:, None]
+            shares, sharpness, bias = sharpened(predictions, counts, shares)
+        mixed = torch.einsum("s,smc->mc", shares, predictions)
+        return Mixture(shares, mixed, sharpness, bias)
 
     def _solutions(self) -> Iterator[tuple[Kernel, Parameters, Solution | LandmarkSolution]]:
         """Kernel, parameters and solution of every head and ridge."""
@@ -238,7 +260,9 @@ class SolvedNPT:
         self, cells: Cells
     ) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solution | LandmarkSolution]]:
         """Share in the mixture, kernel (n, m) of queries, and solution."""
-        for share, (kernel, own, solution) in zip(self.mix, self._solutions(), strict=True):
+        for share, (kernel, own, solution) in zip(
+            self.mixture.shares, self._solutions(), strict=True
+        ):
             yield share, kernel(own, cells, self.keys), solution
 
     def _encoded(self, features: np.ndarray) -> Cells:
@@ -256,7 +280,7 @@ class SolvedNPT:
         return self._logits(scores).softmax(1).cpu().numpy()
 
     def _logits(self, scores: torch.Tensor) -> torch.Tensor:
-        return self.sharpness * scores + log_shares(self.centre) + self.bias
+        return self.mixture.sharpness * scores + log_shares(self.centre) + self.mixture.bias
 
 
 def _context(

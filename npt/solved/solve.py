@@ -14,6 +14,7 @@ prediction of a context row without its own target is T_i - (P T)_i / P_ii (Rasm
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -25,23 +26,35 @@ JITTERS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # in units of the mean of a ma
 
 @dataclass(frozen=True)
 class Solution:
-    """The inverse of a context's system.
+    """A context's system, factored.
 
     Attributes:
-        inverse: P (m, m).
-        means: (m,) the weights that estimate the mean, which sum to one.
+        triangle: Cholesky factor (m, m) of the kernel plus ridge.
     """
 
-    inverse: torch.Tensor
-    means: torch.Tensor
+    triangle: torch.Tensor
+
+    @cached_property
+    def means(self) -> torch.Tensor:
+        """Weights (m,) that estimate the mean, which sum to one."""
+        sums = self._solved(torch.ones_like(self.triangle[:, :1]))[:, 0]
+        return sums / sums.sum()
+
+    @cached_property
+    def inverse(self) -> torch.Tensor:
+        """P (m, m)."""
+        inverse = torch.cholesky_inverse(self.triangle)
+        return inverse.addr_(inverse.sum(1), self.means, alpha=-1)
 
     def coefficients(self, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Slopes (m, C) and intercept (C,): a query is predicted as k' slopes + intercept."""
-        return self.inverse @ targets, self.means @ targets
+        intercept = self.means @ targets
+        return self._solved(targets - intercept), intercept
 
     def weights(self, kernel: torch.Tensor) -> torch.Tensor:
         """Attention (n, m) of queries whose kernel to the context is (n, m)."""
-        return kernel @ self.inverse + self.means
+        solved = self._solved(kernel.T).T
+        return solved + (1 - solved.sum(1, keepdim=True)) * self.means
 
     def leave_one_out(self, targets: torch.Tensor) -> torch.Tensor:
         """Predictions (m, C) of the context rows from all others.
@@ -68,6 +81,10 @@ class Solution:
         of_left_out = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
         return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, of_left_out)
 
+    def _solved(self, right: torch.Tensor) -> torch.Tensor:
+        """Kernel plus ridge, inverted, times columns (m, k)."""
+        return torch.cholesky_solve(right, self.triangle)
+
 
 def solve(kernel: torch.Tensor, ridge: torch.Tensor, weights: torch.Tensor) -> Solution:
     """Solve the system of a context.
@@ -77,10 +94,7 @@ def solve(kernel: torch.Tensor, ridge: torch.Tensor, weights: torch.Tensor) -> S
         ridge: A number.
         weights: (m,).
     """
-    inverse = torch.cholesky_inverse(factor(kernel + torch.diag(ridge / weights)))
-    sums = inverse.sum(1)
-    means = sums / sums.sum()
-    return Solution(inverse.addr_(sums, means, alpha=-1), means)
+    return Solution(factor(kernel + torch.diag(ridge / weights)))
 
 
 def factor(matrix: torch.Tensor) -> torch.Tensor:

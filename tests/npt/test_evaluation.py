@@ -116,6 +116,8 @@ def test_metrics_of_hand_examples() -> None:
     assert score("multiclass", np.array([2.0]), np.array([[0.1, 0.2, 0.7]])) == {
         "accuracy": 1.0,
         "nll": pytest.approx(-np.log(0.7)),
+        "brier": pytest.approx(0.1**2 + 0.2**2 + 0.3**2),
+        "ece": pytest.approx(0.3),
     }
 
 
@@ -159,3 +161,15 @@ def test_the_peak_memory_is_that_of_the_fold() -> None:
     )
     first, second = map(float, finished.stdout.split())
     assert first > second + 60
+
+
+def test_calibration_of_probabilities() -> None:
+    truth = np.array([0.0, 1.0, 1.0, 0.0])
+    predicted = np.array([[0.9, 0.1], [0.2, 0.8], [0.9, 0.1], [0.9, 0.1]])
+    values = score("binary", truth, predicted)
+    hits = np.array([0.1, 0.2, 0.9, 0.1])
+    assert values["brier"] == pytest.approx(np.mean(2 * hits**2))
+    # Confident by 0.9 in three rows, right in two of them; by 0.8 in one, and right.
+    assert values["ece"] == pytest.approx(3 / 4 * (0.9 - 2 / 3) + 1 / 4 * 0.2)
+    certain = score("multiclass", truth, np.eye(3)[truth.astype(int)])
+    assert certain["brier"] == certain["ece"] == 0

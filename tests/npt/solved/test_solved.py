@@ -156,7 +156,7 @@ def test_all_rows_as_landmarks_are_the_exact_solution(classes: int | None) -> No
     exact = fitted(classes)
     through = fitted(classes, exact_rows=50, landmarks=ROWS)
     assert through.predict(QUERIES) == pytest.approx(exact.predict(QUERIES), abs=1e-5)
-    assert through.leave_one_out.numpy() == pytest.approx(exact.leave_one_out.numpy(), abs=1e-5)
+    assert through.left_out() == pytest.approx(exact.left_out(), abs=1e-5)
     weights = through.attention_weights(QUERIES)
     assert weights == pytest.approx(exact.attention_weights(QUERIES), abs=1e-4)
 
@@ -231,3 +231,21 @@ def test_unseen_and_missing_categories_have_finite_predictions() -> None:
     queries[:, 3] = 17
     queries[:5, 3] = np.nan
     assert np.isfinite(fitted().predict(queries)).all()
+
+
+@pytest.mark.parametrize("classes", [None, 3])
+def test_other_rows_are_given_to_the_same_tuning_and_mixture(classes: int | None) -> None:
+    model = fitted(classes)
+    labels = (TARGET if classes is None else CLASSES)[:ROWS]
+    same = model.among(FEATURES[:ROWS], labels)
+    assert same.predict(QUERIES) == pytest.approx(model.predict(QUERIES), abs=1e-9)
+    fewer = model.among(FEATURES[: ROWS - 1], labels[:-1])
+    assert fewer.mixture is model.mixture
+    if classes is None:
+        without = model.without(QUERIES, np.full((len(QUERIES), 1), _place(model, ROWS - 1)))
+        assert fewer.predict(QUERIES) == pytest.approx(without, abs=0.01 * TARGET.std())
+
+
+def _place(model: SolvedNPT, row: int) -> int:
+    """Context row that a labelled row was merged into."""
+    return int(model.context.groups[row])
