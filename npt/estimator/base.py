@@ -31,7 +31,13 @@ from npt.estimator.arguments import (
 from npt.estimator.compact_model import CompactModel, fit_compact
 from npt.estimator.explanation import Attention, Explanation
 from npt.estimator.frames import Feature, as_table, learn_features, read_frame
-from npt.estimator.hyperparameters import NAMED, Settings, architecture_of, settings_of
+from npt.estimator.hyperparameters import (
+    NAMED,
+    ArchitectureName,
+    Settings,
+    architecture_of,
+    settings_of,
+)
 from npt.estimator.job import NO_ROWS, Job, Model, Outcome, require_alone
 from npt.estimator.paper_model import PaperModel, fit_paper
 from npt.estimator.saving import (
@@ -75,11 +81,12 @@ class NPTEstimator(BaseEstimator):
 
     Parameters
     ----------
-    architecture : {"compact", "paper", "solved"}, default="compact"
-        `compact`: compact NPT. A predicted row attends to fitted rows alone, so that it does not
-        depend on the rows that it is predicted with. `paper`: the exact NPT, which is slower; see
-        `predict_together`. `solved`: attention to fitted rows is solved for instead of learned, in
-        seconds for some thousands of rows; all of them select it, by their leave-one-out errors.
+    architecture : {"auto", "solved", "compact", "paper"}, default="auto"
+        `solved`: attention to fitted rows is solved for instead of learned, in seconds for some
+        thousands of rows; all of them select it, by their leave-one-out errors. `compact`: compact
+        NPT. In both, a predicted row attends to fitted rows alone, so that it does not depend on
+        the rows that it is predicted with. `paper`: the exact NPT, which is slower; see
+        `predict_together`. `auto`: solved for at most 4,000 rows, compact for more.
     width : int, optional
         Width of a row between datapoints; of a column's embedding in the exact NPT.
     layers : int, optional
@@ -150,7 +157,7 @@ class NPTEstimator(BaseEstimator):
     def __init__(
         self,
         *,
-        architecture: str = "compact",
+        architecture: str = "auto",
         width: int | None = None,
         layers: int | None = None,
         learning_rate: float | None = None,
@@ -218,6 +225,11 @@ class NPTEstimator(BaseEstimator):
         if weights is not None:
             rows = np.flatnonzero(weights)
             weights = weights[rows]
+        with value_errors():
+            architecture = architecture_of(self.architecture, len(rows))
+        if weights is not None and architecture != "solved":
+            weights = weights / weights.max()
+            weights = weights / weights.mean()
         given = len(frame)
         frame = frame.iloc[rows]
         labels = labels[rows]
@@ -236,7 +248,7 @@ class NPTEstimator(BaseEstimator):
                 rows = np.append(rows, given + np.arange(held_out.rows))
                 if weights is not None:
                     weights = np.append(weights, np.ones(held_out.rows))
-            self._train(table, split, weights, seed, refit=X_val is None)
+            self._train(architecture, table, split, weights, seed, refit=X_val is None)
         self.features_ = features
         self.target_ = target
         self.rows_ = rows
@@ -346,20 +358,16 @@ class NPTEstimator(BaseEstimator):
         """An explanation in the terms of y."""
 
     def _weights(self, sample_weight: Any, frame: pd.DataFrame) -> np.ndarray | None:
-        """Weights (n,), with a mean of 1 over those above 0 but for the solved NPT."""
+        """Checked weights (n,)."""
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(
+        return _check_sample_weight(
             sample_weight,
             frame,
             dtype=np.float64,
             ensure_non_negative=True,
             allow_all_zero_weights=False,
         )
-        if self.architecture == "solved":
-            return weights
-        weights = weights / weights.max()
-        return weights / weights[weights > 0].mean()
 
     def _held_out(
         self, X_val: Any, y_val: Any, features: tuple[Feature, ...], target: Column
@@ -389,14 +397,20 @@ class NPTEstimator(BaseEstimator):
         return Split(0, train, validation, NO_ROWS)
 
     def _train(
-        self, table: Table, split: Split, weights: np.ndarray | None, seed: int, *, refit: bool
+        self,
+        architecture: ArchitectureName,
+        table: Table,
+        split: Split,
+        weights: np.ndarray | None,
+        seed: int,
+        *,
+        refit: bool,
     ) -> None:
         """Set the fitted model.
 
         Args:
             refit: Whether there are rows to train again on.
         """
-        architecture = architecture_of(self.architecture)
         named = {name: getattr(self, name) for name in NAMED}
         settings = settings_of(
             architecture,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from pydantic import create_model
@@ -20,6 +20,8 @@ ArchitectureName = Literal["compact", "paper", "solved"]
 Settings = CompactSettings | NPTSettings | SolvedSettings
 
 LARGE_ROWS = 3_000
+MOST_SOLVED_ROWS = 4_000
+"""Rows up to which `auto` is the solved architecture: those that it solves for exactly."""
 
 
 @dataclass(frozen=True)
@@ -78,23 +80,29 @@ PAPER = Architecture(  # sized for a CPU
 SOLVED = Architecture(
     settings=SolvedSettings, keys={"learning_rate": "rate", "max_updates": "steps"}
 )
-ARCHITECTURES: Mapping[str, Architecture] = {"compact": COMPACT, "paper": PAPER, "solved": SOLVED}
+ARCHITECTURES: Mapping[ArchitectureName, Architecture] = {
+    "compact": COMPACT,
+    "paper": PAPER,
+    "solved": SOLVED,
+}
 NAMED = tuple(COMPACT.keys)  # the hyper-parameters that are fields of settings
 
 
-def architecture_of(name: Any) -> Architecture:
-    """The architecture of a name.
+def architecture_of(name: Any, rows: int) -> ArchitectureName:
+    """The architecture that a parameter means for a fit to so many rows.
 
     Raises:
         UserError: There is none.
     """
+    if name == "auto":
+        return "solved" if rows <= MOST_SOLVED_ROWS else "compact"
     if not isinstance(name, str) or name not in ARCHITECTURES:
-        raise UserError(f"architecture: {unknown(name, ARCHITECTURES)}")
-    return ARCHITECTURES[name]
+        raise UserError(f"architecture: {unknown(name, ['auto', *ARCHITECTURES])}")
+    return cast("ArchitectureName", name)
 
 
 def settings_of(
-    architecture: Architecture,
+    name: ArchitectureName,
     named: Mapping[str, Any],
     others: Any,
     task: Task,
@@ -116,7 +124,8 @@ def settings_of(
     if not isinstance(others, Mapping):
         raise UserError(f"settings: {others!r}; a mapping or None is needed")
     stated = {name: _plain(value) for name, value in named.items() if value is not None}
-    _require_fields(architecture, stated)
+    architecture = ARCHITECTURES[name]
+    _require_fields(name, stated)
     values = {**architecture.defaults}
     if task != "regression":
         values |= architecture.class_defaults
@@ -124,23 +133,25 @@ def settings_of(
         values |= architecture.large_defaults
     for key, value in others.items():
         values[key] = _plain(value)
-    for name, value in stated.items():
-        key = architecture.keys[name]
+    for parameter, value in stated.items():
+        key = architecture.keys[parameter]
         if key in others:
-            raise UserError(f"{name}: {value!r} is also under settings, as {key!r}")
+            raise UserError(f"{parameter}: {value!r} is also under settings, as {key!r}")
         values[key] = value
     return validated(architecture.settings, values, "settings")
 
 
-def _require_fields(architecture: Architecture, stated: Mapping[str, Any]) -> None:
+def _require_fields(architecture_name: ArchitectureName, stated: Mapping[str, Any]) -> None:
     """Check values by the rules of the fields, but under the names of the estimator."""
+    architecture = ARCHITECTURES[architecture_name]
     own = architecture.settings.model_fields
     fields: dict[str, Any] = {}
     for name in stated:
         if name not in architecture.keys:
             allowed = ", ".join(architecture.keys)
             raise UserError(
-                f"{name}: not a hyper-parameter of this architecture, which has {allowed}"
+                f"{name}: not a hyper-parameter of the architecture {architecture_name}, which has "
+                f"{allowed}"
             )
         info = own[architecture.keys[name]]
         fields[name] = (info.annotation, info)

@@ -20,6 +20,7 @@ TINY: dict[str, Any] = {
     "evaluate_every": 15,
 }
 COMPACT: dict[str, Any] = {
+    "architecture": "compact",
     "width": 32,
     "layers": 1,
     "members": 1,

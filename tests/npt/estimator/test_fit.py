@@ -11,7 +11,9 @@ import pytest
 import torch
 
 from npt.estimator import NPTClassifier, NPTRegressor, following
+from npt.estimator.compact_model import CompactModel
 from npt.estimator.following import LongFitWarning
+from npt.estimator.solved_model import SolvedModel
 from npt.estimator.validation_rows import validation_rows
 from tests.npt.estimator.small import (
     COMPACT,
@@ -122,7 +124,8 @@ def test_named_hyperparameters_reach_the_settings() -> None:
         "batch_size": 7,
         "context_size": 5,
     }
-    model = NPTRegressor(**values, settings={"token_width": 4, "bins": 4}).fit(frame, target)
+    settings = {"token_width": 4, "bins": 4}
+    model = NPTRegressor(architecture="compact", **values, settings=settings).fit(frame, target)
     settings = model.model_.trained.settings
     assert (settings.width, settings.layers, settings.members) == (8, 2, 2)
     assert (settings.learning_rate, settings.updates, settings.patience) == (0.01, 3, 2)
@@ -268,3 +271,17 @@ def test_series_of_text_and_nullable_types_are_classes() -> None:
     ):
         model = classifier(**FEW).fit(frame, target)
         assert set(model.predict(frame)) <= set(target)
+
+
+def test_auto_is_solved_but_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, target = table("regression", 40)
+    model = NPTRegressor(max_updates=2).fit(frame, target)
+    assert isinstance(model.model_, SolvedModel)
+    monkeypatch.setattr("npt.estimator.hyperparameters.MOST_SOLVED_ROWS", 39)
+    small = {**COMPACT, "architecture": "auto", "max_updates": 2}
+    weighted = NPTRegressor(**small).fit(frame, target, sample_weight=np.arange(41)[1:])
+    assert isinstance(weighted.model_, CompactModel)
+    fewer = NPTRegressor(max_updates=2).fit(frame, target, sample_weight=np.arange(40))
+    assert isinstance(fewer.model_, SolvedModel)
+    with pytest.raises(ValueError, match="of the architecture solved, which has learning_rate"):
+        NPTRegressor(**small).fit(frame[:39], target[:39])

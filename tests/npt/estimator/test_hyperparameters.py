@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from npt.compact.settings import CompactSettings
-from npt.estimator.hyperparameters import COMPACT, LARGE_ROWS, settings_of
+from npt.estimator.hyperparameters import LARGE_ROWS, settings_of
 from npt.interface import UserError
 from npt.table import Task
 
@@ -18,7 +18,7 @@ def settings(
     others: dict[str, Any] | None = None,
     **named: Any,
 ) -> CompactSettings:
-    made = settings_of(COMPACT, named, others, task, rows)
+    made = settings_of("compact", named, others, task, rows)
     assert isinstance(made, CompactSettings)
     return made
 
