@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from matplotlib.collections import PathCollection
 
 from npt.data.preparation import prepare
 from npt.estimator import NPTRegressor
@@ -45,15 +46,19 @@ def draw(explanation: Explanation, truth: np.ndarray) -> None:
     """A line for each explained row."""
     figure, axes = pyplot().subplots(figsize=(PAGE, 2.1), layout="constrained")
     lines = np.arange(len(truth))
-    axes.scatter(
-        explanation.targets,
-        np.repeat(lines, SHOWN),
-        s=AREA * explanation.weights,
-        color=OTHER_COLOR,
-        alpha=0.35,
-        linewidth=0,
-        label="fitted rows, by attention",
-    )
+    places = np.repeat(lines, SHOWN)
+    weights = explanation.weights.ravel()
+    looks = {"above 0": (weights > 0, OTHER_COLOR), "below 0": (weights < 0, "none")}
+    for label, (shown, color) in looks.items():
+        axes.scatter(
+            explanation.targets.ravel()[shown],
+            places[shown],
+            s=AREA * np.abs(weights[shown]),
+            facecolor=color,
+            edgecolor=OTHER_COLOR,
+            alpha=0.35,
+            label=f"fitted rows, weight {label}",
+        )
     bar = {"marker": "|", "linestyle": "", "markersize": 20, "markeredgewidth": 2.5}
     axes.plot(explanation.scores, lines, color=OTHER_COLOR, label="prediction", **bar)
     axes.plot(
@@ -69,7 +74,9 @@ def draw(explanation: Explanation, truth: np.ndarray) -> None:
     axes.set_xlabel(UNIT)
     legend = axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     for handle in legend.legend_handles:
-        if hasattr(handle, "set_markersize"):
+        if isinstance(handle, PathCollection):
+            handle.set_sizes([80.0])
+        else:
             handle.set_markersize(9)
     figure.savefig(PICTURE, dpi=150)
 

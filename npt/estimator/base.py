@@ -86,7 +86,8 @@ class NPTEstimator(BaseEstimator):
         thousands of rows; all of them select it, by their leave-one-out errors. `compact`: compact
         NPT. In both, a predicted row attends to fitted rows alone, so that it does not depend on
         the rows that it is predicted with. `paper`: the exact NPT, which is slower; see
-        `predict_together`. `auto`: solved for at most 4,000 rows, compact for more.
+        `predict_together`. `auto`: solved for at most 4,000 rows, of classes 1,500, and compact
+        for more.
     width : int, optional
         Width of a row between datapoints; of a column's embedding in the exact NPT.
     layers : int, optional
@@ -226,7 +227,9 @@ class NPTEstimator(BaseEstimator):
             rows = np.flatnonzero(weights)
             weights = weights[rows]
         with value_errors():
-            architecture = architecture_of(self.architecture, len(rows))
+            architecture = architecture_of(
+                self.architecture, len(rows), of_classes=self._task == "classifier"
+            )
         if weights is not None and architecture != "solved":
             weights = weights / weights.max()
             weights = weights / weights.mean()

@@ -21,7 +21,8 @@ Settings = CompactSettings | NPTSettings | SolvedSettings
 
 LARGE_ROWS = 3_000
 MOST_SOLVED_ROWS = 4_000
-"""Rows up to which `auto` is the solved architecture: those that it solves for exactly."""
+MOST_SOLVED_ROWS_OF_CLASSES = 1_500
+"""Rows up to which `auto` is the solved architecture: where it was the better (docs/solved.md)."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,15 @@ ARCHITECTURES: Mapping[ArchitectureName, Architecture] = {
 NAMED = tuple(COMPACT.keys)  # the hyper-parameters that are fields of settings
 
 
-def architecture_of(name: Any, rows: int) -> ArchitectureName:
+def architecture_of(name: Any, rows: int, *, of_classes: bool) -> ArchitectureName:
     """The architecture that a parameter means for a fit to so many rows.
 
     Raises:
         UserError: There is none.
     """
     if name == "auto":
-        return "solved" if rows <= MOST_SOLVED_ROWS else "compact"
+        most = MOST_SOLVED_ROWS_OF_CLASSES if of_classes else MOST_SOLVED_ROWS
+        return "solved" if rows <= most else "compact"
     if not isinstance(name, str) or name not in ARCHITECTURES:
         raise UserError(f"architecture: {unknown(name, ['auto', *ARCHITECTURES])}")
     return cast("ArchitectureName", name)

@@ -29,15 +29,20 @@ class Solution:
     """A context's system, factored.
 
     Attributes:
-        triangle: Cholesky factor (m, m) of the kernel plus ridge.
+        matrix: Kernel plus ridge (m, m).
     """
 
-    triangle: torch.Tensor
+    matrix: torch.Tensor
+
+    @cached_property
+    def triangle(self) -> torch.Tensor:
+        """Cholesky factor (m, m) of the matrix."""
+        return factor(self.matrix)
 
     @cached_property
     def means(self) -> torch.Tensor:
         """Weights (m,) that estimate the mean, which sum to one."""
-        sums = self._solved(torch.ones_like(self.triangle[:, :1]))[:, 0]
+        sums = self._solved(torch.ones_like(self.matrix[:, :1]))[:, 0]
         return sums / sums.sum()
 
     @cached_property
@@ -81,6 +86,10 @@ class Solution:
         of_left_out = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
         return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, of_left_out)
 
+    def among(self, rows: torch.Tensor) -> Solution:
+        """The system of some of its rows."""
+        return Solution(self.matrix[rows[:, None], rows])
+
     def _solved(self, right: torch.Tensor) -> torch.Tensor:
         """Kernel plus ridge, inverted, times columns (m, k)."""
         return torch.cholesky_solve(right, self.triangle)
@@ -94,7 +103,7 @@ def solve(kernel: torch.Tensor, ridge: torch.Tensor, weights: torch.Tensor) -> S
         ridge: A number.
         weights: (m,).
     """
-    return Solution(factor(kernel + torch.diag(ridge / weights)))
+    return Solution(kernel + torch.diag(ridge / weights))
 
 
 def factor(matrix: torch.Tensor) -> torch.Tensor:
