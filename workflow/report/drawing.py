@@ -117,7 +117,7 @@ def points(
                 color="0.4",
             )
             continue
-        color, marker = NPT_STYLES[npts[label]] if label in npts else (OTHER_COLOR, "s")
+        color, marker = NPT_STYLES.get(npts.get(label, ""), (OTHER_COLOR, "s"))
         width = None if pd.isna(error) or error == 0 else error
         axis.errorbar(
             mean,

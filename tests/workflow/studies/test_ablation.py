@@ -156,3 +156,11 @@ def test_without_a_base_variants_have_their_metric() -> None:
     assert figure.axes[0].get_xlabel().startswith("test RMSE\n")
     plt.close(figure)
     assert "3.750" in ABLATION.finding(study, SCORING)
+
+
+def test_variants_of_any_method_have_a_figure() -> None:
+    study = ablation_study()
+    study["method"] = "npt_solved"
+    figure = ABLATION.figure("ablation", study, SCORING)
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    plt.close(figure)
