@@ -74,7 +74,12 @@ DOCUMENTS = {
         "baselines/main cost",
     ],
     "docs/estimators.md": ["estimator.cpu", "estimator.cpu summary", "estimator_large.cpu"],
-    "docs/solved.md": ["solved.cpu", "solved.cuda"],
+    "docs/solved.md": [
+        "solved/main scores",
+        "solved/parts ablation",
+        "solved.cpu",
+        "solved.cuda",
+    ],
     "docs/studies.md": ["probes.cpu"],
     "docs/kernels.md": [
         "kernels/kernels ablation",
