@@ -68,7 +68,7 @@ def estimate(plan: Plan) -> list[Cost]:
             if run.stem not in counted:
                 counted.add(run.stem)
                 _add_run(cost, plan, run)
-            if study.is_probed(run.variant):
+            if study.is_probed(run.method, run.variant):
                 _add_probe(cost, plan, study, run)
         cost.add_job()  # collect
         cost.add_job()  # show

@@ -101,7 +101,7 @@ class Plan(Strict):
 
     def probed_runs_of(self, study: PlannedStudy) -> list[Run]:
         """Runs of a study that it probes."""
-        return [run for run in self.runs_of(study) if study.is_probed(run.variant)]
+        return [run for run in self.runs_of(study) if study.is_probed(run.method, run.variant)]
 
 
 def _external_runs(study: Study) -> External:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from baselines import methods
 from npt.validation import Strict
 from workflow.config.fields import BASE, TUNED
 from workflow.config.study import Study
@@ -48,6 +49,7 @@ class PlannedStudy(Strict):
     Attributes:
         probes: Whether its rows are those of a probe of the runs.
         trains_variants: Whether it probes the base runs alone, and has the rows of other variants.
+        unprobed: Methods that it has trained rows of alone.
         options: Those of the study kind, as plain values.
         max_test_rows: Limit of the probed test rows of a fold; None probes all.
         runs: Stems of its runs, external ones left out, with those folds that the study uses.
@@ -59,6 +61,7 @@ class PlannedStudy(Strict):
     kind: str
     probes: bool = False
     trains_variants: bool = False
+    unprobed: tuple[str, ...] = ()
     options: dict[str, Any]
     max_test_rows: int | None
     runs: dict[str, tuple[int, ...]]
@@ -70,9 +73,11 @@ class PlannedStudy(Strict):
         """Names of the datasets of the study, in its order."""
         return list(dict.fromkeys(row.dataset for row in self.expected))
 
-    def is_probed(self, variant: str) -> bool:
-        """Whether the rows of a variant are those of a probe."""
-        return self.probes and (variant == BASE or not self.trains_variants)
+    def is_probed(self, method: str, variant: str) -> bool:
+        """Whether the rows of a variant of a method are those of a probe."""
+        if not self.probes or method in self.unprobed:
+            return False
+        return variant == BASE or not self.trains_variants
 
 
 def planned_study(
@@ -92,12 +97,21 @@ def planned_study(
         kind=study.kind.name,
         probes=study.kind.probes,
         trains_variants=study.kind.trains_variants,
+        unprobed=_unprobed(study),
         options=study.options.model_dump(),
         max_test_rows=study.max_test_rows,
         runs=_runs_of(study, selected, external, runs),
         expected=tuple(expected),
         external_results=study.external_results,
     )
+
+
+def _unprobed(study: Study) -> tuple[str, ...]:
+    """Methods that a kind trains, and cannot probe."""
+    if not study.kind.trains_variants:
+        return ()
+    able = study.kind.can_probe
+    return tuple(name for name in study.methods if not able(methods()[name]))
 
 
 def _expected(

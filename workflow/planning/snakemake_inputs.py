@@ -148,7 +148,7 @@ class Jobs:
         study = self._study(wildcards)
         files: list[str] = []
         for run in self.plan.runs_of(study):
-            if study.is_probed(run.variant):
+            if study.is_probed(run.method, run.variant):
                 files.append(paths.probe_rows(study.name, run.stem))
                 continue
             files.append(paths.run_rows(run.stem))

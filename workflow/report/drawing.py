@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 STYLE = Path(__file__).with_name("figure.mplstyle")
 COLUMN, PAGE = 3.4, 7.0  # inches
 ROW_HEIGHT, MARGIN = 0.17, 0.75
-NPT_COLOR, COMPACT_COLOR, OTHER_COLOR = "#d55e00", "#cc79a7", "#0072b2"
-NPT_STYLES = {"npt": (NPT_COLOR, "D"), "npt_compact": (COMPACT_COLOR, "o")}
+NPT_COLOR, COMPACT_COLOR, SOLVED_COLOR, OTHER_COLOR = "#d55e00", "#cc79a7", "#8c1c13", "#0072b2"
+NPT_STYLES = {
+    "npt": (NPT_COLOR, "D"),
+    "npt_compact": (COMPACT_COLOR, "o"),
+    "npt_solved": (SOLVED_COLOR, "h"),
+}
 COLORS = (
     OTHER_COLOR,
     "#009e73",

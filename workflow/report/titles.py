@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # The models that the benchmark is about: named in sentences, and drawn in colors of their own. The
 # first of them in a study is the one that other methods are compared with.
-NPTS = ("npt_compact", "npt")
+NPTS = ("npt_compact", "npt", "npt_solved")
 EXACT = "npt"
 LEAST_SHARE = 0.1  # of the paper's updates: at a tenth, its NPT depends on other rows of Yacht
 TOO_SHORT = "too short a training to say"

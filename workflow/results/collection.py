@@ -111,7 +111,7 @@ class Collector:
         probed: list[Row] = []
         trained = list(external)
         for trial in trials:
-            rows = probed if study.is_probed(trial.row.variant) else trained
+            rows = probed if study.is_probed(trial.row.method, trial.row.variant) else trained
             rows.append(trial.row)
         rows = [*best_trials(trials), *external]
         return Collected(
@@ -132,7 +132,9 @@ class Collector:
         except FileNotFoundError:
             reason = f"{source.rows}: missing"
             if source.stem is not None:
-                probing_study = study.name if study.is_probed(expected.variant) else None
+                probing_study = (
+                    study.name if study.is_probed(expected.method, expected.variant) else None
+                )
                 reason = why_unfinished(source.stem, probing_study)
         except UserError as error:
             reason = f"{error}; {source.remedy}"
@@ -146,7 +148,7 @@ class Collector:
         if not source.is_collected:  # the settings of those were compared when they were planned
             require_settings(row, expected, source.rows)
         require_data(row, prepared, source.rows)
-        if study.is_probed(expected.variant):
+        if study.is_probed(expected.method, expected.variant):
             require_query(row, study, prepared, source.rows)
             return row
         return self._scored(row, source, prepared)

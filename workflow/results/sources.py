@@ -49,7 +49,7 @@ def own_sources(plan: Plan, study: PlannedStudy) -> Sources:
     for stem, folds in study.runs.items():
         run = plan.runs[stem]
         rows = paths.run_rows(stem)
-        if study.is_probed(run.variant):
+        if study.is_probed(run.method, run.variant):
             rows = paths.probe_rows(study.name, stem)
         predictions = paths.run_predictions(stem)
         source = Source(Path(rows), Path(predictions), stem)

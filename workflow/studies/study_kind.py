@@ -98,8 +98,10 @@ class StudyKind:
 
     def accepts(self, method: Method) -> bool:
         """Whether a method can be part of such a study."""
-        if not self.probes:
-            return True
+        return not self.probes or self.can_probe(method)
+
+    def can_probe(self, method: Method) -> bool:
+        """Whether models of a method can be asked what the kind's probe asks."""
         if method.load is None and method.refit is None:
             return False
         if method.realisations != self.realisations:

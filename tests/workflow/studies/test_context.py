@@ -81,13 +81,13 @@ def test_all_rows_are_the_plain_prediction_of_npt() -> None:
     assert facts["contexts"]["rmse"][0] == pytest.approx(query.score(plain)["rmse"], rel=1e-4)
 
 
-def plan() -> Plan:
+def plan(*names: str) -> Plan:
     return Plan.of(
         read(
             {
                 "folds": 0,
                 "datasets": ["yacht"],
-                "methods": ["knn"],
+                "methods": list(names),
                 "studies": {
                     "main": {},
                     "context": {"kind": "context", "options": {"shares": [1, 0.5, 0.1]}},
@@ -98,13 +98,30 @@ def plan() -> Plan:
 
 
 def test_a_share_is_a_run_of_its_own_and_is_not_probed() -> None:
-    made = plan()
+    made = plan("knn")
     shares = {run.variant: run.train_share for run in made.runs.values()}
     assert shares == {"base": 1.0, "train_50_percent": 0.5, "train_10_percent": 0.1}
     fingerprints = {run.fingerprint for run in made.runs.values()}
     assert len(fingerprints) == 3
     probed = made.probed_runs_of(made.studies["context"])
     assert [run.variant for run in probed] == ["base"]
+
+
+def test_methods_without_stored_rows_are_trained_alone() -> None:
+    made = plan("knn", "linear")
+    study = made.studies["context"]
+    assert {run.method for run in made.probed_runs_of(study)} == {"knn"}
+    trained = {run.train_share for run in made.runs_of(study) if run.method == "linear"}
+    assert trained == {1.0, 0.5, 0.1}
+    collected = context_study()
+    is_base = (collected["method"] == "knn") & (collected["variant"] == "base")
+    collected.loc[is_base, "contexts"] = np.nan
+    collected.loc[is_base, "test_rmse"] = 1.25
+    of_knn = errors(collected).query("method == 'knn'")
+    assert set(of_knn["where"]) == {IN_TRAINING}
+    assert of_knn["error"].iloc[0] == 1.25
+    assert KIND.figure("context", collected, SCORING).axes
+    assert "k-NN" in KIND.finding(collected, SCORING)
 
 
 def test_errors_are_of_both_ways_and_a_failed_share_has_none() -> None:

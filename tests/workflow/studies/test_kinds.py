@@ -87,8 +87,11 @@ def test_kinds_accept_the_methods_that_they_can_probe() -> None:
     processes = {name for name, method in methods().items() if method.realisations}
     assert able["curves"] == processes
     assert able["corruption"] == able["dose_response"] == set(methods()) - processes
-    for kind in ("deletion", "attention", "lookup", "context"):
+    for kind in ("deletion", "attention", "lookup"):
         assert able[kind] == row_models
+    assert able["context"] == set(methods()) - processes
+    context = kinds()["context"]
+    assert {name for name, method in methods().items() if context.can_probe(method)} == row_models
     assert able["instrument"] == {"constant", "linear", "knn", "gaussian_process"}
     assert _probed("benchmark") == set(methods())
 

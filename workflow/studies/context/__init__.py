@@ -48,6 +48,10 @@ class ContextOptions(Options):
 class Context(StudyKind):
     """A kind that probes base runs with fewer train rows, and trains them on fewer."""
 
+    def accepts(self, method: Method) -> bool:
+        """Any method that learns from one table: those that cannot be probed are trained alone."""
+        return not method.realisations
+
     def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Refuses the lookup task, whose context are duplicates."""
         if settings.get("lookup", "off") != "off":

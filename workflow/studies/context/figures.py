@@ -9,7 +9,6 @@ import pandas as pd
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import (
-    from_all_to_few,
     legend_below,
     logarithmic,
     method_styles,
@@ -27,7 +26,7 @@ LINES = {AT_PREDICTION: "-", IN_TRAINING: ":"}
 
 
 def context(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """A panel for each dataset: solid at prediction, dotted in training, from all rows to few."""
+    """A panel for each dataset: solid at prediction, dotted in training, by the rows of either."""
     means = errors(study)
     means["title"] = [method_title(name, BASE) for name in means["method"]]
     styles = method_styles(list(means["title"]))
@@ -43,18 +42,22 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 def _panel(axis: Axes, part: pd.DataFrame, styles: dict[str, tuple[str, str]]) -> None:
     for title, (color, marker) in styles.items():
+        of_method = part[part["title"] == title]
+        label = title
         for where, line_style in LINES.items():
-            is_line = (part["title"] == title) & (part["where"] == where)
-            line = part[is_line]
+            line = of_method[of_method["where"] == where]
+            if line.empty:
+                continue
             axis.plot(
-                100 * line["share"],
+                line["rows"],
                 line["error"],
                 color=color,
                 marker=marker,
                 markersize=4,
                 linestyle=line_style,
-                label=title if where == AT_PREDICTION else None,
+                label=label,
             )
+            label = ""
     axis.axhline(
         part["constant"].mean(),
         color="0.3",
@@ -65,5 +68,5 @@ def _panel(axis: Axes, part: pd.DataFrame, styles: dict[str, tuple[str, str]]) -
     axis.set_ylabel(error_label(part["task"].iloc[0]))
     if part["error"].min() > 0:
         logarithmic(axis.yaxis)
-    from_all_to_few(axis, 100 * part["share"])
-    axis.set_xlabel("share of the train rows, %")
+    axis.set_xscale("log")
+    axis.set_xlabel("train rows")

@@ -28,7 +28,7 @@ NOTE = (
     "settings trained on this share alone, with all validation rows. The rows are the same in "
     "both, and those of a smaller share are among those of a larger one. Baselines search their "
     "hyper-parameters anew on each share. What the first is better by was learned from the rows "
-    "that are not there."
+    "that are not there. Methods without stored rows are trained alone."
 )
 ERROR = ["dataset", "method", "task", "where", "share"]
 
@@ -65,7 +65,7 @@ def errors(study: pd.DataFrame) -> pd.DataFrame:
             continue
         facts = {"dataset": model.dataset, "method": model.method, "task": model.task}
         probed: list[dict[str, Any]] = []
-        for row in of_model(study, model.facts()).to_dict("records"):
+        for row in of_model(study, model.facts()).dropna(subset="contexts").to_dict("records"):
             probed += _at_prediction(row, facts)
         rows += probed
         shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
