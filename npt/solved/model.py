@@ -22,6 +22,7 @@ from npt.solved.solve import Solution, solve
 from npt.solved.tune import drawn, heads, of_head, ordered, ridges, tune
 
 CHUNK = 4_000_000  # most entries of a kernel that is computed at once
+LEAST_USED_SHARE = 1e-9  # of a solution in the mixture: below it, other rows need not be solved
 MOST_KEPT = 1200  # rows whose ten systems, factors and inverses are kept: 0.4 GB
 MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
 
@@ -142,8 +143,12 @@ class SolvedNPT:
                 predictions.append(solution.leave_one_out(self.targets))
             mixture = self._mixed(torch.stack(predictions))
         else:
-            for _, _, solution in self._solutions():
-                coefficients.append(solution.coefficients(self.targets))
+            nothing = self.targets.new_zeros(len(self.keys.scores), self.targets.shape[1])
+            for share, (_, _, solution) in zip(mixture.shares, self._solutions(), strict=True):
+                of_solution = nothing, nothing[0]
+                if share > LEAST_USED_SHARE:
+                    of_solution = solution.coefficients(self.targets)
+                coefficients.append(of_solution)
         self.mixture = mixture
         slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
         shared = mixture.shares[:, None, None] * slopes

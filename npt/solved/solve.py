@@ -103,7 +103,14 @@ def solve(kernel: torch.Tensor, ridge: torch.Tensor, weights: torch.Tensor) -> S
         ridge: A number.
         weights: (m,).
     """
-    return Solution(kernel + torch.diag(ridge / weights))
+    return Solution(_larger(kernel, ridge / weights))
+
+
+def _larger(matrix: torch.Tensor, diagonal: torch.Tensor) -> torch.Tensor:
+    """A matrix plus a number or a vector on its diagonal."""
+    larger = matrix.clone()
+    larger.diagonal().add_(diagonal)
+    return larger
 
 
 def factor(matrix: torch.Tensor) -> torch.Tensor:
@@ -112,12 +119,15 @@ def factor(matrix: torch.Tensor) -> torch.Tensor:
     Raises:
         ValueError: The matrix has entries that are not finite.
     """
-    size = matrix.diagonal().mean()
-    identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
-    for jitter in (0.0, *JITTERS):
-        triangle, failed = torch.linalg.cholesky_ex(matrix + jitter * size * identity)
+    triangle, failed = torch.linalg.cholesky_ex(matrix)
+    for jitter in JITTERS:
         if not failed:
             return triangle
+        triangle, failed = torch.linalg.cholesky_ex(
+            _larger(matrix, jitter * matrix.diagonal().mean())
+        )
+    if not failed:
+        return triangle
     raise ValueError("the kernel of the context is not finite")
 
 
