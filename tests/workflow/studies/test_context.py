@@ -121,6 +121,8 @@ def test_methods_without_stored_rows_are_trained_alone() -> None:
     assert set(of_knn["where"]) == {IN_TRAINING}
     assert of_knn["error"].iloc[0] == 1.25
     assert KIND.figure("context", collected, SCORING).axes
+    trained_alone = collected[collected["method"] == "knn"].drop(columns="contexts")
+    assert KIND.table("context", trained_alone, SCORING).tidy["where"].eq(IN_TRAINING).all()
     assert "k-NN" in KIND.finding(collected, SCORING)
 
 

@@ -65,7 +65,12 @@ def errors(study: pd.DataFrame) -> pd.DataFrame:
             continue
         facts = {"dataset": model.dataset, "method": model.method, "task": model.task}
         probed: list[dict[str, Any]] = []
-        for row in of_model(study, model.facts()).dropna(subset="contexts").to_dict("records"):
+        of_base = of_model(study, model.facts())
+        if "contexts" in of_base:
+            of_base = of_base[of_base["contexts"].notna()]
+        else:  # no method of the study is probed
+            of_base = of_base[:0]
+        for row in of_base.to_dict("records"):
             probed += _at_prediction(row, facts)
         rows += probed
         shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
