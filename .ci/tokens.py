@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 113_000, "baselines": 27_600, "workflow": 120_900, "performance": 35_000}
+COMMITTED = {"npt": 114_000, "baselines": 27_400, "workflow": 120_700, "performance": 35_100}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 

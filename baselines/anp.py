@@ -22,16 +22,6 @@ class ANP(RetrievalBaseline):
 
     name = "anp"
     title = "ANP, one table"
-    sources = (
-        *RetrievalBaseline.sources,
-        "baselines/networks/anp.py",
-        "npt/nn/gaussian.py",
-        "npt/nn/settings.py",
-        "npt/processes/attention.py",
-        "npt/processes/neural_process.py",
-        "npt/processes/settings.py",
-        "npt/processes/tasks.py",
-    )
     defaults: ClassVar[Parameters] = {
         "width": 128,
         "attention": "multihead",

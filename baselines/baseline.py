@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,22 +21,9 @@ from baselines.grids import (
 )
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import DATA_SOURCES, Dependence, Duplicates, Resources, UserError
-from npt.provenance import ROOT
+from npt.interface import Dependence, Duplicates, Resources, UserError
 from npt.table import TASKS, Task
 
-SHARED_SOURCES = (
-    *DATA_SOURCES,
-    "baselines/baseline.py",
-    "baselines/estimators.py",
-    "baselines/grids.py",
-    "baselines/journal.py",
-    "baselines/search.py",
-    "baselines/stored_rows.py",
-    "baselines/trained.py",
-    "baselines/training_data.py",
-    "baselines/tuned.py",
-)
 # Predicts (features (n, F), configurations): for each configuration standardised values (n,), or
 # probabilities (n, K) of the classes of the train rows in ascending order.
 Predictor = Callable[[np.ndarray, Sequence[Parameters]], Sequence[np.ndarray]]
@@ -54,7 +39,7 @@ class Baseline(ABC):
         title: Name in tables and figures.
         libraries: Distributions whose versions rows record.
         test_settings: Settings with which it trains in well below a second.
-        sources: Files that determine its results, besides its file and the shared ones.
+        version: Raised by hand when its predictions change, so that its runs are made anew.
         fixed: Parameters that differ from the library's defaults in every configuration.
         embeds_categories: Always receives categories as integer codes.
         keeps_missing: Always receives missing numbers as NaN.
@@ -76,7 +61,7 @@ class Baseline(ABC):
     title: ClassVar[str]
     libraries: ClassVar[tuple[str, ...]]
     test_settings: ClassVar[Mapping[str, Any]]
-    sources: ClassVar[tuple[str, ...]] = ()
+    version: ClassVar[int] = 1
     fixed: ClassVar[Mapping[str, Any]] = {}
     embeds_categories: ClassVar[bool] = False
     keeps_missing: ClassVar[bool] = False
@@ -91,12 +76,6 @@ class Baseline(ABC):
     recalls: ClassVar[bool] = False
     twins: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     extra: ClassVar[str] = ""
-
-    @property
-    def all_sources(self) -> tuple[str, ...]:
-        """Files of this project that determine its results."""
-        declaration = Path(inspect.getfile(type(self))).relative_to(ROOT)
-        return (*SHARED_SOURCES, *self.sources, declaration.as_posix())
 
     @abstractmethod
     def quick_grid(self, task: Task) -> Grid:

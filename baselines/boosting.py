@@ -25,7 +25,6 @@ class Boosting(EstimatorBaseline):
     """A boosting library, where a fit of many rounds contains those of fewer."""
 
     test_settings: ClassVar[Parameters] = {"grid": {"n_estimators": [3]}}
-    sources = ("baselines/boosting.py",)
 
     def quick_grid(self, task: Task) -> Grid:
         """4 configurations."""

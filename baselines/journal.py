@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npt.provenance import hash_of_files, installed_version
+from npt.provenance import installed_version
 
 if TYPE_CHECKING:
     from baselines.search import Search
@@ -102,7 +102,7 @@ class Journal:
 
 
 def _stamp(search: Search) -> str:
-    """Hex digits over data, seed, settings, code and library versions."""
+    """Hex digits over data, seed, settings, versions of the method and of libraries."""
     baseline = search.baseline
     data = search.data
     resources = search.resources
@@ -114,7 +114,7 @@ def _stamp(search: Search) -> str:
         resources.threads,
         resources.device,
         [installed_version(name) for name in baseline.libraries],
-        hash_of_files(baseline.all_sources),
+        baseline.version,
     ]
     digest = hashlib.sha256(repr(facts).encode())
     for array in (data.features, data.target, data.train, data.validation):

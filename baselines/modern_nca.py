@@ -24,7 +24,6 @@ class ModernNCA(RetrievalBaseline):
     name = "modern_nca"
     title = "ModernNCA"
     rows_alone = True
-    sources = (*RetrievalBaseline.sources, "baselines/networks/modern_nca.py")
     defaults: ClassVar[Parameters] = {
         "width": 64,
         "blocks": 0,

@@ -31,10 +31,6 @@ class SolvedBaseline(Baseline):
     name = "npt_solved"
     title = "Solved NPT"
     libraries = ("torch",)
-    sources = tuple(
-        f"npt/solved/{module}.py"
-        for module in ("cells", "kernels", "landmarks", "mix", "model", "settings", "solve", "tune")
-    )
     test_settings: ClassVar[Parameters] = {"fixed": {"steps": 2}}
     embeds_categories = True
     keeps_missing = True

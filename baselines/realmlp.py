@@ -36,7 +36,6 @@ class RealMLP(Baseline):
     title = "RealMLP"
     libraries = ("pytabkit", "pytorch-lightning", "torch")
     extra = "modern"
-    sources = ("baselines/fence.py",)
     embeds_categories = True
     takes_categories = True
     slow = True

@@ -25,11 +25,6 @@ class RetrievalBaseline(Baseline):
     """
 
     libraries = ("torch",)
-    sources = (
-        "baselines/retrieval_baseline.py",
-        "baselines/networks/retrieval.py",
-        "baselines/networks/training.py",
-    )
     defaults: ClassVar[Mapping[str, Any]]
     keeps_train_rows = True
     untrained: ClassVar[Parameters] = {"max_epochs": 0}

@@ -22,7 +22,6 @@ class TabM(Baseline):
     title = "TabM"
     libraries = ("tabm", "rtdl_num_embeddings", "torch")
     extra = "modern"
-    sources = ("baselines/networks/tabm.py", "baselines/networks/training.py")
     defaults: ClassVar[Parameters] = {
         "members": 32,
         "width": 512,

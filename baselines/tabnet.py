@@ -54,7 +54,6 @@ class TabNet(Baseline):
     name = "tabnet"
     title = "TabNet"
     libraries = ("pytorch-tabnet", "torch")
-    sources = ("baselines/fence.py",)
     # The paper's code passes no schedule to the library, whose learning rate is then constant.
     fixed: ClassVar[Parameters] = {
         "max_epochs": 3000,

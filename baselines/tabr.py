@@ -24,7 +24,6 @@ class TabR(RetrievalBaseline):
 
     name = "tabr"
     title = "TabR-S"
-    sources = (*RetrievalBaseline.sources, "baselines/networks/tabr.py")
     defaults: ClassVar[Parameters] = {
         "width": 96,
         "context_size": 96,

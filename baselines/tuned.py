@@ -69,7 +69,7 @@ def method(baseline: Baseline) -> Method:
         abilities=ABILITIES if baseline.keeps_train_rows else (),
         dependence=baseline.dependence,
         extra=baseline.extra,
-        sources=baseline.all_sources,
+        version=baseline.version,
     )
     return declared
 

@@ -44,7 +44,6 @@ class XRFM(Baseline):
     title = "xRFM"
     libraries = ("xrfm", "torch")
     extra = "xrfm"
-    sources = ("baselines/fence.py",)
     keeps_train_rows = True
     rows_alone = True
     untrained: ClassVar[Parameters] = {"iterations": 0}

@@ -333,20 +333,6 @@ def supports_every_task(task: Task) -> str | None:
     return None
 
 
-# Files that the predictions of every method depend on.
-DATA_SOURCES = (
-    "npt/interface.py",
-    "npt/table.py",
-    "npt/data/encoding.py",
-    "npt/data/dtypes.py",
-    "npt/perturbation.py",
-    "npt/provenance.py",
-    "npt/seeding.py",
-    "npt/evaluation.py",
-    "npt/likelihood.py",
-    "npt/wording.py",
-)
-
 LoadModel = Callable[[Any, Resources, Path, Table, Split, int], ContextModel]
 ForecastWork = Callable[[Any, TableSize], Workload]
 RefitModel = Callable[[Any, Mapping[str, Any], Resources, Table, Split, int], ContextModel]
@@ -369,7 +355,7 @@ class Method:
         saves_weights: Whether its learner is `Savable`.
         accelerated: Whether it computes on a GPU where the profile has one.
         searches: Whether it reports trials.
-        sources: Files of this project that determine its results.
+        version: Raised by hand when its predictions change, so that its runs are made anew.
         libraries: Distributions whose versions its rows record.
         test_settings: Changes of settings that make it small enough for tests.
         twins: Blind twins by name: changes of settings that train the same model without one
@@ -400,7 +386,7 @@ class Method:
     saves_weights: bool = False
     accelerated: bool = False
     searches: bool = False
-    sources: tuple[str, ...] = ()
+    version: int = 1
     libraries: tuple[str, ...] = ()
     test_settings: Mapping[str, Any] = field(default_factory=dict)
     twins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -10,7 +10,6 @@ from npt.compact.search_space import draw
 from npt.compact.settings import CompactSettings
 from npt.compact.workload import workload
 from npt.interface import (
-    DATA_SOURCES,
     Fit,
     Infeasible,
     Method,
@@ -23,14 +22,6 @@ from npt.table import Split, Table
 if TYPE_CHECKING:
     from npt.compact.trained import TrainedCompactNPT
 
-SOURCES = (
-    "npt/compact",
-    "npt/nn/checkpoint.py",
-    "npt/nn/network_learner.py",
-    "npt/nn/progress.py",
-    "npt/nn/weights.py",
-    *DATA_SOURCES,
-)
 FEWEST_ROWS = 2  # a row is trained beside another one
 
 
@@ -61,7 +52,7 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
             data,
             self.settings,
             seed,
-            checkpoint=self._checkpoint(seed, tensors=data.tensors, sources=SOURCES),
+            checkpoint=self._checkpoint(seed, tensors=data.tensors),
             metrics=self.resources.metrics,
         )
         if not all(math.isfinite(loss) for loss in result.losses):
@@ -112,7 +103,7 @@ METHOD = Method(
     workload=workload,
     folds_per_job=one_fold,
     saves_weights=True,
-    sources=SOURCES,
+    version=CompactLearner.version,
     libraries=("torch",),
     test_settings={
         "token_width": 8,

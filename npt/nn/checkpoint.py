@@ -143,25 +143,10 @@ def written_when_terminated(checkpoint: Checkpoint | None) -> Generator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def stamp(
-    *facts: object,
-    tensors: Sequence[Tensor],
-    sources: Sequence[str],
-) -> str:
-    """Sixteen hex digits over data, code, versions, device, threads and other facts.
-
-    Args:
-        sources: Files and folders of the code, relative to the repository.
-    """
+def stamp(*facts: object, tensors: Sequence[Tensor]) -> str:
+    """Sixteen hex digits over data, versions of libraries, device, threads and other facts."""
     environment = (torch.__version__, np.__version__, tensors[0].device.type)
     digest = hashlib.sha256(repr((environment, torch.get_num_threads(), facts)).encode())
-    for source in sources:
-        path = ROOT / source
-        files = [path]
-        if path.is_dir():
-            files = sorted(path.rglob("*.py"))
-        for file in files:
-            digest.update(file.read_bytes())
     for tensor in tensors:
         digest.update(tensor.cpu().numpy().tobytes())
     return digest.hexdigest()[:16]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.interface import (
-    DATA_SOURCES,
     Fit,
     Infeasible,
     Method,
@@ -22,8 +21,6 @@ from npt.table import Split, Table
 
 if TYPE_CHECKING:
     from npt.nn.trained import TrainedNPT
-
-SOURCES = ("npt/nn", *DATA_SOURCES)
 
 
 class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
@@ -56,10 +53,7 @@ class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
                 self.settings,
                 seed,
                 checkpoint=self._checkpoint(
-                    trained.model.layout,
-                    trained.seed,
-                    tensors=trained.data.tensors,
-                    sources=SOURCES,
+                    trained.model.layout, trained.seed, tensors=trained.data.tensors
                 ),
                 metrics=self.resources.metrics,
             )
@@ -122,7 +116,7 @@ METHOD = Method(
     workload=workload,
     folds_per_job=one_fold,
     saves_weights=True,
-    sources=SOURCES,
+    version=NPTLearner.version,
     libraries=("torch",),
     test_settings={
         "width": 8,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -39,7 +39,13 @@ Trained = TypeVar("Trained", bound=TrainedNetwork)
 
 
 class NetworkLearner(Generic[Settings, Trained]):
-    """A learner whose `fit` sets `_trained`."""
+    """A learner whose `fit` sets `_trained`.
+
+    Attributes:
+        version: That of the method.
+    """
+
+    version: ClassVar[int] = 1
 
     def __init__(self, settings: Settings, resources: Resources) -> None:
         self.settings = settings
@@ -65,22 +71,16 @@ class NetworkLearner(Generic[Settings, Trained]):
         """Write the weights."""
         self.trained.save(path)
 
-    def _checkpoint(
-        self,
-        *facts: object,
-        tensors: Sequence[Tensor],
-        sources: Sequence[str],
-    ) -> Checkpoint | None:
+    def _checkpoint(self, *facts: object, tensors: Sequence[Tensor]) -> Checkpoint | None:
         """The checkpoint of a training; None if the resources have no file for it.
 
         Args:
             facts: What identifies the training, besides the settings.
             tensors: What it is trained on.
-            sources: Files and folders of its code.
         """
         from npt.nn.checkpoint import Checkpoint, stamp
 
         if self.resources.checkpoint is None:
             return None
-        identity = stamp(self.settings, *facts, tensors=tensors, sources=sources)
+        identity = stamp(self.settings, self.version, *facts, tensors=tensors)
         return Checkpoint(self.resources.checkpoint, identity, self.resources.checkpoint_minutes)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.interface import (
-    DATA_SOURCES,
     Fit,
     Infeasible,
     Method,
@@ -28,7 +27,6 @@ from npt.table import Split, Table
 if TYPE_CHECKING:
     from npt.processes.trained import TrainedProcess
 
-SOURCES = ("npt/nn", "npt/processes", *DATA_SOURCES)
 SMALL = {"updates": 4, "evaluate_every": 2, "draws": 2}
 
 
@@ -59,9 +57,7 @@ class ProcessLearner(NetworkLearner[TrainingSettings, "TrainedProcess"]):
             validation,
             self.settings,
             seed,
-            checkpoint=self._checkpoint(
-                seed, tensors=[trained.data.x, trained.data.y], sources=SOURCES
-            ),
+            checkpoint=self._checkpoint(seed, tensors=[trained.data.x, trained.data.y]),
             metrics=self.resources.metrics,
         )
         _, _, _, target = state.history[-1]
@@ -108,7 +104,7 @@ def _method(name: str, title: str, settings: type[TrainingSettings]) -> Method:
         saves_weights=True,
         accelerated=True,
         realisations=True,
-        sources=SOURCES,
+        version=ProcessLearner.version,
         libraries=("torch",),
         test_settings=SMALL,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from baselines import methods
 from npt.validation import Strict
 from workflow.config.folds import format_folds
 from workflow.planning.paths import run_key
@@ -49,12 +50,15 @@ class Run(Strict):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Sixteen hex digits over the run's configuration, folds left out."""
+        """Sixteen hex digits over the run's configuration and method version, folds left out."""
         facts: list[Any] = [self.dataset, self.data, self.method, self.seed, self.settings]
         if self.trials:
             facts.append(self.trials)
         if self.train_share != 1.0:
             facts.append(self.train_share)
+        version = methods()[self.method].version
+        if version > 1:
+            facts.append(version)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
     @property

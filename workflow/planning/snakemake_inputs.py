@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from baselines import methods
+from npt.metrics import METRICS_VERSION
 from workflow.planning import paths, resources
 from workflow.planning.external_runs import external_files
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
-from workflow.planning.revision import metrics_revision
 from workflow.planning.run import Run
 from workflow.studies import kinds
 
@@ -138,6 +138,7 @@ class Jobs:
         facts = [
             run.fingerprint,
             study.kind,
+            kinds()[study.kind].version,
             study.options,
             study.max_test_rows,
         ]
@@ -167,12 +168,12 @@ class Jobs:
         return [paths.prepared(dataset) for dataset in study.datasets]
 
     def contents(self, wildcards: Any) -> str:
-        """Hash of what a study consists of, and of the code of the metrics."""
+        """Hash of what a study consists of, and of the version of the metrics."""
         study = self._study(wildcards)
         facts = [
             study.model_dump(mode="json"),
             self.external_files(wildcards),
-            metrics_revision(),
+            METRICS_VERSION,
         ]
         return _hash_of(facts)
 

@@ -63,7 +63,7 @@ def _code_revisions(rows: pd.DataFrame) -> str:
     for method, part in known.groupby("method", sort=False):
         hashes = part["revision"].astype(str).unique()
         revisions.append(f"{method} {', '.join(hashes)}")
-    return f"Hashes of the methods' code: {'; '.join(revisions)}."
+    return f"Versions of the methods: {'; '.join(revisions)}."
 
 
 def _dataset_row(prepared: Prepared) -> dict[str, Any]:

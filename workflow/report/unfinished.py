@@ -61,7 +61,6 @@ def remarks(plan: Plan, collected: Mapping[str, Collected]) -> list[str]:
     for name, rows in collected.items():
         errors = [
             *rows.problems,
-            *rows.mixtures,
             _error_of_job("collect", name, [paths.collected(name)]),
             _error_of_job("show", name, _shown(name, plan.studies[name].kind)),
         ]

@@ -11,11 +11,10 @@ from baselines import methods
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.store import Prepared
 from npt.interface import UserError
-from npt.metrics import METRICS
+from npt.metrics import METRICS, METRICS_VERSION
 from workflow.planning.external_runs import is_csv
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import Expected, PlannedStudy
-from workflow.planning.revision import metrics_revision
 from workflow.results.best_trials import Trial, best_trials
 from workflow.results.external import (
     complete_methods,
@@ -26,8 +25,12 @@ from workflow.results.external import (
 from workflow.results.missing import why_unfinished
 from workflow.results.predictions import read_predictions
 from workflow.results.prepared import PreparedDatasets
-from workflow.results.requirements import require_data, require_query, require_settings
-from workflow.results.revisions import mixed_revisions
+from workflow.results.requirements import (
+    require_data,
+    require_probe_version,
+    require_query,
+    require_settings,
+)
 from workflow.results.row import UNFINISHED, Key, Row, recorded_settings, sizes
 from workflow.results.row_file import read_rows
 from workflow.results.scores import fold_scores
@@ -53,12 +56,10 @@ class Collected:
 
     Attributes:
         problems: Errors in external results, which are left out.
-        mixtures: Methods whose rows are of several revisions of the code.
     """
 
     rows: tuple[Row, ...]
     problems: tuple[str, ...] = ()
-    mixtures: tuple[str, ...] = ()
 
     @property
     def unfinished(self) -> list[Row]:
@@ -70,16 +71,12 @@ class Collected:
         """Whether there is any result, if only that of a method that failed."""
         return len(self.unfinished) < len(self.rows)
 
-    def require_complete(self, *, allow_mixed_revisions: bool = False) -> None:
-        """Raise `UserError` for missing results, wrong external results and mixed revisions."""
+    def require_complete(self) -> None:
+        """Raise `UserError` for missing results and wrong external results."""
         for row in self.unfinished:
             raise UserError(f"{row.run_key} fold {row.fold}: {row.reason}")
         for problem in self.problems:
             raise UserError(problem)
-        if allow_mixed_revisions:
-            return
-        for mixture in self.mixtures:
-            raise UserError(mixture)
 
 
 class Collector:
@@ -108,16 +105,10 @@ class Collector:
         for expected in study.expected:
             row = self._row(study, expected, sources)
             trials.append(Trial(expected, row))
-        probed: list[Row] = []
-        trained = list(external)
-        for trial in trials:
-            rows = probed if study.is_probed(trial.row.method, trial.row.variant) else trained
-            rows.append(trial.row)
         rows = [*best_trials(trials), *external]
         return Collected(
             rows=tuple(map(self._sized, rows)),
             problems=tuple(problems),
-            mixtures=(*mixed_revisions(probed), *mixed_revisions(trained)),
         )
 
     def _row(self, study: PlannedStudy, expected: Expected, sources: Sources) -> Row:
@@ -150,6 +141,8 @@ class Collector:
         require_data(row, prepared, source.rows)
         if study.is_probed(expected.method, expected.variant):
             require_query(row, study, prepared, source.rows)
+            if not source.is_collected:
+                require_probe_version(row, study, source.rows)
             return row
         return self._scored(row, source, prepared)
 
@@ -245,8 +238,8 @@ class Collector:
 
 
 def _has_metrics(row: Row) -> bool:
-    """Whether a row has all metrics of its task, by the code of today."""
-    if row.metrics != metrics_revision():
+    """Whether a row has all metrics of its task, in the version of today."""
+    if row.metrics != METRICS_VERSION:
         return False
     facts = row.model_extra or {}
     for metric in METRICS.values():

@@ -9,9 +9,8 @@ import numpy as np
 
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Learner, Resources, Trial
-from npt.metrics import scores
+from npt.metrics import METRICS_VERSION, scores
 from npt.table import Split, Table, with_train_share
-from workflow.planning.revision import metrics_revision
 from workflow.results.job import Job
 from workflow.results.predictions import fold_arrays
 from workflow.results.row import Row, sizes
@@ -81,7 +80,7 @@ def _scored(
     if not evaluation.predictions:
         return {}
     metrics = scores(evaluation.predictions, table, split)
-    return {"metrics": metrics_revision(), **metrics}
+    return {"metrics": METRICS_VERSION, **metrics}
 
 
 def _facts_of_fit(evaluation: Evaluation) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -20,7 +20,6 @@ from npt.table import Split
 from workflow.config.method_settings import typed_settings
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.planning.revision import revision
 from workflow.planning.run import Run
 from workflow.report.cells import counted
 from workflow.results.row import recorded_settings
@@ -85,12 +84,8 @@ class Job:
             raise UserError(f"folds: {self.run.dataset} has no fold {fold}; allowed: {allowed}")
         return splits[fold]
 
-    def identity(self, fold: int, sources: Sequence[str] = ()) -> dict[str, Any]:
-        """Columns of a row that name its run, data, code and versions.
-
-        Args:
-            sources: Files of this project that determine the row, in addition to the method's.
-        """
+    def identity(self, fold: int) -> dict[str, Any]:
+        """Columns of a row that name its run, data, code and versions."""
         return {
             "dataset": self.run.dataset,
             "task": self.prepared.table.task,
@@ -101,7 +96,7 @@ class Job:
             "preset": self.preset,
             "fingerprint": self.run.fingerprint,
             **data_hashes(self.prepared),
-            "revision": revision(self.method, sources),
+            "revision": str(self.method.version),
             "versions": versions(self.method.libraries),
             "machine": machine(),
             "date": datetime.now(UTC).date().isoformat(),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from baselines import methods
 from npt.data.store import Prepared
 from npt.interface import UserError
 from workflow.planning.planned_study import Expected, PlannedStudy
 from workflow.results.job import data_hashes
 from workflow.results.row import Row
+from workflow.studies import kinds
 
 
 def require_settings(row: Row, expected: Expected, path: Path) -> None:
@@ -28,6 +30,13 @@ def require_data(row: Row, prepared: Prepared, path: Path) -> None:
             raise UserError(f"{path}: {column}: of other data ({recorded}, here {value})")
     if row.status != "ok" and not row.reason:
         raise UserError(f"{path}: reason: fold {row.fold} is {row.status} without a reason")
+
+
+def require_probe_version(row: Row, study: PlannedStudy, path: Path) -> None:
+    """Raise `UserError` for a row of another version of the probe."""
+    here = f"{methods()[row.method].version}.{kinds()[study.kind].version}"
+    if row.revision != here:
+        raise UserError(f"{path}: revision: of another version ({row.revision}, here {here})")
 
 
 def require_query(row: Row, study: PlannedStudy, prepared: Prepared, path: Path) -> None:

@@ -17,7 +17,6 @@ from npt.interface import UserError
 from workflow.config.reading import parse, read, require_plain_numbers
 from workflow.config.resolution import BATCH_ROWS
 from workflow.planning import kept, paths, resources
-from workflow.planning.outdated import has_old_layout, outdated_folders
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 from workflow.planning.unused import notes_of_unused
@@ -196,12 +195,6 @@ def _notes_of_memory(plan: Plan, megabytes: float | None) -> Iterator[str]:
 
 def _notes(plan: Plan) -> list[str]:
     notes: list[str] = []
-    if has_old_layout():
-        notes.append(f"{paths.RESULTS}/runs: has runs of an older version, which are not used")
-    folders = outdated_folders(plan)
-    if folders:
-        names = ", ".join(folders)
-        notes.append(f"made by another revision of the code: {names} (delete them to rebuild)")
     notes += notes_of_unused(plan)
     notes += _notes_of_batches(plan)
     flop = 0.0

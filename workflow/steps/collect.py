@@ -16,16 +16,11 @@ def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
     options.add_argument("--study", required=True, help="a study of the plan")
-    options.add_argument(
-        "--allow-mixed-revisions",
-        action="store_true",
-        help="accept rows of different revisions of the code",
-    )
     arguments = options.parse_args()
     plan = load()
     study = planned_study(plan, arguments.study)
     collected = Collector(plan).collect(study)
-    collected.require_complete(allow_mixed_revisions=arguments.allow_mixed_revisions)
+    collected.require_complete()
     write_study(Path(paths.collected(study.name)), collected.rows, study.name)
 
 

@@ -14,7 +14,6 @@ from npt.interface import ContextModel, Resources, UserError
 from npt.table import Split
 from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
-from workflow.planning.revision import probe_sources
 from workflow.results.best_trials import CONFIGURATION
 from workflow.results.job import Job
 from workflow.results.predictions import read_predictions
@@ -67,8 +66,8 @@ class Probe:
 
     def fold(self, fold: int) -> tuple[Row, dict[str, np.ndarray]]:
         """Row of a fold, and arrays whose names begin with the fold."""
-        sources = probe_sources(self.kind.name, self.kind.sources(self.options))
-        identity = self.job.identity(fold, sources)
+        identity = self.job.identity(fold)
+        identity["revision"] = f"{identity['revision']}.{self.kind.version}"
         identity["options"] = self.options.model_dump(mode="json")
         try:
             model = self._model(fold)

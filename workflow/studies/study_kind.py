@@ -78,6 +78,7 @@ class StudyKind:
         needs: What the probed models must be able to do besides predicting perturbed rows.
         only_task: The task of all datasets, if it is restricted.
         realisations: Whether it probes models of many tables, or of one.
+        version: Raised by hand when rows of its probe change, so that they are made anew.
         first_table: The table that the report's first screen shows; empty for none.
         first_figure: The figure that it shows; empty for none.
     """
@@ -93,6 +94,7 @@ class StudyKind:
     needs: Ability | None = None
     only_task: Task | None = None
     realisations: bool = False
+    version: int = 1
     first_table: str = ""
     first_figure: str = ""
 
@@ -123,10 +125,6 @@ class StudyKind:
     def forward_passes(self, options: Any) -> float | None:
         """Forward passes over a batch for each probed row; None if only measurements know."""
         return 0.0
-
-    def sources(self, options: Any) -> tuple[str, ...]:
-        """Files outside the kind's folder that determine the rows of its probe."""
-        return ()
 
     @property
     def folder(self) -> Path:

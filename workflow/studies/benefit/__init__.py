@@ -14,8 +14,6 @@ from workflow.studies.study_kind import Options, StudyKind
 if TYPE_CHECKING:
     from npt.interface import Method
 
-CORRUPTION = ("probe.py", "changes.py", "selection.py")  # modules that the probe uses
-
 
 class BenefitOptions(Options):
     """How the other rows of a probed row are permuted.
@@ -53,10 +51,6 @@ class Benefit(StudyKind):
     def forward_passes(self, options: BenefitOptions) -> float:
         """One pass for each selection and permutation."""
         return float(len(options.selections) * options.permutations)
-
-    def sources(self, options: BenefitOptions) -> tuple[str, ...]:
-        """Those of the corruption probe."""
-        return tuple(f"workflow/studies/corruption/{module}" for module in CORRUPTION)
 
 
 KIND = Benefit(

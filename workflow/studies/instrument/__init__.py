@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from workflow.studies.study_kind import Options, StudyKind
 
-DELETION = ("workflow/studies/deletion/__init__.py", "workflow/studies/deletion/algorithm.py")
 KNOWN = ("constant", "linear", "knn", "gaussian_process")  # methods whose answer is known
 
 
@@ -22,15 +21,6 @@ class Instrument(StudyKind):
     def forward_passes(self, options: Options) -> None:
         """Of baselines only measurements know."""
         return None
-
-    def sources(self, options: Options) -> tuple[str, ...]:
-        """Those of the probes that it checks, and of the baselines."""
-        from baselines import methods
-
-        sources = [*DELETION]
-        for name in KNOWN:
-            sources += methods()[name].sources
-        return tuple(dict.fromkeys(sources))
 
 
 KIND = Instrument(

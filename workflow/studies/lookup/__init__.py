@@ -85,17 +85,6 @@ class Lookup(StudyKind):
             return self.figures
         return tuple(name for name in self.figures if name != "predictions")
 
-    def sources(self, options: LookupOptions) -> tuple[str, ...]:
-        """Those of the compared baselines."""
-        from baselines import methods
-
-        if not options.compare_with:
-            return ()
-        sources = ["baselines/lookup_task.py"]
-        for name in options.compare_with:
-            sources += methods()[name].sources
-        return tuple(dict.fromkeys(sources))
-
 
 KIND = Lookup(
     name="lookup",

@@ -1,0 +1,154 @@
+"""Predictions of every method and facts of every probe on small tables, for `golden.json`.
+
+`python -m tests.contract.golden` writes the file anew: after a version was raised, or for a new
+method or kind.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from baselines import methods
+from npt.data.datasets import gp_curves
+from npt.data.preparation import prepare_declared
+from npt.evaluation import evaluate
+from npt.interface import Method, Resources, UserError
+from npt.table import Column, Split, Table, Task
+from tests.conftest import first_split, make_table
+from tests.workflow.studies import test_completion, test_curves
+from tests.workflow.studies.models import small_npt
+from workflow.studies import kinds
+from workflow.studies.query import ProbeQuery
+from workflow.studies.study_kind import StudyKind
+
+FILE = Path(__file__).with_name("golden.json")
+TASKS: tuple[Task, ...] = ("regression", "multiclass")
+ROWS = 80
+PREDICTIONS = 6  # of a method on a table
+NUMBERS = 30  # of a probe
+CERTIFIED = {"kernel": "l2_contractive", "layer_norm": "none"}
+CHANGES = {"influence": CERTIFIED, "lipschitz": CERTIFIED}  # of the probed NPT
+OF_STORED_ROWS = {"instrument": "knn", "lookup": "gaussian_process"}
+
+
+def names() -> list[str]:
+    """Methods, and kinds that probe."""
+    probing = [kind.name for kind in kinds().values() if kind.probes]
+    return [*methods(), *(f"probe {name}" for name in probing)]
+
+
+def golden(name: str) -> dict[str, Any]:
+    """Version and values of a method, or of a kind.
+
+    Raises:
+        UserError: A library of the method is not installed.
+    """
+    kind = name.removeprefix("probe ")
+    if kind != name:
+        return {"version": kinds()[kind].version, "values": _rounded(_of_kind(kinds()[kind]))}
+    method = methods()[name]
+    method.require_libraries()
+    return {"version": method.version, "values": _rounded(_of_method(method))}
+
+
+def _of_method(method: Method) -> Iterator[float]:
+    for task in TASKS:
+        if method.refusal(task, realisations=method.realisations) is not None:
+            continue
+        table, split = _curves() if method.realisations else _table(task)
+        settings = method.settings(**method.test_settings)
+        learner = method.build(settings, Resources())
+        evaluation = evaluate(learner, table, split, seed=1)
+        assert evaluation.status == "ok", evaluation.reason
+        values = evaluation.predictions["test"].values[:PREDICTIONS]
+        yield from values.ravel().tolist()
+
+
+def _of_kind(kind: StudyKind) -> list[float]:
+    options = kind.options()
+    if kind.name == "curves":
+        with tempfile.TemporaryDirectory() as downloads:
+            prepared = prepare_declared(gp_curves.DATASET, Path(downloads))
+        query = test_curves.query(prepared, test_curves.SETTINGS["attentive_neural_process"])
+    elif kind.name == "completion":
+        query = test_completion.query(test_completion.SETTINGS["attentive_neural_process"])
+    elif kind.name in OF_STORED_ROWS:
+        method = methods()[OF_STORED_ROWS[kind.name]]
+        learner: Any = method.build(method.settings(**method.test_settings), Resources())
+        table, split = _table("regression")
+        learner.fit(table.blind(split.test), split, 0)
+        query = ProbeQuery(learner.trained, table, split, split.test[:4], seed=0, options=options)
+    else:
+        model, table, split = small_npt("regression", **CHANGES.get(kind.name, {}))
+        query = ProbeQuery(model, table, split, split.test[:4], seed=0, options=options)
+    facts, arrays = kind.probe(query)
+    numbers = [*_numbers(facts)]
+    for values in arrays.values():
+        numbers += [float(np.nanmean(values)), float(np.nanmean(np.abs(values)))]
+    return numbers[:NUMBERS]
+
+
+def _numbers(facts: Any) -> Iterator[float]:
+    """All numbers in nested facts, in their order."""
+    if isinstance(facts, bool):
+        yield float(facts)
+    elif isinstance(facts, int | float):
+        yield float(facts)
+    elif isinstance(facts, Mapping):
+        for value in facts.values():
+            yield from _numbers(value)
+    elif isinstance(facts, list | tuple):
+        for value in facts:
+            yield from _numbers(value)
+
+
+def _table(task: Task) -> tuple[Table, Split]:
+    table = make_table(task, ROWS)
+    return table, first_split(table)
+
+
+def _curves(realisations: int = 12, points: int = 15) -> tuple[Table, Split]:
+    """Noisy sines; the last three are held out, of which some points are shown."""
+    draws = np.random.default_rng(0)
+    number = np.repeat(np.arange(realisations), points)
+    kernel = number % 2
+    x = draws.uniform(-2, 2, len(number))
+    y = np.sin(x + number) + 0.1 * draws.normal(size=len(number))
+    columns = [
+        Column("realisation", "continuous"),
+        Column("kernel", "categorical", ("a", "b")),
+        Column("x", "continuous"),
+        Column("y", "continuous"),
+    ]
+    table = Table.of(columns, np.stack([number, kernel, x, y], axis=1), 3)
+    hidden = np.arange(len(number)) % 3 > 0
+    test = np.flatnonzero((number >= realisations - 3) & hidden)
+    validation = np.flatnonzero((number == 0) & hidden)
+    train = np.setdiff1d(np.arange(len(number)), np.concatenate([test, validation]))
+    return table, Split(0, train, validation, test)
+
+
+def _rounded(values: Iterator[float] | list[float]) -> list[float]:
+    return [float(f"{value:.6g}") for value in values]
+
+
+def main() -> None:
+    """Write the file; values of methods whose library is missing stay as they are."""
+    known = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    written = {}
+    for name in names():
+        try:
+            written[name] = golden(name)
+        except UserError:
+            written[name] = known[name]
+    FILE.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Predictions and probes are those of their version: who changes them raises it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from npt.interface import UserError
+from tests.contract.golden import FILE, golden, names
+
+GOLDEN = json.loads(FILE.read_text(encoding="utf-8"))
+TOLERANCE = 5e-3  # of a value, or absolute: processors differ in the last digits of a training
+
+
+def test_every_method_and_probe_is_there() -> None:
+    assert list(GOLDEN) == names()
+
+
+@pytest.mark.parametrize("name", names())
+def test_values_are_those_of_the_version(name: str) -> None:
+    try:
+        found = golden(name)
+    except UserError as error:
+        pytest.skip(str(error))
+    expected = GOLDEN[name]
+    advice = "run python -m tests.contract.golden"
+    assert found["version"] == expected["version"], advice
+    same = pytest.approx(expected["values"], rel=TOLERANCE, abs=TOLERANCE, nan_ok=True)
+    assert found["values"] == same, f"raise the version of {name}, then {advice}"
