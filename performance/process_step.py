@@ -17,7 +17,7 @@ from npt.processes.learner import METHODS
 from npt.processes.settings import TrainingSettings
 from npt.processes.tasks import Tasks
 from npt.processes.trained import build
-from npt.processes.training import Curves, TrainingState
+from npt.processes.training import Curves, ProcessState
 from npt.seeding import generator_for
 from performance.machine import parser, seconds, start, write
 from performance.table_columns import PROCESSES, print_row, print_titles
@@ -76,7 +76,7 @@ class Training:
         self.settings = settings
         self.source = Curves("rbf", settings)
         self.model = build(settings, inputs=1).to(device)
-        self.state = TrainingState(self.model)
+        self.state = ProcessState(self.model)
         self.steps: list[float] = []
 
     @property

@@ -39,7 +39,7 @@ def row(method: str = "knn", fold: int = 0, dataset: str = "yacht", **changes: A
         "fingerprint": "f",
         "data": "c",
         "splits": "s",
-        "revision": "r",
+        "revision": "1",
         "versions": {"numpy": "2"},
         "status": "ok",
         "reason": "",
@@ -117,7 +117,7 @@ def finish(plan: Plan, stem: str, folder: str = "", **changes: Any) -> None:
 def finish_probe(plan: Plan, study: str, stem: str, **changes: Any) -> None:
     """Write the rows of a study's probe of a run."""
     run = plan.runs[stem]
-    facts = {"options": plan.studies[study].options, "rows": 1, **changes}
+    facts = {"options": plan.studies[study].options, "rows": 1, "revision": "1.1", **changes}
     rows = [_row_of(run, fold, **facts) for fold in run.folds]
     write_rows(Path(paths.probe_rows(study, stem)), rows)
 

@@ -6,9 +6,7 @@ K members, n rows of a batch, d features, C length of a label.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,10 +22,11 @@ from npt.compact.lookup import shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
-from npt.nn.checkpoint import Checkpoint, written_when_terminated
+from npt.nn.checkpoint import Checkpoint
+from npt.nn.engine import TrainingState, run
 from npt.nn.progress import FollowTraining, Progress
 from npt.nn.weights import initial_weights
-from npt.seeding import generator_for, isolated_randomness, seed_for
+from npt.seeding import generator_for, seed_for
 
 METRICS = (
     "update",
@@ -87,32 +86,41 @@ def train(
         stop_at: Number of updates of each member, instead of validation rows.
         follow: Makes what shows the progress.
     """
-    device = data.device
-    state = TrainingState(Optimiser(model, settings), model.members)
-    if checkpoint:
-        state.restore(checkpoint.read())
+    state = BestWeights(Optimiser(model, settings), model.members)
     batches = Batches(data, settings, seed)
     last = max(stop_at) if stop_at else settings.updates
-    progress = follow(last, state.optimiser.updates, metrics, METRICS)
-    with (
-        isolated_randomness(device),
-        closing(progress),
-        written_when_terminated(checkpoint),
-    ):
-        for number in range(state.optimiser.updates + 1, last + 1):
-            rows = batches.rows(number)
-            loss = update(model, state.optimiser, data, rows, number, seed)
-            progress.updated()
-            if stop_at:
-                state.keep([best == number for best in stop_at])
-            elif number % settings.evaluate_every == 0 or number == last:
-                losses = validation_losses(state.averaged, data, settings)
-                state.offer(losses)
-                progress.evaluated(_metrics(state, loss, losses, settings))
-                if state.updates_since_best >= settings.patience:
-                    break
-            if checkpoint and number < last and checkpoint.due():
-                checkpoint.write(state.to_dict())
+
+    def updated(number: int) -> float:
+        return update(model, state.optimiser, data, batches.rows(number), number, seed)
+
+    def evaluated(number: int, loss: float | Tensor) -> dict[str, float] | None:
+        if stop_at:
+            state.keep([best == number for best in stop_at])
+            return None
+        if number % settings.evaluate_every and number < last:
+            return None
+        losses = validation_losses(state.averaged, data, settings)
+        state.offer(losses)
+        state.is_finished = number - max(state.best_updates) >= settings.patience
+        return {
+            "update": number,
+            "learning_rate": learning_rate(number, settings),
+            "train_loss": float(loss),
+            "validation_loss": float(losses.mean()),
+            "best_validation_loss": float(state.losses.mean()),
+        }
+
+    run(
+        state,
+        last,
+        updated,
+        evaluated,
+        data.device,
+        METRICS,
+        checkpoint=checkpoint,
+        metrics=metrics,
+        follow=follow,
+    )
     state.load_best_weights()
     model.eval()
     return state.result()
@@ -294,16 +302,15 @@ class Batches:
         return self._order[index :: self.per_epoch]
 
 
-class TrainingState:
-    """All that the updates after the present one depend on, and the best weights so far."""
+class BestWeights(TrainingState):
+    """Weights, the optimiser's state, and each member's weights of the lowest validation loss."""
 
     def __init__(self, optimiser: Optimiser, members: int) -> None:
+        super().__init__()
         self.optimiser = optimiser
         self.losses = torch.full((members,), math.inf)
         self.best_updates = [0] * members
         self.best_weights = [parameter.data.clone() for parameter in optimiser.parameters]
-        self.earlier_seconds = 0.0
-        self._started = time.monotonic()
 
     @property
     def averaged(self) -> CompactNPT:
@@ -311,11 +318,6 @@ class TrainingState:
         averaged = self.optimiser.averaged.module
         assert isinstance(averaged, CompactNPT)
         return averaged
-
-    @property
-    def updates_since_best(self) -> int:
-        """Updates since a member improved."""
-        return self.optimiser.updates - max(self.best_updates)
 
     def offer(self, losses: Tensor) -> None:
         """Keep the averaged weights of the members whose loss (K,) is their lowest so far."""
@@ -353,21 +355,17 @@ class TrainingState:
     def to_dict(self) -> dict[str, Any]:
         """Tensors and numbers by name."""
         return {
-            "seconds": self.earlier_seconds + time.monotonic() - self._started,
             "losses": self.losses,
             "best_updates": self.best_updates,
             "best": self.best_weights,
             **self.optimiser.state(),
         }
 
-    def restore(self, saved: dict[str, Any] | None) -> None:
-        """Resume from what `to_dict` returned, if there is anything."""
-        if saved is None:
-            return
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `to_dict` returned."""
         self.optimiser.restore(saved)
         self.losses = saved["losses"]
         self.best_updates = list(saved["best_updates"])
-        self.earlier_seconds = saved["seconds"]
         for best, of_saved in zip(self.best_weights, saved["best"], strict=True):
             best.copy_(of_saved)
 
@@ -382,18 +380,3 @@ def _seed_update(
     torch.default_generator.manual_seed(key)
     if device.type == "cuda":
         torch.cuda.manual_seed(key)
-
-
-def _metrics(
-    state: TrainingState,
-    loss: float,
-    losses: Tensor,
-    settings: CompactSettings,
-) -> dict[str, float]:
-    return {
-        "update": state.optimiser.updates,
-        "learning_rate": learning_rate(state.optimiser.updates, settings),
-        "train_loss": loss,
-        "validation_loss": float(losses.mean()),
-        "best_validation_loss": float(state.losses.mean()),
-    }

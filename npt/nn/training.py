@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +13,10 @@ from torch import Tensor
 
 from npt.nn.augmentation import augmented
 from npt.nn.batches import batch_count, largest_batch, partition
-from npt.nn.checkpoint import Checkpoint, written_when_terminated
+from npt.nn.checkpoint import Checkpoint
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import arithmetic, autocast, prepare_blocks
+from npt.nn.engine import TrainingState, run
 from npt.nn.image_table import TableData
 from npt.nn.inputs import EncodedTable
 from npt.nn.kernels import is_fast
@@ -29,7 +28,7 @@ from npt.nn.optimiser import Adam, Lamb, Lookahead, learning_rate
 from npt.nn.progress import FIELDS, FollowTraining, Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.weights import initial_weights
-from npt.seeding import generator_for, isolated_randomness, seed_for
+from npt.seeding import generator_for, seed_for
 from npt.table import Part
 
 
@@ -98,29 +97,41 @@ def train(
         follow: Makes what shows the progress.
     """
     device = data.device
-    state = TrainingState(build_optimiser(model, settings), trained_buffers(model))
-    if checkpoint:
-        state.restore(checkpoint.read())
+    state = BestWeights(build_optimiser(model, settings), trained_buffers(model))
     prepare_blocks(model, largest_batch(data, settings), settings, device)
     batches = TrainingBatches(data, settings, seed)
-    progress = follow(settings.updates, state.update, metrics, FIELDS)
-    with (
-        isolated_randomness(device),
-        arithmetic(settings, device),
-        closing(progress),
-        written_when_terminated(checkpoint),
-    ):
-        for number in range(state.update + 1, settings.updates + 1):
-            batch = data.take(batches.rows(number))
-            loss = update(model, state.optimiser, batch, number, settings, seed)
-            state.update = number
-            progress.updated()
-            if batches.ends_evaluated_epoch(number) or number == settings.updates:
-                scores = label_scores(model, data, "validation", settings, seed, number)
-                state.offer(scores.loss)
-                progress.evaluated(_metrics(state, float(loss), scores, settings))
-            if checkpoint and number < settings.updates and checkpoint.due():
-                checkpoint.write(state.to_dict())
+
+    def updated(number: int) -> Tensor:
+        batch = data.take(batches.rows(number))
+        return update(model, state.optimiser, batch, number, settings, seed)
+
+    def evaluated(number: int, loss: float | Tensor) -> dict[str, float] | None:
+        if not (batches.ends_evaluated_epoch(number) or number == settings.updates):
+            return None
+        scores = label_scores(model, data, "validation", settings, seed, number)
+        state.offer(scores.loss)
+        return {
+            "update": number,
+            "learning_rate": learning_rate(number, settings),
+            "tradeoff": tradeoff(number, settings),
+            "train_loss": float(loss),
+            "validation_loss": scores.loss,
+            "validation_metric": scores.metric,
+            "best_validation_loss": state.best_loss,
+        }
+
+    with arithmetic(settings, device):
+        run(
+            state,
+            settings.updates,
+            updated,
+            evaluated,
+            device,
+            FIELDS,
+            checkpoint=checkpoint,
+            metrics=metrics,
+            follow=follow,
+        )
     state.load_best_weights()
     model.eval()
     return TrainingResult(state.best_loss, state.best_update, state.earlier_seconds)
@@ -237,18 +248,16 @@ class TrainingBatches:
         return number % (per_epoch * self.settings.evaluate_every) == 0
 
 
-class TrainingState:
-    """All that the updates after `update` depend on; random numbers depend on the update alone."""
+class BestWeights(TrainingState):
+    """Weights, the optimiser's state, and the weights of the lowest validation loss."""
 
     def __init__(self, optimiser: Lookahead, buffers: Sequence[Tensor] = ()) -> None:
+        super().__init__()
         self.optimiser = optimiser
         self.buffers = list(buffers)
-        self.update = 0
         self.best_loss = math.inf
         self.best_update = 0
         self.best_weights: list[Tensor] = []
-        self.earlier_seconds = 0.0
-        self._started = time.monotonic()
 
     @property
     def weights(self) -> list[Tensor]:
@@ -274,8 +283,6 @@ class TrainingState:
     def to_dict(self) -> dict[str, Any]:
         """Tensors and numbers by name."""
         return {
-            "update": self.update,
-            "seconds": self.earlier_seconds + time.monotonic() - self._started,
             "weights": self.weights,
             **self.optimiser.state(),
             "best_loss": self.best_loss,
@@ -283,14 +290,10 @@ class TrainingState:
             "best": self.best_weights,
         }
 
-    def restore(self, saved: dict[str, Any] | None) -> None:
-        """Resume from what `to_dict` returned, if there is anything."""
-        if saved is None:
-            return
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `to_dict` returned."""
         torch._foreach_copy_(self.weights, saved["weights"])
-        self.optimiser.restore(saved, saved["update"])
-        self.update = saved["update"]
-        self.earlier_seconds = saved["seconds"]
+        self.optimiser.restore(saved, self.update)
         self.best_loss = saved["best_loss"]
         self.best_update = saved["best_update"]
         device = self.optimiser.parameters[0].device
@@ -313,20 +316,3 @@ def _seed_dropout(
         torch.cuda.manual_seed(key)
     elif not is_fast() or model.layout.images:
         torch.default_generator.manual_seed(key)
-
-
-def _metrics(
-    state: TrainingState,
-    loss: float,
-    scores: LabelScores,
-    settings: NPTSettings,
-) -> dict[str, float]:
-    return {
-        "update": state.update,
-        "learning_rate": learning_rate(state.update, settings),
-        "tradeoff": tradeoff(state.update, settings),
-        "train_loss": loss,
-        "validation_loss": scores.loss,
-        "validation_metric": scores.metric,
-        "best_validation_loss": state.best_loss,
-    }

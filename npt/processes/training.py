@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -14,9 +12,9 @@ import torch
 from torch import Tensor
 
 from npt.interface import UserError
-from npt.nn.checkpoint import Checkpoint, written_when_terminated
+from npt.nn.checkpoint import Checkpoint
+from npt.nn.engine import TrainingState, run
 from npt.nn.gaussian import Gaussians
-from npt.nn.progress import Progress
 from npt.processes import curves
 from npt.processes.curves import Hyperparameters
 from npt.processes.realisations import Realisations
@@ -171,7 +169,7 @@ def train(
     *,
     checkpoint: Checkpoint | None = None,
     metrics: Path | None = None,
-) -> TrainingState:
+) -> ProcessState:
     """Train the model, which ends with its last weights.
 
     Args:
@@ -181,32 +179,43 @@ def train(
         metrics: Path of a CSV with a row for every evaluation.
     """
     device = next(model.parameters()).device
-    state = TrainingState(model)
-    if checkpoint:
-        state.restore(checkpoint.read())
-    progress = Progress(settings.updates, state.update, metrics, FIELDS)
-    with closing(progress), written_when_terminated(checkpoint):
-        for number in range(state.update + 1, settings.updates + 1):
-            tasks = source.drawn(
-                settings.batch_tables, generator_for(seed, "tasks", device, number)
-            )
-            rate = learning_rate(number, settings)
-            objective = model.objective(tasks, generator_for(seed, "noise", device, number))
-            state.step(-objective, rate)
-            state.update = number
-            progress.updated()
-            if number % settings.evaluate_every == 0 or number == settings.updates:
-                scores = log_likelihoods(model, validation, settings.draws, seed)
-                state.evaluated(scores)
-                values = (number, rate, float(objective.detach()), *scores)
-                progress.evaluated(dict(zip(FIELDS, values, strict=False)))
-            if checkpoint and number < settings.updates and checkpoint.due():
-                checkpoint.write(state.to_dict())
+    state = ProcessState(model)
+
+    def updated(number: int) -> Tensor:
+        generator = generator_for(seed, "tasks", device, number)
+        tasks = source.drawn(settings.batch_tables, generator)
+        objective = model.objective(tasks, generator_for(seed, "noise", device, number))
+        state.step(-objective, learning_rate(number, settings))
+        return objective.detach()
+
+    def evaluated(number: int, objective: float | Tensor) -> dict[str, float] | None:
+        if number % settings.evaluate_every and number < settings.updates:
+            return None
+        scores = log_likelihoods(model, validation, settings.draws, seed)
+        state.history.append([number, state.seconds, scores.context, scores.target])
+        return {
+            "update": number,
+            "learning_rate": learning_rate(number, settings),
+            "train_objective": float(objective),
+            "context_log_likelihood": scores.context,
+            "target_log_likelihood": scores.target,
+        }
+
+    run(
+        state,
+        settings.updates,
+        updated,
+        evaluated,
+        device,
+        FIELDS,
+        checkpoint=checkpoint,
+        metrics=metrics,
+    )
     model.eval()
     return state
 
 
-class TrainingState:
+class ProcessState(TrainingState):
     """Weights, Adam's moments, and log-likelihoods after each evaluation.
 
     Attributes:
@@ -214,17 +223,10 @@ class TrainingState:
     """
 
     def __init__(self, model: Any) -> None:
+        super().__init__()
         self.model = model
         self.optimiser = torch.optim.Adam(model.parameters(), fused=True)
-        self.update = 0
         self.history: list[list[float]] = []
-        self.earlier_seconds = 0.0
-        self._started = time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        """Time of the training, that before an interruption included."""
-        return self.earlier_seconds + time.monotonic() - self._started
 
     def step(self, loss: Tensor, rate: float) -> None:
         """An update of Adam."""
@@ -234,35 +236,25 @@ class TrainingState:
         loss.backward()
         self.optimiser.step()
 
-    def evaluated(self, scores: LogLikelihoods) -> None:
-        """Note the scores of an evaluation."""
-        self.history.append([self.update, self.seconds, scores.context, scores.target])
-
     def to_dict(self) -> dict[str, Any]:
         """Tensors and numbers by name."""
         moments = self.optimiser.state_dict()["state"].values()
         return {
-            "update": self.update,
-            "seconds": self.seconds,
             "weights": list(self.model.state_dict().values()),
             "first": [moment["exp_avg"] for moment in moments],
             "second": [moment["exp_avg_sq"] for moment in moments],
             "history": torch.tensor(self.history, dtype=torch.float64),
         }
 
-    def restore(self, saved: dict[str, Any] | None) -> None:
-        """Resume from what `to_dict` returned, if there is anything."""
-        if saved is None:
-            return
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `to_dict` returned."""
         names = self.model.state_dict()
         self.model.load_state_dict(dict(zip(names, saved["weights"], strict=True)))
-        step = torch.tensor(float(saved["update"]))
+        step = torch.tensor(float(self.update))
         states: dict[int, Any] = {}
         pairs = zip(saved["first"], saved["second"], strict=True)
         for number, (first, second) in enumerate(pairs):
             states[number] = {"step": step.clone(), "exp_avg": first, "exp_avg_sq": second}
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": states, "param_groups": groups})
-        self.update = saved["update"]
-        self.earlier_seconds = saved["seconds"]
         self.history = saved["history"].tolist()

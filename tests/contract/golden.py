@@ -96,9 +96,7 @@ def _of_kind(kind: StudyKind) -> list[float]:
 
 def _numbers(facts: Any) -> Iterator[float]:
     """All numbers in nested facts, in their order."""
-    if isinstance(facts, bool):
-        yield float(facts)
-    elif isinstance(facts, int | float):
+    if isinstance(facts, bool | int | float):
         yield float(facts)
     elif isinstance(facts, Mapping):
         for value in facts.values():

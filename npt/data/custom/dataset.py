@@ -196,7 +196,7 @@ class CustomDataset(Strict):
         )
 
     def fingerprint(self) -> str:
-        """Sixteen hex digits of the declaration, the file's content, and versions of the reading."""
+        """Sixteen hex digits of the declaration, the file, and versions of the reading."""
         digest = hashlib.sha256(self.model_dump_json().encode())
         digest.update(f"{PREPARATION} {READING}".encode())
         file = file_at(self.path)

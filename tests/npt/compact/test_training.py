@@ -13,14 +13,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from npt.compact.learner import SOURCES, CompactLearner
+from npt.compact.learner import CompactLearner
 from npt.compact.optimisation import learning_rate
 from npt.compact.settings import CompactSettings
 from npt.compact.training import (
     METRICS,
     Batches,
+    BestWeights,
     TrainingResult,
-    TrainingState,
     hidden_cells,
     member_losses,
     train,
@@ -208,7 +208,7 @@ def noisy_step(start: Any, number: int) -> list[Tensor]:
 
 def test_each_member_keeps_the_weights_of_its_lowest_loss() -> None:
     start = started(TINY.changed(members=3))
-    state = TrainingState(start.optimiser, 3)
+    state = BestWeights(start.optimiser, 3)
     nan = math.nan
     offered = [[3.0, 1.0, nan], [2.0, 1.0, 5.0], [2.5, 0.5, 4.0], [2.0, nan, 4.5]]
     averages = []
@@ -218,7 +218,6 @@ def test_each_member_keeps_the_weights_of_its_lowest_loss() -> None:
     result = state.result()
     assert result.losses == [2.0, 0.5, 4.0]
     assert result.best_updates == [2, 3, 3]
-    assert state.updates_since_best == 1
     state.load_best_weights()
     for place, weight in enumerate(start.model.parameters()):
         for member, best in enumerate(result.best_updates):
@@ -227,7 +226,7 @@ def test_each_member_keeps_the_weights_of_its_lowest_loss() -> None:
 
 def test_a_member_that_never_improves_keeps_its_initial_weights() -> None:
     start = started(TINY)
-    state = TrainingState(start.optimiser, 2)
+    state = BestWeights(start.optimiser, 2)
     before = weights_of(start.model)
     noisy_step(start, 1)
     state.offer(torch.tensor([math.nan, 1.0]))
@@ -300,14 +299,13 @@ def test_training_stops_when_no_member_improved(patience: int, updates: int) -> 
 
 def test_one_improving_member_prevents_the_stop() -> None:
     start = started(TINY)
-    state = TrainingState(start.optimiser, 2)
+    state = BestWeights(start.optimiser, 2)
     for number in range(1, 7):
         noisy_step(start, number)
         state.offer(torch.tensor([1.0, 1 / number]))
-        assert state.updates_since_best == 0
+        assert max(state.best_updates) == number
     noisy_step(start, 7)
     state.offer(torch.tensor([1.0, 1.0]))
-    assert state.updates_since_best == 1
     assert state.result().best_updates == [1, 6]
 
 
@@ -443,7 +441,7 @@ def test_other_or_damaged_checkpoints_are_ignored(
 
 def test_a_checkpoint_belongs_to_settings_seed_and_data() -> None:
     def stamped(data: Any, settings: CompactSettings = TINY, seed: int = SEED) -> str:
-        return stamp(settings, seed, tensors=data.tensors, sources=SOURCES)
+        return stamp(settings, seed, tensors=data.tensors)
 
     table = mixed_table()
     data = started(TINY, table).data

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,14 +20,14 @@ import torch
 
 from npt.data.encoding import statistics
 from npt.interface import Resources, UserError
-from npt.nn import checkpoint, kernels, training
 from npt.nn import device as device_module
+from npt.nn import kernels, training
 from npt.nn.batches import partition
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import autocast, has_bfloat16, require_precision
 from npt.nn.inputs import EncodedTable
-from npt.nn.learner import SOURCES, NPTLearner
+from npt.nn.learner import NPTLearner
 from npt.nn.losses import tradeoff, training_loss
 from npt.nn.masking import Masked, mask
 from npt.nn.model import NPT
@@ -37,8 +36,8 @@ from npt.nn.progress import FIELDS, Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import (
+    BestWeights,
     TrainingBatches,
-    TrainingState,
     build_model,
     build_optimiser,
     label_scores,
@@ -294,7 +293,7 @@ def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_a
 
 def test_first_of_equally_low_losses_is_the_best() -> None:
     model, _ = start(BATCHES)
-    state = TrainingState(build_optimiser(model, BATCHES))
+    state = BestWeights(build_optimiser(model, BATCHES))
     for number, loss in enumerate([2.0, 1.0, 1.0, math.nan, 1.5]):
         state.update = number
         state.offer(loss)
@@ -368,35 +367,19 @@ def test_two_threads_give_the_same_bits_twice() -> None:
 
 def test_a_stamp_depends_on_settings_seed_data_and_threads() -> None:
     _, data = start(BATCHES)
-    same = stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES)
+    same = stamp(BATCHES, 3, tensors=data.tensors)
     missing = data.missing.clone()
-    assert stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES) == same
+    assert stamp(BATCHES, 3, tensors=data.tensors) == same
     missing[0, 0] = ~missing[0, 0]
     others = [
-        stamp(BATCHES, 4, tensors=data.tensors, sources=SOURCES),
-        stamp(BATCHES.changed(heads=1), 3, tensors=data.tensors, sources=SOURCES),
-        stamp(BATCHES, 3, tensors=replace(data, missing=missing).tensors, sources=SOURCES),
+        stamp(BATCHES, 4, tensors=data.tensors),
+        stamp(BATCHES.changed(heads=1), 3, tensors=data.tensors),
+        stamp(BATCHES, 3, tensors=replace(data, missing=missing).tensors),
     ]
     torch.set_num_threads(2)
-    others.append(stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES))
+    others.append(stamp(BATCHES, 3, tensors=data.tensors))
     torch.set_num_threads(1)
     assert len({same, *others}) == 5
-
-
-@pytest.mark.parametrize("source", ["npt/nn/kernels/lamb.py", "npt/seeding.py"])
-def test_a_stamp_depends_on_the_code(
-    source: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    _, data = start(BATCHES)
-    before = stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES)
-    shutil.copytree(checkpoint.ROOT / "npt", tmp_path / "npt")
-    monkeypatch.setattr(checkpoint, "ROOT", tmp_path)
-    assert stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES) == before
-    with (tmp_path / source).open("a") as file:
-        file.write("\n")
-    assert stamp(BATCHES, 3, tensors=data.tensors, sources=SOURCES) != before
 
 
 def test_a_terminated_training_leaves_its_checkpoint(tmp_path: Path) -> None:

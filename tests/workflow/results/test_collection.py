@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from baselines import methods
 from npt.interface import UserError
-from npt.metrics import METRICS, Metric
+from npt.metrics import METRICS, METRICS_VERSION, Metric
 from tests.rows import finish, finish_probe, plan, prepare
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.planning.revision import metrics_revision
 from workflow.results.collection import Collected, Collector
+from workflow.studies import kinds
 
 NPT = "yacht/npt/base/seed_0/folds_{}"
 KNN = "yacht/knn/base/seed_0/folds_0-2"
@@ -70,13 +72,13 @@ def test_metric_added_after_the_runs_is_collected(monkeypatch: pytest.MonkeyPatc
     assert {row.facts.get("test_mae") for row in rows} == {0.5, 0.75, 0.25, None}
 
 
-def test_metrics_of_other_code_are_computed_again() -> None:
+def test_metrics_of_another_version_are_computed_again() -> None:
     planned = plan()
     finish_all(planned)
     scored = {"test_rmse": 7.0, "test_mse": 49.0}
-    finish(planned, NPT.format(0), metrics=metrics_revision(), **scored)
-    finish(planned, NPT.format(1), metrics="of other code", **scored)
-    finish(planned, NPT.format(2), metrics=metrics_revision(), test_rmse=7.0)
+    finish(planned, NPT.format(0), metrics=METRICS_VERSION, **scored)
+    finish(planned, NPT.format(1), metrics="0", **scored)
+    finish(planned, NPT.format(2), metrics=METRICS_VERSION, test_rmse=7.0)
     scores: dict[int, float] = {}
     for row in collect(planned).rows:
         if row.run_key == "yacht/npt/base":
@@ -176,15 +178,26 @@ def test_failed_row_needs_no_predictions() -> None:
     assert sum(row.status == "failed" for row in collected.rows) == 3
 
 
-def test_rows_of_mixed_revisions_are_refused_on_demand() -> None:
+def test_rows_of_another_version_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = plan()
-    finish_all(planned, "yacht/mlp/")
-    finish(planned, NPT.format(0), revision="older")
-    assert [message.partition(":")[0] for message in collect(planned).mixtures] == ["npt"]
-    finish_all(planned, NPT.format(0))
-    collect(planned).require_complete(allow_mixed_revisions=True)
-    with pytest.raises(UserError, match="npt: "):
-        collect(planned).require_complete()
+    finish_all(planned)
+    collect(planned).require_complete()
+    newer = replace(methods()["npt"], version=2)
+    monkeypatch.setitem(methods(), "npt", newer)
+    changed = plan()
+    assert changed.runs[NPT.format(0)].fingerprint != planned.runs[NPT.format(0)].fingerprint
+    assert {method for _, method, _ in reasons(changed)} == {"npt"}
+
+
+def test_probes_of_another_version_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = plan()
+    for run in planned.probed_runs_of(planned.studies["corruption"]):
+        finish_probe(planned, "corruption", run.stem)
+    assert not reasons(planned, "corruption")
+    monkeypatch.setitem(kinds(), "corruption", replace(kinds()["corruption"], version=2))
+    found = reasons(planned, "corruption").values()
+    assert found
+    assert all("revision" in reason for reason in found)
 
 
 def test_tuned_study_has_a_row_per_fold() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from baselines import methods
 from npt.data import store
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
@@ -88,8 +90,8 @@ def test_other_settings_are_fitted(fitted: Fit) -> None:
     assert fitted(k=7) == [0, 1, 2]
 
 
-def test_other_code_is_fitted(fitted: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workflow.results.job.revision", lambda *arguments: "0" * 16)
+def test_another_version_is_fitted(fitted: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(methods(), "knn", replace(methods()["knn"], version=2))
     assert fitted() == [0, 1, 2]
 
 

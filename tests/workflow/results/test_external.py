@@ -98,30 +98,11 @@ def test_external_rows_of_other_settings_are_missing(column: str) -> None:
     assert reason.endswith("out of there/results")
 
 
-def test_external_rows_of_other_code_are_mixtures() -> None:
-    finish_external(revision="older")
-    collected = collect(planned("there/results"))
-    assert collected.mixtures
-    collected.require_complete(allow_mixed_revisions=True)
-    with pytest.raises(UserError, match="knn is of revision older"):
-        collected.require_complete()
-
-
-def test_own_results_are_kept_where_external_ones_are_of_other_code() -> None:
-    finish_external(revision="older")
-    merged = planned("there/results", folds="0-2")
-    for stem in merged.runs:
-        finish(merged, stem)
-    (mixture,) = collect(merged).mixtures
-    assert mixture.startswith("there/results: ")
-    assert "results/runs/*" not in mixture
-
-
 def test_external_methods_are_collected() -> None:
     finish_external()
     write_external_method(0, 1)
     collected = collect(planned("there/results"))
-    collected.require_complete(allow_mixed_revisions=True)
+    collected.require_complete()
     assert [result.run_key for result in collected.rows[2:]] == ["yacht/theirs/v2"] * 2
     assert collected.rows[-1].source == "there/results"
 
@@ -191,7 +172,7 @@ def test_plain_csv_is_an_external_result() -> None:
     for stem in merged.runs:
         finish(merged, stem)
     collected = collect(merged)
-    collected.require_complete(allow_mixed_revisions=True)
+    collected.require_complete()
     assert [result.method for result in collected.rows] == [
         "knn",
         "knn",

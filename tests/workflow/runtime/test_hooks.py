@@ -18,7 +18,6 @@ from snakemake.settings.types import MaxJobsPerTimespan
 from npt.interface import UserError
 from workflow.config.reading import parse
 from workflow.planning import kept, paths
-from workflow.planning.outdated import has_old_layout
 from workflow.runtime import hooks
 from workflow.runtime.command import execute
 from workflow.runtime.folder_lock import claim
@@ -175,15 +174,6 @@ def test_one_can_look_while_a_run_goes_on(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hooks, "claim", lambda _: pytest.fail("claimed"))
         hooks.plan_jobs(CONFIG, snakemake(dry_run=False))
-
-
-def test_old_runs_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not has_old_layout()
-    old = Path("results/runs/yacht/knn/base/0-2.jsonl")
-    old.parent.mkdir(parents=True)
-    old.touch()
-    hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
-    assert "note: results/runs" in capsys.readouterr().err
 
 
 def test_complete_report_removes_the_interim_one() -> None:

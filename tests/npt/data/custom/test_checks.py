@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import pandas as pd
 import pytest
 
 from npt.data.datasets import datasets
-from npt.data.declaration import PREPARATION_SOURCES
 from npt.interface import UserError
 from tests.npt.data.custom.tables import ROWS, declare, frame, prepare, write
 
@@ -71,24 +71,17 @@ def test_a_declaration_survives_json() -> None:
     assert dataset.fingerprint() != declare("my.csv", drop=["size"], folds=4).fingerprint()
 
 
-@pytest.mark.parametrize("number", range(len(PREPARATION_SOURCES)))
-def test_an_edit_of_the_preparation_changes_fingerprints(
-    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_another_version_of_the_preparation_changes_fingerprints(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    declared = [datasets()["yacht"], declare("my.csv")]
+    yacht = datasets()["yacht"]
+    declared = [yacht, declare("my.csv")]
     before = [dataset.fingerprint() for dataset in declared]
-    sources = list(PREPARATION_SOURCES)
-    sources[number] = write(tmp_path, sources[number].read_text() + "#", "edited.py")
     for module in ("npt.data.declaration", "npt.data.custom.dataset"):
-        monkeypatch.setattr(f"{module}.PREPARATION_SOURCES", sources)
+        monkeypatch.setattr(f"{module}.PREPARATION", 0)
     after = [dataset.fingerprint() for dataset in declared]
-    assert before[0] != after[0]
-    assert before[1] != after[1]
-
-
-def test_preparation_sources_have_all_that_prepares() -> None:
-    names = {source.stem for source in PREPARATION_SOURCES}
-    assert names == {"assembly", "dtypes", "images", "splits", "text"}
+    assert not set(before) & set(after)
+    assert replace(yacht, version=2).fingerprint() != after[0]
 
 
 @pytest.mark.parametrize(
