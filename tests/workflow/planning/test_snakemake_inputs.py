@@ -11,7 +11,7 @@ import pytest
 
 from baselines import methods
 from workflow.config.reading import read, read_file
-from workflow.planning import limits, paths, revision
+from workflow.planning import limits, paths
 from workflow.planning.forecast import search_seconds
 from workflow.planning.patterns import methods_of_rule
 from workflow.planning.plan import Plan
@@ -65,7 +65,7 @@ def test_study_is_collected_again_when_its_rows_change() -> None:
 def test_study_is_collected_again_for_another_metric(monkeypatch: pytest.MonkeyPatch) -> None:
     main = Wildcards(study="main")
     base = jobs().contents(main)
-    monkeypatch.setattr(revision, "METRICS", ("npt/table.py",))
+    monkeypatch.setattr("workflow.planning.snakemake_inputs.METRICS_VERSION", "0")
     assert jobs().contents(main) != base
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from baselines import methods
 from npt.interface import Learner, Prediction, Resources
 from npt.table import Part
 from tests.rows import plan, predicted, prepare
@@ -117,10 +118,12 @@ def test_an_interrupted_search_resumes(planned: Plan, monkeypatch: pytest.Monkey
     assert not list(Path(paths.RESULTS, "runs").rglob("*.trials"))
 
 
-def test_other_code_fits_all_again(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_fits_all_again(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(KeyboardInterrupt):
         fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
-    monkeypatch.setattr("workflow.results.job.revision", lambda *_: "of other code")
+    monkeypatch.setitem(
+        methods(), "npt_compact", dataclasses.replace(methods()["npt_compact"], version=2)
+    )
     second = Fits(LOSSES)
     fit(planned, second, monkeypatch)
     assert second.fitted == list(LOSSES)

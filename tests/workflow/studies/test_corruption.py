@@ -224,7 +224,7 @@ def test_effects_are_tested_on_log_ratios() -> None:
     [
         ("gaussian_process", 0.010),
         ("modern_nca", 0.014),
-        ("tabr", 0.028),
+        ("tabr", 0.044),
         ("npt_compact", 0.048),
         ("knn", 0.069),
         ("npt", 0.499),
