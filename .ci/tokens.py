@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 114_000, "baselines": 27_400, "workflow": 120_700, "performance": 35_100}
+COMMITTED = {"npt": 116_600, "baselines": 27_500, "workflow": 120_800, "performance": 14_900}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 

@@ -12,8 +12,8 @@ import torch
 from npt.nn.device import prepare_blocks
 from npt.nn.losses import tradeoff
 from npt.nn.optimiser import learning_rate
+from npt.nn.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
 from npt.nn.training import build_model, build_optimiser, label_scores, update
-from performance.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
 from performance.shapes import Shape, generated
 
 REFERENCE = "reference, float32"

@@ -28,7 +28,6 @@ from npt.nn import flops
 from npt.nn.device import arithmetic
 from performance.implementations import Implementation, by_name, ours, reference
 from performance.machine import MatrixRate, parser, peak_megabytes, seconds, start, write
-from performance.profile import profiled
 from performance.shapes import SHAPES, Shape, paper_shape
 from performance.table_columns import STEP, print_row, print_titles
 
@@ -48,12 +47,6 @@ def main() -> None:
     arguments = _options().parse_args()
     device = start(arguments)
     shapes = [paper_shape(name) for name in _names(arguments.configurations)]
-    if arguments.profile:
-        rows = []
-        for shape in shapes:
-            rows += [profiled(shape, name, device) for name in arguments.ours]
-        write(arguments, "npt_step --profile", rows)
-        return
     rows = []
     print_titles(STEP)
     for shape in shapes:
@@ -181,9 +174,6 @@ def _options() -> argparse.ArgumentParser:
     options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION[+compile]")
     options.add_argument("--without-reference", action="store_true")
     options.add_argument("--rounds", type=int, default=5)
-    options.add_argument(
-        "--profile", action="store_true", help="measure the time of a step by kind of work instead"
-    )
     return options
 
 

@@ -11,8 +11,8 @@ import yaml
 
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
+from npt.nn.reference_masking import Columns
 from npt.nn.settings import NPTSettings
-from performance.reference_masking import Columns
 from workflow.config.reading import read
 from workflow.config.resolution import resolve
 

@@ -10,9 +10,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from performance.document import ROOT
-from performance.study_tables import reference_study, table_of
+from npt.metrics import PAPER_METRICS
+from npt.provenance import ROOT
 from workflow.config.reading import read
+from workflow.config.scoring import Scoring
+from workflow.report.sections import Table
+from workflow.report.summary import reference_study
+from workflow.studies import kinds
 from workflow.studies.corruption.tables import with_changes
 from workflow.studies.dose_response.tables import doses
 
@@ -22,6 +26,10 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 def study(name: str, run: str = "quick") -> pd.DataFrame:
     return reference_study(f"{run}/{name}")
+
+
+def table_of(study: pd.DataFrame, kind: str, table: str) -> Table:
+    return kinds()[kind].table(table, study, Scoring(PAPER_METRICS))
 
 
 def test_readme_fits_one_screen() -> None:
@@ -81,17 +89,23 @@ def test_python_example_runs() -> None:
 
 
 def test_text_agrees_with_the_table() -> None:
-    """The sentences below the README's table."""
+    """The README's table, and the sentences below it."""
+    (section,) = table_of(study("dose_response"), "dose_response", "dose_response").sections
+    for column in ("Effect, shuffled", "Effect, deleted"):
+        texts = zip(section.columns["Method"], section.columns[column], strict=True)
+        for method, cell in texts:
+            (line,) = [row for row in README.splitlines() if row.startswith(f"| {method.text} |")]
+            assert f"| {cell.text} |" in line
     shuffled = doses(study("dose_response")).query("kind == 'shuffle' and share == 1")
     effects = shuffled.set_index(["dataset", "method"])["effect"].unstack()
     assert (effects["npt"].abs() < 0.025).all()
     assert (effects["linear"] == 0).all()
-    benefit = table_of(study("benefit"), "benefit").tidy
+    benefit = table_of(study("benefit"), "benefit", "benefit").tidy
     rows = benefit.query("source == 'other rows' and method == 'npt_compact'").set_index("dataset")
     assert np.exp(rows["depends"]).round(1).to_dict() == {"concrete": 1.4, "yacht": 10.8}
     assert np.exp(rows["benefits"]).round(2).to_dict() == {"concrete": 1.15, "yacht": 1.19}
     assert (rows["benefits_worse"] == 3).all()
-    ranks = table_of(study("main", "solved"), "rank_tests").tidy
+    ranks = table_of(study("main", "solved"), "benchmark", "rank_tests").tidy
     mean_ranks = ranks.query("test == 'mean_rank'").set_index("method")["value"]
     assert len(mean_ranks) == 9
     assert mean_ranks["npt_solved"] == mean_ranks.min() == 1.25
@@ -134,8 +148,8 @@ def test_corruption_costs_knn_its_skill_and_npt_little() -> None:
 
 
 def test_probes_find_the_duplicate_with_the_answer() -> None:
-    deletion = table_of(study("deletion_lookup", "mechanisms"), "deletion").tidy
+    deletion = table_of(study("deletion_lookup", "mechanisms"), "deletion", "deletion").tidy
     assert (deletion["p_random"] < 0.05).all()
-    heads = table_of(study("attention_lookup", "mechanisms"), "attention").tidy
+    heads = table_of(study("attention_lookup", "mechanisms"), "attention", "attention").tidy
     uniform = 1 / 63
     assert (heads["partner"] > 5 * uniform).all()

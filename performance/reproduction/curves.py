@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from performance.study_tables import REFERENCE
 from performance.table_columns import markdown_of_cells
+from workflow.report.summary import REFERENCE
 from workflow.report.titles import dataset_title, method_title
 
 FOLDER = "learning_curves"

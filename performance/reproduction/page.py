@@ -1,33 +1,53 @@
-"""Tables of docs/reproduction.md."""
+"""Writes results/reference/REPRODUCTION.md: every cell of the paper's tables, with its state."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from collections.abc import Iterable, Mapping
 from string import ascii_lowercase
 
 import pandas as pd
 
-from npt.metrics import METRICS
+from npt.metrics import METRICS, PAPER_METRICS
 from performance.reproduction.cells import TITLES, PublishedCell
 from performance.reproduction.curves import curves
 from performance.reproduction.quantity import Measured
-from performance.reproduction.sources import FULL_SIZE, Source, plan_of, planned_sources
 from performance.reproduction.states import CellState, Result, State, cell_states
-from performance.study_tables import rank_texts, recomputed_ranks
 from performance.table_columns import markdown_of_cells
-from workflow.planning.forecast import Cost, estimate, hours, petaflop
+from workflow.config.scoring import Scoring
 from workflow.report.cells import formatted, number
-from workflow.report.published import SCALES, in_standard_errors
+from workflow.report.published import SCALES, in_standard_errors, published_study
 from workflow.report.statistics import t_quantile
+from workflow.report.summary import REFERENCE
 from workflow.report.titles import dataset_title, method_title
+from workflow.studies import kinds
 
 RELEASED_FOLDS = "_legacy"
-CPU_SECONDS = 3600.0  # from which a study is said to need CPU cores
 BREAK = "<br>"
 FAR = 2.0  # standard errors
+HEAD = (
+    "How to read a cell: [docs/reproduction.md](../../docs/reproduction.md). "
+    "`python -m performance.reproduction.page` writes this page from the paper's printed numbers "
+    "(`workflow/report/published.json`), the rows beside it, and the plans of the configurations."
+)
+
+
+def main() -> None:
+    """Write the page."""
+    path = REFERENCE / "REPRODUCTION.md"
+    path.write_text(page(), encoding="utf-8")
+    print(path)
+
+
+def page() -> str:
+    """All tables."""
+    parts = ["# Cells of the paper's tables", HEAD, counts(), agreement()]
+    parts += [paper_table(table) for table in TITLES]
+    parts += ["## What is smaller", reductions()]
+    parts += ["## Learning curves of NPT", curves()]
+    parts += ["## Studies that plan cells", plans()]
+    return "\n\n".join(parts) + "\n"
 
 
 def counts() -> str:
@@ -52,17 +72,10 @@ def agreement() -> str:
 
 
 def plans() -> str:
-    """Studies that plan cells or train their models, with hardware and forecast."""
-    titles = ["Study", "cells", "hardware", "PFLOP", "CPU core hours", "probed rows of a fold"]
+    """Studies that plan cells of the paper."""
     cells = Counter(state.planned.title for state in cell_states() if state.planned)
-    planning = [source for source in planned_sources() if source.title in cells]
-    owners = _first_owners()
-    needed = {owners[source.configuration, run] for source in planning for run in source.study.runs}
-    rows = []
-    for source in planned_sources():
-        if source in planning or source.title in needed:
-            rows.append(_plan_row(source, cells[source.title]))
-    return markdown_of_cells(titles, rows)
+    rows = [[f"`{title}`", str(count)] for title, count in cells.items()]
+    return markdown_of_cells(["Study", "cells"], rows)
 
 
 def reductions() -> str:
@@ -125,9 +138,24 @@ def cell_sources(state: CellState) -> list[str]:
     return [state.planned.title] if state.planned else []
 
 
+def recomputed_ranks() -> pd.DataFrame:
+    """Mean ranks of the paper's printed results."""
+    scoring = Scoring(PAPER_METRICS, "paper")
+    return kinds()["benchmark"].table("ranks", published_study(), scoring).tidy
+
+
+def rank_texts(ranks: pd.DataFrame) -> dict[str, str]:
+    """Mean ranks with standard errors by title of the method."""
+    texts = {}
+    for row in ranks.to_dict("records"):
+        cell = number(row["mean_rank"], 2, error=row["standard_error"])
+        texts[method_title(row["method"], "base")] = cell.text.replace(" ", "")
+    return texts
+
+
 def arithmetic() -> str:
     """How many cells of Table 1 follow from the paper's own Tables 8, 10 and 11."""
-    recomputed = recomputed_ranks("paper")
+    recomputed = recomputed_ranks()
     equal = 0
     states = _of_table(1)
     for _, ranks in recomputed.groupby("task"):
@@ -139,8 +167,8 @@ def arithmetic() -> str:
                 equal += texts[cell.row] == cell.printed
     return (
         f"Recomputed from the paper's own Tables 8, 10 and 11, {equal} of {len(states)} cells are "
-        "equal to the last digit ([tables.md](tables.md#ranks)). This checks the arithmetic and "
-        "regenerates no result."
+        "equal to the last digit ([ranks](../../docs/tables.md#ranks)). This checks the "
+        "arithmetic and regenerates no result."
     )
 
 
@@ -216,51 +244,5 @@ def _spread(differences: list[float]) -> list[str]:
     return [*map(str, counted), formatted(max(differences), 1)]
 
 
-@cache
-def _costs() -> dict[tuple[str, str], Cost]:
-    """Forecasts of all studies by configuration and name."""
-    costs = {}
-    for configuration in FULL_SIZE:
-        for cost in estimate(plan_of(configuration)):
-            costs[configuration, cost.study] = cost
-    return costs
-
-
-def _first_owners() -> dict[tuple[str, str], str]:
-    """Title of the first study of each run, with which the forecast counts it."""
-    owners: dict[tuple[str, str], str] = {}
-    for source in planned_sources():
-        for run in source.study.runs:
-            owners.setdefault((source.configuration, run), source.title)
-    return owners
-
-
-def _plan_row(source: Source, cells: int) -> list[str]:
-    cost = _costs()[source.configuration, source.study.name]
-    hardware = []
-    if cost.flop:
-        hardware.append("GPU")
-    if cost.other_seconds >= CPU_SECONDS:
-        hardware.append("CPU cores")
-    probed = "–"
-    if source.study.probes:
-        limit = source.study.max_test_rows
-        probed = f"at most {limit:,}" if limit else "all"
-    return [
-        f"`{source.title}`",
-        str(cells),
-        ", ".join(hardware) or "shared runs",
-        petaflop(cost.flop),
-        hours(cost.other_seconds),
-        probed,
-    ]
-
-
-REPRODUCTION: dict[str, Callable[[], str]] = {
-    "reproduction counts": counts,
-    "reproduction agreement": agreement,
-    "reproduction reductions": reductions,
-    "reproduction curves": curves,
-    "reproduction plans": plans,
-    **{f"reproduction table_{table}": partial(paper_table, table) for table in TITLES},
-}
+if __name__ == "__main__":
+    main()

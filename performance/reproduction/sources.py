@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from performance.study_tables import REFERENCE, reference_study
 from workflow.config.reading import read_file
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
+from workflow.report.summary import REFERENCE, reference_study
 
 CONFIGURATIONS = Path(__file__).parents[2] / "workflow" / "configs"
 FULL_SIZE = ("paper", "ablations", "lookup", "images")

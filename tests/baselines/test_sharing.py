@@ -17,7 +17,7 @@ from baselines.tuned import TrainedBaseline, TunedBaseline
 from npt.data.preparation import prepare
 from npt.interface import Fit, Resources, Trial
 from npt.table import Split, Table, Task
-from performance.naive_search import naive_search
+from tests.baselines.naive_search import naive_search
 from tests.conftest import first_split, make_table
 
 PAPER = "paper"

@@ -16,12 +16,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from performance.study_tables import reference_study
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study
 from workflow.planning.paths import run_rows
 from workflow.planning.run import Run
 from workflow.report.files import write_figures, write_tables
 from workflow.report.page import render
+from workflow.report.summary import reference_study
 from workflow.studies import kinds
 
 CHROMIUM = (

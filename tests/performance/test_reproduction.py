@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from performance.document import ROOT
+from npt.provenance import ROOT
 from performance.reproduction.cells import PublishedCell, published_cells
 from performance.reproduction.curves import curve_row
-from performance.reproduction.page import agreement, cell_text, source_marks
+from performance.reproduction.page import agreement, cell_text, counts, page, source_marks
 from performance.reproduction.quantities import Ablated, Change, ConfigurationRank, LookedUp, Score
 from performance.reproduction.sources import CONFIGURATIONS, Committed, Source, plan_of
 from performance.reproduction.states import (
@@ -30,7 +30,7 @@ from workflow.config.reading import read_file
 from workflow.planning.plan import Plan
 from workflow.report.published import published
 
-PAGE = ROOT / "docs" / "reproduction.md"
+PAGE = ROOT / "results" / "reference" / "REPRODUCTION.md"
 SYMBOLS = "".join(state.value for state in State)
 TABLE_12 = published()["table_12_mse"]["cells"]
 
@@ -107,6 +107,13 @@ def printed_on_page() -> Counter[tuple[int, str]]:
                     printed = printed.partition("±")[0]
                 texts[table, "" if table in (2, 6, 7) else printed] += 1
     return texts
+
+
+def test_the_page_is_current() -> None:
+    assert page() == PAGE.read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    assert counts() in text
+    assert agreement() in text
 
 
 def test_every_published_cell_is_on_the_page_once() -> None:

@@ -21,7 +21,7 @@ from workflow.report.cells import counted
 from workflow.report.failures import failures
 from workflow.report.html import rendered
 from workflow.report.provenance import datasets_section, version_lines
-from workflow.report.run_facts import run_facts
+from workflow.report.run_facts import code_revision, run_facts
 from workflow.report.sections import Section
 from workflow.report.settings import all_settings, settings_section
 from workflow.report.shipped import shipped_section
@@ -100,6 +100,7 @@ def render(
     kind_of = {name: kinds()[kind] for name, kind in study_kinds.items()}
     begun = {name: study for name, study in studies.items() if _has_results(study)}
     unfinished = remarks is not None
+    facts = [run_line(studies, preset), *run_facts(begun.values())]
     raw = "../.." if unfinished else ".."
     shown = _shown_studies(begun, kind_of, scoring, results)
     first, others = _first_screen(shown, kind_of)
@@ -112,12 +113,7 @@ def render(
         missing=_missing(studies) if unfinished else None,
         raw=raw,
         rows_of_runs=_rows_of_runs(runs, raw),
-        run_line=" · ".join(
-            [
-                run_line(studies, preset),
-                *run_facts(begun.values()),
-            ]
-        ),
+        run_line=" · ".join(filter(None, [*facts, code_revision()])),
         note=note,
         caveats=caveats(begun.values(), prepared, runs),
         cards=cards(begun, kind_of, scoring),

@@ -18,7 +18,7 @@ SECONDS_OF_GIT = 30
 
 
 def run_facts(studies: Iterable[pd.DataFrame]) -> list[str]:
-    """Days and machine of the rows, how long their methods computed, and the revision."""
+    """Days and machine of the rows, and how long their methods computed."""
     columns = [*TRAINING, *SECONDS, "machine", "date"]
     frames = [study.reindex(columns=columns) for study in studies]
     if not frames:
@@ -28,7 +28,6 @@ def run_facts(studies: Iterable[pd.DataFrame]) -> list[str]:
         _days(rows["date"].dropna()),
         _computing_time(rows),
         _machine(rows["machine"].dropna()),
-        _revision(),
     ]
     return [fact for fact in facts if fact]
 
@@ -60,7 +59,7 @@ def _machine(machines: pd.Series) -> str:
     return names[0] if names else ""
 
 
-def _revision() -> str:
+def code_revision() -> str:
     """The git commit of this code; empty outside a repository."""
     try:
         commit = _git("rev-parse", "--short=10", "HEAD")

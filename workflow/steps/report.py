@@ -1,4 +1,4 @@
-"""Write the report: all studies on one HTML page."""
+"""Write the report: all studies on one HTML page, and their tables as README.md beside the rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.report.failures import results_line
 from workflow.report.page import cards, render
+from workflow.report.summary import README, summary
 from workflow.results.study_file import read_study
 from workflow.runtime.command import OUTCOME, execute, parser
 from workflow.studies import kinds
@@ -41,6 +42,9 @@ def main() -> None:
     )
     with replacing(Path(paths.REPORT)) as partial:
         partial.write_text(page, encoding="utf-8")
+    tables = summary(studies, kind_names, plan.scoring, plan.preset, plan.note)
+    with replacing(results / "studies" / README) as partial:
+        partial.write_text(tables, encoding="utf-8")
     kind_of = {name: kinds()[kind] for name, kind in kind_names.items()}
     for card in cards(studies, kind_of, plan.scoring):
         print(f"{OUTCOME}{card.question} {card.verdict or card.evidence}")

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from npt.nn.settings import NPTSettings
-from performance.study_tables import reference_study
 from tests.workflow.report.toy import SCORING, benchmark_study
 from workflow.planning.run import Run
 from workflow.report.caveats import caveats
 from workflow.report.shipped import shipped_section
+from workflow.report.summary import reference_study
 from workflow.report.titles import TOO_SHORT, is_too_short, method_title, npt_of_title, titles_of
 from workflow.studies import kinds
 

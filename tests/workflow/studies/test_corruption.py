@@ -12,7 +12,6 @@ import pytest
 from npt.interface import ContextModel, Prediction
 from npt.perturbation import Perturbation
 from npt.table import Column, Split, Table
-from performance.study_tables import reference_study
 from tests.workflow.studies.frames import (
     SCORING,
     corruption_study,
@@ -24,6 +23,7 @@ from tests.workflow.studies.models import small_npt
 from workflow.report.fold_tests import corrected_test
 from workflow.report.published import DIFFERENCE_NOTE
 from workflow.report.sections import Table as ReportTable
+from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.corruption import CorruptionOptions
 from workflow.studies.corruption.changes import bootstrap, flipped, shift

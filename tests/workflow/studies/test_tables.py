@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from performance.study_tables import reference_study
 from tests.workflow.report.toy import evidence
 from tests.workflow.studies.frames import (
     NO_MODEL,
@@ -25,6 +24,7 @@ from tests.workflow.studies.frames import (
     with_second_seed,
 )
 from workflow.report.sections import Section, Table
+from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.attention.figures import attention_maps
 from workflow.studies.attention.tables import attention_heads

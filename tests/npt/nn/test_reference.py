@@ -15,10 +15,10 @@ from npt.nn.kernels import plain
 from npt.nn.losses import label_loss, training_loss
 from npt.nn.masking import Masked, mask
 from npt.nn.model import NPT
+from npt.nn.reference import PlainLamb, PlainNPT, column_loss, plain_loss
+from npt.nn.reference_masking import MaskedColumns, masked
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_optimiser
-from performance.reference import PlainLamb, PlainNPT, column_loss, plain_loss
-from performance.reference_masking import MaskedColumns, masked
 from performance.shapes import SHAPES, Shape, generated, layout_of, paper_shape
 
 CPU = torch.device("cpu")

@@ -16,8 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from npt.nn.reference_masking import TEST, TRAIN, VALIDATION, Columns, MaskedColumns, masked
 from npt.nn.settings import NPTSettings
-from performance.reference_masking import TEST, TRAIN, VALIDATION, Columns, MaskedColumns, masked
 
 
 class PlainBlock(nn.Module):
