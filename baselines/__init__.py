@@ -7,7 +7,7 @@ from functools import cache
 
 from baselines.baseline import Baseline
 from npt.compact.learner import METHOD as COMPACT_NPT
-from npt.interface import Method
+from npt.method import Method
 from npt.nn.learner import METHOD as NPT
 from npt.processes.learner import METHODS as PROCESSES
 from npt.registry import declarations

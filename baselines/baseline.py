@@ -21,7 +21,9 @@ from baselines.grids import (
 )
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import Dependence, Duplicates, Resources, UserError
+from npt.interface import Resources, UserError
+from npt.method import Dependence
+from npt.probing import Duplicates
 from npt.table import TASKS, Task
 
 # Predicts (features (n, F), configurations): for each configuration standardised values (n,), or

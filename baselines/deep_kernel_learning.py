@@ -20,7 +20,8 @@ from baselines.baseline import Baseline, Predictor
 from baselines.estimators import require_known
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
-from npt.interface import Duplicates, Infeasible, Resources
+from npt.interface import Infeasible, Resources
+from npt.probing import Duplicates
 from npt.table import Task
 
 if TYPE_CHECKING:

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from npt.provenance import installed_version
-
-if TYPE_CHECKING:
-    from baselines.search import Search
 
 
 @dataclass(frozen=True)
@@ -47,15 +38,6 @@ class Journal:
         self.parts = parts
         self._unwritten: list[str] = []
         self._written = time.monotonic()
-
-    @classmethod
-    def of(cls, search: Search) -> Journal:
-        """The journal of a search."""
-        resources = search.resources
-        if resources.checkpoint is None:
-            return cls(None, 0, "")
-        minutes = resources.checkpoint_minutes
-        return cls(resources.checkpoint, minutes, _stamp(search), resources.parts)
 
     def read(self) -> dict[str, Outcome]:
         """Outcomes by model; a line that was cut off is left out."""
@@ -99,24 +81,3 @@ class Journal:
                     yield line.pop("model"), Outcome(**line)
             except (ValueError, LookupError, TypeError, AttributeError):
                 continue
-
-
-def _stamp(search: Search) -> str:
-    """Hex digits over data, seed, settings, versions of the method and of libraries."""
-    baseline = search.baseline
-    data = search.data
-    resources = search.resources
-    settings: dict[str, Any] = search.settings.model_dump(mode="json", exclude={"grid", "budget"})
-    facts = [
-        baseline.name,
-        settings,
-        search.seed,
-        resources.threads,
-        resources.device,
-        [installed_version(name) for name in baseline.libraries],
-        baseline.version,
-    ]
-    digest = hashlib.sha256(repr(facts).encode())
-    for array in (data.features, data.target, data.train, data.validation):
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()[:16]

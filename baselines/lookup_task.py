@@ -14,7 +14,8 @@ from baselines.grids import BaselineSettings
 from baselines.search import Search, Winner
 from baselines.training_data import TrainingData, training_data
 from baselines.tuned import SEED
-from npt.interface import Duplicates, Infeasible, Resources
+from npt.interface import Infeasible, Resources
+from npt.probing import Duplicates
 from npt.table import Split, Table
 
 

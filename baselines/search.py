@@ -6,6 +6,7 @@ the train rows. The winner keeps the model that was scored.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
@@ -16,11 +17,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import BaselineSettings, Parameters
 from baselines.journal import Journal, Outcome
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible, Resources, Trial, UserError
+from npt.provenance import installed_version
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Search:
         candidates = self._candidates(grid)
         models = _different_models(candidates)
         tried = self._within_budget(models)
-        outcomes = _Outcomes(tried, Journal.of(self))
+        outcomes = _Outcomes(tried, self.journal())
         groups = self._groups(tried)
         self._try_all(groups, outcomes)
         best = outcomes.best(tried)
@@ -108,8 +112,34 @@ class Search:
     def run_part(self, grid: Sequence[Parameters], part: int, parts: int) -> None:
         """Fit each `parts`-th group of configurations, from `part` on, for the journal alone."""
         tried = self._within_budget(_different_models(self._candidates(grid)))
-        outcomes = _Outcomes(tried, Journal.of(self))
+        outcomes = _Outcomes(tried, self.journal())
         self._try_all(self._groups(tried)[part::parts], outcomes)
+
+    def journal(self) -> Journal:
+        """The outcomes of this search before it was interrupted."""
+        resources = self.resources
+        if resources.checkpoint is None:
+            return Journal(None, 0, "")
+        minutes = resources.checkpoint_minutes
+        return Journal(resources.checkpoint, minutes, self._stamp(), resources.parts)
+
+    def _stamp(self) -> str:
+        """Hex digits over data, seed, settings, versions of the method and of libraries."""
+        baseline = self.baseline
+        data = self.data
+        facts = [
+            baseline.name,
+            self.settings.model_dump(mode="json", exclude={"grid", "budget"}),
+            self.seed,
+            self.resources.threads,
+            self.resources.device,
+            [installed_version(name) for name in baseline.libraries],
+            baseline.version,
+        ]
+        digest = hashlib.sha256(repr(facts).encode())
+        for array in (data.features, data.target, data.train, data.validation):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:16]
 
     def _candidates(self, grid: Sequence[Parameters]) -> list[Candidate]:
         return [self._candidate(index, point) for index, point in enumerate(grid)]

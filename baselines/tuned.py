@@ -11,23 +11,16 @@ from threadpoolctl import threadpool_limits
 
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, Parameters, single_point
+from baselines.probe import StoredRowProbe
 from baselines.search import Search, SearchResult, Winner
 from baselines.trained import TrainedBaseline, TrainedRowModel
 from baselines.training_data import TrainingData, training_data
 from npt.data.encoding import statistics
-from npt.interface import (
-    Ability,
-    Fit,
-    Infeasible,
-    Method,
-    Prediction,
-    Resources,
-    UserError,
-    all_folds,
-)
+from npt.interface import Fit, Infeasible, Prediction, Resources, UserError
+from npt.method import Method, all_folds
+from npt.probing import Probe
 from npt.table import Split, Table
 
-ABILITIES: tuple[Ability, ...] = ("reduce", "attention", "lookup")  # of stored train rows
 SEED = 42  # of the first fold, as in the paper's code
 
 
@@ -66,7 +59,8 @@ def method(baseline: Baseline) -> Method:
         libraries=baseline.libraries,
         test_settings=baseline.test_settings,
         twins=baseline.twins,
-        abilities=ABILITIES if baseline.keeps_train_rows else (),
+        probe=StoredRowProbe if baseline.keeps_train_rows else Probe,
+        reads_rows=baseline.keeps_train_rows,
         dependence=baseline.dependence,
         extra=baseline.extra,
         version=baseline.version,

@@ -82,30 +82,26 @@ class Perturbation:
         self,
         seed: int,
         row: int,
-        query: int,
         layout: InputLayout,
     ) -> np.ndarray:
         """Where each cell of the perturbed input comes from (m, d): a row index below n.
 
-        The first of the m rows is the query, which is intact.
+        The first row of the input is the query, which is intact. Deletion leaves whole rows (m, 1).
 
         Args:
             row: Row number of the query in the table. It, the seed and the number of the draws
                 determine them, so that predictions do not depend on which rows are predicted
                 together.
-            query: Row index of the query in the input.
         """
-        others = np.delete(np.arange(len(layout.parts)), query)
+        others = np.arange(1, len(layout.parts))
         generator = self._generator(seed, row)
         order = generator.permutation(len(others))
         order = order[self.chosen_rows(layout)[others[order]]]
         count = round(self.share * len(order))
         if self.kind == "delete":
             kept = np.sort(order[min(count, len(others) - 1) :])
-            rows = np.concatenate([[query], others[kept]])
-            return np.repeat(rows[:, None], layout.columns, axis=1)
-        rows = np.concatenate([[query], others])
-        sources = np.repeat(rows[:, None], layout.columns, axis=1)
+            return np.append(0, others[kept])[:, None]
+        sources = np.repeat(np.arange(len(layout.parts))[:, None], layout.columns, axis=1)
         chosen = order[:count]
         # The draws do not depend on the share: a larger one perturbs the same rows and more.
         keys = generator.random((len(others), layout.columns))[:count]

@@ -80,14 +80,9 @@ class DatapointAttention(nn.Module):
         normal = normalised(rows)
         keys = self._by_head(self.project(normal))
         values = self._by_head(self.value(normal))
-        return keys, self.with_labels(values, labels)
-
-    def with_labels(self, values: Tensor, labels: Tensor) -> Tensor:
-        """Values (K, heads, m, r / heads) to which those of labels (m, C) are added."""
-        if self.label is None:
-            return values
-        embedded = torch.matmul(labels, self.label)
-        return values + self._by_head(embedded)
+        if self.label is not None:
+            values = values + self._by_head(torch.matmul(labels, self.label))
+        return keys, values
 
     def forward(
         self,

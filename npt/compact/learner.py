@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING
 from npt.compact.search_space import draw
 from npt.compact.settings import CompactSettings
 from npt.compact.workload import workload
-from npt.interface import (
-    Fit,
-    Infeasible,
-    Method,
-    Resources,
-    one_fold,
-)
+from npt.interface import Fit, Infeasible, Resources
+from npt.method import Method, one_fold
 from npt.nn.network_learner import NetworkLearner
 from npt.table import Split, Table
 
 if TYPE_CHECKING:
+    from npt.compact.probe import CompactProbe
     from npt.compact.trained import TrainedCompactNPT
 
 FEWEST_ROWS = 2  # a row is trained beside another one
@@ -85,6 +81,13 @@ def load(
     return TrainedCompactNPT.load(settings, resources, path, table, split, seed)
 
 
+def probe(trained: TrainedCompactNPT) -> CompactProbe:
+    """The probe of a trained network."""
+    from npt.compact.probe import CompactProbe
+
+    return CompactProbe(trained)
+
+
 def _require_rows(train: int, validation: int) -> None:
     if train < FEWEST_ROWS:
         raise Infeasible(f"{train} train rows have a known target; {FEWEST_ROWS} are needed")
@@ -99,7 +102,8 @@ METHOD = Method(
     build=CompactLearner,
     draw=draw,
     load=load,
-    abilities=("reduce", "attention", "lookup"),
+    probe=probe,
+    reads_rows=True,
     workload=workload,
     folds_per_job=one_fold,
     saves_weights=True,

@@ -148,14 +148,6 @@ class CompactNPT(nn.Module):
             beyond[:, part] = shown_beyond(outputs, labels[part])
         return Residuals(normalised(rows), beyond)
 
-    def with_labels(self, context: Context, labels: Tensor) -> Context:
-        """A context whose rows show labels (m, C) in addition to what they show."""
-        values = []
-        for block, of_block in zip(self._blocks(), context.values, strict=True):
-            labelled = block.with_labels(of_block, labels)
-            values.append(labelled)
-        return Context(context.keys, tuple(values))
-
     def predict(
         self,
         rows: Tensor,

@@ -1,4 +1,4 @@
-"""A trained compact NPT: what an estimator predicts with and a probe measures.
+"""A trained compact NPT with the table whose rows it predicts and attends to.
 
 N rows of the table, K members, m rows of the context, d columns with the target, C length of a
 label.
@@ -19,16 +19,14 @@ from torch import Tensor
 from npt.compact.columns import Encoder, Features
 from npt.compact.data import TrainingRows, known_rows
 from npt.compact.ensemble import combined
-from npt.compact.lookup import intervention, lookup_contexts, require_task, shown_labels
+from npt.compact.lookup import lookup_contexts, require_task, shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
-from npt.compact.queries import ContextQueries, attention_of, perturbed_outputs
 from npt.compact.settings import CompactSettings
 from npt.compact.training import build_model, predict
 from npt.data.encoding import Statistics
-from npt.interface import Intervention, Prediction, Resources, RowAttention
+from npt.interface import Prediction, Resources
 from npt.nn.device import device_of
 from npt.nn.weights import reading_weights, weights_of
-from npt.perturbation import Perturbation
 from npt.table import Split, Table, Task
 
 ENSEMBLE_WEIGHTS = "ensemble_weights"
@@ -128,11 +126,6 @@ class TrainedCompactNPT:
         return self.encoder.target
 
     @property
-    def lookup(self) -> str:
-        """Variant of the lookup task."""
-        return self.settings.lookup
-
-    @property
     def transductive(self) -> bool:
         """Whether features are standardised over all rows."""
         return self.settings.transductive
@@ -156,25 +149,12 @@ class TrainedCompactNPT:
         features = self.encoder.encode(table)
         return self.decode(self.outputs(features))
 
-    def predict_perturbed(
-        self,
-        rows: np.ndarray,
-        perturbation: Perturbation,
-        seed: int,
-    ) -> Prediction:
-        """Predict rows, each with the context perturbed for it by independent draws.
-
-        A perturbation of rows that are not in the context changes nothing.
-        """
-        outputs = perturbed_outputs(self, rows, perturbation, seed)
-        return self.decode(outputs)
-
     def in_contexts(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, TrainedCompactNPT]]:
         """Indices of some rows, with the network in whose context these are predicted."""
         if self.settings.lookup == "off":
             yield np.arange(len(rows)), self
             return
-        for context_rows in lookup_contexts(self, rows):
+        for context_rows in lookup_contexts(self.parts, rows, self.settings, self.seed):
             indices = np.flatnonzero(np.isin(rows, context_rows))
             if len(indices):
                 yield indices, replace(self, context_rows=context_rows)
@@ -183,36 +163,6 @@ class TrainedCompactNPT:
         """The same network, whose predicted rows attend to other rows of its table."""
         known = known_rows(self.table, rows)
         return replace(self, context_rows=context_among(known, self.settings, self.seed))
-
-    def query_groups(self, rows: np.ndarray) -> Iterator[ContextQueries]:
-        """Rows in the whole context, as many as a prediction takes at once."""
-        for indices, model in self.in_contexts(rows):
-            size = model.chunk_size
-            for start in range(0, len(indices), size):
-                chunk = rows[indices[start : start + size]]
-                yield ContextQueries(model, chunk, model.encoded(chunk))
-
-    def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
-        """Attention of rows to the context; see `attention_of`."""
-        for group in self.query_groups(rows):
-            yield from attention_of(group)
-
-    def before_training(self) -> TrainedCompactNPT:
-        """The same network with its initial weights."""
-        model = build_model(self.encoder, self.settings, self.seed, self.device)
-        return replace(self, model=model.eval())
-
-    def with_table(self, table: Table, split: Split) -> TrainedCompactNPT:
-        """The same network with another table of the same columns and rows."""
-        return replace(self, table=table, split=split)
-
-    def without_duplicates(self) -> TrainedCompactNPT:
-        """The same network beside rows that show no label."""
-        return replace(self, shows_labels=False)
-
-    def intervention(self, rows: np.ndarray, sweep: int = 10) -> Intervention:
-        """Set the target of one duplicate at a time to values over the range of all targets."""
-        return intervention(self, rows, sweep)
 
     def decode(self, outputs: Tensor) -> Prediction:
         """Outputs (K, n, C) to class probabilities or values in original units."""
@@ -240,7 +190,7 @@ class TrainedCompactNPT:
     @torch.no_grad()
     def outputs(self, features: Features) -> Tensor:
         """Outputs (K, n, C) of rows in the whole context: logits, or standardised values."""
-        features = self._on_device(features, torch.float64)
+        features = features.to(self.device, torch.float64)
         return predict(self.precise, features, self.context)
 
     @cached_property
@@ -250,22 +200,15 @@ class TrainedCompactNPT:
 
     @cached_property
     def context_features(self) -> Features:
-        """Cells of the context, in single precision."""
+        """Cells of the context, in double precision."""
         features = self.encoder.encode(self.table, self.context_rows)
-        return self._on_device(features, torch.float32)
+        return features.to(self.device, torch.float64)
 
     @property
     def parts(self) -> np.ndarray:
         """Part (N,) of every row of the table, in the codes of a split."""
         assert self.split is not None
         return self.split.part()
-
-    @property
-    def context_numbers(self) -> np.ndarray:
-        """Row numbers (m,) of the context, in which duplicates follow the rows of the table."""
-        if self.settings.lookup == "off":
-            return self.context_rows
-        return self.table.rows + self.context_rows
 
     @property
     def chunk_size(self) -> int:
@@ -299,12 +242,8 @@ class TrainedCompactNPT:
     @torch.no_grad()
     def encoded(self, rows: np.ndarray) -> Tensor:
         """Encoded rows (K, n, r), in double precision."""
-        features = self.encoder.encode(self.table, rows)
-        features = self._on_device(features, torch.float64)
+        features = self.encoder.encode(self.table, rows).to(self.device, torch.float64)
         return self.precise.encode(features)
-
-    def _on_device(self, features: Features, kind: torch.dtype) -> Features:
-        return features.to(self.device, kind)
 
 
 def context_among(rows: np.ndarray, settings: CompactSettings, seed: int) -> np.ndarray:

@@ -6,13 +6,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npt.interface import (
-    Fit,
-    Infeasible,
-    Method,
-    Resources,
-    one_fold,
-)
+from npt.interface import Fit, Infeasible, Resources
+from npt.method import Method, one_fold
 from npt.nn.network_learner import NetworkLearner
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
@@ -20,6 +15,7 @@ from npt.nn.workload import workload
 from npt.table import Split, Table
 
 if TYPE_CHECKING:
+    from npt.nn.probe import NPTProbe
     from npt.nn.trained import TrainedNPT
 
 
@@ -98,6 +94,13 @@ def load(
     return TrainedNPT.load(settings, resources, path, table, split, seed)
 
 
+def probe(trained: TrainedNPT) -> NPTProbe:
+    """The probe of a trained network."""
+    from npt.nn.probe import NPTProbe
+
+    return NPTProbe(trained)
+
+
 def _is_out_of_memory(error: RuntimeError) -> bool:
     """Whether memory ran out; the CPU's allocator raises a plain RuntimeError."""
     import torch
@@ -112,7 +115,8 @@ METHOD = Method(
     build=NPTLearner,
     draw=draw,
     load=load,
-    abilities=("reduce", "attention", "lookup"),
+    probe=probe,
+    reads_rows=True,
     workload=workload,
     folds_per_job=one_fold,
     saves_weights=True,

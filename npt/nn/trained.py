@@ -1,4 +1,4 @@
-"""A trained NPT: what an estimator predicts with and a probe measures."""
+"""A trained NPT with the table that it predicts from, and the batches of its predictions."""
 
 from __future__ import annotations
 
@@ -11,27 +11,56 @@ import torch
 from torch import Tensor
 
 from npt.data.encoding import Statistics, statistics
-from npt.interface import Intervention, Prediction, Resources, RowAttention, UserError
+from npt.interface import Prediction, Resources, UserError
+from npt.nn.batches import partition
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.contexts import BatchQueries
-from npt.nn.device import device_of, evaluating, require_precision
-from npt.nn.embedding import ImageEmbedding
-from npt.nn.image_table import TableData, encoded_table
-from npt.nn.inputs import PART, ModelInput
-from npt.nn.intervention import intervention
-from npt.nn.model import NPT
-from npt.nn.queries import (
-    QueryBatch,
-    copies_at_once,
-    lone_query_batch,
-    query_batches,
-    with_other_queries,
+from npt.nn.device import (
+    MEMORY_FRACTION,
+    device_of,
+    evaluating,
+    free_memory,
+    require_precision,
 )
+from npt.nn.image_table import TableData, encoded_table
+from npt.nn.inputs import PART, EncodedTable, ModelInput
+from npt.nn.masking import mask
+from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_model
 from npt.nn.weights import reading_weights, weights_of
-from npt.perturbation import Perturbation
+from npt.seeding import generator_for
 from npt.table import Part, Split, Table, Task
+
+CPU_CELLS = 65_536  # about what stays in a processor's cache
+BYTES_PER_FEATURE = 64  # of a cell's embedding: a dozen activations of a block, in float32
+
+
+@dataclass(frozen=True)
+class QueryBatch:
+    """One evaluation batch.
+
+    Attributes:
+        rows: Row numbers in the table (n,).
+        inputs: Input made of them (1, n, d), or encodings of images (1, n, e); in the lookup task
+            the n duplicates follow.
+        queries: Indices within the batch (m,) of the query rows.
+    """
+
+    rows: Tensor
+    inputs: ModelInput
+    queries: Tensor
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows of the input, duplicates included, and columns."""
+        _, rows, columns = self.inputs.codes.shape
+        return rows, columns
+
+    def numbers(self, table_rows: int) -> np.ndarray:
+        """Row numbers of the input's rows; those of duplicates follow those of the table."""
+        rows = self.rows.cpu().numpy()
+        copies = self.shape[0] // len(rows)
+        return np.concatenate([copy * table_rows + rows for copy in range(copies)])
 
 
 @dataclass(frozen=True)
@@ -102,11 +131,6 @@ class TrainedNPT:
         return self.data.target
 
     @property
-    def lookup(self) -> str:
-        """Variant of the lookup task."""
-        return self.settings.lookup
-
-    @property
     def transductive(self) -> bool:
         """Whether features are standardised over all rows."""
         return self.settings.transductive
@@ -119,10 +143,6 @@ class TrainedNPT:
         """The same network on another table of the same columns, with the same statistics."""
         data = encoded_table(table, split, self.statistics, self.device)
         return replace(self, data=data)
-
-    def with_settings(self, settings: NPTSettings) -> TrainedNPT:
-        """The same network with other settings of masking or evaluation."""
-        return replace(self, settings=settings)
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict `rows`: validation rows in validation mode, all others in test mode.
@@ -163,85 +183,6 @@ class TrainedNPT:
             outputs[queries] = predicted[:, 0].to(outputs.dtype)
         return self.decode(outputs[self._tensor(rows)])
 
-    def predict_perturbed(
-        self,
-        rows: np.ndarray,
-        perturbation: Perturbation,
-        seed: int,
-    ) -> Prediction:
-        """Predict test rows, each with the other rows of its batch perturbed (paper Algorithm 1).
-
-        Each query has its own copy of the batch and its own random draws. Value and mask channel of
-        a cell move together; the query row stays intact. Of images with an encoder, the encodings
-        are permuted instead of the pixels. A forward pass takes several copies, with the result of
-        one at a time. Where there is nothing to permute, such as hidden labels, the
-        prediction is that of `predict`.
-        """
-        outputs = self._empty_outputs()
-        for batch in query_batches(self, rows):
-            if batch.is_unchanged_by(perturbation):
-                outputs[batch.rows[batch.queries]] = self._batch_outputs(batch)
-                continue
-            for queries in batch.queries.split(copies_at_once(self, batch.shape[0])):
-                sources = []
-                for query in queries.tolist():
-                    row = int(batch.rows[query])
-                    of_row = perturbation.sources(seed, row, query, batch.layout)
-                    sources.append(of_row)
-                copies = batch.inputs.gather_rows(self._tensor(np.stack(sources)))
-                first = torch.zeros(len(queries), 1, dtype=torch.long, device=self.device)
-                with evaluating(self.settings, self.device):
-                    predicted = self.model.predict_target(copies, first)
-                outputs[batch.rows[queries]] = predicted[:, 0].to(outputs.dtype)
-        return self.decode(outputs[self._tensor(rows)])
-
-    def query_groups(self, rows: np.ndarray) -> Iterator[BatchQueries]:
-        """Test rows in the contexts of their batches, as many as one forward pass takes."""
-        for batch in query_batches(self, rows):
-            for queries in batch.queries.split(copies_at_once(self, batch.shape[0])):
-                yield BatchQueries(self, batch, queries.cpu().numpy())
-
-    def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
-        """Attention of test rows to the other rows of their batches.
-
-        Layers between attributes count in the index of a layer.
-        """
-        for batch in query_batches(self, rows):
-            with evaluating(self.settings, self.device):
-                by_layer = self.model.attention_weights(batch.inputs, batch.queries[None])
-            numbers = batch.numbers(len(self.data.part))
-            for index, query in enumerate(batch.queries.tolist()):
-                weights = {}
-                for layer, of_layer in by_layer.items():
-                    of_query = of_layer[0, :, index].double().cpu().numpy()
-                    weights[layer] = np.delete(of_query, query, axis=1)
-                row = int(numbers[query])
-                context = np.delete(numbers, query)
-                yield RowAttention(row, context, weights)
-
-    def before_training(self) -> TrainedNPT:
-        """The same network with its initial weights.
-
-        Batch normalisation of images has the statistics of a batch of train images.
-        """
-        model = build_model(self.model.layout, self.settings, self.seed, self.device).eval()
-        if isinstance(model.embedding, ImageEmbedding):
-            model.embedding.set_statistics(self._train_batch())
-        return replace(self, model=model)
-
-    def _train_batch(self) -> ModelInput:
-        """The first rows of the train part."""
-        rows = (self.data.part == PART["train"]).nonzero().flatten()
-        return self.data.take(rows[: self.settings.batch_rows]).visible()
-
-    def without_duplicates(self) -> TrainedNPT:
-        """The same network on the originals alone, whose targets are hidden."""
-        return self.with_settings(self.settings.changed(lookup="off"))
-
-    def intervention(self, rows: np.ndarray, sweep: int = 10) -> Intervention:
-        """Set the target of one duplicate at a time to values over the range of all targets."""
-        return intervention(self, rows, sweep)
-
     def decode(self, outputs: Tensor) -> Prediction:
         """Target outputs (n, C) to class probabilities or values in original units."""
         if self.task == "regression":
@@ -278,3 +219,61 @@ class TrainedNPT:
 
     def _tensor(self, values: np.ndarray) -> Tensor:
         return torch.from_numpy(values).to(self.device)
+
+
+def query_batches(
+    trained: TrainedNPT,
+    rows: np.ndarray,
+    mode: Part = "test",
+) -> Iterator[QueryBatch]:
+    """Batches of a mode that contain some of `rows`; the same batches for any choice of rows."""
+    data, settings = trained.data, trained.settings
+    is_query = torch.zeros_like(data.part, dtype=torch.bool)
+    is_query[torch.as_tensor(rows, device=trained.device)] = True
+    generator = generator_for(trained.seed, "evaluation", trained.device)
+    for batch in partition(data, mode, settings, generator):
+        cells = mask(data.take(batch), mode, settings, generator).cells
+        queries = is_query[batch].nonzero().flatten()
+        if not len(queries):
+            continue
+        yield QueryBatch(batch, _encoded(trained, cells), queries)
+
+
+def _encoded(trained: TrainedNPT, inputs: ModelInput) -> ModelInput:
+    """Images as their encodings, so that copies of a batch are not encoded again."""
+    with evaluating(trained.settings, trained.device):
+        return trained.model.encoded(inputs)
+
+
+def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
+    """The batch of a test row in the table without the other test rows."""
+    context = (trained.data.part != PART["test"]).nonzero().flatten()
+    rows = torch.cat([context, context.new_tensor([row])])
+    alone = replace(trained, data=trained.data.select(rows))
+    (batch,) = query_batches(alone, np.array([len(context)]))
+    return batch
+
+
+def with_other_queries(
+    trained: TrainedNPT,
+    batch: QueryBatch,
+    others: EncodedTable,
+) -> ModelInput:
+    """Copies (m, n, d) of a batch, in each of which one of m test rows takes the query's place."""
+    n, d = batch.shape
+    m = len(others.part)
+    visible = others.visible()
+    queries = _encoded(trained, visible.hide(others.cells_of_target()[None]))  # (1, m, d)
+    places = torch.arange(n + m, device=batch.rows.device)
+    sources = places[:n].repeat(m, 1)  # (m, n)
+    sources[:, batch.queries] = places[n:, None]
+    return batch.inputs.followed_by(queries).gather_rows(sources[..., None].expand(-1, -1, d))
+
+
+def copies_at_once(trained: TrainedNPT, rows: int) -> int:
+    """Number of copies of an input with `rows` rows that one forward pass takes."""
+    cells = rows * trained.data.columns
+    if trained.device.type == "cpu":
+        return max(1, CPU_CELLS // cells)
+    bytes_per_copy = cells * BYTES_PER_FEATURE * trained.settings.width
+    return max(1, int(MEMORY_FRACTION * free_memory(trained.device) / bytes_per_copy))

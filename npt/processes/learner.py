@@ -6,13 +6,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npt.interface import (
-    Fit,
-    Infeasible,
-    Method,
-    Resources,
-    one_fold,
-)
+from npt.interface import Fit, Infeasible, Resources
+from npt.method import Method, one_fold
 from npt.nn.network_learner import NetworkLearner
 from npt.processes.settings import (
     AttentiveSettings,

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from npt.interface import Prediction, Resources, UserError
+from npt.interface import Prediction, Resources
 from npt.nn.device import device_of
 from npt.nn.weights import initial_weights, reading_weights, weights_of
 from npt.processes.neural_process import NeuralProcess
@@ -22,7 +22,6 @@ from npt.table import Part, Split, Table
 
 if TYPE_CHECKING:
     from npt.nn.gaussian import Gaussians
-    from npt.perturbation import Perturbation
     from npt.processes.tasks import Tasks
 
 HISTORY = "history"  # name in a file of weights
@@ -121,16 +120,6 @@ class TrainedProcess:
     def targets(self, tasks: Tasks) -> Gaussians:
         """Distributions (S, B, q) of the targets that are not in the context."""
         return self.gaussians(tasks).after(tasks.context)
-
-    def predict_perturbed(
-        self, rows: np.ndarray, perturbation: Perturbation, seed: int
-    ) -> Prediction:
-        """Not defined: the context is a realisation, whose points are not exchanged.
-
-        Raises:
-            UserError: always.
-        """
-        raise UserError("perturbations are of one table; a process predicts many")
 
 
 def build(settings: TrainingSettings, inputs: int) -> NeuralProcess | NPTProcess:

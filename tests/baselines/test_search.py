@@ -11,7 +11,6 @@ import pytest
 
 from baselines import baselines
 from baselines.grids import BaselineSettings
-from baselines.journal import Journal
 from baselines.search import Search
 from baselines.training_data import training_data
 from baselines.tuned import TunedBaseline
@@ -220,7 +219,7 @@ def test_every_search_can_be_noted(name: str, tmp_path: Path) -> None:
     for seed in (0, 0, 1):
         resources = Resources(checkpoint=tmp_path / "search.checkpoint")
         search = Search(baselines()[name], data, BaselineSettings(), seed, resources)
-        stamps.append(Journal.of(search).stamp)
+        stamps.append(search.journal().stamp)
     assert stamps[0] == stamps[1] != stamps[2]
 
 
@@ -232,6 +231,6 @@ def test_a_search_of_another_version_is_not_taken_over(
     data = training_data(table, first_split(table), codes=False)
     resources = Resources(checkpoint=tmp_path / "search.checkpoint")
     search = Search(baseline, data, BaselineSettings(), 0, resources)
-    before = Journal.of(search).stamp
+    before = search.journal().stamp
     monkeypatch.setattr(type(baseline), "version", 2)
-    assert Journal.of(search).stamp != before
+    assert search.journal().stamp != before

@@ -14,13 +14,15 @@ from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings
 from baselines.networks.anp import drawn_points
 from baselines.networks.retrieval import RetrievalPredictor
+from baselines.probe import StoredRowProbe
 from baselines.retrieval_baseline import RetrievalBaseline
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.trained import TrainedRowModel
 from baselines.training_data import TrainingData
 from baselines.tuned import TunedBaseline
-from npt.interface import Duplicates, Resources
+from npt.interface import Resources
 from npt.perturbation import Perturbation
+from npt.probing import Duplicates
 from npt.table import Task
 from tests.conftest import first_split, make_table
 
@@ -114,8 +116,8 @@ def test_shuffled_rows_move_predictions_and_identity_does_not(name: str, task: T
     model = trained(name, task)
     rows = test_rows(model)
     clean = model.predict(rows).values
-    control = model.predict_perturbed(rows, Perturbation("shuffle", 0.0), 0).values
-    shuffled = model.predict_perturbed(rows, Perturbation("shuffle", 1.0), 0).values
+    control = StoredRowProbe(model).predict_perturbed(rows, Perturbation("shuffle", 0.0), 0)
+    shuffled = StoredRowProbe(model).predict_perturbed(rows, Perturbation("shuffle", 1.0), 0)
     assert control == pytest.approx(clean, rel=1e-4, abs=1e-4)
     assert np.abs(shuffled - clean).max() > 0.01
 
@@ -124,7 +126,7 @@ def test_shuffled_rows_move_predictions_and_identity_does_not(name: str, task: T
 def test_half_of_the_context_is_half_of_the_stored_rows(name: str) -> None:
     model = trained(name, "regression")
     rows = test_rows(model)
-    (group,) = model.query_groups(rows)
+    (group,) = StoredRowProbe(model).query_groups(rows)
     kept = np.arange(0, len(model.data.train), 2)
     predicted = group.predict(range(len(rows)), [kept] * len(rows))
     stored = model.data.stored_rows.take(kept)
@@ -136,10 +138,12 @@ def test_half_of_the_context_is_half_of_the_stored_rows(name: str) -> None:
 def test_learning_changes_the_weights(name: str) -> None:
     longer = {"max_epochs": 20} if name in NETWORKS else {}
     model = trained(name, "regression", **longer)
-    initial = model.before_training()
+    initial = StoredRowProbe(model).before_training()
     assert initial is not None
     rows = test_rows(model)
-    for after, before in zip(model.attention(rows), initial.attention(rows), strict=True):
+    for after, before in zip(
+        StoredRowProbe(model).attention(rows), initial.attention(rows), strict=True
+    ):
         assert after.weights[0].shape == (1, len(model.data.train))
         assert after.weights[0].sum() == pytest.approx(1, rel=1e-5)
         assert not np.allclose(after.weights[0], before.weights[0])
@@ -211,7 +215,7 @@ def test_twins_of_a_process_read_nothing_or_no_labels() -> None:
     model = trained("anp", "regression", reads=False)
     rows = test_rows(model)
     clean = model.predict(rows).values
-    shuffled = model.predict_perturbed(rows, Perturbation("shuffle", 1.0), 0).values
+    shuffled = StoredRowProbe(model).predict_perturbed(rows, Perturbation("shuffle", 1.0), 0)
     assert shuffled == pytest.approx(clean, rel=1e-5)
     unlabelled = trained("anp", "regression", context_labels=False)
     stored = unlabelled.data.stored_rows
@@ -227,12 +231,18 @@ def test_tabr_twins_retrieve_nothing_or_no_labels() -> None:
     rows = test_rows(model)
     clean = model.predict(rows).values
     shuffle = Perturbation("shuffle", 1.0)
-    assert model.predict_perturbed(rows, shuffle, 0).values == pytest.approx(clean, rel=1e-6)
+    assert StoredRowProbe(model).predict_perturbed(rows, shuffle, 0) == pytest.approx(
+        clean, rel=1e-6
+    )
     unlabelled = trained("tabr", "regression", context_labels=False)
     clean = unlabelled.predict(rows).values
     labels = Perturbation("shuffle", 1.0, columns="target")
-    assert unlabelled.predict_perturbed(rows, labels, 0).values == pytest.approx(clean, rel=1e-5)
-    assert np.abs(unlabelled.predict_perturbed(rows, shuffle, 0).values - clean).max() > 1e-3
+    assert StoredRowProbe(unlabelled).predict_perturbed(rows, labels, 0) == pytest.approx(
+        clean, rel=1e-5
+    )
+    assert (
+        np.abs(StoredRowProbe(unlabelled).predict_perturbed(rows, shuffle, 0) - clean).max() > 1e-3
+    )
 
 
 @pytest.mark.parametrize("name", ROW_MODELS)
@@ -267,10 +277,10 @@ def test_baselines_of_stored_rows_can_be_examined_by_all_probes() -> None:
     from baselines import methods
 
     for name in ROW_MODELS:
-        assert set(methods()[name].abilities) == {"reduce", "attention", "lookup"}
+        assert methods()[name].reads_rows
     others: list[Baseline] = [baselines()["linear"], baselines()["catboost"]]
     for baseline in others:
-        assert not methods()[baseline.name].abilities
+        assert not methods()[baseline.name].reads_rows
 
 
 @pytest.mark.parametrize("name", [name for name in ROW_MODELS if baselines()[name].recalls])
@@ -295,7 +305,7 @@ def test_a_last_batch_of_one_row_is_no_failure(name: str) -> None:
 
 def test_a_twin_that_retrieves_nothing_has_no_head() -> None:
     model = trained("tabr", "regression", retrieves=False)
-    for attention in model.attention(test_rows(model)):
+    for attention in StoredRowProbe(model).attention(test_rows(model)):
         assert not attention.weights
 
 

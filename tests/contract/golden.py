@@ -18,7 +18,9 @@ from baselines import methods
 from npt.data.datasets import gp_curves
 from npt.data.preparation import prepare_declared
 from npt.evaluation import evaluate
-from npt.interface import Method, Resources, UserError
+from npt.interface import Resources, UserError
+from npt.method import Method
+from npt.nn.probe import NPTProbe
 from npt.table import Column, Split, Table, Task
 from tests.conftest import first_split, make_table
 from tests.workflow.studies import test_completion, test_curves
@@ -83,10 +85,12 @@ def _of_kind(kind: StudyKind) -> list[float]:
         learner: Any = method.build(method.settings(**method.test_settings), Resources())
         table, split = _table("regression")
         learner.fit(table.blind(split.test), split, 0)
-        query = ProbeQuery(learner.trained, table, split, split.test[:4], seed=0, options=options)
+        query = ProbeQuery(
+            method.probe(learner.trained), table, split, split.test[:4], seed=0, options=options
+        )
     else:
         model, table, split = small_npt("regression", **CHANGES.get(kind.name, {}))
-        query = ProbeQuery(model, table, split, split.test[:4], seed=0, options=options)
+        query = ProbeQuery(NPTProbe(model), table, split, split.test[:4], seed=0, options=options)
     facts, arrays = kind.probe(query)
     numbers = [*_numbers(facts)]
     for values in arrays.values():

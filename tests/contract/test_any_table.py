@@ -13,7 +13,8 @@ from baselines import baselines, methods
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
 from npt.evaluation import Evaluation, evaluate
-from npt.interface import Method, Resources
+from npt.interface import Resources
+from npt.method import Method
 from npt.table import TASKS, Column, Split, Table, Task
 
 QUICK = settings(

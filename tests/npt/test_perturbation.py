@@ -10,16 +10,18 @@ import torch
 
 from baselines import methods
 from baselines.grids import BaselineSettings
+from baselines.probe import StoredRowProbe
 from npt.interface import Resources, UserError
 from npt.metrics import score
-from npt.nn import queries
 from npt.nn.batches import partition
 from npt.nn.inputs import ModelInput
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
+from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.perturbation import ColumnChoice, InputLayout, Perturbation, RowChoice
+from npt.probing import Probe
 from npt.seeding import generator_for
 from npt.table import PARTS, Split, Table, Task
 from tests.conftest import SMALL_NPT, first_split, make_table
@@ -64,15 +66,15 @@ def plain_loop(
     for batch in partition(learner.data, "test", learner.settings, draws):
         cells = mask(learner.data.take(batch), "test", learner.settings, draws).cells
         d = cells.codes.shape[2]
-        layout_of_batch = InputLayout(
-            learner.data.part[batch].numpy(),
-            d,
-            learner.data.target,
-        )
         for query, row in enumerate(batch.tolist()):
             if row not in rows:
                 continue
-            sources = perturbation.sources(seed, row, query, layout_of_batch)
+            order = np.concatenate([[query], np.delete(np.arange(len(batch)), query)])
+            layout_of_query = InputLayout(
+                learner.data.part[batch].numpy()[order], d, learner.data.target
+            )
+            sources = order[perturbation.sources(seed, row, layout_of_query)]
+            sources = np.broadcast_to(sources, (len(sources), d))
             parts = []
             for given in (cells.codes, cells.scale, cells.mask):
                 made = torch.zeros(1, len(sources), d, dtype=given.dtype)
@@ -92,7 +94,7 @@ def test_many_copies_at_once_equal_the_plain_loop(
     settings: NPTSettings, perturbation: Perturbation
 ) -> None:
     learner, rows = trained("multiclass", settings)
-    together = learner.predict_perturbed(rows, perturbation, 3).values
+    together = NPTProbe(learner).predict_perturbed(rows, perturbation, 3)
     assert np.allclose(together, plain_loop(learner, rows, perturbation, 3), atol=2e-6)
 
 
@@ -100,14 +102,14 @@ def test_many_copies_at_once_equal_the_plain_loop(
 def test_the_control_changes_nothing_and_corruption_does(task: Task) -> None:
     learner, rows = trained(task)
     clean = learner.predict(rows).values
-    control = learner.predict_perturbed(rows, INTACT, 0).values
+    control = NPTProbe(learner).predict_perturbed(rows, INTACT, 0)
     truth = make_table(task).truth[rows]
     assert np.allclose(control, clean, atol=1e-5)
     if task != "regression":
         assert score(task, truth, control)["accuracy"] == score(task, truth, clean)["accuracy"]
     for perturbed in PERTURBED:
         assert not np.allclose(
-            learner.predict_perturbed(rows, perturbed, 0).values, clean, atol=1e-5
+            NPTProbe(learner).predict_perturbed(rows, perturbed, 0), clean, atol=1e-5
         )
 
 
@@ -116,8 +118,8 @@ def test_without_datapoint_attention_nothing_changes(task: Task) -> None:
     learner, rows = trained(task, SMALL_NPT.changed(between_datapoints=False))
     for perturbed in PERTURBED:
         assert np.array_equal(
-            learner.predict_perturbed(rows, perturbed, 0).values,
-            learner.predict_perturbed(rows, INTACT, 0).values,
+            NPTProbe(learner).predict_perturbed(rows, perturbed, 0),
+            NPTProbe(learner).predict_perturbed(rows, INTACT, 0),
         )
 
 
@@ -129,11 +131,11 @@ def test_knn_changes_much_and_a_linear_model_not_at_all(task: Task) -> None:
     knn = fitted("knn", table, split, {"n_neighbors": [5], "weights": ["uniform", "distance"]})
     name = "rmse" if task == "regression" else "accuracy"
     scores = [
-        score(task, truth, knn.predict_perturbed(split.test, d, 0).values)[name]
+        score(task, truth, StoredRowProbe(knn).predict_perturbed(split.test, d, 0))[name]
         for d in (INTACT, SHUFFLED)
     ]
     assert np.array_equal(
-        knn.predict_perturbed(split.test, INTACT, 0).values, knn.predict(split.test).values
+        StoredRowProbe(knn).predict_perturbed(split.test, INTACT, 0), knn.predict(split.test).values
     )
     if task == "regression":
         constant = np.sqrt(((table.truth[split.train].mean() - truth) ** 2).mean())
@@ -145,7 +147,7 @@ def test_knn_changes_much_and_a_linear_model_not_at_all(task: Task) -> None:
     )
     for perturbed in PERTURBED:
         assert np.array_equal(
-            linear.predict_perturbed(split.test, perturbed, 0).values,
+            Probe(linear).predict_perturbed(split.test, perturbed, 0),
             linear.predict(split.test).values,
         )
 
@@ -156,25 +158,27 @@ def test_knn_with_few_rows_left_takes_them_all() -> None:
     knn = fitted("knn", table, split, {"n_neighbors": [20], "weights": ["uniform"]})
     row, last = split.test[:1], Perturbation("delete", 0.95)
     with_query = layout(len(split.train) + 1, 6)
-    sources = last.sources(0, int(row[0]), 0, with_query)
+    sources = last.sources(0, int(row[0]), with_query)
     kept = split.train[sources[1:, 0] - 1]
     assert 1 < len(kept) < 20
-    assert knn.predict_perturbed(row, last, 0).values == pytest.approx([table.truth[kept].mean()])
+    assert StoredRowProbe(knn).predict_perturbed(row, last, 0) == pytest.approx(
+        [table.truth[kept].mean()]
+    )
 
 
 def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     learner, rows = trained("regression")
-    together = learner.predict_perturbed(rows, SHUFFLED, 0).values
-    monkeypatch.setattr(queries, "CPU_CELLS", 1)
-    assert np.allclose(learner.predict_perturbed(rows, SHUFFLED, 0).values, together, atol=1e-5)
+    together = NPTProbe(learner).predict_perturbed(rows, SHUFFLED, 0)
+    monkeypatch.setattr("npt.nn.trained.CPU_CELLS", 1)
+    assert np.allclose(NPTProbe(learner).predict_perturbed(rows, SHUFFLED, 0), together, atol=1e-5)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_every_column_is_permuted_and_the_query_stays(share: float) -> None:
-    n, d, query = 60, 5, 17
-    sources = Perturbation("shuffle", share).sources(1, 4, query, layout(n, d))
-    others = np.delete(np.arange(n), query)
-    assert (sources[0] == query).all()
+    n, d = 60, 5
+    sources = Perturbation("shuffle", share).sources(1, 4, layout(n, d))
+    others = np.arange(1, n)
+    assert (sources[0] == 0).all()
     for j in range(d):
         assert sorted(sources[1:, j]) == list(others)
     moved = (sources[1:] != others[:, None]).any(1).sum()
@@ -186,26 +190,26 @@ def test_every_column_is_permuted_and_the_query_stays(share: float) -> None:
 
 def test_default_draws_stay_as_they_are() -> None:
     """The committed results rest on these draws."""
-    n, d, query = 40, 4, 11
-    others = np.delete(np.arange(n), query)
+    n, d = 40, 4
+    others = np.arange(1, n)
     for share in (0.0, 0.4, 1.0):
         generator = np.random.default_rng((2, 9))
         chosen = generator.permutation(n - 1)[: round(share * (n - 1))]
         permutations = generator.random((n - 1, d))[: len(chosen)].argsort(0)
         expected = np.repeat(others[:, None], d, axis=1)
         expected[chosen] = others[chosen[permutations]]
-        sources = Perturbation("shuffle", share).sources(2, 9, query, layout(n, d))
+        sources = Perturbation("shuffle", share).sources(2, 9, layout(n, d))
         assert np.array_equal(sources[1:], expected)
 
 
 @pytest.mark.parametrize("rows", ["all", "train", "validation", "test"])
 @pytest.mark.parametrize("columns", ["all", "features", "target"])
 def test_only_the_chosen_cells_move(columns: ColumnChoice, rows: RowChoice) -> None:
-    n, d, target, query = 60, 4, 2, 17
+    n, d, target = 60, 4, 2
     of_input = layout(n, d, target)
-    sources = Perturbation("shuffle", 1.0, columns, rows).sources(1, 4, query, of_input)
-    assert (sources[0] == query).all()
-    others = np.delete(np.arange(n), query)
+    sources = Perturbation("shuffle", 1.0, columns, rows).sources(1, 4, of_input)
+    assert (sources[0] == 0).all()
+    others = np.arange(1, n)
     for j in range(d):
         of_column = columns in ("all", "target" if j == target else "features")
         before = []
@@ -225,9 +229,9 @@ def test_only_the_chosen_cells_move(columns: ColumnChoice, rows: RowChoice) -> N
 
 def test_columns_alone_move_as_with_all_others() -> None:
     of_input = layout(50, 4, target=3)
-    together = Perturbation("shuffle", 1.0).sources(1, 4, 7, of_input)
-    target = Perturbation("shuffle", 1.0, columns="target").sources(1, 4, 7, of_input)
-    features = Perturbation("shuffle", 1.0, columns="features").sources(1, 4, 7, of_input)
+    together = Perturbation("shuffle", 1.0).sources(1, 4, of_input)
+    target = Perturbation("shuffle", 1.0, columns="target").sources(1, 4, of_input)
+    features = Perturbation("shuffle", 1.0, columns="features").sources(1, 4, of_input)
     assert np.array_equal(target[:, 3], together[:, 3])
     assert np.array_equal(features[:, :3], together[:, :3])
 
@@ -236,7 +240,7 @@ def test_every_draw_permutes_anew() -> None:
     sources = []
     for draw in range(3):
         perturbation = Perturbation("shuffle", 1.0, draw=draw)
-        sources.append(perturbation.sources(1, 4, 7, layout(50, 3)))
+        sources.append(perturbation.sources(1, 4, layout(50, 3)))
     assert (sources[0] != sources[1]).mean() > 0.8
     assert (sources[1] != sources[2]).mean() > 0.8
 
@@ -246,19 +250,22 @@ def test_hidden_labels_change_exactly_nothing() -> None:
         labels = Perturbation("shuffle", 1.0, columns="target", rows=rows)
         hidden, test = trained("regression", SMALL_NPT.changed(target_mask=1.0))
         clean = hidden.predict(test).values
-        assert np.array_equal(hidden.predict_perturbed(test, labels, 0).values, clean)
+        unchanged = NPTProbe(hidden).predict_perturbed(test, labels, 0)
+        assert np.array_equal(unchanged, clean)
         shown, test = trained("regression", SMALL_NPT.changed(target_mask=0.5))
         clean = shown.predict(test).values
-        changed = shown.predict_perturbed(test, labels, 0).values
+        changed = NPTProbe(shown).predict_perturbed(test, labels, 0)
         assert np.array_equal(changed, clean) == (rows == "test")
 
 
 def test_duplicates_belong_to_the_part_of_their_original() -> None:
     lookup = SMALL_NPT.changed(lookup="original", target_mask=1.0, batch_rows=20)
     learner, rows = trained("regression", lookup)
-    for batch in queries.query_batches(learner, rows):
-        parts = learner.data.part[batch.rows].numpy()
-        assert np.array_equal(batch.layout.parts, np.concatenate([parts, parts]))
+    parts = learner.data.part.numpy()
+    for group in NPTProbe(learner).query_groups(rows):
+        for query, context in enumerate(group.contexts):
+            numbers = np.append(group.rows[query], context) % len(parts)
+            assert np.array_equal(group.layout(query).parts, parts[numbers])
 
 
 def test_knn_depends_on_train_rows_alone() -> None:
@@ -266,11 +273,11 @@ def test_knn_depends_on_train_rows_alone() -> None:
     split = first_split(table)
     knn = fitted("knn", table, split, {"n_neighbors": [3], "weights": ["uniform"]})
     clean = knn.predict(split.test).values
-    everything = knn.predict_perturbed(split.test, SHUFFLED, 0).values
+    everything = StoredRowProbe(knn).predict_perturbed(split.test, SHUFFLED, 0)
     for rows in ("train", "validation", "test"):
         perturbation = Perturbation("shuffle", 1.0, rows=rows)
         expected = everything if rows == "train" else clean
-        predicted = knn.predict_perturbed(split.test, perturbation, 0).values
+        predicted = StoredRowProbe(knn).predict_perturbed(split.test, perturbation, 0)
         assert np.array_equal(predicted, expected)
     assert not np.array_equal(everything, clean)
 
@@ -285,9 +292,9 @@ def test_permuted_labels_leave_knn_its_neighbours() -> None:
     for row in split.test[:5]:
         (clean,) = knn.predict(row[None]).values
         (nearest,) = np.flatnonzero(np.isclose(truth, clean))
-        sources = labels.sources(0, int(row), 0, of_train)
+        sources = labels.sources(0, int(row), of_train)
         expected = truth[sources[1 + nearest, table.target] - 1]
-        (predicted,) = knn.predict_perturbed(row[None], labels, 0).values
+        (predicted,) = StoredRowProbe(knn).predict_perturbed(row[None], labels, 0)
         assert predicted == pytest.approx(expected)
 
 
@@ -298,24 +305,21 @@ def test_deletion_of_some_cells_is_refused() -> None:
 
 def test_doses_are_nested_and_drawn_by_row_and_seed() -> None:
     few, many = (
-        Perturbation("delete", share).sources(1, 4, 7, layout(50, 3))[:, 0] for share in (0.2, 0.8)
+        Perturbation("delete", share).sources(1, 4, layout(50, 3))[:, 0] for share in (0.2, 0.8)
     )
     assert set(many) <= set(few)
     assert len(few) == 50 - 10 and len(many) == 50 - 39
-    assert few[0] == many[0] == 7
+    assert few[0] == many[0] == 0
     perturbed = [
-        Perturbation("shuffle", share).sources(1, 4, 7, layout(50, 3)) for share in (0.2, 0.8)
+        Perturbation("shuffle", share).sources(1, 4, layout(50, 3)) for share in (0.2, 0.8)
     ]
-    at = [
-        set(np.flatnonzero((one[1:] != np.delete(np.arange(50), 7)[:, None]).any(1)))
-        for one in perturbed
-    ]
+    at = [set(np.flatnonzero((one[1:] != np.arange(1, 50)[:, None]).any(1))) for one in perturbed]
     assert at[0] <= at[1]
     again = Perturbation("shuffle", 0.8)
-    assert np.array_equal(perturbed[1], again.sources(1, 4, 7, layout(50, 3)))
-    assert not np.array_equal(perturbed[1], again.sources(1, 5, 7, layout(50, 3)))
-    assert not np.array_equal(perturbed[1], again.sources(2, 4, 7, layout(50, 3)))
-    assert len(Perturbation("delete", 0.999).sources(1, 4, 7, layout(50, 3))) == 2
+    assert np.array_equal(perturbed[1], again.sources(1, 4, layout(50, 3)))
+    assert not np.array_equal(perturbed[1], again.sources(1, 5, layout(50, 3)))
+    assert not np.array_equal(perturbed[1], again.sources(2, 4, layout(50, 3)))
+    assert len(Perturbation("delete", 0.999).sources(1, 4, layout(50, 3))) == 2
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines import methods
-from npt.interface import Method
+from npt.method import Method
 from workflow.config.models import Config
 from workflow.studies import kinds
 

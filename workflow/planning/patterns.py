@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from baselines import methods
-from npt.interface import Method
+from npt.method import Method
 from workflow.planning.plan import Plan
 
 NO_VALUE = "(?!)"  # matches nothing

@@ -14,7 +14,8 @@ from typing import Any
 import npt
 from baselines import methods
 from npt.data import store
-from npt.interface import Method, UserError, unknown
+from npt.interface import UserError, unknown
+from npt.method import Method
 from npt.provenance import installed_version
 from npt.table import Split
 from workflow.config.method_settings import typed_settings

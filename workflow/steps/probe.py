@@ -17,7 +17,7 @@ from workflow.results.row_file import write_rows
 from workflow.runtime import gpu_lock
 from workflow.runtime.command import execute, limit_threads, parser
 from workflow.steps.arguments import planned_study
-from workflow.studies.probing import Probe
+from workflow.studies.probing import RunProbe
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
     if job.method.saves_weights:
         is_small = shares_gpu(plan.dataset(job.run.dataset), job.run)
         device = gpu_lock.device(device, places=arguments.jobs_per_gpu, is_small=is_small)
-    probe = Probe.of(study, job, Resources(arguments.threads, device))
+    probe = RunProbe.of(study, job, Resources(arguments.threads, device))
     rows: list[Row] = []
     arrays: dict[str, np.ndarray] = {}
     for fold in job.run.folds:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from npt.interface import ContextModel, Resources, UserError
+from npt.interface import Resources, TrainedModel, UserError
 from npt.table import Split
 from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
@@ -31,7 +31,7 @@ class NoModelError(Exception):
 
 
 @dataclass(frozen=True)
-class Probe:
+class RunProbe:
     """A study's probe of a run.
 
     Attributes:
@@ -48,7 +48,7 @@ class Probe:
     resources: Resources
 
     @classmethod
-    def of(cls, study: PlannedStudy, job: Job, resources: Resources) -> Probe:
+    def of(cls, study: PlannedStudy, job: Job, resources: Resources) -> RunProbe:
         """The probe that a study plans of a run.
 
         Raises:
@@ -92,13 +92,13 @@ class Probe:
         named[f"fold_{fold}_rows"] = query.rows
         return Row.model_validate(columns), named
 
-    def _query(self, model: ContextModel, fold: int) -> ProbeQuery:
+    def _query(self, model: TrainedModel, fold: int) -> ProbeQuery:
         split = self.job.split(fold)
         rows = split.test
         if self.max_test_rows is not None:
             rows = drawn(rows, self.max_test_rows, seed=fold)
         return ProbeQuery(
-            model=model,
+            probe=self.job.method.probe(model),
             table=self.job.prepared.table,
             split=split,
             rows=rows,
@@ -107,7 +107,7 @@ class Probe:
             threads=self.resources.threads,
         )
 
-    def _model(self, fold: int) -> ContextModel:
+    def _model(self, fold: int) -> TrainedModel:
         """The trained model of a fold: loaded, or refitted with the chosen hyper-parameters."""
         row = self.fitted[fold]
         if row.status != "ok":
@@ -128,7 +128,7 @@ class Probe:
         resources = Resources(self.resources.threads, row.device or "cpu")
         return method.refit(job.settings, chosen, resources, blind, split, seed)
 
-    def _require_same_predictions(self, model: ContextModel, split: Split) -> None:
+    def _require_same_predictions(self, model: TrainedModel, split: Split) -> None:
         """Refuse weights that predict other values than were saved after the training."""
         path = Path(paths.run_predictions(self.job.run.stem))
         name = f"fold_{split.fold}_test"

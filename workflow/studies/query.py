@@ -1,15 +1,15 @@
-"""What a probe receives: a trained model, the rows to probe, and the options of its study."""
+"""What the probe of a study receives: a trained model, the rows to probe, and options."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from npt.interface import ContextModel, LookupModel
 from npt.metrics import score
 from npt.perturbation import Perturbation
+from npt.probing import Probe, RowProbe
 from npt.table import Split, Table
 
 
@@ -18,7 +18,7 @@ class ProbeQuery:
     """One fold of a probe.
 
     Attributes:
-        model: Trained model, with the ability that the study kind needs.
+        probe: Probe of the trained model.
         table: The whole table, test targets included.
         split: Split of the fold.
         rows: Test rows to probe (n,).
@@ -27,13 +27,24 @@ class ProbeQuery:
         threads: CPU threads of baselines that the probe fits.
     """
 
-    model: ContextModel
+    probe: Probe
     table: Table
     split: Split
     rows: np.ndarray
     seed: int
     options: Any
     threads: int = 1
+
+    @property
+    def model(self) -> Any:
+        """The trained model, for kinds that know its class."""
+        return self.probe.trained
+
+    @property
+    def row_probe(self) -> RowProbe:
+        """The probe, of a kind that needs a model of rows."""
+        assert isinstance(self.probe, RowProbe), f"{self.probe.trained} predicts rows alone"
+        return self.probe
 
     @property
     def truth(self) -> np.ndarray:
@@ -45,10 +56,9 @@ class ProbeQuery:
 
         Models of the plain task keep the blind table.
         """
-        if getattr(self.model, "lookup", "off") == "off":
+        if self.probe.lookup == "off":
             return self
-        model = cast(LookupModel, self.model)
-        return replace(self, model=model.with_table(self.table, self.split))
+        return replace(self, probe=self.row_probe.with_table(self.table, self.split))
 
     def with_rows(self, rows: np.ndarray) -> ProbeQuery:
         """The same query for other rows."""
@@ -56,8 +66,7 @@ class ProbeQuery:
 
     def perturbed(self, perturbation: Perturbation) -> np.ndarray:
         """Predictions of the probed rows while the other rows are perturbed."""
-        prediction = self.model.predict_perturbed(self.rows, perturbation, self.seed)
-        return prediction.values
+        return self.probe.predict_perturbed(self.rows, perturbation, self.seed)
 
     def score(self, predictions: np.ndarray) -> dict[str, float]:
         """Metrics of predictions for the probed rows."""
@@ -66,8 +75,7 @@ class ProbeQuery:
     def test_scores(self) -> dict[str, float]:
         """Metrics over all test rows of the fold, each named `test_`, as twins are scored."""
         test = self.split.test
-        predictions = self.model.predict(test).values
-        scores = self.with_rows(test).score(predictions)
+        scores = self.with_rows(test).score(self.probe.predict(test))
         return {f"test_{metric}": value for metric, value in scores.items()}
 
     def constant(self) -> np.ndarray:

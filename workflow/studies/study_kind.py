@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from npt.interface import Ability, Method
+    from npt.method import Method
     from workflow.config.scoring import Scoring
     from workflow.report.sections import Table
     from workflow.studies.query import ProbeQuery
@@ -75,7 +75,7 @@ class StudyKind:
         probes: Whether the study probes trained models.
         trains_variants: Whether the kind names the variants of its runs itself (`variants_of`).
             The base alone is probed, and compared with them.
-        needs: What the probed models must be able to do besides predicting perturbed rows.
+        needs_rows: Whether the probed models must predict from other rows.
         only_task: The task of all datasets, if it is restricted.
         realisations: Whether it probes models of many tables, or of one.
         version: Raised by hand when rows of its probe change, so that they are made anew.
@@ -91,7 +91,7 @@ class StudyKind:
     options: type[Options] = Options
     probes: bool = False
     trains_variants: bool = False
-    needs: Ability | None = None
+    needs_rows: bool = False
     only_task: Task | None = None
     realisations: bool = False
     version: int = 1
@@ -108,7 +108,7 @@ class StudyKind:
             return False
         if method.realisations != self.realisations:
             return False
-        return self.needs is None or self.needs in method.abilities
+        return method.reads_rows or not self.needs_rows
 
     def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Reason why a run with these resolved settings cannot be part of such a study, or None."""

@@ -6,12 +6,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 
 from npt.compact.learner import METHOD, CompactLearner
+from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
+from npt.perturbation import Perturbation
 from npt.table import Split, Table, Task
 from tests.conftest import first_split, make_table
 
@@ -35,3 +38,11 @@ def small_compact(task: Task, **changes: Any) -> tuple[TrainedCompactNPT, Table,
         for parameter in trained.model.parameters():
             parameter *= 2
     return replace(trained), table, split  # without what was computed with the former weights
+
+
+def context_sources(
+    trained: TrainedCompactNPT, perturbation: Perturbation, seed: int, row: int
+) -> np.ndarray:
+    """Where each cell of a perturbed context comes from (m, d), as indices of the context."""
+    (group,) = CompactProbe(trained).query_groups(np.array([row]))
+    return perturbation.sources(seed, row, group.layout(0))[1:] - 1

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from npt.compact.lookup import lookup_contexts
+from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import draw_visibility, train
@@ -63,9 +64,9 @@ def with_truth(table: Table, rows: np.ndarray, values: np.ndarray) -> Table:
 def test_targets_are_read_off_the_duplicates_only() -> None:
     trained, table, split = lookup_compact()
     truth = table.truth[split.test]
-    shown = trained.with_table(table, split)
-    assert correlation(shown.predict(split.test).values, truth) > 0.9
-    alone = shown.without_duplicates().predict(split.test).values
+    shown = CompactProbe(trained).with_table(table, split)
+    assert correlation(shown.predict(split.test), truth) > 0.9
+    alone = shown.without_duplicates().predict(split.test)
     assert abs(correlation(alone, truth)) < 0.3
     assert np.array_equal(trained.predict(split.test).values, alone)
     validation = trained.predict(split.validation).values
@@ -74,25 +75,25 @@ def test_targets_are_read_off_the_duplicates_only() -> None:
 
 def test_shifted_targets_are_shifted_back() -> None:
     trained, table, split = lookup_compact(lookup="add_one")
-    shown = trained.with_table(table, split)
+    shown = CompactProbe(trained).with_table(table, split)
     deviation = trained.statistics.scale[table.target]
-    errors = shown.predict(split.test).values - table.truth[split.test]
+    errors = shown.predict(split.test) - table.truth[split.test]
     assert abs(errors.mean()) < 0.2 * deviation
     assert np.sqrt((errors**2).mean()) < 0.5 * deviation
 
 
 def test_a_prediction_follows_the_target_of_its_duplicate() -> None:
     trained, table, split = lookup_compact()
-    shown = trained.with_table(table, split)
+    shown = CompactProbe(trained).with_table(table, split)
     rows = split.test[:3]
-    sweep = shown.intervention(rows, sweep=4)
+    sweep = shown.intervention(table, split, rows, sweep=4)
     assert sweep.values[0] == table.truth.max()
     assert sweep.values[-1] == table.truth.min()
     for place, row in enumerate(rows):
         by_value = []
         for value in sweep.values:
             changed = shown.with_table(with_truth(table, row, value), split)
-            by_value.append(changed.predict(split.test).values)
+            by_value.append(changed.predict(split.test))
         of_own = np.array(by_value)[:, place]
         assert sweep.predictions[place] == pytest.approx(of_own, abs=1e-5)
         changes = np.ptp(by_value, axis=0)
@@ -103,7 +104,8 @@ def test_a_prediction_follows_the_target_of_its_duplicate() -> None:
 @pytest.mark.parametrize("changes", [{"between_datapoints": False}, {"labels_of_others": False}])
 def test_a_blind_twin_cannot_look_up(changes: dict[str, bool]) -> None:
     trained, table, split = lookup_compact(90, updates=5, **changes)
-    sweep = trained.with_table(table, split).intervention(split.test[:3], sweep=3)
+    shown = CompactProbe(trained).with_table(table, split)
+    sweep = shown.intervention(table, split, split.test[:3], sweep=3)
     assert (np.ptp(sweep.predictions, axis=1) == 0).all()
     assert (sweep.others == 0).all()
 
@@ -137,7 +139,7 @@ def test_training_sees_no_target_of_other_parts() -> None:
 def test_contexts_have_the_duplicates_of_their_rows(limit: int | None) -> None:
     trained, table, split = lookup_compact(90, updates=1, context_rows=limit)
     rows = np.concatenate([split.test[::2], split.validation[:3]])
-    contexts = list(lookup_contexts(trained, rows))
+    contexts = list(lookup_contexts(split.part(), rows, trained.settings, trained.seed))
     together = np.concatenate(contexts)
     assert len(np.unique(together)) == len(together)
     assert set(together.tolist()) == {*split.test.tolist(), *split.validation.tolist()}
@@ -145,20 +147,20 @@ def test_contexts_have_the_duplicates_of_their_rows(limit: int | None) -> None:
     for context in contexts:
         assert len(context) <= (limit or len(rows) * 2)
         assert len(set(parts[context].tolist())) == 1
-    shown = trained.with_table(table, split)
+    shown = CompactProbe(trained).with_table(table, split)
     for attention in shown.attention(rows):
         assert table.rows + attention.row in attention.context
-    perturbed = shown.predict_perturbed(rows, Perturbation("shuffle", 0.0), 0).values
-    assert perturbed == pytest.approx(shown.predict(rows).values, abs=1e-5)
+    perturbed = shown.predict_perturbed(rows, Perturbation("shuffle", 0.0), 0)
+    assert perturbed == pytest.approx(shown.predict(rows), abs=1e-5)
 
 
 def test_only_rows_of_the_part_can_be_permuted() -> None:
     trained, table, split = lookup_compact(90, updates=1)
-    shown = trained.with_table(table, split)
-    plain = shown.predict(split.test).values
+    shown = CompactProbe(trained).with_table(table, split)
+    plain = shown.predict(split.test)
     for part in PARTS:
         perturbation = Perturbation("shuffle", 1.0, rows=part)
-        values = shown.predict_perturbed(split.test, perturbation, 0).values
+        values = shown.predict_perturbed(split.test, perturbation, 0)
         assert (part != "test") == np.allclose(values, plain, rtol=1e-9)
 
 
@@ -176,7 +178,7 @@ def test_classes_can_be_looked_up() -> None:
     table = make_table("multiclass", 90)
     split = first_split(table)
     trained = fitted(LOOKUP.changed(updates=5), table, split)
-    probabilities = trained.with_table(table, split).predict(split.test).values
+    probabilities = CompactProbe(trained).with_table(table, split).predict(split.test)
     assert probabilities.sum(1) == pytest.approx(np.ones(len(split.test)))
     assert np.isfinite(trained.predict(split.test).values).all()
 
@@ -185,7 +187,7 @@ def test_the_probe_of_lookup_has_its_facts() -> None:
     trained, table, split = lookup_compact()
     kind = kinds()["lookup"]
     options = kind.options(compare_with=["linear"])
-    query = ProbeQuery(trained, table, split, split.test[:30], 0, options)
+    query = ProbeQuery(CompactProbe(trained), table, split, split.test[:30], 0, options)
     facts, arrays = kind.probe(query)
     assert facts["lookup"] == "original"
     assert facts["shift"] == 0
@@ -202,11 +204,13 @@ def test_probes_of_rows_find_the_duplicate() -> None:
     rows = split.test[:6]
     deletion = kinds()["deletion"]
     options = deletion.options(retries=5, left=0.1)
-    facts, arrays = deletion.probe(ProbeQuery(trained, table, split, rows, 0, options))
+    facts, arrays = deletion.probe(
+        ProbeQuery(CompactProbe(trained), table, split, rows, 0, options)
+    )
     assert facts["partner_kept"] > 0.8
     assert (arrays["context"] >= table.rows).all()
     attention = kinds()["attention"]
-    query = ProbeQuery(trained, table, split, rows, 0, attention.options(bins=5))
+    query = ProbeQuery(CompactProbe(trained), table, split, rows, 0, attention.options(bins=5))
     facts, _ = attention.probe(query)
     partners = [np.mean(head["partner"]) for head in facts["heads"]["heads"]]
     assert max(partners) > 5 / len(split.test)

@@ -15,13 +15,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from npt.compact import model
 from npt.compact.learner import CompactLearner
-from npt.compact.queries import context_sources
+from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources, UserError
 from npt.perturbation import Perturbation
 from npt.table import TASKS, Split, Table, Task
 from tests.conftest import first_split
+from tests.npt.compact.models import context_sources
 from tests.npt.compact.tables import SEED, TINY, consecutive, fitted, mixed_table, table_of
 
 EXACT = {"rtol": 0, "atol": 1e-12}
@@ -198,7 +199,7 @@ def test_memory_is_linear_in_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_perturbed_rows_that_none_attends_to_change_nothing(rows: Any) -> None:
     trained = trained_on("regression")
     perturbation = Perturbation("shuffle", 1.0, rows=rows)
-    predicted = trained.predict_perturbed(rows_of_test(), perturbation, 0).values
+    predicted = CompactProbe(trained).predict_perturbed(rows_of_test(), perturbation, 0)
     assert np.array_equal(predicted, trained.predict(rows_of_test()).values)
 
 
@@ -206,7 +207,7 @@ def test_perturbed_rows_that_none_attends_to_change_nothing(rows: Any) -> None:
 def test_a_share_of_zero_is_the_control(task: Task) -> None:
     trained = trained_on(task)
     rows = rows_of_test(task)
-    control = trained.predict_perturbed(rows, Perturbation("shuffle", 0.0), 0).values
+    control = CompactProbe(trained).predict_perturbed(rows, Perturbation("shuffle", 0.0), 0)
     assert np.allclose(control, trained.predict(rows).values, atol=1e-4)
 
 
@@ -223,7 +224,7 @@ def test_a_share_of_zero_is_the_control(task: Task) -> None:
 def test_perturbed_contexts_equal_perturbed_tables(perturbation: Perturbation) -> None:
     trained = trained_on("regression")
     rows = rows_of_test()[:4]
-    predicted = trained.predict_perturbed(rows, perturbation, 7).values
+    predicted = CompactProbe(trained).predict_perturbed(rows, perturbation, 7)
     cells = trained.table.values
     for place, row in enumerate(rows):
         sources = context_sources(trained, perturbation, 7, int(row))
@@ -242,10 +243,10 @@ def test_perturbed_predictions_depend_on_row_and_seed_alone() -> None:
     trained = trained_on("regression")
     rows = rows_of_test()[:3]
     perturbation = Perturbation("shuffle", 1.0)
-    together = trained.predict_perturbed(rows, perturbation, 1).values
-    alone = trained.predict_perturbed(rows[2:], perturbation, 1).values
+    together = CompactProbe(trained).predict_perturbed(rows, perturbation, 1)
+    alone = CompactProbe(trained).predict_perturbed(rows[2:], perturbation, 1)
     assert alone[0] == pytest.approx(together[2], abs=1e-5)
-    other = trained.predict_perturbed(rows, perturbation, 2).values
+    other = CompactProbe(trained).predict_perturbed(rows, perturbation, 2)
     assert not np.isclose(together, other, atol=1e-5).any()
 
 

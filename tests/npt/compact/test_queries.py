@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from npt.compact.queries import context_sources
+from npt.compact.probe import CompactProbe
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
 from npt.perturbation import ColumnChoice, Perturbation
 from npt.table import Table, Task
-from tests.npt.compact.models import small_compact
+from tests.npt.compact.models import context_sources, small_compact
 
 ROWS = 4
 
@@ -34,7 +34,7 @@ def with_cells_from(trained: TrainedCompactNPT, sources: np.ndarray) -> TrainedC
 def test_deleted_rows_were_never_in_the_context(task: Task) -> None:
     trained, _, split = small_compact(task)
     rows = split.test[:ROWS]
-    (group,) = trained.query_groups(rows)
+    (group,) = CompactProbe(trained).query_groups(rows)
     generator = np.random.default_rng(0)
     count = len(trained.context_rows)
     kept = [np.sort(generator.permutation(count)[:size]) for size in (1, 5, count)]
@@ -54,20 +54,20 @@ def test_groups_hold_every_row_once(monkeypatch: pytest.MonkeyPatch) -> None:
     trained, _, split = small_compact("regression")
     monkeypatch.setattr("npt.compact.trained.chunk_size", lambda context: 3)
     rows = split.test[:7]
-    groups = list(trained.query_groups(rows))
+    groups = list(CompactProbe(trained).query_groups(rows))
     assert [len(group.rows) for group in groups] == [3, 3, 1]
     assert np.concatenate([group.rows for group in groups]).tolist() == rows.tolist()
-    attended = [attention.row for attention in trained.attention(rows)]
+    attended = [attention.row for attention in CompactProbe(trained).attention(rows)]
     assert attended == rows.tolist()
-    perturbed = trained.predict_perturbed(rows, Perturbation("delete", 0.0), 0)
-    assert perturbed.values == pytest.approx(trained.predict(rows).values, rel=1e-9)
+    perturbed = CompactProbe(trained).predict_perturbed(rows, Perturbation("delete", 0.0), 0)
+    assert perturbed == pytest.approx(trained.predict(rows).values, rel=1e-9)
 
 
 @pytest.mark.parametrize("task", ["regression", "multiclass"])
 def test_the_identity_permutation_changes_no_prediction(task: Task) -> None:
     trained, _, split = small_compact(task)
-    identity = trained.predict_perturbed(split.test, Perturbation("shuffle", 0.0), 0)
-    assert identity.values == pytest.approx(trained.predict(split.test).values, abs=1e-5)
+    identity = CompactProbe(trained).predict_perturbed(split.test, Perturbation("shuffle", 0.0), 0)
+    assert identity == pytest.approx(trained.predict(split.test).values, abs=1e-5)
 
 
 @pytest.mark.parametrize("task", ["regression", "multiclass"])
@@ -79,7 +79,7 @@ def test_permuted_cells_are_those_of_a_permuted_table(
     trained, _, split = small_compact(task)
     rows = split.test[:ROWS]
     perturbation = Perturbation("shuffle", share, columns)
-    predictions = trained.predict_perturbed(rows, perturbation, 5).values
+    predictions = CompactProbe(trained).predict_perturbed(rows, perturbation, 5)
     for place, row in enumerate(rows.tolist()):
         sources = context_sources(trained, perturbation, 5, row)
         expected = with_cells_from(trained, sources).predict(rows[[place]]).values
@@ -91,7 +91,7 @@ def test_deletion_of_a_share_removes_the_drawn_rows() -> None:
     trained, _, split = small_compact("regression")
     rows = split.test[:ROWS]
     perturbation = Perturbation("delete", 0.8)
-    predictions = trained.predict_perturbed(rows, perturbation, 5).values
+    predictions = CompactProbe(trained).predict_perturbed(rows, perturbation, 5)
     for place, row in enumerate(rows.tolist()):
         kept = context_sources(trained, perturbation, 5, row)[:, 0]
         assert len(kept) == len(trained.context_rows) - round(0.8 * len(trained.context_rows))
@@ -108,22 +108,24 @@ def test_a_blind_twin_does_not_depend_on_what_it_cannot_see(
     changes: dict[str, Any], columns: ColumnChoice
 ) -> None:
     blind, _, split = small_compact("regression", **changes)
-    permuted = blind.predict_perturbed(split.test, Perturbation("shuffle", 1.0, columns), 0)
-    assert permuted.values == pytest.approx(blind.predict(split.test).values, abs=1e-5)
+    permuted = CompactProbe(blind).predict_perturbed(
+        split.test, Perturbation("shuffle", 1.0, columns), 0
+    )
+    assert permuted == pytest.approx(blind.predict(split.test).values, abs=1e-5)
 
 
 def test_rows_that_are_not_in_the_context_can_be_permuted() -> None:
     trained, _, split = small_compact("regression")
     of_test = Perturbation("shuffle", 1.0, rows="test")
-    permuted = trained.predict_perturbed(split.test, of_test, 0)
-    assert np.array_equal(permuted.values, trained.predict(split.test).values)
+    permuted = CompactProbe(trained).predict_perturbed(split.test, of_test, 0)
+    assert np.array_equal(permuted, trained.predict(split.test).values)
 
 
 def test_heads_of_the_members_follow_each_other() -> None:
     trained, _, split = small_compact("regression")
     rows = split.test[:ROWS]
     settings = trained.settings
-    before = list(trained.attention(rows))
+    before = list(CompactProbe(trained).attention(rows))
     assert [attention.row for attention in before] == rows.tolist()
     layers = [settings.attribute_layers + index for index in range(settings.layers)]
     for attention in before:
@@ -135,7 +137,7 @@ def test_heads_of_the_members_follow_each_other() -> None:
     changed = replace(trained)
     with torch.no_grad():
         changed.precise.between_datapoints[0].sharpness[1] += 1.0
-    (after, *_) = changed.attention(rows)
+    (after, *_) = CompactProbe(changed).attention(rows)
     first = layers[0]
     has_changed = abs(after.weights[first] - before[0].weights[first]).max(1) > 1e-6
     assert has_changed.tolist() == [False] * settings.heads + [True] * settings.heads
@@ -144,8 +146,8 @@ def test_heads_of_the_members_follow_each_other() -> None:
 def test_a_prediction_is_what_the_rows_with_weight_make_it() -> None:
     """Rows with little weight in every head and layer can be deleted, the others cannot."""
     trained, _, split = small_compact("regression", layers=1)
-    (group,) = trained.query_groups(split.test[:1])
-    (attention,) = trained.attention(split.test[:1])
+    (group,) = CompactProbe(trained).query_groups(split.test[:1])
+    (attention,) = CompactProbe(trained).attention(split.test[:1])
     largest = attention.weights[trained.settings.attribute_layers].max(0)
     by_weight = np.argsort(largest)
     whole = group.predict([0], [np.arange(len(largest))])
@@ -158,7 +160,10 @@ def test_a_prediction_is_what_the_rows_with_weight_make_it() -> None:
 
 def test_no_weights_without_attention_between_datapoints() -> None:
     trained, _, split = small_compact("regression", between_datapoints=False)
-    assert [attention.weights for attention in trained.attention(split.test[:2])] == [{}, {}]
+    assert [attention.weights for attention in CompactProbe(trained).attention(split.test[:2])] == [
+        {},
+        {},
+    ]
 
 
 def test_the_initial_network_is_the_untrained_one() -> None:
@@ -166,6 +171,6 @@ def test_the_initial_network_is_the_untrained_one() -> None:
     untrained = TrainedCompactNPT.untrained(
         trained.settings, Resources(), table.blind(split.test), split, trained.seed
     )
-    initial = trained.before_training().predict(split.test).values
+    initial = CompactProbe(trained).before_training().predict(split.test)
     assert np.array_equal(initial, untrained.predict(split.test).values)
     assert not np.allclose(initial, trained.predict(split.test).values)

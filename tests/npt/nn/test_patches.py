@@ -27,6 +27,7 @@ from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.patches import Patches
+from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import build_model, build_optimiser, update
@@ -204,7 +205,7 @@ def test_it_learns_which_half_is_bright_and_can_be_probed(augment: bool, tmp_pat
     weights = tmp_path / "weights.pt"
     again = TrainedNPT.load(settings, Resources(), weights, table.blind(split.test), split, 0)
     assert np.array_equal(again.predict(split.test).values, predicted)
-    corrupted = again.predict_perturbed(split.test[:5], Perturbation("shuffle", 1.0), 0).values
+    corrupted = NPTProbe(again).predict_perturbed(split.test[:5], Perturbation("shuffle", 1.0), 0)
     assert corrupted.shape == (5, 2)
     assert np.isfinite(corrupted).all()
 

@@ -15,7 +15,8 @@ from npt.data.datasets.gp_curves import DATASET
 from npt.data.preparation import prepare_declared
 from npt.data.store import Prepared
 from npt.evaluation import evaluate
-from npt.interface import Method, Resources, UserError
+from npt.interface import Resources, UserError
+from npt.method import Method
 from npt.nn.checkpoint import Checkpoint
 from npt.processes.learner import METHODS
 from npt.processes.neural_process import NeuralProcess

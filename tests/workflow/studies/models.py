@@ -16,7 +16,8 @@ from npt.interface import Prediction, Resources
 from npt.nn.learner import NPTLearner
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.perturbation import Perturbation
+from npt.perturbation import InputLayout
+from npt.probing import QueryGroup, RowAttention, RowProbe
 from npt.table import Column, Split, Table, Task
 from tests.conftest import SMALL_NPT, first_split, make_table
 
@@ -72,11 +73,13 @@ def lookup_npt(rows: int = 1500, **changes: Any) -> tuple[TrainedNPT, Table, Spl
 
 @dataclass(frozen=True)
 class NearestNeighbour:
-    """Predicts the target of the nearest train row: what another model has to define for probes."""
+    """Predicts the target of the nearest train row."""
 
     table: Table
     split: Split
     task: Task = "regression"
+    transductive: bool = True
+    seed: int = 0
 
     @property
     def target(self) -> int:
@@ -98,29 +101,41 @@ class NearestNeighbour:
         nearest = [self.nearest(row, self.split.train) for row in rows.tolist()]
         return Prediction(self.table.truth[nearest])
 
-    def predict_perturbed(
-        self, rows: np.ndarray, perturbation: Perturbation, seed: int
-    ) -> Prediction:
-        raise NotImplementedError
+
+@dataclass(frozen=True)
+class NeighbourProbe(RowProbe):
+    """What another model has to define for a deletion."""
+
+    trained: NearestNeighbour
 
     def query_groups(self, rows: np.ndarray) -> Iterator[NeighbourQueries]:
-        yield NeighbourQueries(self, rows)
+        yield NeighbourQueries(rows, [self.trained.split.train] * len(rows), self.trained)
+
+    def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
+        raise NotImplementedError
+
+    def before_training(self) -> None:
+        return None
+
+    def with_table(self, table: Table, split: Split) -> RowProbe:
+        raise NotImplementedError
+
+    def without_duplicates(self) -> RowProbe:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class NeighbourQueries:
+class NeighbourQueries(QueryGroup):
     """Query rows among the train rows."""
 
     model: NearestNeighbour
-    rows: np.ndarray
 
-    @property
-    def contexts(self) -> list[np.ndarray]:
-        return [self.model.split.train] * len(self.rows)
+    def layout(self, query: int) -> InputLayout:
+        raise NotImplementedError
 
-    def predict(self, queries: Sequence[int], kept: Sequence[np.ndarray]) -> np.ndarray:
+    def predict_from(self, queries: Sequence[int], cells: Sequence[np.ndarray]) -> np.ndarray:
         nearest = []
-        for query, remaining in zip(queries, kept, strict=True):
-            context = self.contexts[query][remaining]
+        for query, sources in zip(queries, cells, strict=True):
+            context = self.contexts[query][sources[1:, 0] - 1]
             nearest.append(self.model.nearest(int(self.rows[query]), context))
         return self.model.table.truth[nearest]

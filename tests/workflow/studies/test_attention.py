@@ -11,6 +11,7 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
+from npt.compact.probe import CompactProbe
 from npt.data.declaration import SplitRule
 from npt.data.encoding import one_hot_features
 from npt.data.splits import splits
@@ -19,8 +20,8 @@ from npt.nn import block as block_module
 from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
 from npt.nn.learner import NPTLearner
-from npt.nn.queries import query_batches
-from npt.nn.trained import TrainedNPT
+from npt.nn.probe import NPTProbe
+from npt.nn.trained import TrainedNPT, query_batches
 from tests.npt.compact.models import small_compact
 from tests.npt.nn.test_patches import SETTINGS as IMAGES
 from tests.npt.nn.test_patches import images
@@ -38,7 +39,7 @@ from workflow.studies.query import ProbeQuery
 
 def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     trained, table, split = small_npt("regression", layers=4)
-    measured = heads(trained, table, split.test, 5)
+    measured = heads(NPTProbe(trained), table, split.test, 5)
     assert [(head.layer, head.head) for head in measured] == [(0, 0), (0, 1), (2, 0), (2, 1)]
 
     seen = []
@@ -129,14 +130,14 @@ def test_a_head_that_ignores_the_query_is_not_local() -> None:
 
 def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
     trained, table, split = lookup_npt(90, updates=1)
-    measured = heads(trained, table, split.test, 5)
+    measured = heads(NPTProbe(trained), table, split.test, 5)
     for head in measured:
         assert (head.partner > 0).all()
         assert (head.partner < 0.2).all()
         assert not np.isnan(head.typical).any()
     other = model_module.NPT(trained.model.layout, trained.settings).eval()
     of_other = heads(
-        replace(trained, model=other),
+        NPTProbe(replace(trained, model=other)),
         table,
         split.test,
         5,
@@ -146,7 +147,7 @@ def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
 
 def test_partner_is_the_attention_to_the_own_duplicate() -> None:
     trained, table, split = lookup_npt(90, updates=1)
-    first, *_ = heads(trained, table, split.test, 5)
+    first, *_ = heads(NPTProbe(trained), table, split.test, 5)
     partner = dict(zip(split.test.tolist(), first.partner, strict=True))
     for batch in query_batches(trained, split.test):
         weights = trained.model.attention_weights(batch.inputs, batch.queries[None])[0][0, 0]
@@ -160,11 +161,11 @@ def test_heads_are_compared_with_those_before_training() -> None:
     trained, table, split = small_npt("regression")
     rows = split.test[:4]
     kind = kinds()["attention"]
-    query = ProbeQuery(trained, table, split, rows, 0, kind.options(bins=5))
+    query = ProbeQuery(NPTProbe(trained), table, split, rows, 0, kind.options(bins=5))
     facts, _ = kind.probe(query)
     initial = TrainedNPT.untrained(trained.settings, Resources(), table, split, trained.seed)
-    after = heads(trained, table, rows, 5)
-    before = heads(initial, table, rows, 5)
+    after = heads(NPTProbe(trained), table, rows, 5)
+    before = heads(NPTProbe(initial), table, rows, 5)
     assert not np.allclose(after[0].nearness, before[0].nearness)
     for index, head in enumerate(facts["heads"]["heads"]):
         assert (head["layer"], head["head"]) == (0, index)
@@ -180,7 +181,7 @@ def test_heads_are_compared_with_those_before_training() -> None:
 @pytest.mark.parametrize("changes", [{"between_datapoints": False}, {"attends_to": "self"}])
 def test_a_model_without_attention_to_other_rows_has_no_head(changes: dict[str, Any]) -> None:
     trained, table, split = small_npt("binary", **changes)
-    assert heads(trained, table, split.test, 5) == []
+    assert heads(NPTProbe(trained), table, split.test, 5) == []
     assert torch.is_grad_enabled()
 
 
@@ -189,13 +190,17 @@ def test_heads_of_a_compact_npt_are_compared_with_distances() -> None:
     settings = trained.settings
     rows = split.test[:4]
     kind = kinds()["attention"]
-    facts, _ = kind.probe(ProbeQuery(trained, table, split, rows, 0, kind.options(bins=5)))
+    facts, _ = kind.probe(
+        ProbeQuery(CompactProbe(trained), table, split, rows, 0, kind.options(bins=5))
+    )
     places = [(head["layer"], head["head"]) for head in facts["heads"]["heads"]]
     every_head = range(settings.members * settings.heads)
     assert places == [(layer, head) for layer in (1, 2) for head in every_head]
     features = one_hot_features(table, trained.statistics)
     context = trained.context_rows
-    weights = {attention.row: attention.weights for attention in trained.attention(rows)}
+    weights = {
+        attention.row: attention.weights for attention in CompactProbe(trained).attention(rows)
+    }
     for place, row in enumerate(rows.tolist()):
         distances = ((features[context] - features[row]) ** 2).sum(1)
         for head in facts["heads"]["heads"]:
@@ -208,8 +213,8 @@ def test_heads_of_a_compact_npt_are_compared_with_distances() -> None:
 def test_attention_to_the_own_class_is_in_multiples_of_the_mean() -> None:
     trained, table, split = small_npt("multiclass")
     rows = split.test[:4]
-    measured = heads(trained, table, rows, 5)
-    by_row = {attention.row: attention for attention in trained.attention(rows)}
+    measured = heads(NPTProbe(trained), table, rows, 5)
+    by_row = {attention.row: attention for attention in NPTProbe(trained).attention(rows)}
     codes = table.cells[table.target]
     for index, row in enumerate(rows.tolist()):
         attention = by_row[row]
@@ -219,7 +224,7 @@ def test_attention_to_the_own_class_is_in_multiples_of_the_mean() -> None:
             expected = weights[same].mean() / weights.mean()
             assert head.own_class[index] == pytest.approx(expected)
     trained, table, split = small_npt("regression")
-    for head in heads(trained, table, rows, 5):
+    for head in heads(NPTProbe(trained), table, rows, 5):
         assert np.isnan(head.own_class).all()
 
 
@@ -240,11 +245,13 @@ def test_the_images_with_the_most_attention_are_drawn() -> None:
     learner = NPTLearner(settings, Resources())
     learner.fit(table.blind(split.test), split, 0)
     kind = kinds()["attention"]
-    query = ProbeQuery(learner.trained, table, split, split.test, 0, kind.options(bins=5))
+    query = ProbeQuery(NPTProbe(learner.trained), table, split, split.test, 0, kind.options(bins=5))
     facts, _ = kind.probe(query)
     queries = facts["pictures"]["queries"]
     assert [picture["row"] for picture in queries] == split.test[:DRAWN].tolist()
-    by_row = {attention.row: attention for attention in learner.trained.attention(split.test)}
+    by_row = {
+        attention.row: attention for attention in NPTProbe(learner.trained).attention(split.test)
+    }
     for picture in queries:
         attention = by_row[picture["row"]]
         weights = np.concatenate(list(attention.weights.values())).mean(0)

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from npt.interface import ContextModel, Prediction
+from npt.nn.probe import NPTProbe
 from npt.perturbation import Perturbation
+from npt.probing import Probe
 from npt.table import Column, Split, Table
 from tests.workflow.report.toy import evidence
 from tests.workflow.studies.frames import SCORING, benefit_study, with_second_seed
@@ -27,26 +28,27 @@ from workflow.studies.corruption.probe import probe as corruption_probe
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["benefit"]
+NO_MODEL: Any = None
 
 
-class MeanOfOthers:
+class MeanOfOthers(Probe):
     """Predicts 0.02 for intact rows, and more by half a unit for rows of which all is permuted."""
 
-    def predict(self, rows: np.ndarray) -> Prediction:
-        return Prediction(np.full(len(rows), 0.02))
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        return np.full(len(rows), 0.02)
 
     def predict_perturbed(
         self, rows: np.ndarray, perturbation: Perturbation, seed: int
-    ) -> Prediction:
+    ) -> np.ndarray:
         values = np.full(len(rows), 0.02)
         if perturbation.share and perturbation.columns == "all":
             values[rows % 2 == 0] += 0.5 * (1 + perturbation.draw)
-        return Prediction(values)
+        return values
 
 
-def query(model: ContextModel, table: Table, split: Split, **options: Any) -> ProbeQuery:
+def query(probe: Probe, table: Table, split: Split, **options: Any) -> ProbeQuery:
     return ProbeQuery(
-        model=model,
+        probe=probe,
         table=table,
         split=split,
         rows=split.test,
@@ -60,7 +62,7 @@ def even_and_odd(**options: Any) -> ProbeQuery:
     targets = np.concatenate([np.zeros(10), [-2.0, 2.0, np.nan]])
     table = Table.of([Column("y", "continuous")], targets[:, None], 0)
     split = Split(0, np.arange(10, 13), np.arange(0), np.arange(10))
-    return query(MeanOfOthers(), table, split, **options)
+    return query(MeanOfOthers(NO_MODEL), table, split, **options)
 
 
 def effects(study: pd.DataFrame) -> pd.DataFrame:
@@ -105,7 +107,7 @@ def test_movement_of_classes_is_the_total_variation() -> None:
 
 def test_probe_has_the_facts_of_the_corruption() -> None:
     model, table, split = small_npt("regression")
-    asked = query(model, table, split, permutations=2)
+    asked = query(NPTProbe(model), table, split, permutations=2)
     facts, arrays = probe(asked)
     corrupted, _ = corruption_probe(asked)
     assert corrupted.items() <= facts.items()
@@ -115,7 +117,7 @@ def test_probe_has_the_facts_of_the_corruption() -> None:
 
 def test_test_metrics_are_of_all_test_rows() -> None:
     model, table, split = small_npt("multiclass")
-    asked = query(model, table, split)
+    asked = query(NPTProbe(model), table, split)
     limited = replace(asked, rows=split.test[:3])
     facts, arrays = probe(limited)
     assert len(arrays["clean"]) == 3
@@ -135,7 +137,7 @@ def test_a_twin_does_not_read_what_it_is_without(
     changes: dict[str, Any], moved: str, still: str
 ) -> None:
     model, table, split = small_npt("regression", **changes)
-    facts, _ = probe(query(model, table, split, threshold=1e-9))
+    facts, _ = probe(query(NPTProbe(model), table, split, threshold=1e-9))
     assert facts[f"{still}_moved"] == 0
     assert facts[f"{moved}_moved"] == (moved == "corrupted")
 

@@ -13,6 +13,7 @@ import torch
 
 from npt.data.datasets import mnist_pixels
 from npt.interface import Resources
+from npt.probing import Probe
 from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
 from npt.processes.trained import TrainedProcess
 from npt.table import Column, Split, Table
@@ -48,7 +49,7 @@ def query(settings: TrainingSettings) -> ProbeQuery:
     split = Split(0, np.flatnonzero(~is_test & ~is_validation), np.flatnonzero(is_validation), test)
     model = TrainedProcess.untrained(settings, Resources(), table, split, seed=0)
     options = COMPLETION.options(images=5)  # type: ignore[call-arg]
-    return ProbeQuery(model, table, split, test, seed=0, options=options)
+    return ProbeQuery(Probe(model), table, split, test, seed=0, options=options)
 
 
 @pytest.fixture(scope="module")

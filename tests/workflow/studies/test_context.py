@@ -9,8 +9,11 @@ import pytest
 
 from baselines import baselines
 from baselines.grids import BaselineSettings
+from baselines.probe import StoredRowProbe
+from baselines.trained import TrainedRowModel
 from baselines.tuned import TunedBaseline
 from npt.interface import Resources
+from npt.nn.probe import NPTProbe
 from npt.table import Split, Table, with_train_share
 from tests.conftest import first_split, make_table
 from tests.workflow.studies.frames import SCORING, context_study
@@ -54,10 +57,10 @@ def test_neighbours_with_a_share_are_those_fitted_to_it() -> None:
     table = make_table("regression", 100)
     split = first_split(table)
     trained = neighbours(table, split).trained
-    assert trained is not None
+    assert isinstance(trained, TrainedRowModel)
     left = split.drawn_train_rows(0.25)
     removed = np.setdiff1d(split.train, left)
-    predicted = predicted_without(trained, split.test, removed)  # type: ignore[arg-type]
+    predicted = predicted_without(StoredRowProbe(trained), split.test, removed)
     features = trained.data.features
     truth = table.truth
     for row, prediction in zip(split.test, predicted, strict=True):
@@ -70,7 +73,7 @@ def test_all_rows_are_the_plain_prediction_of_npt() -> None:
     model, table, split = small_npt("regression")
     options = ContextOptions(shares=[1.0, 0.1])
     query = ProbeQuery(
-        model=model, table=table, split=split, rows=split.test, seed=0, options=options
+        probe=NPTProbe(model), table=table, split=split, rows=split.test, seed=0, options=options
     )
     facts, arrays = probe(query)
     plain = model.predict(split.test).values

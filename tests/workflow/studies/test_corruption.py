@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from npt.interface import ContextModel, Prediction
+from npt.nn.probe import NPTProbe
 from npt.perturbation import Perturbation
+from npt.probing import Probe
 from npt.table import Column, Split, Table
 from tests.workflow.studies.frames import (
     SCORING,
@@ -33,11 +34,12 @@ from workflow.studies.corruption.tables import ENCODINGS_NOTE, PAPER_NOTE
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["corruption"]
+NO_MODEL: Any = None
 
 
-def query(model: ContextModel, table: Table, split: Split, **options: Any) -> ProbeQuery:
+def query(probe: Probe, table: Table, split: Split, **options: Any) -> ProbeQuery:
     return ProbeQuery(
-        model=model,
+        probe=probe,
         table=table,
         split=split,
         rows=split.test,
@@ -54,19 +56,7 @@ def of_truth(truth: list[float], classes: int = 0) -> ProbeQuery:
     table = Table.of([column], values, 0)
     none = np.arange(0)
     split = Split(0, none, none, np.arange(len(truth)))
-    return query(NoModel(), table, split)
-
-
-class NoModel:
-    """A model that is never asked."""
-
-    def predict(self, rows: np.ndarray) -> Prediction:
-        raise NotImplementedError
-
-    def predict_perturbed(
-        self, rows: np.ndarray, perturbation: Perturbation, seed: int
-    ) -> Prediction:
-        raise NotImplementedError
+    return query(Probe(NO_MODEL), table, split)
 
 
 def samples(changes: np.ndarray | None) -> np.ndarray:
@@ -132,8 +122,8 @@ def test_predictions_shift_by_their_root_mean_square() -> None:
 
 def test_default_probe_is_the_papers() -> None:
     model, whole, split = small_npt("regression")
-    facts, arrays = probe(query(model, whole, split))
-    corrupted = model.predict_perturbed(split.test, Perturbation("shuffle", 1.0), 3).values
+    facts, arrays = probe(query(NPTProbe(model), whole, split))
+    corrupted = NPTProbe(model).predict_perturbed(split.test, Perturbation("shuffle", 1.0), 3)
     rmse = np.sqrt(np.mean((corrupted - whole.truth[split.test]) ** 2))
     assert facts["corrupted_rmse"] == rmse
     assert np.array_equal(arrays["corrupted"], corrupted)
@@ -167,12 +157,14 @@ def test_the_difference_from_the_paper_is_explained_where_it_is_shown(
 
 def test_scores_are_means_over_different_permutations() -> None:
     model, whole, split = small_npt("multiclass")
-    asked = query(model, whole, split, columns=["features"], rows=["train"], permutations=3)
+    asked = query(
+        NPTProbe(model), whole, split, columns=["features"], rows=["train"], permutations=3
+    )
     facts, arrays = probe(asked)
     losses = []
     for draw in range(3):
         perturbation = Perturbation("shuffle", 1.0, "features", "train", draw)
-        predicted = model.predict_perturbed(split.test, perturbation, 3).values
+        predicted = NPTProbe(model).predict_perturbed(split.test, perturbation, 3)
         suffix = f"_{draw}" if draw else ""
         assert np.array_equal(arrays[f"corrupted_features_train{suffix}"], predicted)
         losses.append(asked.score(predicted)["nll"])
@@ -183,7 +175,7 @@ def test_scores_are_means_over_different_permutations() -> None:
 
 def test_hidden_labels_cost_exactly_nothing() -> None:
     model, whole, split = small_npt("regression", target_mask=1.0)
-    facts, _ = probe(query(model, whole, split, columns=["target", "features"]))
+    facts, _ = probe(query(NPTProbe(model), whole, split, columns=["target", "features"]))
     assert facts["corrupted_target_all_rmse"] == facts["clean_rmse"]
     assert set(facts["corrupted_target_all_bootstrap"]["changes"]) == {0.0}
     assert facts["corrupted_features_all_rmse"] != facts["clean_rmse"]

@@ -15,6 +15,7 @@ from npt.data.datasets.gp_curves import DATASET
 from npt.data.preparation import prepare_declared
 from npt.data.store import Prepared
 from npt.interface import Resources
+from npt.probing import Probe
 from npt.processes.curves import KERNELS
 from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
 from npt.processes.trained import TrainedProcess
@@ -53,7 +54,7 @@ def query(prepared: Prepared, settings: TrainingSettings) -> ProbeQuery:
         rows.append(of_kernel[np.isin(number[of_kernel], some)])
     fewer = Split(0, split.train, split.validation, np.concatenate(rows))
     options = CURVES.options(company=20, points=11)  # type: ignore[call-arg]
-    return ProbeQuery(trained, table, fewer, fewer.test, seed=0, options=options)
+    return ProbeQuery(Probe(trained), table, fewer, fewer.test, seed=0, options=options)
 
 
 @pytest.fixture(scope="module")

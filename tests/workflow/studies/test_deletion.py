@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 import torch
 
+from npt.compact.probe import CompactProbe
 from npt.data.encoding import one_hot_features
 from npt.nn.inputs import ModelInput
 from npt.nn.masking import mask
+from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT
 from npt.table import Task
 from tests.conftest import first_split, make_table
 from tests.npt.compact.models import small_compact
-from tests.workflow.studies.models import NearestNeighbour, lookup_npt, small_npt
+from tests.workflow.studies.models import NearestNeighbour, NeighbourProbe, lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import Deletion, Search, deletions
@@ -88,7 +90,7 @@ def plain_search(
 @pytest.mark.parametrize("task", ["regression", "binary"])
 def test_parallel_searches_equal_one_at_a_time(task: Task) -> None:
     trained, rows = sensitive_npt(task)
-    results = deletions(trained, rows[:6], OPTIONS, 5)
+    results = deletions(NPTProbe(trained), rows[:6], OPTIONS, 5)
     assert [result.row for result in results] == rows[:6].tolist()
     for result in results:
         left, passes = plain_search(trained, result.row, OPTIONS, 5)
@@ -104,7 +106,7 @@ def test_a_prediction_of_zero_is_divided_by_the_floor() -> None:
     centre = trained.statistics.centre.copy()
     centre[trained.data.target] -= prediction
     at_zero = replace(trained, statistics=replace(trained.statistics, centre=centre))
-    (result,) = deletions(at_zero, rows[:1], OPTIONS, 5)
+    (result,) = deletions(NPTProbe(at_zero), rows[:1], OPTIONS, 5)
     left, passes = plain_search(at_zero, rows[0], OPTIONS, 5)
     assert set(result.context[result.kept].tolist()) == left
     assert result.passes == passes
@@ -113,7 +115,7 @@ def test_a_prediction_of_zero_is_divided_by_the_floor() -> None:
 def test_a_model_without_row_attention_spares_all_rows() -> None:
     trained, rows = sensitive_npt("regression", between_datapoints=False)
     for result in deletions(
-        trained,
+        NPTProbe(trained),
         rows[:3],
         DeletionOptions(left=0.22),
         0,
@@ -126,7 +128,7 @@ def test_a_model_without_row_attention_spares_all_rows() -> None:
 def test_the_context_is_the_batch_of_the_query() -> None:
     trained, rows = sensitive_npt("regression", batch_rows=20)
     options = OPTIONS.model_copy(update={"left": 0.5})
-    for result in deletions(trained, rows[:4], options, 0):
+    for result in deletions(NPTProbe(trained), rows[:4], options, 0):
         assert len(result.context) == 19
         assert result.row not in result.context
 
@@ -136,7 +138,7 @@ def test_a_neighbour_model_needs_its_nearest_row_alone() -> None:
     split = first_split(table)
     model = NearestNeighbour(table, split)
     exact = DeletionOptions(tolerance=1e-9, left=0.03, retries=1000)
-    results = deletions(model, split.test, exact, 0)
+    results = deletions(NeighbourProbe(model), split.test, exact, 0)
     for result in results:
         assert np.array_equal(result.context, split.train)
         assert result.kept[split.train == model.nearest(result.row, split.train)].all()
@@ -149,7 +151,7 @@ def test_a_compact_npt_needs_no_more_rows_than_it_keeps(task: Task) -> None:
     trained, table, split = small_compact(task)
     rows = split.test[:5]
     kind = kinds()["deletion"]
-    query = ProbeQuery(trained, table, split, rows, 0, kind.options(retries=5))
+    query = ProbeQuery(CompactProbe(trained), table, split, rows, 0, kind.options(retries=5))
     facts, arrays = kind.probe(query)
     assert facts["context_rows"] == len(trained.context_rows)
     assert facts["partner_kept"] is None
@@ -203,8 +205,8 @@ def test_facts_of_the_probe_are_those_of_its_searches() -> None:
     rows = split.test[:4]
     kind = kinds()["deletion"]
     options = kind.options(left=0.5)
-    facts, _ = kind.probe(ProbeQuery(trained, table, split, rows, 0, options))
-    results = deletions(trained, rows, options, 0)
+    facts, _ = kind.probe(ProbeQuery(NPTProbe(trained), table, split, rows, 0, options))
+    results = deletions(NPTProbe(trained), rows, options, 0)
     features = one_hot_features(table, trained.statistics)
     measured = np.array([distances(features, result, 0) for result in results])
     for name, column in zip(("kept", "deleted", "random"), measured.T, strict=True):
@@ -249,7 +251,7 @@ def test_a_lookup_model_needs_the_duplicate() -> None:
     clear = np.abs(trained.predict(split.test).values) > 0.5
     rows = split.test[clear][:8]
     results = deletions(
-        trained,
+        NPTProbe(trained),
         rows,
         DeletionOptions(retries=5, left=0.1),
         0,

@@ -12,8 +12,8 @@ import torch
 
 from npt.interface import UserError
 from npt.nn.inputs import ModelInput
-from npt.nn.queries import query_batches
-from npt.nn.trained import TrainedNPT
+from npt.nn.probe import NPTProbe
+from npt.nn.trained import TrainedNPT, query_batches
 from npt.table import Split, Table, Task
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING
@@ -33,7 +33,7 @@ BOUNDS = ("bound_maximum", "bound_euclidean")
 
 def query(model: TrainedNPT, table: Table, split: Split, **options: Any) -> ProbeQuery:
     chosen = KIND.options.model_validate(options)
-    return ProbeQuery(model, table, split, split.test[:4], seed=0, options=chosen)
+    return ProbeQuery(NPTProbe(model), table, split, split.test[:4], seed=0, options=chosen)
 
 
 def facts_of(task: Task = "regression", **changes: Any) -> Facts:

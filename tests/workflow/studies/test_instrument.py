@@ -11,7 +11,7 @@ from baselines import baselines
 from baselines.grids import BaselineSettings
 from baselines.knn import Neighbours
 from baselines.stored_rows import StoredRows
-from baselines.tuned import TunedBaseline
+from baselines.tuned import TunedBaseline, method
 from npt.interface import Resources
 from npt.table import Column, Split, Table
 from tests.workflow.studies.frames import SCORING, instrument_study, with_second_seed
@@ -44,7 +44,7 @@ def checks_of(name: str, grid: Any, table: Table, split: Split) -> dict[str, flo
     learner.fit(table.blind(split.test), split, 0)
     assert learner.trained is not None
     query = ProbeQuery(
-        model=learner.trained,
+        probe=method(baselines()[name]).probe(learner.trained),
         table=table,
         split=split,
         rows=split.test[:4],

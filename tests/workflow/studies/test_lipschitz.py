@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from npt.interface import UserError
+from npt.nn.probe import NPTProbe
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import small_npt
@@ -63,7 +64,7 @@ def test_inversion_of_a_contraction_converges() -> None:
 def probed(**changes: Any) -> Facts:
     model, table, split = small_npt("regression", kernel="l2_tied", **changes)
     options = KIND.options.model_validate(SMALL)
-    query = ProbeQuery(model, table, split, split.test[:4], seed=0, options=options)
+    query = ProbeQuery(NPTProbe(model), table, split, split.test[:4], seed=0, options=options)
     facts, _ = probe(query)
     return facts
 

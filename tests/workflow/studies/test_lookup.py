@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from baselines.grids import BaselineSettings
 from npt.data.encoding import statistics
+from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT
 from npt.perturbation import Perturbation
 from npt.table import Split, Table
@@ -56,14 +58,14 @@ def test_npt_reads_the_target_off_the_duplicate_only(model: Model) -> None:
     trained, table, split = model
     truth = table.truth[split.test]
     assert correlation(trained.predict(split.test).values, truth) > 0.7
-    alone = trained.without_duplicates().predict(split.test).values
+    alone = NPTProbe(trained).without_duplicates().predict(split.test)
     assert abs(correlation(alone, truth)) < 0.2
 
 
 def test_a_prediction_follows_the_target_of_its_duplicate(model: Model) -> None:
-    trained, _, split = model
+    trained, table, split = model
     rows = split.test[::40]
-    sweep = trained.intervention(rows, sweep=5)
+    sweep = NPTProbe(trained).intervention(table, split, rows, sweep=5)
     assert sweep.predictions.shape == (len(rows), 5)
     followed = np.median(np.ptp(sweep.predictions, axis=1))
     assert followed > 1.5
@@ -82,7 +84,7 @@ def test_an_intervention_keeps_the_marks_of_released_variants() -> None:
     model = lookup_npt(90, lookup="released_add_one", updates=1)
     trained, table, split = model
     row = split.test[0]
-    sweep = trained.intervention(split.test[:1], sweep=3)
+    sweep = NPTProbe(trained).intervention(table, split, split.test[:1], sweep=3)
     shift = statistics(table, split).scale[table.target]  # the duplicate shows it larger by this
     for value, prediction in zip(
         sweep.values,
@@ -104,8 +106,8 @@ def test_validation_rows_are_predicted_with_their_duplicates(model: Model) -> No
 
 
 def test_a_model_without_row_attention_cannot_look_up() -> None:
-    trained, _, split = lookup_npt(300, between_datapoints=False, updates=20)
-    sweep = trained.intervention(split.test[:6], sweep=4)
+    trained, table, split = lookup_npt(300, between_datapoints=False, updates=20)
+    sweep = NPTProbe(trained).intervention(table, split, split.test[:6], sweep=4)
     assert (np.ptp(sweep.predictions, axis=1) == 0).all()
     assert (sweep.others == 0).all()
 
@@ -113,11 +115,11 @@ def test_a_model_without_row_attention_cannot_look_up() -> None:
 def test_a_lookup_model_can_be_perturbed(model: Model) -> None:
     trained, _, split = model
     rows = split.test[:3]
-    assert trained.predict_perturbed(
+    assert NPTProbe(trained).predict_perturbed(
         rows,
         Perturbation("shuffle", 1.0),
         0,
-    ).values.shape == (3,)
+    ).shape == (3,)
 
 
 def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
@@ -128,7 +130,7 @@ def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
     for variant in VARIANTS:
         settings = LOOKUP.changed(lookup=variant, updates=1)
         trained = fitted(settings, table, split)
-        query = ProbeQuery(trained, table, split, split.test, 0, options=None)
+        query = ProbeQuery(NPTProbe(trained), table, split, split.test, 0, options=None)
         predictions = neighbour_predictions(query, range(1, 11))
         assert predictions.shape == (10, len(truth))
         errors[variant] = np.sqrt(((predictions - truth) ** 2).mean(1))
@@ -147,7 +149,7 @@ def test_the_probe_shows_test_targets_on_the_duplicates(model: Model) -> None:
     kind = kinds()["lookup"]
     options = kind.options(compare_with=["linear"])
     query = ProbeQuery(
-        blind,
+        NPTProbe(blind),
         table,
         split,
         split.test[:60],
@@ -165,7 +167,7 @@ def test_the_probe_shows_test_targets_on_the_duplicates(model: Model) -> None:
 def test_facts_of_the_probe_are_those_of_its_arrays() -> None:
     trained, table, split = lookup_npt(90, lookup="add_one", updates=1)
     kind = kinds()["lookup"]
-    query = ProbeQuery(trained, table, split, split.test, 0, kind.options())
+    query = ProbeQuery(NPTProbe(trained), table, split, split.test, 0, kind.options())
     facts, arrays = kind.probe(query)
     truth = table.truth[split.test]
     assert facts["rmse"] == pytest.approx(rmse(arrays["looked_up"], truth))
@@ -185,7 +187,7 @@ def test_baselines_are_encoded_as_the_probed_model(
     model: Model, transductive: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trained, table, split = model
-    probed = trained.with_settings(trained.settings.changed(transductive=transductive))
+    probed = replace(trained, settings=trained.settings.changed(transductive=transductive))
     encodings = []
 
     def recorded(name: str, settings: BaselineSettings, *arguments: Any) -> np.ndarray:
@@ -194,7 +196,7 @@ def test_baselines_are_encoded_as_the_probed_model(
 
     monkeypatch.setattr(alternatives, "predict_originals", recorded)
     options = kinds()["lookup"].options(compare_with=["mlp"])
-    query = ProbeQuery(probed, table, split, split.test, 0, options)
+    query = ProbeQuery(NPTProbe(probed), table, split, split.test, 0, options)
     settings = options.compare_with["mlp"]
     alternatives.baseline_predictions(query, "mlp", settings)
     assert encodings == [transductive]

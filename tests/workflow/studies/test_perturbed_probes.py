@@ -8,34 +8,36 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npt.interface import Prediction
 from npt.perturbation import Perturbation
+from npt.probing import Probe
 from npt.table import Table
 from tests.conftest import first_split, make_table
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery, drawn
 
+NO_MODEL: Any = None
+
 
 @dataclass(frozen=True)
-class Shifted:
+class Shifted(Probe):
     """Predicts the targets, larger by the share that is shuffled, or ten times that deleted."""
 
     table: Table
 
-    def predict(self, rows: np.ndarray) -> Prediction:
-        return Prediction(self.table.truth[rows])
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        return self.table.truth[rows]
 
     def predict_perturbed(
         self, rows: np.ndarray, perturbation: Perturbation, seed: int
-    ) -> Prediction:
+    ) -> np.ndarray:
         assert seed == 7
         factor = 1 if perturbation.kind == "shuffle" else 10
-        return Prediction(self.table.truth[rows] + factor * perturbation.share)
+        return self.table.truth[rows] + factor * perturbation.share
 
 
 def query(table: Table, rows: np.ndarray, kind: str, **options: Any) -> ProbeQuery:
     validated = kinds()[kind].options(**options)
-    return ProbeQuery(Shifted(table), table, first_split(table), rows, 7, validated)
+    return ProbeQuery(Shifted(NO_MODEL, table), table, first_split(table), rows, 7, validated)
 
 
 def test_corruption_is_scored_with_its_control() -> None:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from npt.interface import Prediction, Resources, UserError
-from npt.perturbation import Perturbation
+from npt.probing import Probe
 from npt.table import Split, Table
 from tests.rows import finish, plan, predicted, prepare, prepared
 from workflow.results.job import Job
-from workflow.studies.probing import Probe
+from workflow.studies.probing import RunProbe
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,6 @@ class Refitted:
     def predict(self, rows: np.ndarray) -> Prediction:
         return Prediction(np.zeros(len(rows)))
 
-    def predict_perturbed(
-        self, rows: np.ndarray, perturbation: Perturbation, seed: int
-    ) -> Prediction:
-        return self.predict(rows)
-
 
 @dataclass(frozen=True)
 class Saved:
@@ -45,13 +40,8 @@ class Saved:
     def predict(self, rows: np.ndarray) -> Prediction:
         return predicted(prepared("yacht"), rows, self.method)
 
-    def predict_perturbed(
-        self, rows: np.ndarray, perturbation: Perturbation, seed: int
-    ) -> Prediction:
-        return self.predict(rows)
 
-
-def probe(models: list[Refitted], **changes: Any) -> Probe:
+def probe(models: list[Refitted], **changes: Any) -> RunProbe:
     """The probe of a finished run whose refitted models join the list."""
 
     def refit(
@@ -71,8 +61,8 @@ def probe(models: list[Refitted], **changes: Any) -> Probe:
     (stem,) = planned.runs
     finish(planned, stem, **{"chosen": {"k": 5}, **changes})
     job = Job.of(planned, stem)
-    with_refit = replace(job, method=replace(job.method, refit=refit))
-    return Probe.of(planned.studies["corruption"], with_refit, Resources(1, "cpu"))
+    with_refit = replace(job, method=replace(job.method, refit=refit, probe=Probe))
+    return RunProbe.of(planned.studies["corruption"], with_refit, Resources(1, "cpu"))
 
 
 def test_probe_refits_blind_with_the_chosen_settings(
@@ -115,8 +105,8 @@ def test_weights_that_predict_other_values_are_refused(
     def load(*_: Any) -> Saved:
         return Saved(method)
 
-    with_load = replace(job, method=replace(job.method, load=load))
-    loading = Probe.of(planned.studies["corruption"], with_load, Resources(1, "cpu"))
+    with_load = replace(job, method=replace(job.method, load=load, probe=Probe))
+    loading = RunProbe.of(planned.studies["corruption"], with_load, Resources(1, "cpu"))
     if method == "npt":
         assert loading.fold(0)[0].status == "ok"
         return

@@ -38,5 +38,5 @@ KIND = Attention(
     figures=("attention",),
     options=AttentionOptions,
     probes=True,
-    needs="attention",
+    needs_rows=True,
 )

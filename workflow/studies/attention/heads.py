@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from npt.data.encoding import Statistics, one_hot_features
-from npt.interface import AttentionModel
+from npt.probing import RowProbe
 from npt.table import Table
 
 FURTHER = 30  # rows for which a head's attention is compared with distances to them
@@ -155,15 +155,16 @@ class Surroundings:
 
 
 def heads(
-    model: AttentionModel,
+    probe: RowProbe,
     table: Table,
     rows: np.ndarray,
     bins: int,
 ) -> list[Head]:
     """Attention of every head between datapoints for the test rows, in their contexts."""
+    model = probe.trained
     compared = ComparedRows(table, model.statistics)
     measures: dict[tuple[int, int], dict[int, Measures]] = defaultdict(dict)
-    for attention in model.attention(rows):
+    for attention in probe.attention(rows):
         surroundings = Surroundings.of(compared, attention.row, attention.context, model.seed)
         for layer, of_layer in attention.weights.items():
             for head, weights in enumerate(of_layer):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npt.interface import AttentionModel, RowAttention
+from npt.probing import RowAttention, RowProbe
 from npt.table import Table
 
 DRAWN = 6  # queries
@@ -14,7 +14,7 @@ ATTENDED = 5  # images for each
 Picture = dict[str, Any]
 
 
-def attended_images(model: AttentionModel, table: Table, rows: np.ndarray) -> list[Picture]:
+def attended_images(probe: RowProbe, table: Table, rows: np.ndarray) -> list[Picture]:
     """For the first rows: the image and those with the most attention, as mean over all heads.
 
     Every image has its class, its intensities (channel by channel) and its attention over the mean
@@ -22,7 +22,7 @@ def attended_images(model: AttentionModel, table: Table, rows: np.ndarray) -> li
     """
     chosen = rows[:DRAWN]
     queries: dict[int, Picture] = {}
-    for attention in model.attention(chosen):
+    for attention in probe.attention(chosen):
         if attention.weights:
             query = _picture(table, attention.row)
             query["attended"] = _attended(table, attention)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
-from npt.interface import AttentionModel
 from workflow.studies.attention.heads import Head, heads
 from workflow.studies.attention.pictures import attended_images
 from workflow.studies.query import ProbeQuery, rounded
@@ -15,10 +12,10 @@ from workflow.studies.study_kind import Facts
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Measures and map of every head, compared with the same heads before training."""
-    model = cast(AttentionModel, query.model)
+    probe = query.row_probe
     bins = query.options.bins
-    after = heads(model, query.table, query.rows, bins)
-    untrained = model.before_training()
+    after = heads(probe, query.table, query.rows, bins)
+    untrained = probe.before_training()
     before: list[Head | None] = [None] * len(after)
     if untrained is not None:
         before = [*heads(untrained, query.table, query.rows, bins)]
@@ -31,7 +28,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         arrays[f"relative_{head.layer}_{head.head}"] = head.relative
     results: Facts = {"heads": {"heads": facts}, "maps": {"rows": maps}}
     if query.table.image:
-        pictures = attended_images(model, query.table, query.rows)
+        pictures = attended_images(probe, query.table, query.rows)
         results["pictures"] = {"queries": pictures}
     return results, arrays
 

@@ -12,7 +12,7 @@ from workflow.studies.corruption.selection import Selection
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
-    from npt.interface import Method
+    from npt.method import Method
 
 
 class BenefitOptions(Options):

@@ -13,7 +13,7 @@ from pydantic import Field, field_validator
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
-    from npt.interface import Method
+    from npt.method import Method
 
 PREFIX = "train_"
 
@@ -82,5 +82,5 @@ KIND = Context(
     options=ContextOptions,
     probes=True,
     trains_variants=True,
-    needs="reduce",
+    needs_rows=True,
 )

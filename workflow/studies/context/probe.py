@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
-from npt.interface import ReducibleModel
+from npt.probing import RowProbe
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
 
@@ -17,7 +15,6 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     The rows of a share are the same for all queries, and those that variants are trained on.
     Validation and test rows of a context stay in it.
     """
-    model = cast(ReducibleModel, query.model)
     split = query.split
     shares = query.options.shares
     rows = []
@@ -27,7 +24,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         left = split.drawn_train_rows(share)
         rows.append(len(left))
         removed = np.setdiff1d(split.train, left)
-        values = predicted_without(model, query.rows, removed)
+        values = predicted_without(query.row_probe, query.rows, removed)
         predictions.append(values)
         of_share = query.score(values)
         for metric, score in of_share.items():
@@ -45,10 +42,10 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     return facts, {"predictions": np.stack(predictions)}
 
 
-def predicted_without(model: ReducibleModel, rows: np.ndarray, removed: np.ndarray) -> np.ndarray:
+def predicted_without(probe: RowProbe, rows: np.ndarray, removed: np.ndarray) -> np.ndarray:
     """Predictions of the rows, in their order, by contexts without some rows of the table."""
     by_row: dict[int, np.ndarray] = {}
-    for group in model.query_groups(rows):
+    for group in probe.query_groups(rows):
         kept = []
         for context in group.contexts:
             is_left = ~np.isin(context, removed)

@@ -21,7 +21,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
     is in the units of the target, or a total variation distance. `target_deviation` is the
     standard deviation of the train targets.
     """
-    clean = query.model.predict(query.rows).values
+    clean = query.probe.predict(query.rows)
     facts = _named("clean", query.score(clean))
     facts["target_deviation"] = target_scale(query.table, query.split)
     arrays = {"clean": clean}

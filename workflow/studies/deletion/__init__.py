@@ -54,5 +54,5 @@ KIND = Deletion(
     figures=("deletion",),
     options=DeletionOptions,
     probes=True,
-    needs="reduce",
+    needs_rows=True,
 )

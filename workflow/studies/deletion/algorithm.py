@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npt.interface import QueryGroup, ReducibleModel
+from npt.probing import QueryGroup, RowModel, RowProbe
 from workflow.studies.deletion import DeletionOptions
 
 FLOOR = 0.01  # of a standard deviation of the target
@@ -40,15 +40,15 @@ class Deletion:
 
 
 def deletions(
-    model: ReducibleModel,
+    probe: RowProbe,
     rows: np.ndarray,
     options: DeletionOptions,
     seed: int,
 ) -> list[Deletion]:
     """Algorithm 2 for each of the test rows; the query rows of a group are searched in parallel."""
     by_row: dict[int, Deletion] = {}
-    for group in model.query_groups(rows):
-        for result in _searched(model, group, options, seed):
+    for group in probe.query_groups(rows):
+        for result in _searched(probe.trained, group, options, seed):
             by_row[result.row] = result
     return [by_row[row] for row in rows.tolist()]
 
@@ -106,7 +106,7 @@ class Search:
 
 
 def _searched(
-    model: ReducibleModel,
+    model: RowModel,
     group: QueryGroup,
     options: DeletionOptions,
     seed: int,
@@ -133,7 +133,7 @@ def _running(searches: Sequence[Search]) -> list[int]:
     return [index for index, search in enumerate(searches) if not search.done]
 
 
-def _change(model: ReducibleModel, prediction: np.ndarray, original: np.ndarray) -> float:
+def _change(model: RowModel, prediction: np.ndarray, original: np.ndarray) -> float:
     if model.task != "regression":
         return float(0.5 * np.abs(prediction - original).sum())
     floor = FLOOR * model.statistics.scale[model.target]

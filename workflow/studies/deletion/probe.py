@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from npt.data.encoding import one_hot_features
-from npt.interface import ReducibleModel
 from workflow.studies.deletion.algorithm import Deletion, deletions
 from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
@@ -15,9 +12,8 @@ from workflow.studies.study_kind import Facts
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """The search for every probed row, and the distances to the rows that it keeps and deletes."""
-    model = cast(ReducibleModel, query.model)
-    features = one_hot_features(query.table, model.statistics)
-    results = deletions(model, query.rows, query.options, query.seed)
+    features = one_hot_features(query.table, query.row_probe.trained.statistics)
+    results = deletions(query.row_probe, query.rows, query.options, query.seed)
     measured = []
     for result in results:
         measured.append(distances(features, result, query.seed))

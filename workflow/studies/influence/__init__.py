@@ -16,7 +16,7 @@ from workflow.results.row import LINEAR
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
-    from npt.interface import Method
+    from npt.method import Method
 
 
 class InfluenceOptions(Options):

@@ -8,9 +8,8 @@ from typing import cast
 import numpy as np
 
 from npt.nn.lipschitz import ORDERS, Norm, influence_bound
-from npt.nn.queries import QueryBatch, query_batches
 from npt.nn.span import locate
-from npt.nn.trained import TrainedNPT
+from npt.nn.trained import QueryBatch, TrainedNPT, query_batches
 from npt.perturbation import Perturbation
 from workflow.studies.influence.search import CellRange, largest_influence
 from workflow.studies.query import ProbeQuery

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from npt.nn.device import arithmetic
 from npt.nn.inputs import ModelInput
-from npt.nn.queries import QueryBatch
-from npt.nn.trained import TrainedNPT
+from npt.nn.trained import QueryBatch, TrainedNPT
 
 FIRST_STEP = 0.5  # of a column's range
 DECAY = 0.8

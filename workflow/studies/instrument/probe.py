@@ -39,7 +39,7 @@ def _control(query: ProbeQuery) -> Measured:
 
 def _constant(query: ProbeQuery) -> Measured:
     """Skill over a constant, and what is lost of it when all other rows are permuted."""
-    predictions = query.model.predict(query.rows).values
+    predictions = query.probe.predict(query.rows)
     constant = query.score(query.constant())["rmse"]
     skill = constant - query.score(predictions)["rmse"]
     return {"skill": skill / constant, **_of_no_row(query)}
@@ -62,12 +62,7 @@ def _of_neighbours(query: ProbeQuery) -> Measured:
             tolerance=TINY,
             left=min(fraction, LARGEST),
         )
-        (deletion,) = deletions(
-            model,
-            np.array([row]),
-            options,
-            query.seed,
-        )
+        (deletion,) = deletions(query.row_probe, np.array([row]), options, query.seed)
         kept = np.flatnonzero(deletion.kept)
         found = _in_both(model.data.train_labels, kept, needed)
         precision.append(found / len(kept))

@@ -15,7 +15,7 @@ from npt.nn.settings import TIED_KERNELS, NPTSettings
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
-    from npt.interface import Method
+    from npt.method import Method
 
 Contraction = Annotated[float, Field(gt=0, lt=1)]
 

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 
 from npt.nn.block import TiedBlock
 from npt.nn.lipschitz import Norm
-from npt.nn.queries import query_batches
-from npt.nn.trained import TrainedNPT
+from npt.nn.trained import TrainedNPT, query_batches
 from workflow.studies.lipschitz.experiments import (
     Map,
     bound,

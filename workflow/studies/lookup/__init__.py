@@ -94,6 +94,6 @@ KIND = Lookup(
     figures=("predictions", "intervention"),
     options=LookupOptions,
     probes=True,
-    needs="lookup",
+    needs_rows=True,
     only_task="regression",
 )

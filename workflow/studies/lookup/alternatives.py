@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 
@@ -12,15 +11,9 @@ from baselines import baselines
 from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
 from npt.data.encoding import one_hot_features
-from npt.interface import (
-    Duplicates,
-    Infeasible,
-    LookupModel,
-    RecallingModel,
-    Resources,
-    RowModel,
-)
+from npt.interface import Infeasible, Resources
 from npt.nn.duplicates import Rule, noisy_from
+from npt.probing import Duplicates
 from npt.table import Table
 from workflow.studies.query import ProbeQuery
 
@@ -30,30 +23,27 @@ def among_duplicates(query: ProbeQuery) -> ProbeQuery:
 
     A model that was not trained on the lookup task has them as its stored rows.
     """
-    if hasattr(query.model, "lookup"):
+    if query.probe.lookup != "off":
         return query
-    model = cast(RecallingModel, query.model)
     posed = query.options.posed
-    reader = model.with_duplicates(posed, query.rows, _duplicates(query, model, posed))
-    return replace(query, model=reader)
+    shown = duplicates_of(query, posed)
+    probe = query.row_probe.among_duplicates(posed, query.rows, shown)
+    return replace(query, probe=probe)
 
 
-def duplicates_of(query: ProbeQuery) -> Duplicates:
-    """Features of the probed rows and of their duplicates, which show their targets."""
-    model = cast(LookupModel, query.model)
-    return _duplicates(query, model, model.lookup)
+def duplicates_of(query: ProbeQuery, lookup: str) -> Duplicates:
+    """Features of the probed rows and of their duplicates, which show their targets.
 
-
-def _duplicates(query: ProbeQuery, model: RowModel, lookup: str) -> Duplicates:
-    """What a variant of the task shows; its noise is drawn by the seed of the probe."""
+    Args:
+        lookup: Variant of the task; its noise is drawn by the seed of the probe.
+    """
     table = query.table
     seed = query.seed
     rule = Rule.of(lookup)
-    originals = one_hot_features(table, model.statistics)[query.rows]
+    statistics = query.row_probe.trained.statistics
+    originals = one_hot_features(table, statistics)[query.rows]
     duplicates = originals.copy()
-    centre = model.statistics.centre[model.target]
-    scale = model.statistics.scale[model.target]
-    shown = (query.truth - centre) / scale
+    shown = (query.truth - statistics.centre[table.target]) / statistics.scale[table.target]
     if rule.random_features:
         noisy = _noisy_features(table, rule)
         _add_noise(duplicates[:, noisy], (seed, 1))
@@ -80,15 +70,14 @@ def neighbour_predictions(query: ProbeQuery, counts: Sequence[int]) -> np.ndarra
     """Predictions (len(counts), n) by the mean of the k nearest duplicates, for each k."""
     from sklearn.neighbors import NearestNeighbors
 
-    task = duplicates_of(query)
+    task = duplicates_of(query, query.probe.lookup)
     most = min(max(counts), len(query.rows))
     search = NearestNeighbors(n_neighbors=most, algorithm="brute")
     search.fit(task.duplicates)
     indices = search.kneighbors(task.originals, return_distance=False)
     nearest = task.shown[indices]
     values = np.stack([nearest[:, :count].mean(1) for count in counts])
-    model = cast(LookupModel, query.model)
-    return model.statistics.original(values, model.target)
+    return query.row_probe.trained.statistics.original(values, query.table.target)
 
 
 def baseline_predictions(
@@ -97,8 +86,8 @@ def baseline_predictions(
     settings: BaselineSettings,
 ) -> tuple[np.ndarray, str]:
     """Predictions of the originals by a baseline that knows the duplicates; or NaN and a reason."""
-    model = cast(LookupModel, query.model)
-    task = duplicates_of(query)
+    model = query.row_probe.trained
+    task = duplicates_of(query, query.probe.lookup)
     blind = query.table.blind(query.split.test)
     resources = Resources(query.threads, str(getattr(model, "device", "cpu")))
     encoding = {"transductive": model.transductive}
@@ -115,4 +104,4 @@ def baseline_predictions(
     except Infeasible as error:
         reason = f"{baselines()[name].title}: {error}"
         return np.full(len(query.rows), np.nan), reason
-    return model.statistics.original(values, model.target), ""
+    return model.statistics.original(values, query.table.target), ""

@@ -7,12 +7,10 @@ targets, and the duplicates of test rows show theirs.
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
-from npt.interface import Intervention, LookupModel
 from npt.metrics import score
+from npt.probing import Intervention
 from workflow.studies.lookup.alternatives import (
     among_duplicates,
     baseline_predictions,
@@ -30,15 +28,19 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Errors with and without duplicates, of other methods, and the intervention."""
     query = query.with_rows(query.rows[~np.isnan(query.truth)])
     query = among_duplicates(query)
-    model = cast(LookupModel, query.model)
+    probe = query.row_probe
     truth = query.truth
-    predictions = model.predict(query.rows).values
-    alone = model.without_duplicates().predict(query.rows).values
-    constant = np.full(len(truth), model.statistics.centre[model.target])
+    predictions = probe.predict(query.rows)
+    alone = probe.without_duplicates().predict(query.rows)
+    statistics = probe.trained.statistics
+    constant = np.full(len(truth), statistics.centre[query.table.target])
     swept_rows = drawn(query.rows, SWEPT_ROWS, query.seed)
-    sweep = model.intervention(swept_rows)
+    sweep = probe.intervention(query.table, query.split, swept_rows)
+    shift = 0.0
+    if "add_one" in probe.lookup:
+        shift = float(statistics.scale[query.table.target])  # the duplicates' targets are larger
     facts = {
-        "lookup": model.lookup,
+        "lookup": probe.lookup,
         "rmse": _rmse(predictions, truth),
         "correlation": _correlation(predictions, truth),
         "alone_rmse": _rmse(alone, truth),
@@ -46,7 +48,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         **_baselines(query),
         "constant_rmse": _rmse(constant, truth),
         "looked_up": _pairs(truth, predictions, query.seed),
-        **_intervention_facts(sweep, _shift(model)),
+        **_intervention_facts(sweep, shift),
     }
     arrays = {
         "looked_up": predictions,
@@ -86,13 +88,6 @@ def _baselines(query: ProbeQuery) -> Facts:
         if reason:
             reasons.append(reason)
     return {**facts, "compare_with_reasons": "; ".join(reasons)}
-
-
-def _shift(model: LookupModel) -> float:
-    """How much larger the duplicates' targets are, in original units."""
-    if "add_one" in model.lookup:
-        return float(model.statistics.scale[model.target])
-    return 0.0
 
 
 def _intervention_facts(sweep: Intervention, shift: float) -> Facts:

@@ -17,6 +17,7 @@ from npt.nn.embedding import ImageEmbedding
 from npt.nn.encoders.resnet import ResNet18
 from npt.nn.learner import NPTLearner
 from npt.nn.model import NPT
+from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import train
@@ -101,7 +102,7 @@ def test_statistics_of_normalisation_are_saved_with_the_weights(tmp_path: Path) 
 
 def test_an_encoder_without_normalisation_is_as_it_was_before_training() -> None:
     trained = fitted(SETTINGS.changed(**SIREN))
-    before = trained.before_training().model.state_dict()
+    before = NPTProbe(trained).before_training().trained.model.state_dict()
     initial = TrainedNPT.untrained(trained.settings, Resources(), images(), split(), 0)
     for name, weights in initial.model.state_dict().items():
         assert torch.equal(before[name], weights)
@@ -109,7 +110,7 @@ def test_an_encoder_without_normalisation_is_as_it_was_before_training() -> None
 
 def test_normalisation_before_training_is_of_train_images() -> None:
     trained = fitted(SETTINGS.changed(batch_rows=80))
-    before = trained.before_training().model
+    before = NPTProbe(trained).before_training().trained.model
     untouched = TrainedNPT.untrained(SETTINGS, Resources(), images(), split(), 0).model
     inputs = trained.data.take(torch.arange(80)).visible()
     embedding = before.embedding
@@ -165,19 +166,19 @@ def test_encodings_of_other_images_are_permuted() -> None:
     trained = fitted(SETTINGS.changed(updates=30, learning_rate=0.03))
     rows = split().test[:6]
     plain = trained.predict(rows).values
-    control = trained.predict_perturbed(rows, Perturbation("shuffle", 0.0), seed=0).values
+    control = NPTProbe(trained).predict_perturbed(rows, Perturbation("shuffle", 0.0), seed=0)
     assert np.allclose(control, plain, atol=1e-6)
-    shuffled = trained.predict_perturbed(rows, Perturbation("shuffle", 1.0), seed=0).values
+    shuffled = NPTProbe(trained).predict_perturbed(rows, Perturbation("shuffle", 1.0), seed=0)
     assert np.abs(shuffled - plain).max() > 1e-4
     targets = Perturbation("shuffle", 1.0, columns="target")
-    assert np.allclose(trained.predict_perturbed(rows, targets, seed=0).values, plain, atol=1e-6)
+    assert np.allclose(NPTProbe(trained).predict_perturbed(rows, targets, seed=0), plain, atol=1e-6)
 
 
 def test_an_encoder_alone_ignores_other_images() -> None:
     trained = fitted(SETTINGS.changed(between_datapoints=False))
     rows = split().test[:6]
     plain = trained.predict(rows).values
-    shuffled = trained.predict_perturbed(rows, Perturbation("shuffle", 1.0), seed=0).values
+    shuffled = NPTProbe(trained).predict_perturbed(rows, Perturbation("shuffle", 1.0), seed=0)
     assert np.allclose(shuffled, plain, atol=1e-6)
     assert np.allclose(trained.predict_alone(rows).values, plain, atol=1e-6)
 
@@ -195,7 +196,7 @@ def test_a_query_alone_is_the_only_row_of_its_batch() -> None:
 
 def test_attention_is_to_the_other_images_of_the_batch() -> None:
     trained = fitted(SETTINGS)
-    (attention, *_) = trained.attention(split().test[:2])
+    (attention, *_) = NPTProbe(trained).attention(split().test[:2])
     assert list(attention.weights) == [0]
     assert attention.weights[0].shape == (2, 19)
 

@@ -1,0 +1,169 @@
+"""A compact NPT under a probe: parts of its context, a perturbed context, and attention.
+
+The context is encoded once. Keys and values belong to single rows, so a deleted row is an invisible
+one, and only other features are encoded anew. Residuals that are copied depend on all rows of a
+context; those of the rows nearest to a query are computed anew for each.
+
+K members, q query rows, m rows of the context, r width of a row, d columns with the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from npt.compact.columns import Features
+from npt.compact.trained import TrainedCompactNPT
+from npt.compact.training import build_model
+from npt.perturbation import InputLayout
+from npt.probing import QueryGroup, RowAttention, RowProbe
+from npt.table import PARTS, Split, Table
+
+
+@dataclass(frozen=True)
+class CompactProbe(RowProbe):
+    """A probe of a compact NPT, whose context are train rows, or duplicates in the lookup task."""
+
+    trained: TrainedCompactNPT
+
+    @property
+    def lookup(self) -> str:
+        """Variant of the lookup task."""
+        return self.trained.settings.lookup
+
+    def query_groups(self, rows: np.ndarray) -> Iterator[ContextQueries]:
+        """Rows in the whole context, as many as a prediction takes at once."""
+        for indices, model in self.trained.in_contexts(rows):
+            context = model.context_rows
+            if self.lookup != "off":
+                context = model.table.rows + context
+            size = model.chunk_size
+            for start in range(0, len(indices), size):
+                chunk = rows[indices[start : start + size]]
+                yield ContextQueries(chunk, [context] * len(chunk), model, model.encoded(chunk))
+
+    @torch.no_grad()
+    def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
+        """Attention of rows to the whole context.
+
+        Layers between attributes count in the index of a layer. The heads of a layer are those of
+        all members, one member after another.
+        """
+        for group in self.query_groups(rows):
+            trained = group.trained
+            heads = {}
+            if trained.settings.between_datapoints:
+                first = trained.settings.attribute_layers
+                blocks = trained.precise.attention_weights(group.encoded, trained.context)
+                for layer, weights in enumerate(blocks, start=first):
+                    heads[layer] = weights.flatten(0, 1).cpu().numpy()  # (K * heads, q, m)
+            for query, row in enumerate(group.rows.tolist()):
+                by_layer = {layer: weights[:, query] for layer, weights in heads.items()}
+                yield RowAttention(row, group.contexts[query], by_layer)
+
+    def before_training(self) -> CompactProbe:
+        """The same network with its initial weights."""
+        trained = self.trained
+        model = build_model(trained.encoder, trained.settings, trained.seed, trained.device)
+        return CompactProbe(replace(trained, model=model.eval()))
+
+    def with_table(self, table: Table, split: Split) -> CompactProbe:
+        """The same network with another table of the same columns and rows."""
+        return CompactProbe(replace(self.trained, table=table, split=split))
+
+    def without_duplicates(self) -> CompactProbe:
+        """The same network beside rows that show no label."""
+        return CompactProbe(replace(self.trained, shows_labels=False))
+
+
+@dataclass(frozen=True)
+class ContextQueries(QueryGroup):
+    """Query rows in the context of a trained network.
+
+    Attributes:
+        encoded: Vectors (K, q, r) of the rows, in double precision.
+    """
+
+    trained: TrainedCompactNPT
+    encoded: Tensor
+
+    def layout(self, query: int) -> InputLayout:
+        """Of a row and its context: train rows, but in the lookup task."""
+        trained = self.trained
+        rows = np.append(self.rows[query], trained.context_rows)
+        if trained.settings.lookup != "off":
+            parts = trained.parts[rows]
+        else:
+            parts = np.full(len(rows), PARTS.index("train"))
+            parts[0] = PARTS.index("test")
+        return InputLayout(parts, len(trained.encoder.columns), trained.target)
+
+    @torch.no_grad()
+    def predict_from(self, queries: Sequence[int], cells: Sequence[np.ndarray]) -> np.ndarray:
+        """Predictions of queries in contexts of other cells."""
+        contexts = [sources[1:] - 1 for sources in cells]
+        if all(sources.shape[1] == 1 for sources in contexts):
+            outputs = self._among(queries, [sources[:, 0] for sources in contexts])
+        else:
+            pairs = zip(queries, contexts, strict=True)
+            outputs = torch.cat([self._from_cells(*pair) for pair in pairs], 1)
+        return self.trained.decode(outputs).values
+
+    def _among(self, queries: Sequence[int], kept: Sequence[np.ndarray]) -> Tensor:
+        """Outputs (K, k, C) of queries, each among the kept rows of its context."""
+        trained = self.trained
+        if trained.model.copies:
+            outputs = []
+            for query, remaining in zip(queries, kept, strict=True):
+                rows = torch.from_numpy(remaining).to(self.encoded.device)
+                encoded = trained.encoded_context[:, rows]
+                labels = trained.context_labels[rows]
+                encoded_query = self.encoded[:, [query]]
+                context = trained.precise.context_of_prediction(encoded, labels, encoded_query)
+                outputs.append(trained.precise.predict(encoded_query, context))
+            return torch.cat(outputs, 1)
+        device = self.encoded.device
+        deleted = np.ones((len(kept), len(trained.context_rows)), np.bool_)
+        for line, remaining in zip(deleted, kept, strict=True):
+            line[remaining] = False
+        needed = np.flatnonzero(~deleted.all(0))
+        context = trained.context.take(torch.from_numpy(needed).to(device))
+        invisible = torch.from_numpy(deleted[:, needed]).to(device)
+        encoded = self.encoded[:, torch.tensor(list(queries), device=device)]
+        return trained.precise.predict(encoded, context, invisible)
+
+    def _from_cells(self, index: int, sources: np.ndarray) -> Tensor:
+        """Output (K, 1, C) of a query in a context of other cells.
+
+        Args:
+            sources: Row (m, d) of each cell, as indices of the context.
+        """
+        trained = self.trained
+        cells = torch.from_numpy(sources).to(trained.device)
+        rows = trained.encoded_context
+        features = list(trained.encoder.features)
+        if (sources != np.arange(len(sources))[:, None])[:, features].any():
+            rows = trained.precise.encode(_gathered(trained, cells))
+        labels = trained.context_labels[cells[:, trained.target]]
+        query = self.encoded[:, [index]]
+        context = trained.precise.context_of_prediction(rows, labels, query)
+        return trained.precise.predict(query, context)
+
+
+def _gathered(trained: TrainedCompactNPT, cells: Tensor) -> Features:
+    """Features whose cells come from rows (n, d) of the context, column by column."""
+    encoder = trained.encoder
+    pool = trained.context_features
+    features = cells[:, list(encoder.features)]
+    numeric = cells[:, list(encoder.numeric)]
+    categorical = cells[:, list(encoder.categorical)]
+    return Features(
+        numbers=pool.numbers.gather(0, numeric),
+        positions=pool.positions.gather(0, numeric),
+        codes=pool.codes.gather(0, categorical),
+        missing=pool.missing.gather(0, features),
+    )

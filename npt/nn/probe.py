@@ -1,0 +1,160 @@
+"""NPT under a probe: query rows in parts of their batch, several in one forward pass.
+
+n rows of an input, d columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from npt.nn.device import evaluating
+from npt.nn.embedding import ImageEmbedding
+from npt.nn.inputs import PART, Encodings
+from npt.nn.trained import QueryBatch, TrainedNPT, copies_at_once, query_batches
+from npt.nn.training import build_model
+from npt.perturbation import InputLayout, Perturbation
+from npt.probing import QueryGroup, RowAttention, RowProbe
+from npt.table import Split, Table
+
+SIMILAR = 0.8  # least length of an input, in lengths of the longest, to share a pass with it
+
+
+@dataclass(frozen=True)
+class NPTProbe(RowProbe):
+    """A probe of the exact NPT, in which the context of a row is the rest of its batch.
+
+    In the lookup task a batch has the duplicates of its rows too, which belong to their parts. Of
+    images with an encoder, the encodings are perturbed instead of the pixels.
+    """
+
+    trained: TrainedNPT
+
+    @property
+    def lookup(self) -> str:
+        """Variant of the lookup task."""
+        return self.trained.settings.lookup
+
+    def query_groups(self, rows: np.ndarray) -> Iterator[BatchQueries]:
+        """Test rows in the contexts of their batches, as many as one forward pass takes."""
+        for batch in query_batches(self.trained, rows):
+            for queries in batch.queries.split(copies_at_once(self.trained, batch.shape[0])):
+                indices = queries.cpu().numpy()
+                numbers = batch.numbers(len(self.trained.data.part))
+                contexts = [np.delete(numbers, index) for index in indices]
+                yield BatchQueries(numbers[indices], contexts, self.trained, batch, indices)
+
+    def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
+        """Attention of test rows; layers between attributes count in the index of a layer."""
+        trained = self.trained
+        for batch in query_batches(trained, rows):
+            with evaluating(trained.settings, trained.device):
+                by_layer = trained.model.attention_weights(batch.inputs, batch.queries[None])
+            numbers = batch.numbers(len(trained.data.part))
+            for index, query in enumerate(batch.queries.tolist()):
+                weights = {}
+                for layer, probabilities in by_layer.items():
+                    heads = probabilities[0, :, index].double().cpu().numpy()
+                    weights[layer] = np.delete(heads, query, axis=1)
+                yield RowAttention(int(numbers[query]), np.delete(numbers, query), weights)
+
+    def before_training(self) -> NPTProbe:
+        """The network with its initial weights, and image statistics of a batch of train rows."""
+        trained = self.trained
+        settings = trained.settings
+        model = build_model(trained.model.layout, settings, trained.seed, trained.device).eval()
+        if isinstance(model.embedding, ImageEmbedding):
+            train = (trained.data.part == PART["train"]).nonzero().flatten()
+            first = trained.data.take(train[: settings.batch_rows])
+            model.embedding.set_statistics(first.visible())
+        return NPTProbe(replace(trained, model=model))
+
+    def with_table(self, table: Table, split: Split) -> NPTProbe:
+        """The same network on another table of the same columns."""
+        return NPTProbe(self.trained.with_table(table, split))
+
+    def without_duplicates(self) -> NPTProbe:
+        """The same network on the originals alone, whose targets are hidden."""
+        plain = self.trained.settings.changed(lookup="off")
+        return NPTProbe(replace(self.trained, settings=plain))
+
+
+@dataclass(frozen=True)
+class BatchQueries(QueryGroup):
+    """Query rows of a batch, each in the context of the batch's other rows.
+
+    Attributes:
+        queries: Indices (q,) of the query rows in the batch.
+    """
+
+    trained: TrainedNPT
+    batch: QueryBatch
+    queries: np.ndarray
+
+    def layout(self, query: int) -> InputLayout:
+        """Of a query and the other rows."""
+        data = self.trained.data
+        parts = data.part[self.batch.rows].cpu().numpy()
+        copies = self.batch.shape[0] // len(parts)
+        is_encoded = isinstance(self.batch.inputs, Encodings)
+        return InputLayout(
+            parts=np.tile(parts, copies)[self._query_first(query)],
+            columns=self.batch.shape[1],
+            target=None if is_encoded else data.target,
+        )
+
+    def is_unchanged_by(self, perturbation: Perturbation) -> bool:
+        """Whether the columns that would be permuted are constant over the rows in question."""
+        if perturbation.kind != "shuffle":
+            return False
+        layout = self.layout(0)
+        chosen = self._query_first(0)[perturbation.chosen_rows(layout)]
+        rows = torch.from_numpy(chosen).to(self.trained.device)
+        columns = perturbation.chosen_columns(layout).tolist()
+        return all(self.batch.inputs.column(j).is_constant(rows) for j in columns)
+
+    def predict_from(self, queries: Sequence[int], cells: Sequence[np.ndarray]) -> np.ndarray:
+        """Predictions of queries from other cells; inputs of similar length share a pass."""
+        inputs = []
+        for query, sources in zip(queries, cells, strict=True):
+            inputs.append(self._query_first(query)[sources])
+        lengths = np.array([len(sources) for sources in inputs])
+        predictions: dict[int, np.ndarray] = {}
+        waiting = np.argsort(-lengths, kind="stable")
+        while len(waiting):
+            similar = lengths[waiting] >= SIMILAR * lengths[waiting[0]]
+            together = waiting[similar].tolist()
+            padded = self._padded([inputs[index] for index in together])
+            predictions.update(zip(together, padded, strict=True))
+            waiting = waiting[len(together) :]
+        return np.stack([predictions[index] for index in range(len(inputs))])
+
+    def _query_first(self, query: int) -> np.ndarray:
+        """Indices (n,) in the batch of a query and its context."""
+        index = self.queries[query]
+        return np.concatenate([[index], np.delete(np.arange(self.batch.shape[0]), index)])
+
+    def _padded(self, inputs: list[np.ndarray]) -> np.ndarray:
+        """Predictions of the first rows of inputs, padded to the length of the first input.
+
+        Args:
+            inputs: Rows in the batch that their cells come from, (l, d) or (l, 1).
+        """
+        indices = np.zeros((len(inputs), *inputs[0].shape), np.int64)
+        present = np.zeros(indices.shape[:2], np.bool_)
+        for number, sources in enumerate(inputs):
+            indices[number, : len(sources)] = sources
+            present[number, : len(sources)] = True
+        trained = self.trained
+        cells = torch.from_numpy(indices).to(trained.device)
+        gathered = self.batch.inputs.gather_rows(cells.expand(-1, -1, self.batch.shape[1]))
+        mask = None
+        if not present.all():
+            mask = torch.from_numpy(present).to(trained.device)
+        first = torch.zeros_like(cells[:, :1, 0])
+        with evaluating(trained.settings, trained.device):
+            outputs = trained.model.predict_target(gathered, first, mask)
+        return trained.decode(outputs[:, 0]).values
