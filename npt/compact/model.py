@@ -116,9 +116,18 @@ class CompactNPT(nn.Module):
             queries: Encoded rows (K, n, r), if no others are to be predicted: only the residuals
                 that move these are computed.
         """
-        context = self.context(rows, labels)
+        return self.with_residuals(self.context(rows, labels), rows, labels, queries)
+
+    def with_residuals(
+        self,
+        context: Context,
+        rows: Tensor,
+        labels: Tensor,
+        queries: Tensor | None = None,
+    ) -> Context:
+        """A context with the residuals of its rows, as `context_of_prediction`."""
         if not self.copies or rows.shape[1] < 2:
-            return context
+            return replace(context, residuals=None)
         needed = None
         if queries is not None:
             needed = near_rows(queries, rows)

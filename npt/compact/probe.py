@@ -123,7 +123,8 @@ class ContextQueries(QueryGroup):
                 encoded = trained.encoded_context[:, rows]
                 labels = trained.context_labels[rows]
                 encoded_query = self.encoded[:, [query]]
-                context = trained.precise.context_of_prediction(encoded, labels, encoded_query)
+                context = trained.context.take(rows)  # their keys and values stay as they are
+                context = trained.precise.with_residuals(context, encoded, labels, encoded_query)
                 outputs.append(trained.precise.predict(encoded_query, context))
             return torch.cat(outputs, 1)
         device = self.encoded.device

@@ -150,7 +150,7 @@ def test_learning_changes_the_weights(name: str) -> None:
 
 
 def test_neighbours_learn_nothing() -> None:
-    assert trained("knn", "regression").before_training() is None
+    assert StoredRowProbe(trained("knn", "regression")).before_training() is None
 
 
 def predictor_and_labels(name: str, task: Task) -> tuple[RetrievalPredictor, np.ndarray]:

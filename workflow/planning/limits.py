@@ -14,7 +14,6 @@ from baselines.baseline import Baseline
 from workflow.planning import paths, resources
 from workflow.planning.forecast import fits_of_search, probe_work, search_seconds
 from workflow.planning.plan import Plan
-from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
 
 SLOWEST_GPU = 5e12  # operations a second of any GPU of a cluster
@@ -81,13 +80,16 @@ def _search_minutes(plan: Plan, run: Run) -> float:
     return needed_minutes(plan, run)
 
 
-def probe_minutes(plan: Plan, study: PlannedStudy, run: Run, attempt: int) -> int:
-    """Limit of a probe, which begins anew at each attempt."""
-    work = probe_work(plan, study, run)
-    if work is None:
-        return _within_bounds(UNMEASURED_MINUTES * attempt)
-    flop, _ = work
-    return _within_bounds(TRAINING_MARGIN * flop / SLOWEST_GPU / 60 * attempt)
+def probe_minutes(plan: Plan, run: Run, attempt: int) -> int:
+    """Limit of the probes of a run, which begin anew at each attempt."""
+    minutes = 0.0
+    for study in plan.probes_of(run):
+        work = probe_work(plan, study, run)
+        if work is None:
+            minutes += UNMEASURED_MINUTES
+        else:
+            minutes += TRAINING_MARGIN * work[0] / SLOWEST_GPU / 60
+    return _within_bounds(minutes * attempt)
 
 
 def needed_minutes(plan: Plan, run: Run) -> float:

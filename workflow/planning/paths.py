@@ -20,7 +20,6 @@ TABLES = f"{RESULTS}/tables"
 FIGURES = f"{RESULTS}/figures"
 
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
-PROBE = "{study}/{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
 TABLE_FORMATS = ("csv", "md", "tex", "html")
 FIGURE_FORMATS = ("svg", "pdf", "png")
@@ -76,24 +75,24 @@ def run_part(stem: str = RUN, part: str = PART) -> str:
     return f"{RESULTS}/runs/{stem}.part_{part}"
 
 
-def probe_rows(study: str = "{study}", stem: str = RUN) -> str:
-    """Rows of a probe."""
-    return f"{RESULTS}/probes/{study}/{stem}{ROWS}"
+def probes(stem: str = RUN) -> str:
+    """Folder of the probes of a run, with two files for each study."""
+    return f"{RESULTS}/probes/{stem}"
 
 
-def probe_predictions(study: str = "{study}", stem: str = RUN) -> str:
-    """Predictions and other arrays of a probe."""
-    return f"{RESULTS}/probes/{study}/{stem}{PREDICTIONS}"
+def probe_rows(study: str, stem: str) -> str:
+    """Rows of a study's probe of a run."""
+    return f"{probes(stem)}/{study}{ROWS}"
+
+
+def probe_predictions(study: str, stem: str) -> str:
+    """Predictions and other arrays of a study's probe of a run."""
+    return f"{probes(stem)}/{study}{PREDICTIONS}"
 
 
 def runs_of_method(method: str) -> str:
     """Folders of all runs of a method, with * for any dataset."""
     return f"{RESULTS}/runs/*/{method}"
-
-
-def probes_of_method(method: str, study: str = "*") -> str:
-    """Folders of all probes of a method for a study, with * for any dataset."""
-    return f"{RESULTS}/probes/{study}/*/{method}"
 
 
 def collected(study: str = "{study}") -> str:

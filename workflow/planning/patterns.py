@@ -25,11 +25,6 @@ def methods_of_rule(rule: str) -> str:
     return any_of(names)
 
 
-def probing_studies(plan: Plan) -> str:
-    """Pattern of studies that probe models."""
-    return any_of(study.name for study in plan.studies.values() if study.probes)
-
-
 def studies_of_kind(plan: Plan, kind: str) -> str:
     """Pattern of studies of a kind."""
     return any_of(study.name for study in plan.studies.values() if study.kind == kind)

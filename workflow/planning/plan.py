@@ -103,6 +103,14 @@ class Plan(Strict):
         """Runs of a study that it probes."""
         return [run for run in self.runs_of(study) if study.is_probed(run.method, run.variant)]
 
+    def probes_of(self, run: Run) -> list[PlannedStudy]:
+        """Studies that probe the models of a run."""
+        studies: list[PlannedStudy] = []
+        for study in self.studies.values():
+            if run.stem in study.runs and study.is_probed(run.method, run.variant):
+                studies.append(study)
+        return studies
+
 
 def _external_runs(study: Study) -> External:
     return external_runs(study.external_results, f"{study.key}.external_results")

@@ -43,12 +43,11 @@ class Jobs:
         files = [paths.REPORT, *self.prepared_datasets]
         for run in self.plan.runs.values():
             files += _files_of_run(run)
+            if self.plan.probes_of(run):
+                files.append(paths.probes(run.stem))
         for study in self.plan.studies.values():
             files.append(paths.collected(study.name))
             files += self.shown(study.kind, study.name)
-            for run in self.plan.probed_runs_of(study):
-                files.append(paths.probe_rows(study.name, run.stem))
-                files.append(paths.probe_predictions(study.name, run.stem))
         return files
 
     def dataset_fingerprint(self, wildcards: Any) -> str:
@@ -116,11 +115,10 @@ class Jobs:
         return limits.part_files(self.plan, self._run(wildcards))
 
     def probe_minutes(self, wildcards: Any, attempt: int) -> int:
-        """Time limit of a probe in minutes."""
+        """Time limit of the probes of a run in minutes."""
         from workflow.planning import limits
 
-        study = self._study(wildcards)
-        return limits.probe_minutes(self.plan, study, self._run(wildcards), attempt)
+        return limits.probe_minutes(self.plan, self._run(wildcards), attempt)
 
     def probed_files(self, wildcards: Any) -> list[str]:
         """Rows of a run; its weights, and the predictions to compare with, if it has any."""
@@ -132,16 +130,12 @@ class Jobs:
         return files
 
     def probe_fingerprint(self, wildcards: Any) -> str:
-        """Hash of the run, and of the options and the limit of rows of the probe."""
-        study = self._study(wildcards)
+        """Hash of the run, and of the options and the limit of rows of its probes."""
         run = self._run(wildcards)
-        facts = [
-            run.fingerprint,
-            study.kind,
-            kinds()[study.kind].version,
-            study.options,
-            study.max_test_rows,
-        ]
+        facts: list[Any] = [run.fingerprint]
+        for study in self.plan.probes_of(run):
+            version = kinds()[study.kind].version
+            facts.append([study.name, study.kind, version, study.options, study.max_test_rows])
         return _hash_of(facts)
 
     def row_files(self, wildcards: Any) -> list[str]:
@@ -150,7 +144,7 @@ class Jobs:
         files: list[str] = []
         for run in self.plan.runs_of(study):
             if study.is_probed(run.method, run.variant):
-                files.append(paths.probe_rows(study.name, run.stem))
+                files.append(paths.probes(run.stem))
                 continue
             files.append(paths.run_rows(run.stem))
             files.append(paths.run_predictions(run.stem))

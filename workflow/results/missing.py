@@ -26,7 +26,7 @@ def why_unfinished(stem: str, probing_study: str | None) -> str:
     log = paths.log("run", stem)
     fitted = Path(paths.run_rows(stem)).exists()
     if fitted and probing_study is not None:
-        log = paths.log("probe", f"{probing_study}/{stem}")
+        log = paths.log("probe", stem)
     if not Path(log).exists():
         return "not started"
     error = last_error(log)

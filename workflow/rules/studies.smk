@@ -3,12 +3,10 @@ rule probe:
         paths.prepared(),
         jobs.probed_files,
     output:
-        paths.probe_rows(),
-        paths.probe_predictions(),
+        directory(paths.probes()),
     log:
-        paths.log("probe", paths.PROBE),
+        paths.log("probe", paths.RUN),
     wildcard_constraints:
-        study=patterns.probing_studies(jobs.plan),
         method=patterns.methods_of_rule("train"),
     threads: 1
     resources:
@@ -21,15 +19,14 @@ rule probe:
         fingerprint=jobs.probe_fingerprint,
         libraries=jobs.libraries,
     message:
-        "probe {params.run} for {wildcards.study}"
+        "probe {params.run}"
     shell:
-        "python -m workflow.runtime.step {params.libraries} probe --study {wildcards.study} --run {params.run} --threads {threads} --jobs-per-gpu {resources.jobs_per_gpu} > {log} 2>&1"
+        "python -m workflow.runtime.step {params.libraries} probe --run {params.run} --threads {threads} --jobs-per-gpu {resources.jobs_per_gpu} > {log} 2>&1"
 
 
 # Of models without weights, on a CPU; a rule of its own, so that a profile can name its partition.
 use rule probe as probe_baseline with:
     wildcard_constraints:
-        study=patterns.probing_studies(jobs.plan),
         method=patterns.any_of(
             [patterns.methods_of_rule(rule) for rule in ("fit", "fit_accelerated")]
         ),

@@ -181,7 +181,7 @@ def described(rule: str, wildcards: Mapping[str, str]) -> str:
             run += f", part {int(wildcards['part']) + 1} of {wildcards['parts']}"
         if wildcards["seed"] != "0":
             run = f"{run}, seed {wildcards['seed']}"
-        return f"{wildcards['study']} of {run}" if rule in PROBING else run
+        return f"probes of {run}" if rule in PROBING else run
     if rule == "collect":
         return f"rows of {wildcards['study']}"
     if "study" in wildcards:

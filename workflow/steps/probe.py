@@ -1,4 +1,4 @@
-"""Probe the trained models of a run: a row and arrays for each fold."""
+"""Probe the trained models of a run for all studies: a row and arrays for each fold and study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from npt.interface import Resources, UserError, unknown
+from npt.interface import Resources, UserError
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.planning.resources import shares_gpu
@@ -16,14 +16,12 @@ from workflow.results.row import Row
 from workflow.results.row_file import write_rows
 from workflow.runtime import gpu_lock
 from workflow.runtime.command import execute, limit_threads, parser
-from workflow.steps.arguments import planned_study
 from workflow.studies.probing import RunProbe
 
 
 def main() -> None:
     """Command line of the step."""
     options = parser(__doc__)
-    options.add_argument("--study", required=True, help="a study of the plan that probes runs")
     options.add_argument("--run", required=True, help="stem of a run of the plan")
     options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
@@ -33,27 +31,26 @@ def main() -> None:
     arguments = options.parse_args()
     limit_threads(arguments.threads)
     plan = load()
-    study = planned_study(plan, arguments.study)
-    probed = [run.stem for run in plan.probed_runs_of(study)]
-    if not probed:
-        raise UserError(f"--study: {study.name} probes no runs")
     job = Job.of(plan, arguments.run)
-    if job.run.stem not in probed:
-        raise UserError(f"--run: {unknown(job.run.stem, probed)}")
+    studies = plan.probes_of(job.run)
+    if not studies:
+        raise UserError(f"--run: no study probes {job.run.stem}")
     device = arguments.device
     if job.method.saves_weights:
         is_small = shares_gpu(plan.dataset(job.run.dataset), job.run)
         device = gpu_lock.device(device, places=arguments.jobs_per_gpu, is_small=is_small)
-    probe = RunProbe.of(study, job, Resources(arguments.threads, device))
-    rows: list[Row] = []
-    arrays: dict[str, np.ndarray] = {}
+    probe = RunProbe.of(job, Resources(arguments.threads, device))
+    rows: dict[str, list[Row]] = {study.name: [] for study in studies}
+    arrays: dict[str, dict[str, np.ndarray]] = {study.name: {} for study in studies}
     for fold in job.run.folds:
-        row, fold_arrays = probe.fold(fold)
-        rows.append(row)
-        arrays |= fold_arrays
-        print(f"{row.run_key} seed {row.seed} fold {fold}: {row.status} {row.reason}", flush=True)
-    write_predictions(Path(paths.probe_predictions(study.name, job.run.stem)), arrays)
-    write_rows(Path(paths.probe_rows(study.name, job.run.stem)), rows)
+        for study, row, fold_arrays in probe.fold(studies, fold):
+            rows[study.name].append(row)
+            arrays[study.name] |= fold_arrays
+            key = f"{study.name}: {row.run_key} seed {row.seed} fold {fold}"
+            print(f"{key}: {row.status} {row.reason}", flush=True)
+    for name in rows:
+        write_predictions(Path(paths.probe_predictions(name, job.run.stem)), arrays[name])
+        write_rows(Path(paths.probe_rows(name, job.run.stem)), rows[name])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Probe the trained model of one fold: a row and arrays."""
+"""Probe the trained models of a run: a row and arrays for each fold and study."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from npt.interface import Resources, TrainedModel, UserError
+from npt.probing import Probe
 from npt.table import Split
 from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
@@ -21,9 +22,12 @@ from workflow.results.row import Row, sizes
 from workflow.results.row_file import read_rows, remedy
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery, drawn, target_scale
-from workflow.studies.study_kind import Options, StudyKind
+from workflow.studies.study_kind import Options
 
 MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations or as probabilities
+
+
+Answer = tuple[PlannedStudy, Row, dict[str, np.ndarray]]
 
 
 class NoModelError(Exception):
@@ -32,80 +36,75 @@ class NoModelError(Exception):
 
 @dataclass(frozen=True)
 class RunProbe:
-    """A study's probe of a run.
+    """Studies' probes of a run, whose models are loaded once for all of them.
 
     Attributes:
-        max_test_rows: Limit of the probed test rows of a fold; None probes all.
         fitted: Rows of the run, by fold.
         resources: For models that are loaded; others are refitted where they were fitted.
     """
 
     job: Job
-    kind: StudyKind
-    options: Options
-    max_test_rows: int | None
     fitted: Mapping[int, Row]
     resources: Resources
 
     @classmethod
-    def of(cls, study: PlannedStudy, job: Job, resources: Resources) -> RunProbe:
-        """The probe that a study plans of a run.
+    def of(cls, job: Job, resources: Resources) -> RunProbe:
+        """The probe of a run.
 
         Raises:
             UserError: the run has not exactly one row per fold.
         """
-        kind = kinds()[study.kind]
-        return cls(
-            job=job,
-            kind=kind,
-            options=kind.options.model_validate(study.options),
-            max_test_rows=study.max_test_rows,
-            fitted=_fitted_rows(job),
-            resources=resources,
-        )
+        return cls(job, _fitted_rows(job), resources)
 
-    def fold(self, fold: int) -> tuple[Row, dict[str, np.ndarray]]:
-        """Row of a fold, and arrays whose names begin with the fold."""
-        identity = self.job.identity(fold)
-        identity["revision"] = f"{identity['revision']}.{self.kind.version}"
-        identity["options"] = self.options.model_dump(mode="json")
+    def fold(self, studies: Sequence[PlannedStudy], fold: int) -> Iterator[Answer]:
+        """A row of a fold for each study, and arrays whose names begin with the fold."""
         try:
-            model = self._model(fold)
+            probe = self.job.method.probe(self._model(fold))
         except NoModelError as error:
-            return Row(**identity, status="failed", reason=str(error)), {}
-        query = self._query(model, fold)
-        started = time.perf_counter()
-        facts, arrays = self.kind.probe(query)
-        seconds = time.perf_counter() - started
-        columns = {
-            **identity,
-            "status": "ok",
-            "reason": "",
-            **sizes(self.job.split(fold)),
-            "rows": len(query.rows),
-            "probe_seconds": round(seconds, 3),
-            "seconds_per_row": round(seconds / len(query.rows), 5),
-            "device": str(getattr(model, "device", "cpu")),
-            **facts,
-        }
-        named = {f"fold_{fold}_{name}": values for name, values in arrays.items()}
-        named[f"fold_{fold}_rows"] = query.rows
-        return Row.model_validate(columns), named
+            for study in studies:
+                identity = self._identity(study, fold)
+                yield study, Row(**identity, status="failed", reason=str(error)), {}
+            return
+        for study in studies:
+            yield self._answer(study, fold, probe)
 
-    def _query(self, model: TrainedModel, fold: int) -> ProbeQuery:
+    def _identity(self, study: PlannedStudy, fold: int) -> dict[str, Any]:
+        identity = self.job.identity(fold)
+        identity["revision"] = f"{identity['revision']}.{kinds()[study.kind].version}"
+        identity["options"] = _options(study).model_dump(mode="json")
+        return identity
+
+    def _answer(self, study: PlannedStudy, fold: int, probe: Probe) -> Answer:
         split = self.job.split(fold)
         rows = split.test
-        if self.max_test_rows is not None:
-            rows = drawn(rows, self.max_test_rows, seed=fold)
-        return ProbeQuery(
-            probe=self.job.method.probe(model),
+        if study.max_test_rows is not None:
+            rows = drawn(rows, study.max_test_rows, seed=fold)
+        query = ProbeQuery(
+            probe=probe,
             table=self.job.prepared.table,
             split=split,
             rows=rows,
             seed=fold,
-            options=self.options,
+            options=_options(study),
             threads=self.resources.threads,
         )
+        started = time.perf_counter()
+        facts, arrays = kinds()[study.kind].probe(query)
+        seconds = time.perf_counter() - started
+        columns = {
+            **self._identity(study, fold),
+            "status": "ok",
+            "reason": "",
+            **sizes(split),
+            "rows": len(rows),
+            "probe_seconds": round(seconds, 3),
+            "seconds_per_row": round(seconds / len(rows), 5),
+            "device": str(getattr(probe.trained, "device", "cpu")),
+            **facts,
+        }
+        named = {f"fold_{fold}_{name}": values for name, values in arrays.items()}
+        named[f"fold_{fold}_rows"] = rows
+        return study, Row.model_validate(columns), named
 
     def _model(self, fold: int) -> TrainedModel:
         """The trained model of a fold: loaded, or refitted with the chosen hyper-parameters."""
@@ -151,6 +150,10 @@ class RunProbe:
             return self.job.settings
         assert row.chosen is not None, "a search chose a configuration"
         return self.job.trial(row.chosen[CONFIGURATION]).settings
+
+
+def _options(study: PlannedStudy) -> Options:
+    return kinds()[study.kind].options.model_validate(study.options)
 
 
 def _fitted_rows(job: Job) -> dict[int, Row]:

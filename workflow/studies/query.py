@@ -68,15 +68,15 @@ class ProbeQuery:
         """Predictions of the probed rows while the other rows are perturbed."""
         return self.probe.predict_perturbed(self.rows, perturbation, self.seed)
 
-    def score(self, predictions: np.ndarray) -> dict[str, float]:
-        """Metrics of predictions for the probed rows."""
-        return score(self.table.task, self.truth, predictions)
+    def score(self, predictions: np.ndarray, prefix: str = "") -> dict[str, float]:
+        """Metrics of predictions for the probed rows, by names that begin with `prefix`."""
+        scores = score(self.table.task, self.truth, predictions)
+        return {f"{prefix}{metric}": value for metric, value in scores.items()}
 
     def test_scores(self) -> dict[str, float]:
         """Metrics over all test rows of the fold, each named `test_`, as twins are scored."""
         test = self.split.test
-        scores = self.with_rows(test).score(self.probe.predict(test))
-        return {f"test_{metric}": value for metric, value in scores.items()}
+        return self.with_rows(test).score(self.probe.predict(test), "test_")
 
     def constant(self) -> np.ndarray:
         """Predictions of a model without features: mean or class frequencies of the train rows."""

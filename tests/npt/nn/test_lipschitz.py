@@ -14,15 +14,9 @@ from torch import Tensor
 
 from npt.nn.block import Block, TiedBlock, build_block
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.influence import block_bounds, influence_bound
 from npt.nn.inputs import ModelInput
-from npt.nn.lipschitz import (
-    ORDERS,
-    Norm,
-    attention_bound,
-    block_bounds,
-    influence_bound,
-    second_moment,
-)
+from npt.nn.lipschitz import ORDERS, Norm, attention_bound, second_moment
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network, tied_block

@@ -180,7 +180,7 @@ def test_probe_is_repeated_when_its_options_change() -> None:
         settings = keys.pop("settings", {})
         study = {"kind": "deletion", "methods": ["npt"], **keys}
         made = jobs(studies={"probe": study}, settings=settings)
-        return made.probe_fingerprint(Wildcards(run("yacht", "npt"), study="probe"))
+        return made.probe_fingerprint(Wildcards(run("yacht", "npt")))
 
     assert fingerprint() == fingerprint()
     assert fingerprint(max_test_rows=3) != fingerprint()

@@ -125,10 +125,10 @@ def test_base_alone_is_probed() -> None:
     twin = "yacht/npt/without_labels/seed_0/folds_0"
     assert {paths.run_rows(twin), paths.run_predictions(twin)} < set(files)
     for stem in probed:
-        assert paths.probe_rows("benefit", stem) in files
+        assert paths.probes(stem) in files
         assert paths.run_rows(stem) not in files
     targets = [target for target in jobs.targets if target.startswith("results/probes")]
-    assert len(targets) == len(set(targets)) == 2 * len(probed)
+    assert len(targets) == len(set(targets)) == len(probed)
 
 
 def test_forecast_counts_every_training_once() -> None:

@@ -107,7 +107,7 @@ def test_missing_probe_has_the_error_of_the_first_failed_job() -> None:
     planned = plan()
     finish_all(planned, "yacht/npt/")
     write_log("run", NPT.format(0), "error: no memory\n")
-    write_log("probe", f"corruption/{KNN}", "error: no such row\n")
+    write_log("probe", KNN, "error: no such row\n")
     unfinished = reasons(planned, "corruption")
     assert unfinished["yacht", "knn", 2] == "no such row"
     assert unfinished["yacht", "npt", 0] == "no memory"

@@ -122,7 +122,7 @@ def test_errors_and_unknown_messages_are_passed_on(
     [
         ("fit", {**NPT_RUN, "folds": "0-2_5"}, "NPT (tuned) on Yacht, folds 0-2, 5"),
         ("train", {**NPT_RUN, "seed": "1"}, "NPT (tuned) on Yacht, fold 1, seed 1"),
-        ("probe", {**NPT_RUN, "study": "dose"}, "dose of NPT (tuned) on Yacht, fold 1"),
+        ("probe", NPT_RUN, "probes of NPT (tuned) on Yacht, fold 1"),
         ("collect", {"study": "main"}, "rows of main"),
         ("show_benchmark", {"study": "main"}, "tables and figures of main"),
         ("report", {}, "report"),

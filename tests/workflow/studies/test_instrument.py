@@ -87,18 +87,6 @@ def test_wrong_weights_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measured("knn")["derivative"] == pytest.approx(0.2)
 
 
-def test_a_query_that_is_perturbed_itself_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from npt.perturbation import Perturbation
-
-    sources = Perturbation.sources
-
-    def shifted(self: Perturbation, *arguments: Any) -> np.ndarray:
-        return sources(self, *arguments)[::-1]
-
-    monkeypatch.setattr(Perturbation, "sources", shifted)
-    assert measured("linear")["movement"] > 0.01
-
-
 def test_the_table_shows_the_worst_fold() -> None:
     tidy = KIND.table("instrument", instrument_study(), SCORING).tidy
     of_knn = tidy[tidy["method"] == "knn"].set_index("check")

@@ -15,7 +15,7 @@ from npt.probing import Probe
 from npt.table import Split, Table
 from tests.rows import finish, plan, predicted, prepare, prepared
 from workflow.results.job import Job
-from workflow.studies.probing import RunProbe
+from workflow.studies.probing import Answer, RunProbe
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Saved:
         return predicted(prepared("yacht"), rows, self.method)
 
 
-def probe(models: list[Refitted], **changes: Any) -> RunProbe:
-    """The probe of a finished run whose refitted models join the list."""
+def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
+    """The probe of a fold of a finished run, whose refitted models join the list."""
 
     def refit(
         settings: Any,
@@ -56,13 +56,17 @@ def probe(models: list[Refitted], **changes: Any) -> RunProbe:
         return models[-1]
 
     prepare("yacht")
-    study = {"kind": "corruption", "methods": ["knn"]}
-    planned = plan(datasets=["yacht"], methods=["knn"], seeds=[1], studies={"corruption": study})
+    studies = {
+        "corruption": {"kind": "corruption", "methods": ["knn"]},
+        "dose_response": {"kind": "dose_response", "methods": ["knn"]},
+    }
+    planned = plan(datasets=["yacht"], methods=["knn"], seeds=[1], studies=studies)
     (stem,) = planned.runs
     finish(planned, stem, **{"chosen": {"k": 5}, **changes})
     job = Job.of(planned, stem)
     with_refit = replace(job, method=replace(job.method, refit=refit, probe=Probe))
-    return RunProbe.of(planned.studies["corruption"], with_refit, Resources(1, "cpu"))
+    probe = RunProbe.of(with_refit, Resources(1, "cpu"))
+    return list(probe.fold(planned.probes_of(job.run), fold))
 
 
 def test_probe_refits_blind_with_the_chosen_settings(
@@ -70,8 +74,9 @@ def test_probe_refits_blind_with_the_chosen_settings(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     models: list[Refitted] = []
-    row, arrays = probe(models).fold(2)
-    (model,) = models
+    ((_, row, arrays), (other, *_)) = answers(models, 2)
+    (model,) = models  # for both studies
+    assert other.name == "dose_response"
     assert np.isnan(model.table.truth).tolist() == [False, False, False, True]
     assert (model.chosen, model.seed, model.split.fold) == ({"k": 5}, 10_002, 2)
     assert (row.key, row.status) == (("yacht/knn/base", 1, 2), "ok")
@@ -84,9 +89,10 @@ def test_run_without_a_model_gives_a_failed_row(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     models: list[Refitted] = []
-    row, arrays = probe(models, status="failed", reason="out of memory").fold(0)
-    assert (row.status, row.reason) == ("failed", "out of memory")
-    assert (arrays, models) == ({}, [])
+    for _, row, arrays in answers(models, 0, status="failed", reason="out of memory"):
+        assert (row.status, row.reason) == ("failed", "out of memory")
+        assert arrays == {}
+    assert models == []
 
 
 @pytest.mark.parametrize("method", ["npt", "knn"])
@@ -106,9 +112,11 @@ def test_weights_that_predict_other_values_are_refused(
         return Saved(method)
 
     with_load = replace(job, method=replace(job.method, load=load, probe=Probe))
-    loading = RunProbe.of(planned.studies["corruption"], with_load, Resources(1, "cpu"))
+    loading = RunProbe.of(with_load, Resources(1, "cpu"))
+    studies = planned.probes_of(job.run)
     if method == "npt":
-        assert loading.fold(0)[0].status == "ok"
+        ((_, row, _),) = loading.fold(studies, 0)
+        assert row.status == "ok"
         return
     with pytest.raises(UserError, match=r"folds_0\.pt: predicts other values"):
-        loading.fold(0)
+        list(loading.fold(studies, 0))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -45,16 +46,7 @@ class Head:
     relative: np.ndarray
 
 
-@dataclass(frozen=True)
-class Measures:
-    """What `Head` has, for one query row."""
-
-    nearness: float
-    typical: float
-    reach: float
-    partner: float
-    own_class: float
-    relative: np.ndarray
+Measures = dict[str, Any]  # of one query row, by the names of `Head`
 
 
 class ComparedRows:
@@ -91,14 +83,15 @@ class Surroundings:
     """The context of a query row as seen from it and from further rows.
 
     Attributes:
-        duplicate: Index of the query's duplicate in the context; None outside the lookup task.
+        is_duplicate: Which rows of the context (m,) are the query's duplicate; none outside the
+            lookup task.
         distances: Squared distances (m,) of the query to the rows of its context.
         nearness: Standardised ranks (1 + r, m) of their nearness to the query and to the r further
             rows.
         same_class: Which rows of the context (m,) have the query's class; None for numbers.
     """
 
-    duplicate: int | None
+    is_duplicate: np.ndarray
     distances: np.ndarray
     nearness: np.ndarray
     same_class: np.ndarray | None
@@ -114,20 +107,22 @@ class Surroundings:
         """Distances of the encoded features, to further rows drawn from the context."""
         originals = context % rows.count
         features = rows.features(row, originals)
-        further = _distinct(originals[originals != row])
+        others = originals[originals != row]
+        _, first = np.unique(others, return_index=True)
+        further = others[np.sort(first)]
         generator = np.random.default_rng((seed, row))
         count = min(FURTHER, len(further))
-        drawn = generator.choice(further, count, replace=False)
-        of_context = features[originals]
+        sample = generator.choice(further, count, replace=False)
+        encoded = features[originals]
         distances = []
-        for centre in (row, *drawn):
-            distances.append(((of_context - features[centre]) ** 2).sum(1))
+        for centre in (row, *sample):
+            distances.append(((encoded - features[centre]) ** 2).sum(1))
         nearness = standardised_ranks(-np.stack(distances))
         same_class = None
         if rows.classes is not None:
             same_class = rows.classes[originals] == rows.classes[row]
         return cls(
-            duplicate=_first(context == rows.count + row),
+            is_duplicate=context == rows.count + row,
             distances=distances[0],
             nearness=nearness,
             same_class=same_class,
@@ -139,19 +134,19 @@ class Surroundings:
         typical = partner = own_class = np.nan
         if len(correlations) > 1:
             typical = correlations[1:].mean()
-        if self.duplicate is not None:
-            partner = attention[self.duplicate]
+        if self.is_duplicate.any():
+            partner = attention[self.is_duplicate].item()
         if self.same_class is not None and self.same_class.any():
             own_class = attention[self.same_class].mean() / attention.mean()
         reach, relative = spread(attention, self.distances, bins)
-        return Measures(
-            nearness=correlations[0],
-            typical=typical,
-            reach=reach,
-            partner=partner,
-            own_class=own_class,
-            relative=relative,
-        )
+        return {
+            "nearness": correlations[0],
+            "typical": typical,
+            "reach": reach,
+            "partner": partner,
+            "own_class": own_class,
+            "relative": relative,
+        }
 
 
 def heads(
@@ -166,34 +161,15 @@ def heads(
     measures: dict[tuple[int, int], dict[int, Measures]] = defaultdict(dict)
     for attention in probe.attention(rows):
         surroundings = Surroundings.of(compared, attention.row, attention.context, model.seed)
-        for layer, of_layer in attention.weights.items():
-            for head, weights in enumerate(of_layer):
-                measured = surroundings.measures(weights, bins)
-                measures[layer, head][attention.row] = measured
+        for layer, by_head in attention.weights.items():
+            for head, weights in enumerate(by_head):
+                measures[layer, head][attention.row] = surroundings.measures(weights, bins)
     results = []
     for layer, head in sorted(measures):
-        by_row = measures[layer, head]
-        results.append(_head(layer, head, [by_row[row] for row in rows.tolist()]))
+        in_order = [measures[layer, head][row] for row in rows.tolist()]
+        columns = {name: np.array([row[name] for row in in_order], float) for name in in_order[0]}
+        results.append(Head(layer, head, **columns))
     return results
-
-
-def _head(layer: int, head: int, measures: list[Measures]) -> Head:
-    columns = {}
-    for field in fields(Measures):
-        values = [getattr(row, field.name) for row in measures]
-        columns[field.name] = np.array(values, float)
-    return Head(layer, head, **columns)
-
-
-def _distinct(rows: np.ndarray) -> np.ndarray:
-    """Every row once, in the order of its first occurrence."""
-    _, first = np.unique(rows, return_index=True)
-    return rows[np.sort(first)]
-
-
-def _first(found: np.ndarray) -> int | None:
-    """Index of the first true value, if there is one."""
-    return int(found.argmax()) if found.any() else None
 
 
 def spread(

@@ -22,30 +22,24 @@ def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
     standard deviation of the train targets.
     """
     clean = query.probe.predict(query.rows)
-    facts = _named("clean", query.score(clean))
+    facts: Facts = query.score(clean, "clean_")
     facts["target_deviation"] = target_scale(query.table, query.split)
     arrays = {"clean": clean}
     for selection in query.options.selections:
-        corrupted = _corrupted(query, selection)
+        corrupted = []
+        for draw in range(query.options.permutations):
+            predictions = query.perturbed(selection.permuted(draw))
+            corrupted.append(predictions)
+            arrays[_array_name(selection, draw)] = predictions
         facts |= _facts(query, selection, clean, corrupted)
-        arrays |= _arrays(selection, corrupted)
     control = query.with_rows(drawn(query.rows, CONTROL_ROWS, query.seed))
     unpermuted = control.perturbed(Perturbation("shuffle", 0.0))
     is_control = np.isin(query.rows, control.rows)
-    facts |= _named("control_clean", control.score(clean[is_control]))
-    facts |= _named("control", control.score(unpermuted))
+    facts |= control.score(clean[is_control], "control_clean_")
+    facts |= control.score(unpermuted, "control_")
     arrays["control_rows"] = control.rows
     arrays["control"] = unpermuted
     return facts, arrays
-
-
-def _corrupted(query: ProbeQuery, selection: Selection) -> list[np.ndarray]:
-    """Predictions of each permutation."""
-    predictions = []
-    for draw in range(query.options.permutations):
-        permuted = selection.permuted(draw)
-        predictions.append(query.perturbed(permuted))
-    return predictions
 
 
 def _facts(
@@ -58,14 +52,12 @@ def _facts(
     bootstrap samples.
     """
     facts: Facts = {}
-    scores = [query.score(predictions) for predictions in corrupted]
-    for metric in scores[0]:
-        name = f"{selection.name}_{metric}"
-        values = [of_permutation[metric] for of_permutation in scores]
+    scores = [query.score(predictions, f"{selection.name}_") for predictions in corrupted]
+    for name in scores[0]:
+        values = [permutation[name] for permutation in scores]
         facts[name] = float(np.mean(values))
         if len(values) > 1:
-            deviation = np.std(values, ddof=1)
-            facts[f"{name}_deviation"] = float(deviation)
+            facts[f"{name}_deviation"] = float(np.std(values, ddof=1))
     task = query.table.task
     shifts = [shift(task, clean, predictions) for predictions in corrupted]
     facts[f"{selection.name}_shift"] = float(np.mean(shifts))
@@ -79,14 +71,6 @@ def _facts(
     return facts
 
 
-def _arrays(selection: Selection, corrupted: list[np.ndarray]) -> Arrays:
-    """Predictions of every permutation."""
-    arrays: Arrays = {}
-    for draw, predictions in enumerate(corrupted):
-        arrays[_array_name(selection, draw)] = predictions
-    return arrays
-
-
 def permuted_predictions(
     arrays: Arrays, selection: Selection, permutations: int
 ) -> list[np.ndarray]:
@@ -97,7 +81,3 @@ def permuted_predictions(
 def _array_name(selection: Selection, draw: int) -> str:
     """Name of the predictions of a permutation; all but the first end with its number."""
     return f"{selection.name}_{draw}" if draw else selection.name
-
-
-def _named(state: str, scores: dict[str, float]) -> Facts:
-    return {f"{state}_{metric}": value for metric, value in scores.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from npt.perturbation import KINDS, Perturbation
 from workflow.studies.query import ProbeQuery
@@ -18,23 +19,8 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         fractions = getattr(query.options, kind)
         predictions = [unperturbed]
         for fraction in fractions[1:]:
-            perturbation = Perturbation(kind, fraction)
-            predictions.append(query.perturbed(perturbation))
-        scores = _by_metric(query, predictions)
-        doses[kind] = {"share": fractions, **scores}
+            predictions.append(query.perturbed(Perturbation(kind, fraction)))
+        scores = [query.score(values) for values in predictions]
+        doses[kind] = {"share": fractions, **pd.DataFrame(scores).to_dict("list")}
         arrays[kind] = np.stack(predictions)
-    facts: Facts = {"doses": doses}
-    constant = query.score(query.constant())
-    for metric, score in constant.items():
-        facts[f"constant_{metric}"] = score
-    return facts, arrays
-
-
-def _by_metric(query: ProbeQuery, predictions: list[np.ndarray]) -> dict[str, list[float]]:
-    """The scores of all predictions for each metric."""
-    scores: dict[str, list[float]] = {}
-    for values in predictions:
-        of_values = query.score(values)
-        for metric, score in of_values.items():
-            scores.setdefault(metric, []).append(score)
-    return scores
+    return {"doses": doses, **query.score(query.constant(), "constant_")}, arrays

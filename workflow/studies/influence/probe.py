@@ -7,7 +7,8 @@ from typing import cast
 
 import numpy as np
 
-from npt.nn.lipschitz import ORDERS, Norm, influence_bound
+from npt.nn.influence import influence_bound
+from npt.nn.lipschitz import ORDERS, Norm
 from npt.nn.span import locate
 from npt.nn.trained import QueryBatch, TrainedNPT, query_batches
 from npt.perturbation import Perturbation

@@ -1,0 +1,105 @@
+"""Bounds of how far one row can move the prediction of another, from the weights of a network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from npt.nn.block import Block, Centre, TiedBlock
+from npt.nn.lipschitz import ORDERS, Norm, matrix_norm
+from npt.nn.model import NPT
+
+GELU_SLOPE = 1.1290  # the largest slope of GELU, at sqrt(2), is 1.12890
+
+
+def influence_bound(
+    model: NPT,
+    positions: int,
+    changes: Sequence[float],
+    norm: Norm = "maximum",
+) -> tuple[float, float]:
+    """Bounds of the change of target outputs, when cells of one row change.
+
+    Bounds of the blocks are multiplied. A change reaches other rows through attention between
+    datapoints alone, so that two factors are carried on: that of all rows together and that of any
+    row but the changed one.
+
+    Args:
+        positions: Rows that are attended to.
+        changes: Largest change (d,) of each column's cell, in standard deviations; 1 for another
+            class, 0 for a column that stays.
+        norm: In which the bounds of blocks are taken. Either gives valid bounds of an output.
+
+    Returns:
+        Bounds for the changed row and for any other row, of standardised values or logits.
+        Infinite where a block has no bound.
+    """
+    of_tokens = model.embedding.largest_changes(changes)
+    together = vector_norm(of_tokens, norm)
+    other = 0.0
+    columns = model.layout.tokens
+    kinds = zip(model.over_rows, model.to_others, model.blocks, strict=True)
+    for over_rows, to_others, block in kinds:
+        source = together if to_others else other
+        attended = columns
+        if over_rows:
+            attended = positions if to_others else 1
+        residual, attention, feed_forward = block_bounds(
+            block,  # type: ignore[arg-type]
+            attended,
+            norm,
+        )
+        reached = residual * other
+        if attention and source:  # zero times an infinite bound is no number
+            reached += attention * source
+        other = reached * feed_forward if reached else 0.0
+        together *= (residual + attention) * feed_forward
+    with torch.no_grad():
+        head = matrix_norm(model.head.target_weight, norm).item()
+    return together * head, other * head
+
+
+def block_bounds(
+    block: Block,
+    positions: int,
+    norm: Norm = "maximum",
+) -> tuple[float, float, float]:
+    """Bounds of a block's residual, attention and feed-forward layer."""
+    with torch.no_grad():
+        residual = matrix_norm(block.residual.weight, norm).item()
+        widen = matrix_norm(block.widen.weight, norm).item()
+        narrow = matrix_norm(block.narrow.weight, norm).item()
+        attention = _attention(block, positions, norm)
+    width = block.residual.in_features
+    if attention:
+        attention *= norm_slope(block.norm_attention, width, norm)
+    slope = norm_slope(block.norm_feed_forward, width, norm)
+    feed_forward = 1 + GELU_SLOPE * widen * narrow * slope
+    return residual, attention, feed_forward
+
+
+def _attention(block: Block, positions: int, norm: Norm) -> float:
+    if not isinstance(block, TiedBlock):
+        return math.inf
+    bound = block.bound(positions, norm)
+    if block.contraction is None:
+        return bound.item()
+    relative = bound / block.smaller_bound(positions)
+    return block.contraction * relative.item()
+
+
+def norm_slope(normalisation: torch.nn.Module, width: int, norm: Norm) -> float:
+    """Lipschitz constant of a normalisation."""
+    if isinstance(normalisation, torch.nn.Identity):
+        return 1.0
+    if isinstance(normalisation, Centre):
+        return 1.0 if norm == "euclidean" else 2 * (width - 1) / width
+    return math.inf  # of LayerNorm, 1 / sqrt(epsilon): without use
+
+
+def vector_norm(x: Tensor, norm: Norm) -> float:
+    """The norm of all elements together."""
+    return torch.linalg.vector_norm(x, ORDERS[norm]).item()
