@@ -12,12 +12,11 @@ import numpy as np
 
 from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
-from npt.compact.probe import CompactProbe
 from npt.compact.selection import weighted_by_validation
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import TrainingResult, build_model, train
-from npt.estimator.explanation import Attention, explained
+from npt.estimator.explanation import Attention, attention_of
 from npt.estimator.following import FollowFit
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_alone, require_converged
 from npt.estimator.state import (
@@ -29,7 +28,6 @@ from npt.estimator.state import (
     present_device,
     weight_arrays,
 )
-from npt.interface import UserError
 from npt.table import Split, Table
 from npt.validation import validated
 
@@ -68,22 +66,8 @@ class CompactModel:
         return self.trained.table.truth
 
     def explain(self, table: Table, count: int) -> Attention:
-        """See `Model`; attention is the mean over blocks, heads, and members by their weights."""
-        trained = self.trained
-        size = len(self.rows)
-        if not trained.settings.between_datapoints:
-            raise UserError("explain: the model has no attention between datapoints")
-        if size < 2:
-            raise UserError("explain: the context has one row, and nothing is left without it")
-        joined = trained.table.followed_by(table)
-        rows = np.arange(size, joined.rows)
-        probe = CompactProbe(replace(trained, table=joined))
-        weights = []
-        for attention in probe.attention(rows):
-            heads = np.mean(list(attention.weights.values()), axis=0)  # (K * heads, m)
-            members = heads.reshape(trained.settings.members, -1, size).mean(1)
-            weights.append(trained.weights @ members)
-        return explained(probe, rows, np.stack(weights), min(count, size - 1))
+        """See `Model`."""
+        return attention_of(self.trained, table, count)
 
     def state(self) -> ModelState:
         """See `Model`."""

@@ -1,6 +1,7 @@
 """Which fitted rows a prediction attends to, and what it becomes without them.
 
-n explained rows, m rows of the context, k of them shown for each explained row, C classes.
+n explained rows, m rows of the context, k of them shown for each explained row, K members, C
+classes.
 """
 
 from __future__ import annotations
@@ -9,8 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import torch
+from torch import Tensor
 
-from npt.probing import RowProbe
+from npt.compact.trained import TrainedCompactNPT
+from npt.compact.training import chunk_size
+from npt.interface import UserError
+from npt.table import Table
 
 SHOWN_LINES = 5  # of the frame, in the text of an explanation
 
@@ -136,28 +142,68 @@ class Explanation:
         )
 
 
-def explained(probe: RowProbe, rows: np.ndarray, weights: np.ndarray, count: int) -> Attention:
-    """What becomes of predictions without the rows that they attend to most.
+@torch.no_grad()
+def attention_of(trained: TrainedCompactNPT, table: Table, count: int) -> Attention:
+    """Attention of the rows (n) of a table to the context of a model.
 
     Args:
-        rows: Row numbers (n,), ascending, of queries with the same context of m rows.
-        weights: Their attention (n, m).
-        count: Number of rows of the context to leave out (k), smaller than m.
+        count: Number of rows of the context to leave out (k), at most m - 1.
+
+    Raises:
+        UserError: The model does not attend to other rows, or to one alone.
     """
-    everything = np.arange(weights.shape[1])
-    places = np.argsort(-weights, axis=1, kind="stable")[:, :count]
-    predictions = probe.predict(rows)
-    without_each = np.empty((len(rows), count, *predictions.shape[1:]))
-    without_all = np.empty_like(predictions)
-    for group in probe.query_groups(rows):
-        queries = range(len(group.rows))
-        indices = np.searchsorted(rows, group.rows)
-        for rank in range(count):
-            kept = [np.delete(everything, place) for place in places[indices, rank]]
-            without_each[indices, rank] = group.predict(queries, kept)
-        kept = [np.delete(everything, highest) for highest in places[indices]]
-        without_all[indices] = group.predict(queries, kept)
-    return Attention(weights, places, predictions, without_each, without_all)
+    size = len(trained.context_rows)
+    if not trained.settings.between_datapoints:
+        raise UserError("explain: the model has no attention between datapoints")
+    if size < 2:
+        raise UserError("explain: the context has one row, and nothing is left without it")
+    count = min(count, size - 1)
+    features = trained.encoder.encode(table).to(trained.device, torch.float64)
+    parts = []
+    everything = torch.arange(len(features), device=trained.device)
+    for part in everything.split(chunk_size(trained.context)):
+        rows = trained.precise.encode(features.take(part))
+        parts.append(_attention_of_part(trained, rows, count))
+    return Attention(
+        weights=np.concatenate([part.weights for part in parts]),
+        places=np.concatenate([part.places for part in parts]),
+        predictions=np.concatenate([part.predictions for part in parts]),
+        without_each=np.concatenate([part.without_each for part in parts]),
+        without_all=np.concatenate([part.without_all for part in parts]),
+    )
+
+
+def _attention_of_part(trained: TrainedCompactNPT, rows: Tensor, count: int) -> Attention:
+    """Attention of encoded rows (K, n, r)."""
+    weights = _mean_attention(trained, rows)
+    places = weights.topk(count).indices
+    nothing = torch.zeros_like(weights, dtype=torch.bool)
+    all_places = nothing.scatter(1, places, True)
+    without_each = []
+    for rank in range(count):
+        one_place = nothing.scatter(1, places[:, rank : rank + 1], True)
+        without_each.append(_predicted(trained, rows, one_place))
+    return Attention(
+        weights=weights.cpu().numpy(),
+        places=places.cpu().numpy(),
+        predictions=_predicted(trained, rows, nothing),
+        without_each=np.stack(without_each, axis=1),
+        without_all=_predicted(trained, rows, all_places),
+    )
+
+
+def _mean_attention(trained: TrainedCompactNPT, rows: Tensor) -> Tensor:
+    """Attention (n, m) of encoded rows, averaged over blocks, heads and members."""
+    of_blocks = trained.precise.attention_weights(rows, trained.context)  # each (K, heads, n, m)
+    of_members = torch.stack(of_blocks).mean((0, 2))  # (K, n, m)
+    shares = torch.from_numpy(trained.weights).to(of_members)
+    return torch.tensordot(shares, of_members, 1)
+
+
+def _predicted(trained: TrainedCompactNPT, rows: Tensor, invisible: Tensor) -> np.ndarray:
+    """Predictions of encoded rows that do not attend to some rows of the context (n, m)."""
+    outputs = trained.precise.predict(rows, trained.context, invisible)
+    return trained.decode(outputs).values
 
 
 def _of_classes(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
