@@ -39,7 +39,7 @@ def main() -> None:
     if job.method.saves_weights:
         is_small = shares_gpu(plan.dataset(job.run.dataset), job.run)
         device = gpu_lock.device(device, places=arguments.jobs_per_gpu, is_small=is_small)
-    probe = RunProbe.of(job, Resources(arguments.threads, device))
+    probe = RunProbe.from_job(job, Resources(arguments.threads, device))
     rows: dict[str, list[Row]] = {study.name: [] for study in studies}
     arrays: dict[str, dict[str, np.ndarray]] = {study.name: {} for study in studies}
     for fold in job.run.folds:

@@ -48,7 +48,7 @@ class RunProbe:
     resources: Resources
 
     @classmethod
-    def of(cls, job: Job, resources: Resources) -> RunProbe:
+    def from_job(cls, job: Job, resources: Resources) -> RunProbe:
         """The probe of a run.
 
         Raises:

@@ -65,7 +65,7 @@ def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
     finish(planned, stem, **{"chosen": {"k": 5}, **changes})
     job = Job.of(planned, stem)
     with_refit = replace(job, method=replace(job.method, refit=refit, probe=Probe))
-    probe = RunProbe.of(with_refit, Resources(1, "cpu"))
+    probe = RunProbe.from_job(with_refit, Resources(1, "cpu"))
     return list(probe.fold(planned.probes_of(job.run), fold))
 
 
@@ -112,7 +112,7 @@ def test_weights_that_predict_other_values_are_refused(
         return Saved(method)
 
     with_load = replace(job, method=replace(job.method, load=load, probe=Probe))
-    loading = RunProbe.of(with_load, Resources(1, "cpu"))
+    loading = RunProbe.from_job(with_load, Resources(1, "cpu"))
     studies = planned.probes_of(job.run)
     if method == "npt":
         ((_, row, _),) = loading.fold(studies, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from npt.perturbation import KINDS, Perturbation
 from workflow.studies.query import ProbeQuery
@@ -18,9 +17,12 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     for kind in KINDS:
         fractions = getattr(query.options, kind)
         predictions = [unperturbed]
+        by_metric: dict[str, list[float]] = {}
         for fraction in fractions[1:]:
             predictions.append(query.perturbed(Perturbation(kind, fraction)))
-        scores = [query.score(values) for values in predictions]
-        doses[kind] = {"share": fractions, **pd.DataFrame(scores).to_dict("list")}
+        for values in predictions:
+            for metric, score in query.score(values).items():
+                by_metric.setdefault(metric, []).append(score)
+        doses[kind] = {"share": fractions, **by_metric}
         arrays[kind] = np.stack(predictions)
     return {"doses": doses, **query.score(query.constant(), "constant_")}, arrays
