@@ -21,7 +21,7 @@ from workflow.studies import kinds
 
 WORKFLOW = Path(__file__).parents[1]
 RULES = WORKFLOW / "rules"
-TABLE_CAPTION = WORKFLOW / "report" / "captions" / "table.rst"
+CAPTION = WORKFLOW / "report" / "captions" / "shown.rst"
 REPORTED = {"svg": "figure", "html": "table"}  # formats that `snakemake --report` shows
 
 
@@ -207,11 +207,8 @@ class Jobs:
         what = REPORTED.get(ending)
         if what is None:
             return {}
-        caption = TABLE_CAPTION
-        if what == "figure":
-            caption = kinds()[kind].caption_path(name)
         return {
-            "caption": os.path.relpath(caption, RULES),
+            "caption": os.path.relpath(CAPTION, RULES),
             "category": kinds()[kind].title,
             "subcategory": "{study}",
             "labels": {"shows": name.replace("_", " "), "as": what},

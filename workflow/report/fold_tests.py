@@ -79,17 +79,6 @@ def fold_differences(study: pd.DataFrame, scoring: Scoring) -> list[pd.DataFrame
     return frames
 
 
-def needed_errors(folds: int, test_fraction: float) -> float:
-    """Standard errors that a mean must be away from zero to differ from it; NaN if untested."""
-    from scipy.stats import t
-
-    if folds < FEWEST_FOLDS:
-        return float("nan")
-    correction = np.sqrt(1 + folds * test_fraction)
-    quantile = t.isf(LEVEL / 2, folds - 1)
-    return float(correction * quantile)
-
-
 def fold_test(differences: pd.Series, test_fraction: float) -> dict[str, Any]:
     """Whether a mean over folds differs from zero; every test over folds is this one.
 

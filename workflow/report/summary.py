@@ -1,4 +1,4 @@
-"""The README of a folder of rows: what each study found, and its tables, as Markdown."""
+"""The README of a folder of rows: the tables of each study as Markdown."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def summary(
     preset: str,
     note: str = "",
 ) -> str:
-    """Title, provenance, and per study its finding and its tables."""
+    """Title, provenance, and the tables of each study."""
     facts = " · ".join([run_line(studies, preset), *run_facts(studies.values())])
     parts = [f"# {preset}", facts]
     if note:
@@ -85,7 +85,7 @@ def summary(
 
 
 def _study_parts(name: str, study: pd.DataFrame, kind: StudyKind, scoring: Scoring) -> list[str]:
-    parts = [f"## {kind.title}: {name}", kind.finding(study, scoring), extent(study)]
+    parts = [f"## {kind.title}: {name}", extent(study)]
     for table in kind.tables:
         for section in kind.table(table, study, scoring).sections:
             if section.group or not 0 < len(section.rows) <= MOST_ROWS:

@@ -9,7 +9,7 @@ from npt.data.store import Prepared
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.report.files import write_figures, write_tables
-from workflow.report.page import render
+from workflow.report.page import answers, render
 from workflow.results.collection import Collected
 from workflow.results.missing import last_error
 from workflow.results.study_file import read_study, write_study
@@ -29,6 +29,7 @@ def write_interim(
         folder: Gets the subfolders `studies`, `tables`, `figures` and `report`.
     """
     studies = {}
+    begun = {}
     kind_names = {name: study.kind for name, study in plan.studies.items()}
     for name, rows in collected.items():
         path = folder / "studies" / f"{name}.csv"
@@ -36,6 +37,7 @@ def write_interim(
         study = read_study(path)
         studies[name] = study
         if rows.begun:
+            begun[name] = study
             kind = kinds()[kind_names[name]]
             write_tables(name, kind, study, plan.scoring, plan.preset, folder / "tables")
             write_figures(name, kind, study, plan.scoring, folder / "figures")
@@ -49,6 +51,7 @@ def write_interim(
         remarks(plan, collected),
         list(plan.runs.values()),
         plan.note,
+        answers(begun, kind_names, plan.scoring),
     )
     report = folder / "report" / "index.html"
     report.parent.mkdir(parents=True)

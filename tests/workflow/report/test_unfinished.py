@@ -1,4 +1,4 @@
-"""Tables, figures and sentences of studies of which results are missing."""
+"""Tables and figures of studies of which results are missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.workflow.report.toy import SCORING, benchmark_study, evidence
+from tests.workflow.report.toy import SCORING, benchmark_study
 from workflow.report.markdown import markdown
 from workflow.studies import kinds
 
@@ -68,11 +68,6 @@ def test_variants_are_not_ranked_before_all_folds() -> None:
     assert set(table.tidy["dataset"]) == {"breast_cancer"}
 
 
-def test_sentences_leave_the_dataset_out() -> None:
-    assert "Yacht: results are missing." in BENCHMARK.finding(partial_study(), SCORING)
-    assert "Yacht: results are missing." in evidence(BENCHMARK, partial_study())
-
-
 @pytest.mark.parametrize(("kind", "table"), TABLES)
 def test_tables_take_a_study_without_results(kind: str, table: str) -> None:
     assert markdown(kinds()[kind].table(table, empty_study(), SCORING), "toy")
@@ -81,10 +76,3 @@ def test_tables_take_a_study_without_results(kind: str, table: str) -> None:
 @pytest.mark.parametrize(("kind", "figure"), FIGURES)
 def test_figures_take_a_study_without_results(kind: str, figure: str) -> None:
     assert kinds()[kind].figure(figure, empty_study(), SCORING)
-    assert kinds()[kind].caption_path(figure).exists()
-
-
-@pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
-def test_sentences_take_a_study_without_results(kind: str) -> None:
-    assert kinds()[kind].finding(empty_study(), SCORING)
-    evidence(kinds()[kind], empty_study())

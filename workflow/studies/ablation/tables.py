@@ -12,7 +12,6 @@ from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, emphasised, metric_decimals, number
-from workflow.report.cost import cost
 from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.notes import failure_notes, unranked_notes
 from workflow.report.published import (
@@ -36,8 +35,6 @@ from workflow.report.statistics import (
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.ablation.paper import paper_table, with_paper_ranks, with_paper_results
 from workflow.studies.error_columns import texts, with_errors
-
-__all__ = ["ablation", "changes", "cost", "validation_ranks"]
 
 PAPER_TITLES = {
     "table_4_ablation": "Table 4",

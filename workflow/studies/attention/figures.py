@@ -24,17 +24,6 @@ SMALLEST = 2.0**-8
 END = 4.0  # times the mean, at which the colors end
 NARROWEST = 2.0  # times the mean and its inverse, which an axis of profiles shows at least
 TICKS = (0.25, 0.5, 1, 2, 4)
-MAPS_CAPTION = """
-Left: the head of each model whose attention is most local. A line is a probed test row, with the
-other rows from the nearest to the farthest in equal groups. Orange groups get more attention than
-the mean, purple ones less; the colours end at a quarter and at four times the mean. Right: each
-grey line is a head. Without any preference for near rows it is flat.
-"""
-GALLERY_CAPTION = """
-Pictures: six queries and the images with the most attention (mean of all heads), with their class
-and their attention in multiples of the mean. A green frame is the query's class, an orange one
-another.
-"""
 
 
 @dataclass(frozen=True)
@@ -52,9 +41,13 @@ class Maps:
 
 
 def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """For each model the map of its most local head, and the profile of every head.
-
-    For images, those with the most attention follow; rows without maps have these alone.
+    """Which other rows get the attention of a probed test row. Maps: the head of each model whose
+    attention is most local. A line is a probed test row, with the other rows from the nearest to
+    the farthest in equal groups. Orange groups get more attention than the mean, purple ones less;
+    the colors end at a quarter and at four times the mean. Right: each grey line is a head. Without
+    any preference for near rows it is flat. Pictures, of images alone: six queries and the images
+    with the most attention (mean of all heads), with their class and their attention in multiples
+    of the mean. A green frame is the query's class, an orange one another.
     """
     models = attention_maps(study)
     gallery = queries_of_models(study)
@@ -165,6 +158,3 @@ def attention_maps(study: pd.DataFrame) -> list[Maps]:
         title = f"{dataset_title(dataset)}, {method_title(method, variant)}"
         models.append(Maps(title, relative, nearest))
     return models
-
-
-CAPTIONS = {"attention": {attention_maps: MAPS_CAPTION, queries_of_models: GALLERY_CAPTION}}

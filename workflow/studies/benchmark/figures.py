@@ -32,16 +32,15 @@ from workflow.report.titles import (
     method_titles,
     npt_of_title,
 )
-from workflow.studies.benchmark.curves import curves
+from workflow.studies.benchmark.scores import scores
 from workflow.studies.benchmark.tables import metrics as metrics_table
-from workflow.studies.benchmark.tables import primary, scores
+from workflow.studies.benchmark.tables import primary
 from workflow.studies.benchmark.tables import ranks as ranks_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["cost", "critical_difference", "curves", "metrics", "ranks"]
 
 MARK = 7.0  # points that a mark takes
 NAME_SIZE = 6.5
@@ -51,7 +50,9 @@ WIDE = 5.0  # ratio of means beyond which their axis is logarithmic
 
 
 def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Mean rank of every method with its standard error, a panel per task."""
+    """Mean rank of each method over the datasets of a task, with its standard error over datasets.
+    Further left is better.
+    """
     tidy = ranks_table(study, scoring).tidy
     tasks = tasks_of(study)
     figure, axes = panels(len(tasks), tidy.groupby("task").size().max())
@@ -67,10 +68,9 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 
 def metrics(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """The primary metric of every method: each fold, the mean, and its standard error.
-
-    All panels have the methods in the order of the table of scores. The axis of errors that
-    spread widely is logarithmic.
+    """Test metric of each method, in the order of the table of scores. Circles are folds. The
+    coloured mark is their mean with its standard error. Where errors spread widely, the axis is
+    logarithmic.
     """
     tidy = primary(metrics_table(study, scoring).tidy, scoring)
     (table,) = scores(study, scoring).sections
@@ -116,9 +116,8 @@ def _draw_folds(
 
 
 def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Mean ranks over all datasets; a bar joins methods that Nemenyi's test does not separate.
-
-    The diagram is that of Demšar 2006.
+    """Mean ranks over the datasets of all tasks. A bar joins methods that Nemenyi's test does not
+    separate. With too few datasets there is no test.
     """
     tests = rank_tests(study, scoring)
     if tests.ranks.empty:
@@ -172,9 +171,9 @@ def _verdict(tests: RankTests) -> str:
 
 
 def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """The primary metric against the seconds of search and training of a fold.
-
-    A line joins the methods that no other beats in both. These and the NPTs are named.
+    """Quality against cost: the test metric of each method, with its standard error over folds,
+    against the seconds of search and training per fold. The line is the Pareto front. Its methods
+    and the NPTs are named, the others are grey.
     """
     scores = primary(metrics_table(study, scoring).tidy, scoring)
     costs = cost_table(study, scoring).tidy
@@ -330,15 +329,3 @@ def _free_offset(
 
 def _better(metric: Metric) -> str:
     return "higher is better" if metric.higher_is_better else "lower is better"
-
-
-CAPTIONS = {
-    "curves": {
-        lambda study: "npt" in set(study["method"]): (
-            "The exact NPT's train loss counts masked cells of all columns."
-        ),
-        lambda study: "npt_compact" in set(study["method"]): (
-            "Compact NPT's validation loss is that of the averaged weights."
-        ),
-    }
-}

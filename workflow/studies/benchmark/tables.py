@@ -11,7 +11,6 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.scoring import Ranking, Scoring
 from workflow.report.cells import Cell, counted, decimals, emphasised, number
-from workflow.report.cost import cost
 from workflow.report.notes import failure_notes, unranked_notes
 from workflow.report.published import (
     DIFFERENCE,
@@ -36,21 +35,7 @@ from workflow.report.statistics import (
     unfinished,
 )
 from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
-from workflow.studies.benchmark.scores import scores
-from workflow.studies.benchmark.significance import fold_tests, rank_tests
-from workflow.studies.benchmark.win_rates import win_rates
 from workflow.studies.error_columns import texts, with_errors
-
-__all__ = [
-    "cost",
-    "fold_tests",
-    "metrics",
-    "published",
-    "rank_tests",
-    "ranks",
-    "scores",
-    "win_rates",
-]
 
 PAPER_RANKS_NOTE = (
     "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "

@@ -1,4 +1,4 @@
-"""Figure of the test error as more and more of the other rows are perturbed."""
+"""Figures of the test error by the share of the other rows that is perturbed, or left."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workflow.report.drawing import (
     panels,
 )
 from workflow.report.titles import dataset_title, method_titles
-from workflow.studies.dose_response.tables import PERTURBED, doses
+from workflow.studies.dose_response.tables import IN_TRAINING, PERTURBED, contexts, doses
 from workflow.studies.errors import error_label
 
 if TYPE_CHECKING:
@@ -26,73 +26,63 @@ WIDE = 5.0  # ratio of errors beyond which their axis is logarithmic
 
 
 def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Test error of every method: a pair of panels for each dataset, shuffled and deleted."""
+    """Test error as more of the other rows are shuffled, and as fewer of them are left. The dotted
+    line is a constant prediction. A model with a flat line is not affected. Where a line reaches
+    the dotted one, the model has no skill left.
+    """
     means = doses(study)
-    means["title"] = method_titles(means)
-    styles = method_styles(list(means["title"]))
-    datasets = list(dict.fromkeys(means["dataset"]))
-    pairs = [(dataset, kind) for dataset in datasets for kind in PERTURBED]
-    figure, axes = panels(max(1, len(pairs)), 8)
-    for axis, (dataset, kind) in zip(axes, pairs, strict=False):
-        part = means[(means["dataset"] == dataset) & (means["kind"] == kind)]
-        _panel(axis, part, kind, styles)
-        axis.set_title(f"{dataset_title(dataset)}: others {PERTURBED[kind]}")
-    if pairs:
-        legend_below(figure, axes[0], columns=3)
+    shares = means["share"].where(means["kind"] == "shuffle", 1 - means["share"])
+    parts = means.assign(x=100 * shares).groupby(["dataset", "kind"], sort=False)
+    figure, axes = _responses(means, [part for _, part in parts])
+    for axis, ((dataset, kind), part) in zip(axes, parts, strict=False):
+        axis.set_title(f"{dataset_title(str(dataset))}: others {PERTURBED[str(kind)]}")
+        if kind == "shuffle":
+            axis.set_xlabel("share of the other rows that is shuffled, %")
+        else:
+            from_all_to_few(axis, part["x"])
+            axis.set_xlabel("share of the other rows that is left, %")
     return figure
 
 
-def _axis_of_doses(axis: Axes, percent: pd.Series, kind: str) -> None:
-    """Shares that are shuffled; or what is left, from all rows to few on a logarithmic axis."""
-    if kind == "shuffle":
-        axis.set_xlabel("share of the other rows that is shuffled, %")
-        return
-    from_all_to_few(axis, percent)
-    axis.set_xlabel("share of the other rows that is left, %")
+def context(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Test error with fewer and fewer train rows. Solid: a model that was trained on all of them
+    has a share at prediction. Dashed: the same settings trained on this share, with the
+    hyper-parameters of baselines searched anew. The dotted line is a constant prediction.
+    """
+    means = contexts(study)
+    parts = means.assign(x=means["rows"]).groupby("dataset", sort=False)
+    figure, axes = _responses(means, [part for _, part in parts])
+    for axis, (dataset, _) in zip(axes, parts, strict=False):
+        axis.set_title(dataset_title(str(dataset)))
+        axis.set_xscale("log")
+        axis.set_xlabel("train rows")
+    return figure
 
 
-def _panel(
-    axis: Axes,
-    part: pd.DataFrame,
-    kind: str,
-    styles: dict[str, tuple[str, str]],
-) -> None:
-    shares = part["share"]
-    if kind == "delete":
-        shares = 1 - shares
-    part = part.assign(percent=100 * shares)
-    for title, (color, marker) in styles.items():
-        line = part[part["title"] == title]
-        percent = line["percent"]
-        mean = line["error"]
-        error = line["standard_error"].fillna(0)
-        axis.plot(
-            percent,
-            mean,
-            color=color,
-            marker=marker,
-            markersize=4,
-            label=title,
-        )
-        axis.fill_between(
-            percent,
-            mean - error,
-            mean + error,
-            color=color,
-            alpha=0.15,
-            linewidth=0,
-        )
-    constant = part["constant"].mean()
-    axis.axhline(
-        constant,
-        color="0.3",
-        linestyle=":",
-        linewidth=1.2,
-        label="a constant",
-    )
-    axis.set_ylabel(error_label(part["task"].iloc[0]))
-    if constant > WIDE * part["error"].min() > 0:
-        logarithmic(axis.yaxis)
-    else:
-        axis.set_ylim(bottom=0)
-    _axis_of_doses(axis, part["percent"], kind)
+def _responses(means: pd.DataFrame, parts: list[pd.DataFrame]) -> tuple[Figure, list[Axes]]:
+    """A panel for each part: lines with bands of the standard error, by the column `x`."""
+    styles = method_styles(method_titles(means))
+    figure, axes = panels(max(1, len(parts)), 9)
+    for axis, part in zip(axes, parts, strict=False):
+        part = part.assign(title=method_titles(part))
+        for title, lines in part.groupby("title", sort=False):
+            color, marker = styles[str(title)]
+            label = str(title)
+            for kind, line in lines.groupby("kind", sort=False):
+                style = "--" if kind == IN_TRAINING else "-"
+                x = line["x"]
+                axis.plot(x, line["error"], style, c=color, marker=marker, ms=4, label=label)
+                error = line["standard_error"].fillna(0)
+                low, high = line["error"] - error, line["error"] + error
+                axis.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
+                label = ""  # once in the legend
+        constant = part["constant"].mean()
+        axis.axhline(constant, color="0.3", linestyle=":", linewidth=1.2, label="a constant")
+        axis.set_ylabel(error_label(part["task"].iloc[0]))
+        if constant > WIDE * part["error"].min() > 0:
+            logarithmic(axis.yaxis)
+        else:
+            axis.set_ylim(bottom=0)
+    if parts:
+        legend_below(figure, axes[0], columns=3)
+    return figure, axes
