@@ -33,10 +33,10 @@ from workflow.studies import kinds
 
 DOCS = ROOT / "docs"
 FIGURES = {  # study, kind and figure
-    "curves_training.png": ("neural_processes/curves", "curves", "training"),
-    "completions.png": ("neural_processes/completion", "completion", "completions"),
-    "influence.png": ("kernels/influence", "influence", "influence"),
-    "images.png": ("images/attention", "attention", "images"),
+    "curves_training.png": ("neural_processes/curves", "processes", "training"),
+    "completions.png": ("neural_processes/completion", "processes", "completions"),
+    "influence.png": ("kernels/influence", "certificates", "influence"),
+    "images.png": ("images/attention", "attention", "attention"),
     "context.png": ("row_models/context", "context", "context"),
 }
 IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost")

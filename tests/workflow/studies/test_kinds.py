@@ -138,4 +138,4 @@ def test_the_view_has_the_tables_and_figures_of_the_kind(name: str) -> None:
     assert tuple(table.__name__ for table in kind.view.tables) == kind.tables
     assert tuple(figure.__name__ for figure in kind.view.figures) == kind.figures
     for figure in kind.figures:
-        assert len(kind.view.caption(figure)) > 50
+        assert len(kind.view.caption(figure)) > 40

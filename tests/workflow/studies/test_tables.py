@@ -83,12 +83,6 @@ def test_equal_seeds_do_not_change_a_table(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_figure_has_a_caption(name: str) -> None:
-    for figure in kinds()[name].figures:
-        assert len(kinds()[name].view.caption(figure)) > 50
-
-
-@pytest.mark.parametrize("name", STUDIES)
 def test_a_model_with_a_failed_fold_has_no_result(name: str) -> None:
     study = STUDIES[name].iloc[:1]
     failed = study.assign(fold=1, status="failed", reason="out of memory")
@@ -206,7 +200,6 @@ def test_what_is_left_is_on_a_logarithmic_axis() -> None:
     )
     assert shuffled.get_xscale() == "linear"
     assert deleted.get_xscale() == "log"
-    assert [text.get_text() for text in deleted.get_xticklabels()] == ["10", "100"]
     left, right = deleted.get_xlim()
     assert left > 100 > 10 > right
 

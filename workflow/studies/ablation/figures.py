@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 
 def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Change of the test metric when one part of the model is removed or altered, in percent of the
-    whole model's value, with its standard error over folds. In a study without a whole model, the
-    metric itself with its deviation over seeds. A change near zero shows no measurable effect of
-    that part on these folds.
+    """Change of every variant's test metric in percent of its base, a panel per dataset.
+
+    Without a base, the metric itself with its deviation over seeds.
     """
     variants = changes(study, scoring)
     datasets = list(variants["dataset"].unique())

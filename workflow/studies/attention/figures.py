@@ -41,13 +41,9 @@ class Maps:
 
 
 def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Which other rows get the attention of a probed test row. Maps: the head of each model whose
-    attention is most local. A line is a probed test row, with the other rows from the nearest to
-    the farthest in equal groups. Orange groups get more attention than the mean, purple ones less;
-    the colors end at a quarter and at four times the mean. Right: each grey line is a head. Without
-    any preference for near rows it is flat. Pictures, of images alone: six queries and the images
-    with the most attention (mean of all heads), with their class and their attention in multiples
-    of the mean. A green frame is the query's class, an orange one another.
+    """For each model the map of its most local head, and the profile of every head.
+
+    For images, those with the most attention follow; rows without maps have these alone.
     """
     models = attention_maps(study)
     gallery = queries_of_models(study)

@@ -29,10 +29,9 @@ def has_curves(study: pd.DataFrame) -> bool:
 
 
 def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Training of the NPTs: the loss on train and validation rows after each evaluation, a line for
-    each fold. Only the selected configuration of a search is shown. Where the validation loss still
-    falls at the end, more updates might help. The exact NPT's train loss counts masked cells of all
-    columns. Compact NPT's validation loss is that of the averaged weights.
+    """Train and validation loss after each evaluation, a panel for each NPT and dataset.
+
+    There is a line for each fold; of a search, that of the configuration that was chosen.
     """
     groups: dict[tuple[str, ...], list[pd.DataFrame]] = {}
     for row in _trainings(study):

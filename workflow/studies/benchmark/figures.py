@@ -50,9 +50,7 @@ WIDE = 5.0  # ratio of means beyond which their axis is logarithmic
 
 
 def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Mean rank of each method over the datasets of a task, with its standard error over datasets.
-    Further left is better.
-    """
+    """Mean rank of every method with its standard error, a panel per task."""
     tidy = ranks_table(study, scoring).tidy
     tasks = tasks_of(study)
     figure, axes = panels(len(tasks), tidy.groupby("task").size().max())
@@ -68,9 +66,10 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 
 def metrics(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Test metric of each method, in the order of the table of scores. Circles are folds. The
-    coloured mark is their mean with its standard error. Where errors spread widely, the axis is
-    logarithmic.
+    """The primary metric of every method: each fold, the mean, and its standard error.
+
+    All panels have the methods in the order of the table of scores. The axis of errors that
+    spread widely is logarithmic.
     """
     tidy = primary(metrics_table(study, scoring).tidy, scoring)
     (table,) = scores(study, scoring).sections
@@ -116,8 +115,9 @@ def _draw_folds(
 
 
 def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Mean ranks over the datasets of all tasks. A bar joins methods that Nemenyi's test does not
-    separate. With too few datasets there is no test.
+    """Mean ranks over all datasets; a bar joins methods that Nemenyi's test does not separate.
+
+    The diagram is that of Demšar 2006.
     """
     tests = rank_tests(study, scoring)
     if tests.ranks.empty:
@@ -171,9 +171,9 @@ def _verdict(tests: RankTests) -> str:
 
 
 def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Quality against cost: the test metric of each method, with its standard error over folds,
-    against the seconds of search and training per fold. The line is the Pareto front. Its methods
-    and the NPTs are named, the others are grey.
+    """The primary metric against the seconds of search and training of a fold.
+
+    A line joins the methods that no other beats in both. These and the NPTs are named.
     """
     scores = primary(metrics_table(study, scoring).tidy, scoring)
     costs = cost_table(study, scoring).tidy

@@ -31,12 +31,7 @@ BENEFITS = ("benefits", "benefits: trained without", NPT_COLOR, "D", -0.13)
 
 
 def benefit(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Factor by which the test RMSE grows without a source of information, or by which the
-    probability of the true class falls (the exponential of the increase of the NLL): when the
-    source is permuted for the trained model (depends), and when a twin is trained without it
-    (benefits). Right of 1 is worse without. Marks are geometric means over folds, bars standard
-    errors. A mark near 1 shows no effect on these folds, which is not proof that there is none.
-    """
+    """Effects as factors, a panel for each method with twins."""
     tidy = effects(study, scoring)
     tidy = tidy[tidy["twin"] != ""]
     names = list(dict.fromkeys(tidy["method"]))

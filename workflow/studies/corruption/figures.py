@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
 
 def corruption(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """What corrupting other rows costs. Marks: geometric means over folds of the ratio of corrupted
-    to clean RMSE, or mean increases of the NLL of classes. Ticks: folds. Grey bands: 95 % bootstrap
-    intervals over test rows. Where some cells alone are permuted, a label names their columns and
-    rows.
+    """Effect for every dataset and selection, in panels for classification and regression.
+
+    They stand below each other, so that they fit a phone and a column beside a table.
     """
     tidy = corruption_table(study, scoring).tidy
     is_regression = tidy["task"] == "regression"

@@ -21,10 +21,7 @@ FAR = 20  # times the median distance, beyond which an axis becomes logarithmic
 
 
 def deletion(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Other rows were deleted from the context of each probed row as long as its prediction stayed
-    the same. A mark is one probed row. Below the diagonal, the rows that the prediction needs are
-    nearer than those that it does not need.
-    """
+    """Distance to the kept rows against that to deleted and random rows, for each probed row."""
     probed = probed_rows(study)
     models = probed[MODEL].drop_duplicates().to_dict("records")
     figure, axes = panels(max(1, len(models)), 10)

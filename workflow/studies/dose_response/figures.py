@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import (
-    from_all_to_few,
-    legend_below,
-    logarithmic,
-    method_styles,
-    panels,
-)
+from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.dose_response.tables import IN_TRAINING, PERTURBED, contexts, doses
 from workflow.studies.errors import error_label
@@ -34,12 +28,13 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
     shares = means["share"].where(means["kind"] == "shuffle", 1 - means["share"])
     parts = means.assign(x=100 * shares).groupby(["dataset", "kind"], sort=False)
     figure, axes = _responses(means, [part for _, part in parts])
-    for axis, ((dataset, kind), part) in zip(axes, parts, strict=False):
+    for axis, ((dataset, kind), _) in zip(axes, parts, strict=False):
         axis.set_title(f"{dataset_title(str(dataset))}: others {PERTURBED[str(kind)]}")
         if kind == "shuffle":
             axis.set_xlabel("share of the other rows that is shuffled, %")
         else:
-            from_all_to_few(axis, part["x"])
+            logarithmic(axis.xaxis)
+            axis.invert_xaxis()
             axis.set_xlabel("share of the other rows that is left, %")
     return figure
 

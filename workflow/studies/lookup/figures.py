@@ -21,8 +21,10 @@ PAIRS = "looked_up"  # column of targets and predictions, which older rows lack
 
 
 def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Predictions for up to twenty rows, as the target of their duplicate is set to other values. A
-    line along the dotted one is an exact lookup. A flat line does not depend on the duplicate.
+    """Prediction for a row against the target of its duplicate, with a line for each row.
+
+    A panel shows the first fold of a model. In the task `add_one` a duplicate shows a target that
+    is larger by one standard deviation, so that the dotted line of exact lookup is shifted.
     """
     models = [rows.iloc[0] for _, rows in without_failures(study).groupby(MODEL, sort=False)]
     figure, axes = panels(max(1, len(models)), 10)
@@ -31,15 +33,8 @@ def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     return figure
 
 
-def has_predictions(study: pd.DataFrame) -> bool:
-    """Whether rows have predictions to show; older ones have none."""
-    return bool(with_columns(study, [PAIRS])[PAIRS].notna().any())
-
-
 def predictions(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Predictions for test rows whose duplicates show the target, against the target; at most 500
-    rows of a fold. On the dotted line the target is looked up exactly.
-    """
+    """Prediction against target of probed rows, a panel for the first fold of each model."""
     models = with_columns(without_failures(study), [PAIRS]).dropna(subset=PAIRS)
     firsts = [rows.iloc[0] for _, rows in models.groupby(MODEL, sort=False)]
     figure, axes = panels(max(1, len(firsts)), 12)
