@@ -10,7 +10,7 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, count, metric_decimals, number, percent, scientific, text
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import MODEL, by_model, framed, standard_error
+from workflow.report.statistics import MODEL, by_model, framed, standard_error, with_columns
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.error_columns import columns_of, model_cells, probe_table
 from workflow.studies.errors import error_of
@@ -90,7 +90,7 @@ def influences(study: pd.DataFrame) -> pd.DataFrame:
         rows.append(
             {
                 **model.facts(),
-                **largest.to_dict(),
+                **{name: float(largest[name]) for name in BOUNDS},
                 "bound": largest.min(skipna=False),
                 "largest_influence": folds["largest_influence"].max(),
                 "corruption": folds["corruption"].mean(),
@@ -141,14 +141,14 @@ def bounds(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 def tightness_rows(study: pd.DataFrame) -> pd.DataFrame:
     """Bound and largest norm by number of positions; empty where influence is measured."""
-    facts = framed(_facts(study, "tightness").to_dict("records"), TIGHTNESS)
+    facts = with_columns(_facts(study, "tightness"), TIGHTNESS)
     return facts[TIGHTNESS].groupby("positions", as_index=False).max()
 
 
 def inversion_rows(study: pd.DataFrame) -> pd.DataFrame:
     """Largest error over all models and folds, by attention, factor and iteration."""
     frames = [pd.DataFrame(columns=INVERSION)]
-    for maps in framed(_facts(study, "inversions").to_dict("records"), ["maps"])["maps"]:
+    for maps in with_columns(_facts(study, "inversions"), ["maps"])["maps"]:
         frames.append(pd.DataFrame(maps))
     joined = pd.concat(frames[1:] or frames)
     return joined.groupby(INVERSION[:-1], sort=False)["error"].max().reset_index()
@@ -182,9 +182,10 @@ def _trained_cells(study: pd.DataFrame) -> list[dict[str, Cell]]:
 def _inversion_cells(study: pd.DataFrame) -> list[dict[str, Cell]]:
     errors = inversion_rows(study)
     rows = []
-    for (attention, factor), part in errors.groupby(["attention", "c"], sort=False):
+    for _, part in errors.groupby(["attention", "c"], sort=False):
         by_iteration = part.set_index("iteration")["error"]
-        cells = {"Attention": text(attention), "c": number(float(factor), 1)}
+        first = part.iloc[0]
+        cells = {"Attention": text(first["attention"]), "c": number(first["c"], 1)}
         for iteration in (0, 10, errors["iteration"].max()):
             if iteration in by_iteration.index:
                 error = float(by_iteration[iteration])

@@ -43,7 +43,7 @@ def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
     evaluations = pd.concat(frames[1:] or frames, ignore_index=True)
     means = evaluations.groupby(["title", "number"], sort=False)[[*LABELS, *PARTS]].mean()
     by_title = means.groupby("title", sort=False)
-    styles = method_styles(list(by_title.groups))
+    styles = method_styles(list(evaluations["title"].unique()))
     figure, axes = panels(len(PARTS) * len(LABELS), 9)
     for index, axis in enumerate(axes):
         part, against = PARTS[index // len(LABELS)], list(LABELS)[index % len(LABELS)]

@@ -53,10 +53,10 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
     if "tasks" in study:  # of images
         return Table(points, ())
     rows: list[dict[str, Cell]] = []
-    for name, title in CEILINGS.items():
-        ceilings = points.groupby(["kernel", "part"], sort=False)[name].first()
-        if len(ceilings):
-            cells = {_heading(*keys): number(value, 3) for keys, value in ceilings.items()}
+    ceilings = points.drop_duplicates(["kernel", "part"]).to_dict("records")
+    if ceilings:
+        for name, title in CEILINGS.items():
+            cells = {_heading(row): number(row[name], 3) for row in ceilings}
             rows.append({"Method": text(title), **cells})
     means = points.groupby([*MODEL, "kernel", "part"], sort=False).agg(
         mean=("log_likelihood", "mean"),
@@ -65,13 +65,12 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
         seeds=("seed", "nunique"),
     )
     means = means.reset_index()
-    for names, part in means.groupby(MODEL, sort=False):
-        model = dict(zip(MODEL, names, strict=True))
-        cells = {"Method": text(method_title(model["method"], model["variant"]))}
+    for _, part in means.groupby(MODEL, sort=False):
+        first = part.iloc[0].to_dict()
+        cells = {"Method": text(method_title(first["method"], first["variant"]))}
         for row in part.to_dict("records"):
-            heading = _heading(row["kernel"], row["part"])
-            cells[heading] = number(row["mean"], 3, error=row["standard_error"])
-        trained = of_model(study, model)
+            cells[_heading(row)] = number(row["mean"], 3, error=row["standard_error"])
+        trained = of_model(study, first)
         times = [json.loads(training)["seconds"][-1] for training in trained["training"].dropna()]
         cells["Weights"] = count(trained["parameters"].mean())
         cells["Training"] = seconds(float(np.mean(times)))
@@ -106,9 +105,9 @@ def completions(study: pd.DataFrame, scoring: Scoring) -> Table:
     if "kernels" in study:  # of curves
         return Table(tidy, ())
     rows = [_task_cells(REFERENCE, tidy, "reference_")] if len(tidy) else []
-    for names, part in tidy.groupby(MODEL, sort=False):
-        _, method, variant = names  # type: ignore[misc]
-        rows.append(_task_cells(method_title(method, variant), part, ""))
+    for _, part in tidy.groupby(MODEL, sort=False):
+        first = part.iloc[0]
+        rows.append(_task_cells(method_title(first["method"], first["variant"]), part, ""))
     return probe_table(study, tidy, "Completed images", rows, IMAGES_NOTE)
 
 
@@ -140,8 +139,8 @@ def _identity(row: dict[Any, Any]) -> dict[str, Any]:
     return {name: row[name] for name in IDENTITY}
 
 
-def _heading(kernel: str, part: str) -> str:
-    return f"{KERNELS[kernel]}, {part}"
+def _heading(row: dict[Any, Any]) -> str:
+    return f"{KERNELS[row['kernel']]}, {row['part']}"
 
 
 def _task_cells(title: str, part: pd.DataFrame, prefix: str) -> dict[str, Cell]:
