@@ -23,7 +23,6 @@ from workflow.studies.processes.tasks import SIDE, TITLES, shown_pixels
 from workflow.studies.query import ProbeQuery
 
 COMPLETION = kinds()["processes"]
-FIGURES = ("completions", "pixel_attention")
 IMAGES, HELD_OUT = 6, 2
 SETTINGS: dict[str, TrainingSettings] = {
     "attentive_neural_process": NeuralProcessSettings(
@@ -114,7 +113,7 @@ def test_tables_and_figures_are_made(study: pd.DataFrame, tmp_path: Path) -> Non
     assert methods == ["Pixels of the training images", "ANP", "NPT, many tables"]
     for number, shown in enumerate((study, nothing)):
         assert COMPLETION.table("completions", shown, SCORING).sections
-        for name in FIGURES:
+        for name in COMPLETION.figures:
             assert len(COMPLETION.view.caption(name)) > 50
             COMPLETION.figure(name, shown, SCORING).savefig(tmp_path / f"{name}{number}.png")
             plt.close("all")

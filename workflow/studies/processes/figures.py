@@ -183,9 +183,11 @@ def _grid(labels: list[str], columns: int) -> tuple[Figure, np.ndarray]:
 
 
 def _examples(study: pd.DataFrame, what: str) -> dict[str, list[Example]]:
-    """Examples of the first seed of every model, by its title."""
+    """Examples of the first seed of every model, by its title; of images or of curves."""
     by_title: dict[str, list[Example]] = {}
     for row in finished_rows(study, "examples"):
         title = method_title(row["method"], row["variant"])
-        by_title.setdefault(title, json.loads(row["examples"]).get(what, []))
+        content = json.loads(row["examples"])
+        if what in content:
+            by_title.setdefault(title, content[what])
     return by_title
