@@ -213,7 +213,8 @@ class NPTEstimator(BaseEstimator):
                 trained on; in the compact NPT, predicted rows attend to them, too.
             y_val: Their targets.
             sample_weight: Weights (n,) of the rows (compact, solved). Rows of weight 0 are left
-                out. In the solved NPT, a row of weight 2 is a row that stands twice.
+                out. In the solved NPT, a row of weight 2 is a row that stands twice, so that
+                weights of a sum of 1 are one row.
 
         Raises:
             ValueError: An argument is unusable; the message names it.
@@ -243,7 +244,8 @@ class NPTEstimator(BaseEstimator):
         with value_errors():
             seed = seed_of(self.random_state)
             if X_val is None and y_val is None:
-                split = self._split(table, seed)
+                is_solved = architecture == "solved"
+                split = _split_before(table.rows, 0) if is_solved else self._split(table, seed)
             else:
                 held_out = self._held_out(X_val, y_val, features, target)
                 split = _split_before(table.rows, held_out.rows)
@@ -271,8 +273,9 @@ class NPTEstimator(BaseEstimator):
         model = self.model_
         with value_errors():
             count = positive_number(rows, "rows")
-            with torch_threads(threads_of(self.n_jobs)):
+            with torch_threads(threads_of(self.n_jobs)), np.errstate(over="ignore"):
                 attention = model.explain(table, count)
+        require_finite(attention.predictions, attention.without_all)
         return self._explanation(model, attention)
 
     def save(self, path: str | Path) -> None:
@@ -450,8 +453,7 @@ class NPTEstimator(BaseEstimator):
             threads = threads_of(self.n_jobs)
             with torch_threads(threads), np.errstate(over="ignore"):  # infinities are refused below
                 predictions = self.model_.predict(table, together=together)
-        if not np.isfinite(predictions).all():
-            raise ValueError("X has numbers too far from those of fit; no finite prediction")
+        require_finite(predictions)
         return predictions
 
     def _new_rows(self, X: Any) -> Table:
@@ -471,6 +473,12 @@ def _fit(job: Job, settings: Settings) -> Outcome:
     if isinstance(settings, SolvedSettings):
         return fit_solved(job, settings)
     return fit_paper(job, settings)
+
+
+def require_finite(*predictions: np.ndarray) -> None:
+    """Refuse predictions that overflowed."""
+    if not all(np.isfinite(array).all() for array in predictions):
+        raise ValueError("X has numbers too far from those of fit; no finite prediction")
 
 
 def _split_before(train: int, validation: int) -> Split:
