@@ -80,12 +80,12 @@ def shared(first: set[tuple[float, ...]], second: set[tuple[float, ...]]) -> flo
 def feature_rows(table: Table) -> set[tuple[float, ...]]:
     """Distinct rows, in ascending order so that columns may be in any.
 
-    Whole numbers below 30 are left out where a row has three others, since codes of categories differ
+    Whole numbers below 30 are left out where a row has others, since codes of categories differ
     between files.
     """
     numbers = np.delete(table.values, table.target, axis=1)
     rows = set()
     for row in np.sort(np.nan_to_num(np.round(numbers, 3), nan=-1.0), axis=1):
         measured = row[(row != np.rint(row)) | (row >= 30)]
-        rows.add(tuple(measured if len(measured) > 2 else row))
+        rows.add(tuple(measured if len(measured) > 1 else row))
     return rows
