@@ -6,6 +6,7 @@ N rows of the fit, m rows of the context, n rows to predict.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -17,7 +18,6 @@ from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import TrainingResult, build_model, train
 from npt.estimator.explanation import Attention, attention_of
-from npt.estimator.following import FollowFit
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_alone, require_converged
 from npt.estimator.state import (
     ModelFacts,
@@ -28,6 +28,7 @@ from npt.estimator.state import (
     present_device,
     weight_arrays,
 )
+from npt.nn.progress import Progress
 from npt.table import Split, Table
 from npt.validation import validated
 
@@ -156,7 +157,6 @@ def _train(
     data = TrainingRows.of(
         job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights
     )
-    trainings = 1 + job.refit if stop_at is None else 0
-    follow = FollowFit(job.visible, trainings)
+    follow = partial(Progress, visible=job.visible)
     result = train(trained.model, data, settings, job.seed, stop_at=stop_at, follow=follow)
     return trained, result
