@@ -318,3 +318,32 @@ def test_a_model_of_other_rows_alone_has_no_twin() -> None:
     assert any(
         note.endswith("alone: k-NN. Without these it is a constant.") for note in section.notes
     )
+
+
+def on_datasets(number: int) -> pd.DataFrame:
+    """A study of many datasets, on which the twins' errors grow by more and more."""
+    studies = []
+    for index in range(number):
+        study = benefit_study().assign(dataset=f"d{index}")
+        study.loc[study["variant"] == "without_labels", "test_rmse"] = 1.1 + 0.1 * index
+        studies.append(study)
+    return pd.concat(studies, ignore_index=True)
+
+
+def test_twins_are_tested_over_six_datasets() -> None:
+    table = KIND.table("benefit", on_datasets(6), SCORING)
+    labels = table.tidy.query("method == 'npt' and source == @LABELS.title")
+    expected = np.exp(np.log([1.1, 1.2, 1.3, 1.4, 1.5, 1.6]).mean())
+    assert labels["tables"].tolist() == [6] * 6
+    assert labels["tables_ratio"].tolist() == pytest.approx([expected] * 6)
+    assert labels["tables_p_holm"].tolist() == pytest.approx([2 / 2**6] * 6)
+    assert len(table.tidy) == 6 * 5
+    section = table.sections[0]
+    assert section.columns["Twin's error"][1].value == pytest.approx(expected)
+    assert len(section.rows) == 3
+
+
+def test_fewer_datasets_have_no_test() -> None:
+    table = KIND.table("benefit", on_datasets(5), SCORING)
+    assert table.tidy["tables_p_holm"].isna().all()
+    assert len(table.sections) == 1

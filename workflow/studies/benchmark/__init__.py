@@ -43,6 +43,7 @@ KIND = Benchmark(
         "fold_tests",
         "published",
         "cost",
+        "bencheval",
     ),
     first_table="scores",
     figures=("metrics", "ranks", "critical_difference", "cost", "curves"),

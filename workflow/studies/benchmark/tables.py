@@ -36,12 +36,14 @@ from workflow.report.statistics import (
     unfinished,
 )
 from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
+from workflow.studies.benchmark.bencheval import bencheval
 from workflow.studies.benchmark.scores import scores
 from workflow.studies.benchmark.significance import fold_tests, rank_tests
 from workflow.studies.benchmark.win_rates import win_rates
 from workflow.studies.error_columns import texts, with_errors
 
 __all__ = [
+    "bencheval",
     "cost",
     "fold_tests",
     "metrics",
