@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
 from npt.compact.settings import CompactSettings
+from npt.data.frames import Feature
 from npt.estimator.arguments import (
     choice_of,
     fraction_of,
@@ -30,7 +31,7 @@ from npt.estimator.arguments import (
 )
 from npt.estimator.compact_model import CompactModel, fit_compact
 from npt.estimator.explanation import Attention, Explanation
-from npt.estimator.frames import Feature, as_table, learn_features, read_frame
+from npt.estimator.frames import as_table, learn_features, read_frame
 from npt.estimator.hyperparameters import (
     NAMED,
     ArchitectureName,

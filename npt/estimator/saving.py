@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from npt.atomic import replacing
-from npt.estimator.frames import Feature, FeatureKind
+from npt.data.frames import Feature, FeatureKind
 from npt.estimator.state import ModelFacts
 from npt.interface import UserError
 from npt.validation import Strict, validated

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from npt.data.custom.cells import MAX_TEXT_LEVELS
 from npt.data.custom.dataset import CustomDataset, CustomTask
-from npt.data.custom.inference import MAX_TEXT_LEVELS
+from npt.data.custom.formats import MAX_COLUMNS
 from npt.interface import UserError, unknown
 from npt.table import PARTS, Split, Table
 from npt.wording import listed
@@ -14,6 +17,23 @@ MIN_COMPARED_ROWS = 10
 MIN_TOLD_ROWS = 30  # rows beyond one for each level
 ROLES = ("target", "group", "time", "drop")
 TYPES = ("categorical", "continuous")
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Column names are few enough, printable and unique.
+
+    Raises:
+        UserError: The column.
+    """
+    if len(names) > MAX_COLUMNS:
+        raise UserError(f"has {len(names):,} columns; at most {MAX_COLUMNS:,} are allowed")
+    numbers: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
+        if name and name in numbers:
+            raise UserError(f"columns {numbers[name]} and {number} are both named {name!r}")
+        if not name.isprintable():
+            raise UserError(f"column {number} has a line break or the like in its name {name!r}")
+        numbers[name] = number
 
 
 def check_roles(dataset: CustomDataset, names: list[str]) -> None:
