@@ -23,7 +23,8 @@ DATE = (
     r"[0-9]{1,4}(?:[-/.][0-9]{1,2}[-/.]|[-/. ][A-Za-z]{3,9}[-/. ])[0-9]{1,4}"
     r"(?:[T ][0-9:.]+(?:Z| ?[-+][0-9:]+)?)?"
 )
-TIME_OF_DAY = r"[0-9]{1,2}:[0-9]{2}(?::[0-9.]+)?"
+UNREADABLE = r"[0-9]{1,2}:[0-9]{2}(?::[0-9.]+)?|[0-9]{2}[-/.][0-9]{2}[-/.][0-9]{2,4}"
+BOOLEANS = ("true", "false")
 COMMA_AND_POINT = str.maketrans(",.", ".,")
 
 
@@ -64,13 +65,14 @@ def typed(
         kind = kind or "category"
         series = series.astype(object)
     words: list[str] = []
-    if pd.api.types.infer_dtype(series, skipna=True) == "string":
+    inferred = pd.api.types.infer_dtype(series, skipna=True)
+    if inferred == "string":
         series, words = _typed_text(series, name, kind, form)
-    elif pd.api.types.is_bool_dtype(series):
-        series = series.astype(float) if kind == "number" else series
+    elif inferred == "boolean":
+        series = series.astype("boolean").astype("Float64") if kind == "number" else series
     elif pd.api.types.is_numeric_dtype(series):
         series = series.mask(series.isin(form.missing_numbers))
-        if kind != "category" and pd.api.types.is_integer_dtype(series):
+        if kind not in ("category", "date") and pd.api.types.is_integer_dtype(series):
             inexact = (series.abs() >= MAX_EXACT).to_numpy(bool, na_value=False)
             _require_exact(name, np.flatnonzero(inexact) + 1)
     return (series.astype("category") if kind == "category" else series), words
@@ -127,9 +129,13 @@ def _values(
         is_whole = text.str.fullmatch(WHOLE)
         has_codes = kind is None and is_whole.all() and text.str.fullmatch(CODE).any()
         if not has_codes:
-            is_inexact = is_whole & (levels["number"].abs() >= MAX_EXACT)
-            _require_exact(name, levels["row"][is_inexact].to_numpy())
+            if kind != "date":
+                is_inexact = is_whole & (levels["number"].abs() >= MAX_EXACT)
+                _require_exact(name, levels["row"][is_inexact].to_numpy())
             return levels["number"]
+    if kind != "date" and text.str.lower().isin(BOOLEANS).all():
+        booleans = text.str.lower() == "true"
+        return booleans.astype(float) if kind == "number" else booleans.astype(object)
     where = f"time: {name!r}" if kind == "date" else f"column {name!r}"
     if kind == "date" or text.str.fullmatch(DATE).all():
         dates = _dates(levels, where)
@@ -210,21 +216,21 @@ def _check_text(levels: pd.DataFrame, name: str) -> None:
     and text, or is mostly unique.
     """
     text = levels["text"]
-    if text.str.fullmatch(TIME_OF_DAY).all():
+    if text.str.fullmatch(UNREADABLE).all():
         raise UserError(
-            f"column {name!r} holds times of day; write them as numbers, or put it under `drop`"
+            f"column {name!r} holds {text.iloc[0]!r}; write times of day as numbers and dates as "
+            "2001-12-31, or put it under `drop` or `categorical`"
         )
     digits = text.str.replace(SIGNS, "", regex=True)
-    is_changed = (digits != text) | text.str.contains(",", regex=False)
+    is_number = levels["number"].notna()
     for point in (".", ""):
         numbers = pd.to_numeric(digits.str.replace(",", point, regex=False), errors="coerce")
-        if is_changed.any() and numbers.notna().all():
+        if not is_number.all() and numbers.notna().all():
             raise UserError(
-                f"column {name!r} holds numbers such as {text[is_changed].iloc[0]!r}; write them "
+                f"column {name!r} holds numbers such as {text[~is_number].iloc[0]!r}; write them "
                 "as digits with a decimal point, say `decimal: ','`, or put the column under "
                 "`categorical`"
             )
-    is_number = levels["number"].notna()
     cells = levels["count"].sum()
     numbers = levels["count"][is_number].sum()
     several = is_number.sum() >= MIN_MIXED_NUMBERS and numbers >= 0.1 * cells

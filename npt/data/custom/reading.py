@@ -64,7 +64,8 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
         cells = []
         words = {}
         for name, series in columns.items():
-            series, words[name] = typed(series, name, _kind(dataset, name), _form(dataset, content))
+            kind = _kind(dataset, name)
+            series, words[name] = typed(series, name, kind, _form(dataset, content))
             if name == dataset.group:
                 groups = _groups(series, name)
                 continue
@@ -72,6 +73,8 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
             if name == dataset.time:
                 times = _times(feature, series)
                 continue
+            if kind == "number" and feature.levels:
+                raise UserError(f"column {name!r} is continuous and holds no numbers")
             features.append(feature)
             cells.append(feature.cells(series))
         names = [feature.name for feature in features]
