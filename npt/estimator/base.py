@@ -46,8 +46,6 @@ from npt.estimator.saving import (
     EstimatorFacts,
     Task,
     class_facts,
-    feature_facts,
-    features_of,
     not_saved,
     plain_parameters,
     read,
@@ -292,7 +290,7 @@ class NPTEstimator(BaseEstimator):
                 task=self._task,
                 parameters=plain_parameters(self.get_params(deep=False), state.facts.seed),
                 model=state.facts,
-                features=feature_facts(self.features_),
+                features=self.features_,
                 feature_names=None if names is None else names.tolist(),
                 classes=None if classes is None else class_facts(classes),
                 validation_loss=self.validation_loss_,
@@ -326,7 +324,7 @@ class NPTEstimator(BaseEstimator):
     def _restore(self, facts: EstimatorFacts, arrays: dict[str, np.ndarray]) -> None:
         """Set the fitted attributes."""
         self.rows_ = arrays.pop(ROWS)
-        self.features_ = features_of(facts.features)
+        self.features_ = facts.features
         self.target_ = columns_of(facts.model)[-1]
         self.n_features_in_ = len(self.features_)
         if facts.feature_names is not None:

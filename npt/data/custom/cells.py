@@ -224,13 +224,14 @@ def _check_text(levels: pd.DataFrame, name: str) -> None:
     digits = text.str.replace(SIGNS, "", regex=True)
     is_number = levels["number"].notna()
     for point in (".", ""):
-        numbers = pd.to_numeric(digits.str.replace(",", point, regex=False), errors="coerce")
-        if not is_number.all() and numbers.notna().all():
+        read = pd.to_numeric(digits.str.replace(",", point, regex=False), errors="coerce")
+        if not is_number.all() and read.notna().all():
             raise UserError(
                 f"column {name!r} holds numbers such as {text[~is_number].iloc[0]!r}; write them "
                 "as digits with a decimal point, say `decimal: ','`, or put the column under "
                 "`categorical`"
             )
+    is_number |= pd.to_numeric(text.astype(object), errors="coerce").notna()  # of a point
     cells = levels["count"].sum()
     numbers = levels["count"][is_number].sum()
     several = is_number.sum() >= MIN_MIXED_NUMBERS and numbers >= 0.1 * cells

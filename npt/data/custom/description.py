@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from npt.table import Table
 from npt.wording import listed
 
 FEW_VALUES = 10
+NUMBER_WITH_UNIT = r"[-+]?[0-9.,]+ ?[^\W\d]+"
 FEWEST_COUNTED = 20  # rows in which row numbers are told from other whole numbers
 
 
@@ -66,6 +68,12 @@ def doubts(table: Table, features: Sequence[Feature]) -> Iterator[str]:
             numbered.append(features[j].name)
         elif different <= FEW_VALUES:
             few.append(f"{features[j].name} ({different})")
+    with_unit = []
+    for column in table.columns:
+        if column.levels and all(re.fullmatch(NUMBER_WITH_UNIT, level) for level in column.levels):
+            with_unit.append(column.name)
+    if with_unit:
+        yield f"numbers with a unit? Then write the digits alone: {listed(with_unit)}"
     if numbered:
         yield (
             "numbers of rows or of blocks of rows, or identifiers? Then put them under `drop` or "
