@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
 from npt.compact.settings import CompactSettings
+from npt.data.frames import Feature
 from npt.estimator.arguments import (
     choice_of,
     fraction_of,
@@ -30,7 +31,7 @@ from npt.estimator.arguments import (
 )
 from npt.estimator.compact_model import CompactModel, fit_compact
 from npt.estimator.explanation import Attention, Explanation
-from npt.estimator.frames import Feature, as_table, learn_features, read_frame
+from npt.estimator.frames import as_table, learn_features, read_frame
 from npt.estimator.hyperparameters import (
     NAMED,
     ArchitectureName,
@@ -45,8 +46,6 @@ from npt.estimator.saving import (
     EstimatorFacts,
     Task,
     class_facts,
-    feature_facts,
-    features_of,
     not_saved,
     plain_parameters,
     read,
@@ -294,7 +293,7 @@ class NPTEstimator(BaseEstimator):
                 task=self._task,
                 parameters=plain_parameters(self.get_params(deep=False), state.facts.seed),
                 model=state.facts,
-                features=feature_facts(self.features_),
+                features=self.features_,
                 feature_names=None if names is None else names.tolist(),
                 classes=None if classes is None else class_facts(classes),
                 validation_loss=self.validation_loss_,
@@ -328,7 +327,7 @@ class NPTEstimator(BaseEstimator):
     def _restore(self, facts: EstimatorFacts, arrays: dict[str, np.ndarray]) -> None:
         """Set the fitted attributes."""
         self.rows_ = arrays.pop(ROWS)
-        self.features_ = features_of(facts.features)
+        self.features_ = facts.features
         self.target_ = columns_of(facts.model)[-1]
         self.n_features_in_ = len(self.features_)
         if facts.feature_names is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from baselines import methods
-from npt.data.custom.formats import file_at
+from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
 from npt.interface import UserError, unknown
 from npt.metrics import METRICS

@@ -10,8 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from npt.data.custom.formats import file_at
-from npt.data.custom.sizes import estimated_shape
+from npt.data.custom.file import estimated_shape, file_at
 from npt.data.declaration import PREPARATION, SplitRule
 from npt.data.source import sha256_of
 from npt.table import Task

@@ -301,23 +301,20 @@ def test_written_dates_are_read_as_times_are(tmp_path: Path) -> None:
 
 def test_doubts_are_described(tmp_path: Path) -> None:
     with_comma = {"a,b": [i % 3 for i in range(ROWS)]}
-    data = frame().assign(id=range(ROWS), same=1, **with_comma)
+    data = frame().assign(id=range(ROWS), block=[i // 4 for i in range(ROWS)], **with_comma)
     path = write(tmp_path, pd.concat([data, data[:2]]))
-    lines = read(path, missing=["-888"], drop=["rooms"]).description
-    text = "\n".join(lines)
-    assert "constant: same" in text
+    text = "\n".join(read(path, drop=["rooms"]).description)
     assert "'a,b (3)'" in text
-    assert "under `missing`, but in no cell: -888" in text
     assert "rows that equal another one: 4" in text
-    assert "row numbers or identifiers" not in text  # two are repeated
-    assert "put them under `drop`: id" in "\n".join(read(write(tmp_path, data)).description)
+    assert "identifiers" not in text  # two are repeated
+    assert "`group`: id, block" in "\n".join(read(write(tmp_path, data)).description)
 
 
 def test_a_number_that_means_missing_is_found(tmp_path: Path) -> None:
     data = frame()
     data.loc[3, "size"] = -999.0
     custom = read(write(tmp_path, data), missing=["-999"])
-    assert "in no cell" not in "\n".join(custom.description)
+    assert "missing cells: size 1 (written -999.0)" in custom.description
     assert np.isnan(custom.table.numbers(0)[3])
 
 

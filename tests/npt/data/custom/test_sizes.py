@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from npt.data.custom.sizes import estimated_shape
+from npt.data.custom.file import estimated_shape
 
 ROWS = 30_000
 
