@@ -149,7 +149,7 @@ def points(axis: Axes, frame: pd.DataFrame, value: str, error: str = "") -> None
             color="0.4",
         )
     axis.set(ylabel="", ylim=(len(frame) - 0.4, -0.6))
-    axis.xaxis.set_major_locator(MaxNLocator(4))
+    axis.xaxis.set_major_locator(MaxNLocator(3))
     axis.grid(axis="y", visible=False)
 
 

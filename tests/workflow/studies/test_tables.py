@@ -24,7 +24,6 @@ from tests.workflow.studies.frames import (
     with_second_seed,
 )
 from workflow.report.sections import Section, Table
-from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.attention.tables import attention_heads
 from workflow.studies.dose_response.tables import doses
@@ -252,14 +251,6 @@ def test_attention_in_sentences() -> None:
     numbers = ["NPT on Yacht by −0.10 from 0.10", "0.20", "2 of 4 heads", "25 %"]
     places = [text.index(number) for number in numbers]  # what training changed comes first
     assert places == sorted(places)
-
-
-def test_captions_describe_what_is_drawn() -> None:
-    kind = kinds()["attention"]
-    study = attention_study()
-    assert "Pictures" not in kind.caption("attention", study)
-    assert "Left" in kind.caption("attention", study)
-    assert "Pictures" in kind.caption("attention", reference_study("images/attention"))
 
 
 def test_a_model_without_heads_has_a_reason() -> None:

@@ -22,17 +22,6 @@ SMALLEST = 2.0**-8
 END = 4.0  # times the mean, at which the colors end
 NARROWEST = 2.0  # times the mean and its inverse, which an axis of profiles shows at least
 TICKS = (0.25, 0.5, 1, 2, 4)
-MAPS_CAPTION = """
-Left: the head of each model whose attention is most local. A line is a probed test row, with the
-other rows from the nearest to the farthest in equal groups. Orange groups get more attention than
-the mean, purple ones less; the colours end at a quarter and at four times the mean. Right: each
-grey line is a head. Without any preference for near rows it is flat.
-"""
-GALLERY_CAPTION = """
-Pictures: six queries and the images with the most attention (mean of all heads), with their class
-and their attention in multiples of the mean. A green frame is the query's class, an orange one
-another.
-"""
 
 
 def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -114,6 +103,3 @@ def attention_maps(study: pd.DataFrame) -> list[dict[Any, Any]]:
     return firsts[firsts["heads"].map(lambda heads: json.loads(heads)["heads"] != [])].to_dict(
         "records"
     )
-
-
-CAPTIONS = {"attention": {attention_maps: MAPS_CAPTION, queries_of_models: GALLERY_CAPTION}}

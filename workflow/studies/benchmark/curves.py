@@ -30,7 +30,8 @@ def has_curves(study: pd.DataFrame) -> bool:
 def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Training of the NPTs: the loss on train and validation rows after each evaluation, a line for
     each fold. Only the selected configuration of a search is shown. Where the validation loss still
-    falls at the end, more updates might help.
+    falls at the end, more updates might help. The exact NPT's train loss counts masked cells of all
+    columns. Compact NPT's validation loss is that of the averaged weights.
     """
     folds = []
     for row in _trainings(study):

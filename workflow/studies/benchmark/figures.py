@@ -159,7 +159,7 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
         if _spreads_widely(part["mean"], metric):
             logarithmic(axis.yaxis)
         axis.set(title=dataset_title(dataset), xlabel="seconds per fold", ylabel=_label(metric))
-    legend_below(figure, figure.axes[0], columns=5)
+    legend_below(figure, figure.axes[0], columns=3)
     return figure
 
 
@@ -179,15 +179,3 @@ def _spreads_widely(means: pd.Series, metric: Metric) -> bool:
 def _label(metric: Metric) -> str:
     better = "higher" if metric.higher_is_better else "lower"
     return f"test {metric.title}\n({better} is better)"
-
-
-CAPTIONS = {
-    "curves": {
-        lambda study: "npt" in set(study["method"]): (
-            "The exact NPT's train loss counts masked cells of all columns."
-        ),
-        lambda study: "npt_compact" in set(study["method"]): (
-            "Compact NPT's validation loss is that of the averaged weights."
-        ),
-    }
-}

@@ -54,5 +54,5 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
             xlabel=f"share of the other rows that is {change}, %",
             ylabel=error_label(part["task"].iloc[0]),
         )
-    legend_below(figure, figure.axes[0], columns=5)
+    legend_below(figure, figure.axes[0], columns=3)
     return figure
