@@ -297,10 +297,11 @@ def test_figure_pairs_both_effects_of_a_source() -> None:
     assert axis.get_title() == "NPT"
     labels = [label.get_text() for label in axis.get_yticklabels()]
     assert labels[1] == "Yacht: labels of other rows"
-    depends, benefits = axis.containers
-    assert depends.get_label() == "depends: permuted"
-    assert depends[0].get_xdata()[:2] == pytest.approx([4, 3], rel=1e-2)
-    assert benefits[0].get_xdata() == pytest.approx([2.1, 1, 1.5], rel=1e-2)
+    (legend,) = figure.legends
+    assert legend.get_texts()[0].get_text() == "depends: permuted"
+    depends, benefits = [line.get_xdata() for line in axis.lines if line.get_marker() in "oD"][:2]
+    assert depends[:2] == pytest.approx([4, 3], rel=1e-2)
+    assert benefits == pytest.approx([2.1, 1, 1.5], rel=1e-2)
 
 
 def test_each_fold_has_its_own_effects() -> None:

@@ -335,4 +335,4 @@ def test_selections_in_sentences() -> None:
 def test_figure_names_every_selection() -> None:
     figure = KIND.figure("corruption", selections_study(), SCORING)
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert labels == ["Yacht: target, test", "Yacht: target, train"]
+    assert labels == ["NPT: target, train", "NPT: target, test"]
