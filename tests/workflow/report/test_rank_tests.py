@@ -95,9 +95,3 @@ def test_nemenyi_takes_the_ranks_of_failures_as_they_are() -> None:
     distance = 2 / np.sqrt(4 * 5 / (6 * 8)) * np.sqrt(2)
     expected = stats.studentized_range.sf(distance, 4, np.inf)
     assert tests.pairs.loc[("m1", "base"), ("m2", "base")] == pytest.approx(expected)
-
-
-def test_unfinished_datasets_are_not_ranked() -> None:
-    study = random_study(6, 4)
-    study.loc[0, ["status", "reason", "test_rmse"]] = ["unfinished", "killed", np.nan]
-    assert list(rank_tests(study, SCORING).ranks.index) == ["d1", "d2", "d3", "d4", "d5"]
