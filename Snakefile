@@ -9,8 +9,6 @@ from workflow.planning import paths, patterns
 from workflow.planning.resources import growing_minutes
 from workflow.runtime import hooks
 
-if not workflow.overwrite_configfiles:
-    hooks.read_default(config)
 jobs = hooks.plan_jobs(config, workflow)
 
 

@@ -29,31 +29,16 @@ LOOKING = {
 }
 
 
-def read_default(config: dict[str, Any], path: Path = DEFAULT) -> None:
-    """Put the configuration of a file below the changes of the command line.
+def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
+    """Jobs of a configuration; an invalid one, or a folder in use, ends the program in one line.
 
-    Snakemake's own reading names neither file nor line of what it cannot read.
+    Without a file on the command line, that is `config.yaml` with the changes of the command line,
+    which are put into `config`.
     """
-    from snakemake.utils import update_config
-
-    try:
-        merged = dict(parse(path))
-    except UserError as error:
-        sys.exit(f"error: {error}")
-    update_config(merged, config)
-    config |= merged
-
-
-def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
-    """Jobs of a configuration; an invalid one, or a folder in use, ends the program in one line."""
     _set_up_environment()
     try:
         if snakemake.is_main_process:
-            for file in snakemake.configfiles:  # Snakemake reads them without our checks
-                if not file.endswith(".json"):
-                    parse(Path(file))
-            for argument in sys.argv:
-                require_plain_numbers(argument)
+            _read(config, snakemake)
             plan = Plan.of(read(config))
         else:
             plan = kept.load()  # a job of a cluster, whatever was edited since the run began
@@ -65,6 +50,21 @@ def plan_jobs(config: Mapping[str, Any], snakemake: Any) -> Jobs:
     except OSError as error:
         sys.exit(f"error: {error.filename}: {error.strerror}")
     return Jobs(plan)
+
+
+def _read(config: dict[str, Any], snakemake: Any) -> None:
+    """Read files with our checks; Snakemake names neither file nor line of what it cannot read."""
+    for file in snakemake.configfiles:
+        if Path(file).suffix != ".json":
+            parse(Path(file))
+    for argument in sys.argv:
+        require_plain_numbers(argument)
+    if not snakemake.overwrite_configfiles:
+        from snakemake.utils import update_config
+
+        content = dict(parse(DEFAULT))
+        update_config(content, config)
+        config |= content
 
 
 def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -29,11 +30,13 @@ def snakemake(
     dry_run: bool,
     is_main_process: bool = True,
     local_exec: bool = False,
+    default: bool = False,
 ) -> Any:
     names = ("verbose", "printshellcmds", "debug_dag")
     settings = SimpleNamespace(dryrun=dry_run, quiet=None, **dict.fromkeys(names, False))
     return SimpleNamespace(
         configfiles=[],
+        overwrite_configfiles=not default,
         is_main_process=is_main_process,
         output_settings=settings,
         local_exec=local_exec,
@@ -139,16 +142,19 @@ def test_one_can_look_while_a_run_goes_on(
 
 
 def test_default_file_is_below_the_command_line() -> None:
-    Path("config.yaml").write_text("folds: 0\nmethods: [knn]\n")
-    config = {"folds": 3}
-    hooks.read_default(config)
-    assert config == {"folds": 3, "methods": ["knn"]}
+    Path("config.yaml").write_text(json.dumps({**CONFIG, "preset": "mine"}))
+    config: dict[str, Any] = {"folds": 3}
+    made = hooks.plan_jobs(config, snakemake(dry_run=True, default=True))
+    assert config == {**CONFIG, "folds": 3, "preset": "mine"}
+    assert [run.folds for run in made.plan.runs.values()] == [(3,)]
 
 
-def test_default_file_that_is_not_yaml_is_named() -> None:
-    Path("config.yaml").write_text("folds: 0\nfolds: 1\n")
-    with pytest.raises(SystemExit, match=r"error: config\.yaml: line 2"):
-        hooks.read_default({})
+@pytest.mark.parametrize("content", ["folds: 0\nfolds: 1\n", None])
+def test_default_file_that_cannot_be_read_is_named(content: str | None) -> None:
+    if content is not None:
+        Path("config.yaml").write_text(content)
+    with pytest.raises(SystemExit, match=r"error: config\.yaml: "):
+        hooks.plan_jobs({}, snakemake(dry_run=True, default=True))
 
 
 def test_end_shows_what_the_report_says(capsys: pytest.CaptureFixture[str]) -> None:
