@@ -85,16 +85,6 @@ def probe_predictions(study: str = "{study}", stem: str = RUN) -> str:
     return f"{RESULTS}/probes/{study}/{stem}{PREDICTIONS}"
 
 
-def runs_of_method(method: str) -> str:
-    """Folders of all runs of a method, with * for any dataset."""
-    return f"{RESULTS}/runs/*/{method}"
-
-
-def probes_of_method(method: str, study: str = "*") -> str:
-    """Folders of all probes of a method for a study, with * for any dataset."""
-    return f"{RESULTS}/probes/{study}/*/{method}"
-
-
 def collected(study: str = "{study}") -> str:
     """Collected rows of a study."""
     return f"{RESULTS}/studies/{study}.csv"

@@ -5,12 +5,14 @@ Operations are counted on tensors without content; evaluations and probes come o
 
 from __future__ import annotations
 
-from collections import Counter
+import json
+from collections import defaultdict
+from functools import cache
 
 from workflow.runtime.command import execute, parser
 from workflow.steps.arguments import add_configfile
 
-COLUMNS = ("jobs", "probes", "PFLOP")
+COLUMNS = ["jobs", "probes", "PFLOP"]
 
 
 def main() -> None:
@@ -18,30 +20,31 @@ def main() -> None:
     import pandas as pd
 
     from baselines import methods
-    from workflow.config.method_settings import typed_settings
     from workflow.config.reading import read_file
     from workflow.planning.plan import Plan
 
     options = parser(__doc__)
     add_configfile(options)
     plan = Plan.of(read_file(options.parse_args().configfile))
-    counts: dict[str, Counter[str]] = {}
-    flop_of_fold: dict[str, float] = {}
+
+    @cache
+    def flop(dataset_name: str, method_name: str, settings: str) -> int:
+        """Operations of all updates of a training, whose settings are JSON."""
+        dataset = plan.dataset(dataset_name)
+        method = methods()[method_name]
+        assert method.update_flop is not None
+        typed = method.settings.model_validate_json(settings)
+        image = getattr(dataset, "image", None)
+        return typed.updates * method.update_flop(typed, dataset.rows, dataset.columns, image)
+
+    counts: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for run in plan.runs.values():
-        count = counts.setdefault(run.method, Counter())
+        count = counts[run.method]
         count["jobs"] += 1 + len(plan.part_files(run))
-        method = methods()[run.method]
-        if method.update_flop is None:
-            continue
-        if run.key not in flop_of_fold:
-            dataset = plan.dataset(run.dataset)
-            image = getattr(dataset, "image", None)
-            flop_of_fold[run.key] = 0.0
+        if methods()[run.method].update_flop is not None:
             for training in run.trainings:
-                settings = typed_settings(run.method, training.settings, run.stem)
-                flop = method.update_flop(settings, dataset.rows, dataset.columns, image)
-                flop_of_fold[run.key] += settings.updates * flop
-        count["PFLOP"] += len(run.folds) * flop_of_fold[run.key] / 1e15  # type: ignore[assignment]
+                operations = flop(run.dataset, run.method, json.dumps(training.settings))
+                count["PFLOP"] += len(run.folds) * operations / 1e15
     for study in plan.studies.values():
         for run in plan.probed_runs_of(study):
             counts[run.method]["probes"] += 1

@@ -76,7 +76,9 @@ def fit(job: Job, resources: Resources) -> None:
         trials[fold] = fitted.trials
         if job.method.saves_weights:
             _save_weights(job.run.stem, fitted)
-        print(_summary(fitted.row), flush=True)
+        row = fitted.row
+        outcome = row.reason or f"validation loss {row.validation_loss:.5g}"
+        print(f"{row.run_key} seed {row.seed} fold {fold}: {row.status}, {outcome}", flush=True)
     stem = job.run.stem
     write_predictions(Path(paths.run_predictions(stem)), arrays)
     if job.method.searches or job.run.trials:
@@ -124,12 +126,6 @@ def _save_weights(stem: str, fitted: FittedFold | SearchedFold) -> None:
                 shutil.copyfile(fitted.weights, partial)
         elif fitted.learner is not None:
             cast(Savable, fitted.learner).save(partial)
-
-
-def _summary(row: Row) -> str:
-    identity = f"{row.run_key} seed {row.seed} fold {row.fold}"
-    outcome = row.reason or f"validation loss {row.validation_loss:.5g}"
-    return f"{identity}: {row.status}, {outcome}"
 
 
 if __name__ == "__main__":

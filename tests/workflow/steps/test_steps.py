@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from workflow.planning import paths
 from workflow.planning.kept import keep
 from workflow.planning.plan import Plan
 from workflow.results.study_file import read_study
-from workflow.steps import collect, probe, run, show
+from workflow.steps import collect, estimate, probe, run, show
 
 Call = Callable[..., None]
 NPT = "yacht/npt/base/seed_0/folds_{}"
@@ -89,3 +90,24 @@ def test_probe_refuses_what_is_not_probed(
 ) -> None:
     with pytest.raises(UserError, match=key):
         call(probe.main, "--study", study, "--run", run_stem)
+
+
+def test_estimate_counts_jobs_and_operations(
+    tmp_path: Path, call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "config.yaml"
+    config = {
+        "folds": "0-2",
+        "datasets": ["yacht"],
+        "methods": ["npt", "knn"],
+        "settings": {"npt": {"width": 16, "layers": 2, "heads": 4, "updates": 10}},
+        "studies": {"main": {}, "corruption": {"kind": "corruption", "methods": ["npt"]}},
+    }
+    file.write_text(json.dumps(config))
+    call(estimate.main, "--configfile", str(file))
+    lines = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines()]
+    cells = {name.strip(): [cell.strip() for cell in rest] for name, *rest in lines}
+    assert cells["npt"][:2] == ["3", "3"]
+    assert float(cells["npt"][2]) > 0
+    assert cells["knn"] == ["1", "", ""]
+    assert cells["all"][:2] == ["4", "3"]
