@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from npt.compact.search_space import draw
 from npt.compact.settings import CompactSettings
-from npt.compact.workload import workload
 from npt.interface import (
     Fit,
     Infeasible,
@@ -17,7 +16,7 @@ from npt.interface import (
     one_fold,
 )
 from npt.nn.network_learner import NetworkLearner
-from npt.table import Split, Table
+from npt.table import Image, Split, Table
 
 if TYPE_CHECKING:
     from npt.compact.trained import TrainedCompactNPT
@@ -85,6 +84,13 @@ def load(
     return TrainedCompactNPT.load(settings, resources, path, table, split, seed)
 
 
+def update_flop(settings: CompactSettings, rows: int, columns: int, image: Image | None) -> int:
+    """Operations of a training step, by the size of the table."""
+    from npt.compact import flops
+
+    return flops.update_flop(settings, rows, columns, image)
+
+
 def _require_rows(train: int, validation: int) -> None:
     if train < FEWEST_ROWS:
         raise Infeasible(f"{train} train rows have a known target; {FEWEST_ROWS} are needed")
@@ -100,7 +106,7 @@ METHOD = Method(
     draw=draw,
     load=load,
     abilities=("reduce", "attention", "lookup"),
-    workload=workload,
+    update_flop=update_flop,
     folds_per_job=one_fold,
     saves_weights=True,
     version=CompactLearner.version,

@@ -22,9 +22,9 @@ from npt.compact.copying import Residuals, moved, near_rows, shown_beyond
 from npt.compact.embedding import CellEmbedding
 from npt.compact.layers import FeedForward, MemberLinear, by_member, normalised
 from npt.compact.settings import CompactSettings
-from npt.compact.workload import PREDICTED_CELLS
 
 HEAD_SCALE = 0.5
+PREDICTED_CELLS = 2**21  # attention weights that a prediction holds in memory
 
 
 @dataclass(frozen=True)

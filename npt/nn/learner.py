@@ -16,8 +16,7 @@ from npt.interface import (
 from npt.nn.network_learner import NetworkLearner
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
-from npt.nn.workload import workload
-from npt.table import Split, Table
+from npt.table import Image, Split, Table
 
 if TYPE_CHECKING:
     from npt.nn.trained import TrainedNPT
@@ -98,6 +97,13 @@ def load(
     return TrainedNPT.load(settings, resources, path, table, split, seed)
 
 
+def update_flop(settings: NPTSettings, rows: int, columns: int, image: Image | None) -> int:
+    """Operations of a training step, by the size of the table."""
+    from npt.nn import flops
+
+    return flops.update_flop(settings, rows, columns, image)
+
+
 def _is_out_of_memory(error: RuntimeError) -> bool:
     """Whether memory ran out; the CPU's allocator raises a plain RuntimeError."""
     import torch
@@ -113,7 +119,7 @@ METHOD = Method(
     draw=draw,
     load=load,
     abilities=("reduce", "attention", "lookup"),
-    workload=workload,
+    update_flop=update_flop,
     folds_per_job=one_fold,
     saves_weights=True,
     version=NPTLearner.version,

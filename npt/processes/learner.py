@@ -21,8 +21,7 @@ from npt.processes.settings import (
     NPTProcessSettings,
     TrainingSettings,
 )
-from npt.processes.workload import workload
-from npt.table import Split, Table
+from npt.table import Image, Split, Table
 
 if TYPE_CHECKING:
     from npt.processes.trained import TrainedProcess
@@ -92,6 +91,13 @@ def load(
     return TrainedProcess.load(settings, resources, path, table, split, seed)
 
 
+def update_flop(settings: TrainingSettings, rows: int, columns: int, image: Image | None) -> int:
+    """Operations of a training step, by the size of the table."""
+    from npt.processes import flops
+
+    return flops.update_flop(settings, rows, columns, image)
+
+
 def _method(name: str, title: str, settings: type[TrainingSettings]) -> Method:
     return Method(
         name=name,
@@ -99,7 +105,7 @@ def _method(name: str, title: str, settings: type[TrainingSettings]) -> Method:
         settings=settings,
         build=ProcessLearner,
         load=load,
-        workload=workload,
+        update_flop=update_flop,
         folds_per_job=one_fold,
         saves_weights=True,
         accelerated=True,

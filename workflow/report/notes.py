@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pandas as pd
 
 from baselines import methods
 from workflow.report.cells import DASH
 from workflow.report.titles import dataset_title, method_title, method_titles
-from workflow.results.row import UNFINISHED
 
 
 def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -25,12 +22,6 @@ def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def unranked_notes(datasets: Iterable[str]) -> tuple[str, ...]:
-    """A note on datasets without ranks, if there are any."""
-    names = ", ".join(map(dataset_title, datasets))
-    return (f"Not ranked, because results are missing: {names}.",) if names else ()
-
-
 def standardisation_notes(study: pd.DataFrame) -> tuple[str, ...]:
     """Notes on datasets where some methods are standardised over all rows, others over train rows.
 
@@ -39,9 +30,8 @@ def standardisation_notes(study: pd.DataFrame) -> tuple[str, ...]:
     if "transductive" not in study:
         return ()
     known = study["method"].isin(methods())
-    finished = study["status"] != UNFINISHED
     datasets: dict[str, list[str]] = {}
-    for dataset, rows in study[known & finished].groupby("dataset", sort=False):
+    for dataset, rows in study[known].groupby("dataset", sort=False):
         over_train_rows = rows["transductive"].eq(False)
         if rows["method"].nunique() == 1 or over_train_rows.nunique() == 1:
             continue

@@ -12,7 +12,7 @@ from workflow.report.failures import results_line
 from workflow.report.page import cards, render
 from workflow.report.summary import README, summary
 from workflow.results.study_file import read_study
-from workflow.runtime.command import OUTCOME, execute, parser
+from workflow.runtime.command import execute, parser
 from workflow.studies import kinds
 
 
@@ -47,8 +47,8 @@ def main() -> None:
         partial.write_text(tables, encoding="utf-8")
     kind_of = {name: kinds()[kind] for name, kind in kind_names.items()}
     for card in cards(studies, kind_of, plan.scoring):
-        print(f"{OUTCOME}{card.question} {card.verdict or card.evidence}")
-    print(f"{OUTCOME}{results_line(studies)}")
+        print(f"{card.question} {card.verdict or card.evidence}")
+    print(results_line(studies))
 
 
 if __name__ == "__main__":

@@ -15,9 +15,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from npt.nn.encoders.positions import PixelSpan, Sinusoids, Siren, relative_index
-from npt.nn.encoders.sizes import PIXEL_FEED_FORWARD, PIXEL_HEADS, PIXEL_LAYERS, PIXEL_WIDTH
 from npt.nn.settings import PixelSettings
 
+PIXEL_WIDTH = 64  # of a pixel's token
+PIXEL_HEADS = 8
+PIXEL_LAYERS = 6
+PIXEL_FEED_FORWARD = 128
 DROPOUT = 0.1
 
 

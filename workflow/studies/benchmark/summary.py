@@ -91,8 +91,6 @@ def _scores(dataset: str, part: pd.DataFrame) -> str:
     """The best mean on a dataset, and those of the NPTs."""
     title = dataset_title(dataset)
     metric = METRICS[part["metric"].iloc[0]].title
-    if part["rank"].isna().all():
-        return f"{title}: results are missing."
     if part["mean"].isna().all():
         return f"{title}: no method has a result."
     best = part[part["is_best"]]

@@ -75,10 +75,6 @@ class Lookup(StudyKind):
             return "not trained on the lookup task; add a variant that sets `lookup`"
         return None
 
-    def forward_passes(self, options: LookupOptions) -> float:
-        """One pass with the duplicates and one without."""
-        return 2.0
-
     def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> tuple[str, ...]:
         """Older rows have no predictions to show."""
         if "looked_up" in study and study["looked_up"].notna().any():
