@@ -66,7 +66,7 @@ def _row_encoding(tokens: int, settings: CompactSettings) -> float:
         block += 4 * tokens**2 * width
     compression = _linear(tokens * width, settings.width)
     feed_forward = _feed_forward(settings.width)
-    return embedding + settings.attribute_layers * block + compression + feed_forward
+    return embedding + block + compression + feed_forward
 
 
 def _row_block(context: int, settings: CompactSettings) -> float:
@@ -108,7 +108,7 @@ def _memory(
     weights += row * width
     weights += layers * layer
 
-    activations = settings.attribute_layers * row + layers * width
+    activations = row + layers * width
     activations *= TRAINED_ACTIVATIONS
     activations += 3 * layers * settings.heads * batch
     update = batch * members * activations

@@ -20,7 +20,7 @@ CPU = torch.device("cpu")
 VARIANTS = [
     {},
     {"width": 192, "members": 2},
-    {"layers": 3, "attribute_layers": 2},
+    {"layers": 3},
     {"number_embedding": "linear"},
     {"between_attributes": False},
 ]
