@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,16 +14,18 @@ from torch import Tensor
 from npt.interface import UserError
 from npt.nn.checkpoint import Checkpoint
 from npt.nn.engine import Training
-from npt.nn.gaussian import Gaussians
 from npt.nn.optimiser import Adam
 from npt.processes import curves
 from npt.processes.curves import Hyperparameters
+from npt.processes.neural_process import NeuralProcess
+from npt.processes.npt_process import NPTProcess
 from npt.processes.realisations import Realisations
 from npt.processes.settings import Kernel, TrainingSettings
 from npt.processes.tasks import Tasks, drawn_sizes
 from npt.seeding import generator_for
 
 EPSILON = 1e-8  # of Adam
+Process = NeuralProcess | NPTProcess
 FIELDS = (
     "update",
     "learning_rate",
@@ -32,31 +34,6 @@ FIELDS = (
     "target_log_likelihood",
     "seconds",
 )
-
-
-class Process(Protocol):
-    """A network that predicts targets given a context."""
-
-    def objective(self, tasks: Tasks, generator: torch.Generator | None = None) -> Tensor:
-        """What training maximises."""
-        ...
-
-    def predict(
-        self,
-        tasks: Tasks,
-        draws: int = 1,
-        generator: torch.Generator | None = None,
-    ) -> Gaussians:
-        """Distributions (S, B, n) of all targets."""
-        ...
-
-
-class TaskSource(Protocol):
-    """Where training tasks come from."""
-
-    def drawn(self, tables: int, generator: torch.Generator) -> Tasks:
-        """A batch of tasks."""
-        ...
 
 
 class Curves:
@@ -110,7 +87,7 @@ class Tables:
         return self.data.tasks(np.stack(rows), context)
 
 
-def source_of(data: Realisations, settings: TrainingSettings) -> TaskSource:
+def source_of(data: Realisations, settings: TrainingSettings) -> Curves | Tables:
     """The source that the settings name.
 
     Raises:
@@ -162,11 +139,10 @@ def learning_rate(update: int, settings: TrainingSettings) -> float:
     return settings.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-class ProcessTraining(Training[Any, Adam]):
+class ProcessTraining(Training[Process, Adam]):
     """The training of a process, which ends with its last weights.
 
     Attributes:
-        model: A `Process` that is a module.
         history: Update, seconds, context and target log-likelihood (k, 4) of each evaluation.
     """
 
@@ -174,8 +150,8 @@ class ProcessTraining(Training[Any, Adam]):
 
     def __init__(
         self,
-        model: Any,
-        source: TaskSource,
+        model: Process,
+        source: Curves | Tables,
         validation: list[Tasks],
         settings: TrainingSettings,
         seed: int,
@@ -224,8 +200,8 @@ class ProcessTraining(Training[Any, Adam]):
 
 
 def train(
-    model: Any,
-    source: TaskSource,
+    model: Process,
+    source: Curves | Tables,
     validation: list[Tasks],
     settings: TrainingSettings,
     seed: int,

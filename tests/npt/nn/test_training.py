@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -321,24 +320,6 @@ def test_bfloat16_is_near_float32(task: Task) -> None:
         assert all(p.dtype == torch.float32 for p in model.parameters())
     assert losses[0] != losses[1]
     assert np.allclose(losses[0], losses[1], rtol=0.03)
-
-
-def test_compiled_blocks_compute_the_same() -> None:
-    """With dropout: its masks on the CPU are not drawn by compiled code, and are the same."""
-    if not any(
-        os.access(Path(folder) / name, os.X_OK)
-        for folder in os.get_exec_path()
-        for name in ("g++", "clang++")
-    ):
-        pytest.skip("no C++ compiler, which torch.compile needs on the CPU")
-    losses = []
-    for compiled in (False, True):
-        settings = BATCHES.changed(
-            compile=compiled, batch_rows=None, updates=3, between_attributes=False
-        )
-        model, data = start(settings)
-        losses.append(float(train(model, data, settings, 3).losses))
-    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
 @pytest.mark.parametrize("batch_rows", [None, 25])
