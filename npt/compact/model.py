@@ -71,10 +71,7 @@ class CompactNPT(nn.Module):
         dropout = by_member(settings.dropout, members)
         self.members = members
         self.embedding = CellEmbedding(encoder, settings)
-        self.between_attributes = nn.ModuleList()
-        for _ in range(settings.attribute_layers):
-            block = AttributeAttention(settings)
-            self.between_attributes.append(block)
+        self.between_attributes = AttributeAttention(settings)
         self.compress = MemberLinear(members, tokens * settings.token_width, settings.width)
         self.feed_forward = FeedForward(members, settings.width, dropout)
         self.between_datapoints = nn.ModuleList()
@@ -92,8 +89,7 @@ class CompactNPT(nn.Module):
     def encode(self, features: Features, hidden: Tensor | None = None) -> Tensor:
         """Vectors (K, n, r) of rows, each of its own features alone."""
         tokens = self.embedding(features, hidden)  # (K, n, d + 1, e)
-        for block in self.between_attributes:
-            tokens = block(tokens)  # (K, n, d + 1, e)
+        tokens = self.between_attributes(tokens)  # (K, n, d + 1, e)
         tokens = normalised(tokens).flatten(2)  # (K, n, (d + 1) * e)
         rows = self.compress(tokens)  # (K, n, r)
         return self.feed_forward(rows)  # (K, n, r)

@@ -13,10 +13,10 @@ import numpy as np
 
 from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
-from npt.compact.selection import weighted_by_validation
+from npt.compact.selection import with_copying
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import TrainingResult, build_model, train
+from npt.compact.training import CompactTraining, build_model, train
 from npt.estimator.explanation import Attention, attention_of
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_alone, require_converged
 from npt.estimator.state import (
@@ -79,7 +79,6 @@ class CompactModel:
             arrays[f"encoder/{name}"] = getattr(encoder, name)
         arrays["encoder/numeric"] = np.array(encoder.numeric, np.int64)
         arrays["encoder/categorical"] = np.array(encoder.categorical, np.int64)
-        arrays["members"] = trained.weights
         arrays["context"] = trained.table.values
         arrays["rows"] = self.rows
         facts = ModelFacts(
@@ -113,10 +112,8 @@ class CompactModel:
             encoder=encoder,
             table=Table.of(columns, arrays["context"], encoder.target),
             context_rows=np.arange(len(arrays["context"])),
-            weights=arrays["members"],
             settings=settings,
             seed=facts.seed,
-            device=device,
         )
         return cls(trained, arrays["rows"])
 
@@ -138,21 +135,21 @@ def fit_compact(job: Job, settings: CompactSettings) -> Outcome:
         UserError: Training diverged.
     """
     trained, result = _train(job, settings, job.split, None)
-    require_converged(result.losses)
-    trained, validation_loss = weighted_by_validation(trained, job.split.validation)
+    require_converged(result.losses.tolist())
+    trained, validation_loss = with_copying(trained, job.split.validation)
     everything = np.arange(job.table.rows)
     if job.refit:
         split = Split(job.split.fold, everything, NO_ROWS, NO_ROWS)
         again, _ = _train(job, settings, split, result.best_updates)
         again.model.reach.copy_(trained.model.reach)
-        trained = replace(again, weights=trained.weights)
+        trained = again
     trained = trained.in_context_of(everything)
-    return Outcome(CompactModel.of(trained), float(validation_loss), result.best_updates)
+    return Outcome(CompactModel.of(trained), validation_loss, result.best_updates)
 
 
 def _train(
     job: Job, settings: CompactSettings, split: Split, stop_at: list[int] | None
-) -> tuple[TrainedCompactNPT, TrainingResult]:
+) -> tuple[TrainedCompactNPT, CompactTraining]:
     trained = TrainedCompactNPT.untrained(settings, job.resources, job.table, split, job.seed)
     data = TrainingRows.of(
         job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights

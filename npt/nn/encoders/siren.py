@@ -82,7 +82,6 @@ class PixelBlock(nn.Module):
         embedding = Siren if settings.positions == "siren" else Sinusoids
         self.positions = embedding(sizes, PIXEL_WIDTH)
         self.span = PixelSpan(sizes, settings.threshold) if settings.span else None
-        self.form = settings.form
         self.register_buffer("index", relative_index(sizes), persistent=False)
         self.query = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
         self.key = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
@@ -130,8 +129,6 @@ class PixelBlock(nn.Module):
         log_gaussian = span.log_gaussian()  # (R,)
         bias = torch.zeros_like(log_gaussian)
         bias = bias.masked_fill(span.excluded(), -math.inf)
-        if self.form == "added":
-            return scores + (log_gaussian + bias)[self.index]
         gaussian = log_gaussian.exp()
         return torch.addcmul(bias[self.index], scores, gaussian[self.index])
 
