@@ -120,13 +120,6 @@ def points(axis: Axes, frame: pd.DataFrame, value: str, error: str = "") -> None
 
     styles = {method: NPT_STYLES.get(method, OTHER_STYLE) for method in frame["method"]}
     colors = {method: color for method, (color, _) in styles.items()}
-    axis.errorbar(
-        frame[value],
-        frame["title"],
-        xerr=frame[error] if error else None,
-        fmt="none",
-        ecolor=list(frame["method"].map(colors)),
-    )
     sns.scatterplot(
         frame,
         x=value,
@@ -139,6 +132,10 @@ def points(axis: Axes, frame: pd.DataFrame, value: str, error: str = "") -> None
         zorder=3,
         ax=axis,
     )
+    if error:
+        half = frame[error].fillna(0)
+        ends = (frame[value] - half, frame[value] + half)
+        axis.hlines(frame["title"], *ends, colors=frame["method"].map(colors))
     for title in frame.loc[frame[value].isna(), "title"]:
         axis.text(
             0.02,

@@ -99,7 +99,5 @@ def attention_maps(study: pd.DataFrame) -> list[dict[Any, Any]]:
     """Row of the first fold of every model that has heads."""
     if "maps" not in study:
         return []
-    firsts = without_failures(study).drop_duplicates(MODEL)
-    return firsts[firsts["heads"].map(lambda heads: json.loads(heads)["heads"] != [])].to_dict(
-        "records"
-    )
+    firsts = without_failures(study).drop_duplicates(MODEL).to_dict("records")
+    return [row for row in firsts if json.loads(row["heads"])["heads"]]

@@ -147,12 +147,11 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
             color="0.6",
             linewidth=0.8,
         )
-        axis.errorbar(
+        axis.vlines(
             part["search_seconds"],
-            part["mean"],
-            part["standard_error"],
-            fmt="none",
-            ecolor=list(part["title"].map(styles["palette"])),
+            part["mean"] - part["standard_error"],
+            part["mean"] + part["standard_error"],
+            colors=part["title"].map(styles["palette"]),
         )
         sns.scatterplot(part, x="search_seconds", y="mean", s=30, zorder=3, ax=axis, **styles)
         logarithmic(axis.xaxis)

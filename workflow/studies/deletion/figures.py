@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 
@@ -27,9 +28,9 @@ def deletion(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """
     figure, models = facets(probed_rows(study), MODEL, 10)
     for (dataset, method, variant), part, axis in models:
-        distances = part[DISTANCES].stack()
-        ends = [distances.min(), distances.max()]
-        median = distances.median()
+        distances = part[DISTANCES].to_numpy()
+        ends = [np.nanmin(distances), np.nanmax(distances)]
+        median = np.nanmedian(distances)
         if ends[1] > FAR * median > 0:  # a few rows lie far from all others
             axis.set_xscale("symlog", linthresh=median)
             axis.set_yscale("symlog", linthresh=median)
