@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 from workflow.planning import paths
 
 NOTHING_TO_DO = "Nothing to be done"
-FAILURES = ("job_error", "group_error")
+EXIT_STATUS = "CalledProcessError"  # says again that a job failed
+TAIL = 10  # lines of the log of a job that ended with a traceback
 
 
 class Terminal(logging.Handler):
@@ -33,8 +35,10 @@ class Terminal(logging.Handler):
             self.finished.append(record.job_id)
         elif event == "progress":
             self._print_progress(record.done, record.total)
-        elif event in FAILURES or record.levelno >= logging.WARNING:
-            self.failed += event in FAILURES
+        elif event == "job_error":
+            self.failed += 1
+            self._print_failure(record)
+        elif record.levelno >= logging.WARNING and EXIT_STATUS not in record.getMessage():
             self.inner.handle(record)
         elif record.getMessage().startswith(NOTHING_TO_DO):
             self.inner.handle(record)
@@ -47,6 +51,18 @@ class Terminal(logging.Handler):
             message = self.messages.pop(job, "")
             print(f"[{done}/{total}{failed}  {minutes}:{seconds:02}] {message}", flush=True)
         self.finished = []
+
+    def _print_failure(self, record: Any) -> None:
+        """Print the error of a job, or the end of its log; pass on that of a job without a log."""
+        log = Path(record.log[0]) if record.log else None
+        if log is None or not log.exists():
+            self.inner.handle(record)
+            return
+        lines = log.read_text(errors="replace").splitlines()
+        errors = [line for line in lines if line.startswith("error: ")]
+        job = self.messages.get(record.jobid, record.rule_name)
+        text = "\n".join([f"failed: {job}, see {log}", *(errors or lines[-TAIL:])])
+        print(text, file=sys.stderr, flush=True)
 
 
 def install(snakemake: Any) -> None:

@@ -41,6 +41,11 @@ def finish(terminal: Terminal, job_id: int, done: int) -> None:
     told(terminal, event="progress", done=done, total=114)
 
 
+def fail(terminal: Terminal, job_id: int, log: list[str]) -> None:
+    facts = {"event": "job_error", "jobid": job_id, "rule_name": "train", "log": log}
+    told(terminal, "Error in rule train", logging.ERROR, **facts)
+
+
 def test_finished_jobs_are_lines_with_the_failed_ones(capsys: pytest.CaptureFixture[str]) -> None:
     kept = Kept()
     terminal = Terminal(kept)
@@ -48,13 +53,31 @@ def test_finished_jobs_are_lines_with_the_failed_ones(capsys: pytest.CaptureFixt
     start(terminal, 7, "train yacht/npt/base/seed_0/folds_1")
     start(terminal, 8, None)
     finish(terminal, 7, 43)
-    told(terminal, "Error in rule train", logging.ERROR, event="job_error")
+    fail(terminal, 9, [])
     finish(terminal, 8, 44)
     assert capsys.readouterr().out.splitlines() == [
         "[43/114  2:58] train yacht/npt/base/seed_0/folds_1",
         "[44/114, 1 failed  2:58] report",
     ]
     assert kept.messages == ["Error in rule train"]
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        ("loading\nerror: no memory\n", ["error: no memory"]),
+        ("".join(f"line {number}\n" for number in range(99)), [f"line {n}" for n in range(89, 99)]),
+    ],
+)
+def test_failed_job_has_its_error_or_the_end_of_its_log(
+    content: str, lines: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "job.log"
+    log.write_text(content)
+    terminal = Terminal(Kept())
+    start(terminal, 7, "train yacht")
+    fail(terminal, 7, [str(log)])
+    assert capsys.readouterr().err.splitlines() == [f"failed: train yacht, see {log}", *lines]
 
 
 def test_errors_and_unknown_messages_are_passed_on(
@@ -65,7 +88,8 @@ def test_errors_and_unknown_messages_are_passed_on(
     monkeypatch.chdir(tmp_path)  # without the report of an earlier run, which would be named
     kept = Kept()
     terminal = Terminal(kept)
-    told(terminal, "Error in rule train", logging.ERROR, event="job_error")
+    told(terminal, "Error in rule train", logging.ERROR, event="error")
+    told(terminal, "CalledProcessError in file studies.smk", logging.ERROR, event="error")
     told(terminal, "Building DAG of jobs...", logging.WARNING)
     told(terminal, "Nothing to be done (all requested files are present and up to date).")
     for silent in ("Building DAG of jobs...", "Select jobs to execute...", "Execute 2 jobs..."):
