@@ -15,7 +15,7 @@ from npt.compact.data import TrainingRows
 from npt.compact.selection import with_copying
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import CompactTraining, build_model, train
+from npt.compact.training import CompactTraining, build_model
 from npt.estimator.explanation import Attention, attention_of
 from npt.estimator.following import FollowFit
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_alone, require_converged
@@ -154,6 +154,5 @@ def _train(
         job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights
     )
     trainings = 1 + job.refit if stop_at is None else 0
-    follow = FollowFit(job.visible, trainings)
-    result = train(trained.model, data, settings, job.seed, stop_at=stop_at, follow=follow)
-    return trained, result
+    training = CompactTraining(trained.model, data, settings, job.seed, stop_at)
+    return trained, training.run(follow=FollowFit(job.visible, trainings))
