@@ -23,7 +23,7 @@ from gpytorch.variational import CholeskyVariationalDistribution, VariationalStr
 from torch import Tensor, nn
 
 from baselines.grids import Parameters
-from baselines.networks.training import EpochTraining
+from baselines.networks.training import SILENT, EpochTraining
 from baselines.training_data import TrainingData
 from npt.interface import Duplicates, Infeasible
 
@@ -139,7 +139,7 @@ def fit_deep_kernel(
     training = EpochTraining(
         model, len(labels), loss_of, validation_loss, parameters, fewest_rows=1
     )
-    training.run_epochs()
+    training.run(follow=SILENT)
     return DeepKernelPredictor(model, device)
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from baselines.grids import Parameters
-from baselines.networks.training import EpochTraining
+from baselines.networks.training import SILENT, EpochTraining
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible
@@ -133,7 +133,7 @@ def fit_network(
         predicted = predictor.predict_from(predictor.stored, queries, parameters)
         return data.validation_loss(data.over_all_classes(predicted))
 
-    EpochTraining(network, rows, loss_of, validation_loss, parameters).run_epochs()
+    EpochTraining(network, rows, loss_of, validation_loss, parameters).run(follow=SILENT)
     return predictor
 
 

@@ -12,7 +12,7 @@ from tabm import TabM
 from torch import Tensor
 from torch.nn import functional
 
-from baselines.networks.training import EpochTraining
+from baselines.networks.training import SILENT, EpochTraining
 from baselines.training_data import TrainingData
 
 PREDICTED_ROWS = 4096  # predicted together
@@ -56,7 +56,7 @@ def fit_tabm(
         return data.validation_loss(data.over_all_classes(predicted))
 
     rows = len(data.train)
-    EpochTraining(network, rows, loss_of, validation_loss, parameters).run_epochs()
+    EpochTraining(network, rows, loss_of, validation_loss, parameters).run(follow=SILENT)
     return predict
 
 

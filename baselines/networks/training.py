@@ -14,6 +14,7 @@ from npt.nn.optimiser import Adam
 from npt.nn.progress import Progress
 
 EPSILON = 1e-8  # of Adam
+SILENT = partial(Progress, visible=False)  # a search has many trainings
 
 
 class EpochTraining(Training[nn.Module, Adam]):
@@ -44,7 +45,8 @@ class EpochTraining(Training[nn.Module, Adam]):
         fewest_rows: int = 2,
     ) -> None:
         decay = parameters.get("weight_decay", 0.0)
-        super().__init__(network, Adam(network.parameters(), epsilon=EPSILON, weight_decay=decay))
+        optimiser = Adam(network.parameters(), epsilon=EPSILON, weight_decay=decay)
+        super().__init__(network, optimiser, parameters["max_epochs"])
         self.rows = rows
         self.loss_of = loss_of
         self.validation_loss = validation_loss
@@ -72,7 +74,3 @@ class EpochTraining(Training[nn.Module, Adam]):
         waited = number - self.best_updates[0]
         self.is_finished = waited >= max(1, self.parameters["patience"])
         return {"update": number, "validation_loss": validation_loss}
-
-    def run_epochs(self) -> None:
-        """Train for at most `max_epochs`, without a line on the terminal."""
-        self.run(self.parameters["max_epochs"], follow=partial(Progress, visible=False))

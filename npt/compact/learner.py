@@ -28,14 +28,14 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
 
         return TrainedCompactNPT
 
-    def train(self, trained: TrainedCompactNPT, table: Table, split: Split) -> CompactTraining:
-        """Train the members.
+    def training(self, trained: TrainedCompactNPT, table: Table, split: Split) -> CompactTraining:
+        """The training on the train rows.
 
         Raises:
             Infeasible: There are too few rows with known targets.
         """
         from npt.compact.data import TrainingRows
-        from npt.compact.training import train
+        from npt.compact.training import CompactTraining
 
         seed = trained.seed
         data = TrainingRows.of(table, split, trained.encoder, self.settings, seed, trained.device)
@@ -45,14 +45,7 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
             )
         if not len(data.validation_labels):
             raise Infeasible("no validation row has a known target")
-        return train(
-            trained.model,
-            data,
-            self.settings,
-            seed,
-            checkpoint=self._checkpoint(seed, tensors=data.tensors),
-            metrics=self.resources.metrics,
-        )
+        return CompactTraining(trained.model, data, self.settings, seed)
 
     def finish(
         self, trained: TrainedCompactNPT, training: Training[Any, Any], split: Split

@@ -6,7 +6,6 @@ K members, n rows of a batch, d features, C length of a label.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -19,9 +18,7 @@ from npt.compact.lookup import shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
-from npt.nn.checkpoint import Checkpoint
 from npt.nn.engine import Training
-from npt.nn.progress import FollowTraining, Progress
 from npt.nn.trained_network import initial_weights
 from npt.seeding import generator_for, seed_for
 
@@ -63,10 +60,11 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
         seed: int,
         stop_at: Sequence[int] | None = None,
     ) -> None:
-        super().__init__(model, Optimiser(model, settings), model.members)
+        optimiser = Optimiser(model, settings)
+        last = max(stop_at) if stop_at else settings.updates
+        super().__init__(model, optimiser, last, seed, data.tensors, model.members)
         self.data = data
         self.settings = settings
-        self.seed = seed
         self.stop_at = stop_at
         self.batches = Batches(data, settings, seed)
 
@@ -103,27 +101,6 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
             "validation_loss": float(losses.mean()),
             "best_validation_loss": float(self.losses.mean()),
         }
-
-
-def train(
-    model: CompactNPT,
-    data: TrainingRows,
-    settings: CompactSettings,
-    seed: int,
-    *,
-    checkpoint: Checkpoint | None = None,
-    metrics: Path | None = None,
-    stop_at: Sequence[int] | None = None,
-    follow: FollowTraining = Progress,
-) -> CompactTraining:
-    """Train the model; each member ends with its averaged weights of the lowest validation loss.
-
-    See `Training.run` for the arguments, and `CompactTraining` for `stop_at`.
-    """
-    training = CompactTraining(model, data, settings, seed, stop_at)
-    last = max(stop_at) if stop_at else settings.updates
-    training.run(last, checkpoint=checkpoint, metrics=metrics, follow=follow)
-    return training
 
 
 def update(

@@ -16,7 +16,7 @@ from npt.compact.data import TrainingRows
 from npt.compact.selection import with_copying
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import CompactTraining, build_model, train
+from npt.compact.training import CompactTraining, build_model
 from npt.estimator.explanation import Attention, attention_of
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_alone, require_converged
 from npt.estimator.state import (
@@ -154,6 +154,5 @@ def _train(
     data = TrainingRows.of(
         job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights
     )
-    follow = partial(Progress, visible=job.visible)
-    result = train(trained.model, data, settings, job.seed, stop_at=stop_at, follow=follow)
-    return trained, result
+    training = CompactTraining(trained.model, data, settings, job.seed, stop_at)
+    return trained, training.run(follow=partial(Progress, visible=job.visible))

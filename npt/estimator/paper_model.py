@@ -26,7 +26,7 @@ from npt.interface import Resources, UserError
 from npt.nn.progress import Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.nn.training import train
+from npt.nn.training import NPTTraining
 from npt.table import Split, Table
 from npt.validation import validated
 
@@ -122,8 +122,8 @@ def fit_paper(job: Job, settings: NPTSettings) -> Outcome:
     if job.weights is not None:
         raise UserError("sample_weight: the paper's architecture does not weigh rows")
     trained = TrainedNPT.untrained(settings, job.resources, job.table, job.split, job.seed)
-    follow = partial(Progress, visible=job.visible)
-    training = train(trained.model, trained.data, settings, job.seed, follow=follow)
+    training = NPTTraining(trained.model, trained.data, settings, job.seed)
+    training.run(follow=partial(Progress, visible=job.visible))
     require_converged(training.losses.tolist())
     model = PaperModel(trained, job.table, job.split)
     return Outcome(model, float(training.losses), training.best_updates)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -40,6 +40,9 @@ class Training(ABC, Generic[Network, Moves]):
 
     Attributes:
         fields: What an evaluation returns, and the seconds.
+        last: Number of the last update.
+        seed: Seed of the random numbers.
+        tensors: What it is trained on.
         updates: Number of updates that were done.
         losses: Lowest validation loss (K,) of each member; infinite before the first evaluation.
         best_updates: Updates (K,) that these came from.
@@ -49,9 +52,20 @@ class Training(ABC, Generic[Network, Moves]):
 
     fields: ClassVar[Sequence[str]]
 
-    def __init__(self, model: Network, optimiser: Moves, members: int = 1) -> None:
+    def __init__(
+        self,
+        model: Network,
+        optimiser: Moves,
+        last: int,
+        seed: int = 0,
+        tensors: Sequence[Tensor] = (),
+        members: int = 1,
+    ) -> None:
         self.model = model
         self.optimiser = optimiser
+        self.last = last
+        self.seed = seed
+        self.tensors = tensors
         self.updates = 0
         self.losses = torch.full((members,), math.inf, dtype=torch.float64)
         self.best_updates = [0] * members
@@ -113,16 +127,14 @@ class Training(ABC, Generic[Network, Moves]):
 
     def run(
         self,
-        updates: int,
         *,
         checkpoint: Checkpoint | None = None,
         metrics: Path | None = None,
         follow: FollowTraining = Progress,
-    ) -> None:
+    ) -> Self:
         """Do the updates that are left; the model ends with its best weights.
 
         Args:
-            updates: Number of the last update.
             checkpoint: Read at the start and written at intervals. A resumed training ends with
                 bit-identical weights.
             metrics: Path of a CSV with a row for every evaluation.
@@ -132,9 +144,9 @@ class Training(ABC, Generic[Network, Moves]):
         if saved is not None:
             self._resume(saved)
         device = next(self.model.parameters()).device
-        progress = follow(updates, self.updates, metrics, self.fields)
+        progress = follow(self.last, self.updates, metrics, self.fields)
         with isolated_randomness(device), closing(progress), written_when_terminated(checkpoint):
-            for number in range(self.updates + 1, updates + 1):
+            for number in range(self.updates + 1, self.last + 1):
                 loss = self.update(number)
                 self.updates = number
                 progress.updated()
@@ -143,11 +155,12 @@ class Training(ABC, Generic[Network, Moves]):
                     progress.evaluated(row)
                 if self.is_finished:
                     break
-                if checkpoint and number < updates and checkpoint.due():
+                if checkpoint and number < self.last and checkpoint.due():
                     counts = {"updates": number, "best_updates": self.best_updates}
                     checkpoint.write({**counts, "seconds": self.seconds, **self.state()})
         self.load_best_weights()
         self.model.eval()
+        return self
 
     def _resume(self, saved: Mapping[str, Any]) -> None:
         self.updates = self.optimiser.updates = saved["updates"]

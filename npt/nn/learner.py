@@ -30,19 +30,11 @@ class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
 
         return TrainedNPT
 
-    def train(self, trained: TrainedNPT, table: Table, split: Split) -> NPTTraining:
-        """Train the network on all rows."""
-        from npt.nn.training import train
+    def training(self, trained: TrainedNPT, table: Table, split: Split) -> NPTTraining:
+        """The training on all rows."""
+        from npt.nn.training import NPTTraining
 
-        data = trained.data
-        return train(
-            trained.model,
-            data,
-            self.settings,
-            trained.seed,
-            checkpoint=self._checkpoint(trained.model.layout, trained.seed, tensors=data.tensors),
-            metrics=self.resources.metrics,
-        )
+        return NPTTraining(trained.model, trained.data, self.settings, trained.seed)
 
     def chosen(self, training: Training[Any, Any]) -> dict[str, object]:
         """The update of the weights, and the precision that the device has."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -14,7 +13,6 @@ from npt.table import Split, Table
 
 if TYPE_CHECKING:
     import torch
-    from torch import Tensor
 
     from npt.nn.checkpoint import Checkpoint
     from npt.nn.engine import Training
@@ -44,8 +42,8 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
         """Class of the trained network; imports PyTorch."""
 
     @abstractmethod
-    def train(self, trained: Trained, table: Table, split: Split) -> Training[Any, Any]:
-        """Train the network."""
+    def training(self, trained: Trained, table: Table, split: Split) -> Training[Any, Any]:
+        """The training of the network."""
 
     def finish(
         self, trained: Trained, training: Training[Any, Any], split: Split
@@ -66,7 +64,9 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
         """
         trained = self.network().untrained(self.settings, self.resources, table, split, seed)
         try:
-            training = self.train(trained, table, split)
+            training = self.training(trained, table, split)
+            checkpoint = self._checkpoint(training)
+            training.run(checkpoint=checkpoint, metrics=self.resources.metrics)
         except RuntimeError as error:
             if not _is_out_of_memory(error):
                 raise
@@ -121,18 +121,14 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
         """Write the weights."""
         self.trained.save(path)
 
-    def _checkpoint(self, *facts: object, tensors: Sequence[Tensor]) -> Checkpoint | None:
-        """The checkpoint of a training; None if the resources have no file for it.
-
-        Args:
-            facts: What identifies the training, besides the settings.
-            tensors: What it is trained on.
-        """
+    def _checkpoint(self, training: Training[Any, Any]) -> Checkpoint | None:
+        """The checkpoint of a training; None if the resources have no file for it."""
         from npt.nn.checkpoint import Checkpoint, stamp
 
         if self.resources.checkpoint is None:
             return None
-        identity = stamp(self.settings, self.version, *facts, tensors=tensors)
+        facts = (self.settings, self.version, training.seed, str(training.model))
+        identity = stamp(*facts, tensors=training.tensors)
         return Checkpoint(self.resources.checkpoint, identity, self.resources.checkpoint_minutes)
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
 from npt.nn.augmentation import augmented
 from npt.nn.batches import batch_count, largest_batch, partition
-from npt.nn.checkpoint import Checkpoint
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import arithmetic, autocast, prepare_blocks
 from npt.nn.engine import Training
@@ -23,7 +21,7 @@ from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import Adam, Lamb, Lookahead, learning_rate
-from npt.nn.progress import FIELDS, FollowTraining, Progress
+from npt.nn.progress import FIELDS
 from npt.nn.settings import NPTSettings
 from npt.nn.trained_network import initial_weights
 from npt.seeding import generator_for, seed_for
@@ -62,11 +60,17 @@ class NPTTraining(Training[NPT, Lookahead]):
     fields = FIELDS
 
     def __init__(self, model: NPT, data: TableData, settings: NPTSettings, seed: int) -> None:
-        super().__init__(model, build_optimiser(model, settings))
+        prepare_blocks(model, largest_batch(data, settings), settings, data.device)
+        optimiser = build_optimiser(model, settings)
+        super().__init__(model, optimiser, settings.updates, seed, data.tensors)
         self.data = data
         self.settings = settings
-        self.seed = seed
         self.batches = TrainingBatches(data, settings, seed)
+
+    def run(self, **options: Any) -> Self:
+        """Do the updates that are left, in the precision of the settings."""
+        with arithmetic(self.settings, self.data.device):
+            return super().run(**options)
 
     def update(self, number: int) -> Tensor:
         """Mask the batch of an update and take a step down its loss."""
@@ -89,27 +93,6 @@ class NPTTraining(Training[NPT, Lookahead]):
             "validation_metric": scores.metric,
             "best_validation_loss": float(self.losses),
         }
-
-
-def train(
-    model: NPT,
-    data: TableData,
-    settings: NPTSettings,
-    seed: int,
-    *,
-    checkpoint: Checkpoint | None = None,
-    metrics: Path | None = None,
-    follow: FollowTraining = Progress,
-) -> NPTTraining:
-    """Train the model; it ends with the weights of the lowest validation label loss.
-
-    See `Training.run` for the arguments.
-    """
-    prepare_blocks(model, largest_batch(data, settings), settings, data.device)
-    training = NPTTraining(model, data, settings, seed)
-    with arithmetic(settings, data.device):
-        training.run(settings.updates, checkpoint=checkpoint, metrics=metrics, follow=follow)
-    return training
 
 
 def update(

@@ -34,20 +34,17 @@ class ProcessLearner(NetworkLearner[TrainingSettings, "TrainedProcess"]):
 
         return TrainedProcess
 
-    def train(self, trained: TrainedProcess, table: Table, split: Split) -> ProcessTraining:
-        """Train the network on curves, or on tables for training alone."""
-        from npt.processes.training import source_of, train
+    def training(self, trained: TrainedProcess, table: Table, split: Split) -> ProcessTraining:
+        """The training on curves, or on tables for training alone."""
+        from npt.processes.training import ProcessTraining, source_of
 
         data = trained.data
+        source = source_of(data, self.settings)
         held_out = data.held_out("validation", self.settings.batch_tables)
-        return train(
-            trained.model,
-            source_of(data, self.settings),
-            [tasks for tasks, _ in held_out],
-            self.settings,
-            trained.seed,
-            checkpoint=self._checkpoint(trained.seed, tensors=[data.x, data.y]),
-            metrics=self.resources.metrics,
+        validation = [tasks for tasks, _ in held_out]
+        tensors = (data.x, data.y)
+        return ProcessTraining(
+            trained.model, source, validation, self.settings, trained.seed, tensors
         )
 
     def finish(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ import torch
 from torch import Tensor
 
 from npt.interface import UserError
-from npt.nn.checkpoint import Checkpoint
 from npt.nn.engine import Training
 from npt.nn.optimiser import Adam
 from npt.processes import curves
@@ -155,12 +153,13 @@ class ProcessTraining(Training[Process, Adam]):
         validation: list[Tasks],
         settings: TrainingSettings,
         seed: int,
+        tensors: Sequence[Tensor] = (),
     ) -> None:
-        super().__init__(model, Adam(model.parameters(), epsilon=EPSILON, fused=True))
+        optimiser = Adam(model.parameters(), epsilon=EPSILON, fused=True)
+        super().__init__(model, optimiser, settings.updates, seed, tensors)
         self.source = source
         self.validation = validation
         self.settings = settings
-        self.seed = seed
         self.device = next(model.parameters()).device
         count = -(-settings.updates // settings.evaluate_every)
         self.history = torch.zeros(count, 4, dtype=torch.float64)
@@ -197,19 +196,3 @@ class ProcessTraining(Training[Process, Adam]):
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
         return {**super().state(), "history": [self.history]}
-
-
-def train(
-    model: Process,
-    source: Curves | Tables,
-    validation: list[Tasks],
-    settings: TrainingSettings,
-    seed: int,
-    *,
-    checkpoint: Checkpoint | None = None,
-    metrics: Path | None = None,
-) -> ProcessTraining:
-    """Train the model; see `Training.run` for the arguments."""
-    training = ProcessTraining(model, source, validation, settings, seed)
-    training.run(settings.updates, checkpoint=checkpoint, metrics=metrics)
-    return training

@@ -18,17 +18,16 @@ import pytest
 import torch
 from torch import nn
 
-from npt.compact.training import train as train_compact
+from npt.compact.training import CompactTraining
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.device import has_bfloat16
 from npt.nn.engine import Training
 from npt.nn.optimiser import Adam
 from npt.nn.progress import Progress
-from npt.nn.training import train as train_npt
+from npt.nn.training import NPTTraining
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.settings import NeuralProcessSettings
-from npt.processes.training import Curves
-from npt.processes.training import train as train_process
+from npt.processes.training import Curves, ProcessTraining
 from npt.table import Table
 from tests.conftest import first_split
 from tests.npt.compact.tables import SEED, TINY, mixed_table, started
@@ -51,7 +50,7 @@ def npt(**changes: Any) -> Run:
 
     def run(**options: Any) -> Training[Any, Any]:
         model, data = start(settings)
-        return train_npt(model, data, settings, 3, **options)
+        return NPTTraining(model, data, settings, 3).run(**options)
 
     return run
 
@@ -62,7 +61,7 @@ def images(**changes: Any) -> Run:
 
     def run(**options: Any) -> Training[Any, Any]:
         trained = untrained_on_images(settings)
-        return train_npt(trained.model, trained.data, settings, 0, **options)
+        return NPTTraining(trained.model, trained.data, settings, 0).run(**options)
 
     return run
 
@@ -73,7 +72,8 @@ def compact(table: Table | None = None, stop_at: list[int] | None = None, **chan
 
     def run(**options: Any) -> Training[Any, Any]:
         begun = started(settings, table)
-        return train_compact(begun.model, begun.data, settings, SEED, stop_at=stop_at, **options)
+        training = CompactTraining(begun.model, begun.data, settings, SEED, stop_at)
+        return training.run(**options)
 
     return run
 
@@ -83,7 +83,7 @@ def process(**options: Any) -> Training[Any, Any]:
     source = Curves("rbf", PROCESS)
     held_out = [source.drawn(2, torch.Generator().manual_seed(9))]
     torch.manual_seed(0)
-    return train_process(NeuralProcess(1, width=16), source, held_out, PROCESS, 3, **options)
+    return ProcessTraining(NeuralProcess(1, width=16), source, held_out, PROCESS, 3).run(**options)
 
 
 def columns_alone(*chosen: int) -> Table:
@@ -320,7 +320,7 @@ class Counting(Training[nn.Module, Adam]):
     def __init__(self, losses: list[list[float]]) -> None:
         model = nn.Linear(1, len(losses[0]), bias=False)
         nn.init.zeros_(model.weight)
-        super().__init__(model, Adam(model.parameters()), len(losses[0]))
+        super().__init__(model, Adam(model.parameters()), len(losses), members=len(losses[0]))
         self.offered = losses
 
     def update(self, number: int) -> float:
@@ -347,7 +347,7 @@ def test_each_member_ends_with_the_weights_of_its_first_lowest_loss(
     offered: list[list[float]], losses: list[float], best: list[int]
 ) -> None:
     training = Counting(offered)
-    training.run(len(offered))
+    training.run()
     assert training.losses.tolist() == losses
     assert training.best_updates == best
     assert training.model.weight.flatten().tolist() == best  # type: ignore[operator, union-attr]

@@ -14,9 +14,9 @@ from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
 from npt.compact.training import (
     Batches,
+    CompactTraining,
     hidden_cells,
     member_losses,
-    train,
     update,
     validation_losses,
 )
@@ -112,7 +112,7 @@ def test_weights_of_rows_steer_the_training() -> None:
         weights = np.where(table.truth == heavy, 9.0, 1.0)
         settings = PLAIN.changed(between_datapoints=False, learning_rate=0.05, batch_rows=32)
         start = started(settings, table, consecutive(32, 4, 4), weights)
-        train(start.model, start.data, settings, SEED)
+        CompactTraining(start.model, start.data, settings, SEED).run()
         with torch.no_grad():
             rows = start.model.encode(start.data.features)
             context = start.model.context(rows, start.data.labels)
@@ -180,7 +180,7 @@ def test_an_update_reports_the_mean_loss_before_it() -> None:
 
 def test_training_ends_with_the_best_weights_of_every_member() -> None:
     start = started(OVERSHOOTING)
-    result = train(start.model, start.data, OVERSHOOTING, SEED)
+    result = CompactTraining(start.model, start.data, OVERSHOOTING, SEED).run()
     assert not start.model.training
     losses = validation_losses(start.model, start.data, OVERSHOOTING)
     assert losses.tolist() == result.losses.tolist()
@@ -206,7 +206,7 @@ def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
     averages = averaged_by_hand(settings)
     start = started(settings)
     stops = [4, 9, 2]
-    result = train(start.model, start.data, settings, SEED, stop_at=stops)
+    result = CompactTraining(start.model, start.data, settings, SEED, stop_at=stops).run()
     assert result.best_updates == stops
     assert result.updates == 9
     for place, weight in enumerate(start.model.parameters()):
@@ -218,14 +218,14 @@ def test_evaluated_weights_are_the_averaged_ones() -> None:
     settings = TINY.changed(updates=6, evaluate_every=6, weight_average=0.9)
     averages = averaged_by_hand(settings)
     start = started(settings)
-    train(start.model, start.data, settings, SEED)
+    CompactTraining(start.model, start.data, settings, SEED).run()
     assert same_bits(weights_of(start.model), averages[-1])
 
 
 def test_stop_at_needs_no_validation_rows() -> None:
     table = mixed_table()
     start = started(TINY, table, consecutive(50, 0, 10))
-    result = train(start.model, start.data, TINY, SEED, stop_at=[3, 3])
+    result = CompactTraining(start.model, start.data, TINY, SEED, stop_at=[3, 3]).run()
     assert result.updates == 3
     assert result.losses.tolist() == [math.inf, math.inf]
 
@@ -234,7 +234,7 @@ def test_stop_at_needs_no_validation_rows() -> None:
 def test_training_stops_when_no_member_improved(patience: int, updates: int) -> None:
     settings = STILL.changed(patience=patience, updates=25, evaluate_every=5)
     start = started(settings)
-    result = train(start.model, start.data, settings, SEED)
+    result = CompactTraining(start.model, start.data, settings, SEED).run()
     assert result.updates == updates
     assert result.best_updates == [5, 5]
 
@@ -245,7 +245,7 @@ def test_training_ignores_and_keeps_the_global_seed() -> None:
         torch.manual_seed(seed)
         state = torch.get_rng_state()
         start = started(TINY)
-        train(start.model, start.data, TINY, SEED)
+        CompactTraining(start.model, start.data, TINY, SEED).run()
         assert torch.equal(torch.get_rng_state(), state)
         weights.append(weights_of(start.model))
     assert same_bits(*weights)

@@ -27,11 +27,11 @@ from npt.nn.optimiser import learning_rate
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import (
+    NPTTraining,
     TrainingBatches,
     build_model,
     build_optimiser,
     label_scores,
-    train,
     update,
 )
 from npt.seeding import generator_for
@@ -183,7 +183,7 @@ def test_each_update_takes_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(training, "update", recording)
     model, data = start(BATCHES)
-    train(model, data, BATCHES, 3)
+    NPTTraining(model, data, BATCHES, 3).run()
     batches = TrainingBatches(data, BATCHES, 3)
     assert list(updates) == list(range(1, BATCHES.updates + 1))
     for number, batch in updates.items():
@@ -194,7 +194,7 @@ def test_each_update_takes_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
     model, data = start(OVERSHOOTING)
-    best = train(model, data, OVERSHOOTING, 3, metrics=tmp_path / "metrics.csv")
+    best = NPTTraining(model, data, OVERSHOOTING, 3).run(metrics=tmp_path / "metrics.csv")
     rows = list(csv.DictReader((tmp_path / "metrics.csv").open()))
     losses = [float(row["validation_loss"]) for row in rows]
     lowest = int(np.argmin(losses))
@@ -218,7 +218,7 @@ def test_repeated_batches_share_rows_and_masks(monkeypatch: pytest.MonkeyPatch) 
         return masked
 
     monkeypatch.setattr(training, "mask", recorded)
-    train(model, data, settings, 3)
+    NPTTraining(model, data, settings, 3).run()
     for drawn in (rows_of_updates, masks_of_updates):
         assert all(torch.equal(drawn[i], drawn[i + 1]) for i in range(0, 8, 2))
         assert not any(torch.equal(drawn[i], drawn[i + 1]) for i in range(1, 7, 2))
@@ -237,7 +237,7 @@ def test_settings_of_the_released_code_change_training() -> None:
     for changes in ({}, {"first_sync": True}, {"repeated_batches": 3}):
         settings = BATCHES.changed(**changes)
         model, data = start(settings)
-        train(model, data, settings, 3)
+        NPTTraining(model, data, settings, 3).run()
         trained.append(torch.cat([weight.flatten() for weight in weights(model)]))
     assert len({weight.sum().item() for weight in trained}) == 3
 
@@ -248,7 +248,7 @@ def test_plain_trainings_ignore_the_global_seed() -> None:
         for seed in (1, 2):
             model, data = start(BATCHES)
             torch.manual_seed(seed)
-            train(model, data, BATCHES, 3)
+            NPTTraining(model, data, BATCHES, 3).run()
             trained.append(weights(model))
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
 
@@ -259,7 +259,7 @@ def test_two_threads_give_the_same_bits_twice() -> None:
         trained = []
         for _ in range(2):
             model, data = start(BATCHES)
-            train(model, data, BATCHES, 3)
+            NPTTraining(model, data, BATCHES, 3).run()
             trained.append(weights(model))
     finally:
         torch.set_num_threads(1)
@@ -272,7 +272,7 @@ def test_recomputed_activations_change_no_bit(changes: dict) -> None:
     for recompute in ("never", "always"):
         settings = BATCHES.changed(recompute_activations=recompute, updates=4, **changes)
         model, data = start(settings)
-        train(model, data, settings, 3)
+        NPTTraining(model, data, settings, 3).run()
         assert model.recompute == (recompute == "always")
         trained.append(weights(model))
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
@@ -357,7 +357,7 @@ def test_fast_and_plain_kernels_train_the_same(task: Task, norm: str) -> None:
     for implementation in (kernels.fast, kernels.plain):
         with implementation():
             model, data = start(settings, task)
-            result = train(model, data, settings, 3)
+            result = NPTTraining(model, data, settings, 3).run()
         trained.append((float(result.losses), model))
     (fast_loss, fast), (plain_loss, plain) = trained
     assert fast_loss == pytest.approx(plain_loss, rel=1e-5)
@@ -369,5 +369,5 @@ def test_fast_and_plain_kernels_train_the_same(task: Task, norm: str) -> None:
 def test_plain_kernels_train_with_dropout() -> None:
     with kernels.plain():
         model, data = start(BATCHES)
-        result = train(model, data, BATCHES, 3)
+        result = NPTTraining(model, data, BATCHES, 3).run()
     assert result.losses.isfinite().all()

@@ -19,7 +19,13 @@ from npt.processes.learner import METHODS
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.realisations import Realisations
 from npt.processes.settings import NeuralProcessSettings, TrainingSettings
-from npt.processes.training import Curves, learning_rate, log_likelihoods, source_of, train
+from npt.processes.training import (
+    Curves,
+    ProcessTraining,
+    learning_rate,
+    log_likelihoods,
+    source_of,
+)
 from npt.table import Column, Split, Table
 
 CPU = torch.device("cpu")
@@ -49,7 +55,7 @@ def test_attention_reproduces_the_context() -> None:
     source = Curves("rbf", settings)
     held_out = source.drawn(64, torch.Generator().manual_seed(9))
     before = log_likelihoods(model, [held_out], draws=1, seed=0)
-    train(model, source, [held_out], settings, seed=0)
+    ProcessTraining(model, source, [held_out], settings, seed=0).run()
     after = log_likelihoods(model, [held_out], draws=1, seed=0)
     assert after.context > before.context + 0.5
     with torch.no_grad():
