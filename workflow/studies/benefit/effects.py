@@ -36,10 +36,13 @@ def twin_effects(folds: pd.DataFrame, model: Mapping[Any, Any], source: Informat
 def twin_log_ratio(folds: pd.DataFrame, model: Mapping[Any, Any], source: Information) -> float:
     """Logarithm of the twin's RMSE or NLL over the model's, a mean over folds; NaN without one."""
     base, twin = _pair(folds, model, source)
-    before, after = losses(base, "test_"), losses(twin, "test_")
-    if model["task"] != "regression":  # of the RMSE, the loss is a logarithm already
-        before, after = np.log(before), np.log(after)
-    return effect(before, after).mean(skipna=False)
+    logarithms = []
+    for rows in (base, twin):
+        values = losses(rows, "test_")
+        if model["task"] != "regression":  # of the RMSE, the loss is a logarithm already
+            values = values.where(values > 0).transform(np.log)
+        logarithms.append(values)
+    return effect(*logarithms).mean(skipna=False)
 
 
 def _pair(
