@@ -135,7 +135,7 @@ def points(axis: Axes, frame: pd.DataFrame, value: str, error: str = "") -> None
     if error:
         half = frame[error].fillna(0)
         ends = (frame[value] - half, frame[value] + half)
-        axis.hlines(frame["title"], *ends, colors=frame["method"].map(colors))
+        axis.hlines(frame["title"], *ends, colors=list(frame["method"].map(colors)))
     for title in frame.loc[frame[value].isna(), "title"]:
         axis.text(
             0.02,

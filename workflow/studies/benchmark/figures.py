@@ -51,6 +51,7 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:
             title=f"{TASK_TITLES[task]}\n{metric}, {over}",
             xlabel="mean rank (1 is best)",
             xlim=(0.5, len(part) + 0.5),
+            xticks=range(1, len(part) + 1, 1 + len(part) // 8),
         )
     return figure
 
@@ -136,7 +137,7 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
     merged = merged.dropna(subset=["mean", "search_seconds"])
     merged = merged.assign(title=method_titles(merged))
     styles = by_title(merged["title"])
-    figure, datasets = facets(merged, "dataset", 11, columns=3)
+    figure, datasets = facets(merged, "dataset", 13, columns=3)
     for dataset, part, axis in datasets:
         metric = METRICS[part["metric"].iloc[0]]
         front = part[part["title"].isin(on_front(part, metric))].sort_values("search_seconds")
@@ -151,7 +152,7 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
             part["search_seconds"],
             part["mean"] - part["standard_error"],
             part["mean"] + part["standard_error"],
-            colors=part["title"].map(styles["palette"]),
+            colors=list(part["title"].map(styles["palette"])),
         )
         sns.scatterplot(part, x="search_seconds", y="mean", s=30, zorder=3, ax=axis, **styles)
         logarithmic(axis.xaxis)
