@@ -39,7 +39,7 @@ def read_frame(estimator: BaseEstimator, X: Any, *, reset: bool, fewest: int = 1
         _require_size(estimator, frame, fewest)
         return frame
     if isinstance(frame, np.ma.MaskedArray):
-        frame = frame.astype(np.float64).filled(np.nan)
+        frame = np.ma.filled(frame.astype(np.float64), np.nan)
     mixes_text = isinstance(frame, list | tuple) and np.asarray(frame).dtype.kind in "US"
     if mixes_text and not issparse(frame):
         frame = np.asarray(frame, dtype=object)  # in an array of text, numbers would be text too

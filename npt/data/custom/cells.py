@@ -92,9 +92,7 @@ def _typed_text(
     """The same for text; each different cell is read once."""
     codes, texts = pd.factorize(series)
     text = pd.Series(texts, dtype=object).map(str.strip)
-    written = text
-    if form.decimal == ",":
-        written = text.map(lambda cell: cell.translate(COMMA_AND_POINT))
+    written = text.str.translate(COMMA_AND_POINT) if form.decimal == "," else text
     numbers = pd.to_numeric(written, errors="coerce").astype(np.float64)
     is_missing = text.isin(form.missing) | numbers.isin(form.missing_numbers)
     words = sorted(set(text[is_missing]) - {""})
