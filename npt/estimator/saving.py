@@ -19,7 +19,7 @@ from npt.estimator.state import ModelFacts
 from npt.interface import UserError
 from npt.validation import Strict, user_error
 
-FORMAT = 1
+FORMAT = 2
 FACTS = "npt_estimator"
 DIGEST = "sha256"
 Task = Literal["classifier", "regressor"]
@@ -35,7 +35,7 @@ class ClassFacts(Strict):
 class EstimatorFacts(Strict):
     """All of a fitted estimator but its arrays."""
 
-    format: Literal[1]
+    format: Literal[2]
     task: Task
     parameters: dict[str, Any]
     model: ModelFacts
