@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from npt.provenance import installed_version
-from npt.table import Split, Table, Task
+from npt.table import Image, Split, Table, Task
 from npt.wording import listed
-from npt.workload import TableSize, Workload
 
 if TYPE_CHECKING:
     from npt.data.encoding import Statistics
@@ -334,7 +333,7 @@ def supports_every_task(task: Task) -> str | None:
 
 
 LoadModel = Callable[[Any, Resources, Path, Table, Split, int], ContextModel]
-ForecastWork = Callable[[Any, TableSize], Workload]
+CountOperations = Callable[[Any, int, int, Image | None], int]
 RefitModel = Callable[[Any, Mapping[str, Any], Resources, Table, Split, int], ContextModel]
 
 
@@ -361,8 +360,8 @@ class Method:
         twins: Blind twins by name: changes of settings that train the same model without one
             source of information. They show whether a model benefits from what it depends on.
         load: Returns the model that a probe examines, from saved weights.
-        workload: Returns the work of a training from an instance of `settings`; for methods with
-            weights. The time of others is known from measured searches alone.
+        update_flop: Returns the operations of a training step, by an instance of `settings`, rows
+            and columns of the table, and the layout of its images; for methods with weights.
         refit: Returns that model by training with the hyper-parameters that a search chose
             (`chosen` of its row); for methods without weights.
         abilities: What this model can do for probes besides perturbation: `reduce` for a
@@ -391,7 +390,7 @@ class Method:
     test_settings: Mapping[str, Any] = field(default_factory=dict)
     twins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     load: LoadModel | None = None
-    workload: ForecastWork | None = None
+    update_flop: CountOperations | None = None
     refit: RefitModel | None = None
     abilities: tuple[Ability, ...] = ()
     dependence: Dependence = "unknown"

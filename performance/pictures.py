@@ -20,7 +20,7 @@ from npt.data.preparation import prepare
 from npt.estimator import NPTRegressor
 from npt.estimator.explanation import Explanation
 from npt.metrics import PAPER_METRICS
-from performance.estimator import frame_of, target_of
+from performance.intervals import frame_of
 from performance.machine import ROOT
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
@@ -74,8 +74,8 @@ def explained() -> tuple[Explanation, np.ndarray]:
         prepared = prepare(DATASET, Path(downloads))
     split = prepared.splits[0]
     fitted = np.concatenate([split.train, split.validation])
-    features = frame_of(prepared.table, text=True)
-    target = target_of(prepared.table)
+    features = frame_of(prepared.table)
+    target = prepared.table.truth
     model = NPTRegressor().fit(features.iloc[fitted], target[fitted])
     order = np.argsort(model.predict(features.iloc[split.test]))
     rows = split.test[[order[int(share * len(order))] for share in EXPLAINED]]

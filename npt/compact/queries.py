@@ -101,9 +101,8 @@ def attention_of(group: ContextQueries) -> Iterator[RowAttention]:
     trained = group.trained
     by_layer = {}
     if trained.settings.between_datapoints:
-        first = trained.settings.attribute_layers
         of_blocks = trained.precise.attention_weights(group.encoded, trained.context)
-        for layer, of_block in enumerate(of_blocks, start=first):
+        for layer, of_block in enumerate(of_blocks, start=1):
             of_heads = of_block.flatten(0, 1)  # (K * heads, q, m)
             by_layer[layer] = of_heads.cpu().numpy()
     for place, row in enumerate(group.rows.tolist()):

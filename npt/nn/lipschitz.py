@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import Tensor
 
-from npt.nn.kernels.compilation import uncompiled
-
 if TYPE_CHECKING:
     from npt.nn.block import Block
     from npt.nn.model import NPT
@@ -68,7 +66,6 @@ def attention_bound(
     return scale * (moments * math.sqrt(head_width) + 1) * weights
 
 
-@uncompiled
 def second_moment(positions: Tensor) -> Tensor:
     """phi^-1(n - 1) = W_0((n - 1) / e): bound of a query's mean squared distance to n positions.
 

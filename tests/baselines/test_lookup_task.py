@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baselines import deep_kernel_learning
 from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
+from baselines.networks import deep_kernel_learning
 from baselines.training_data import training_data
 from npt.data.datasets import datasets
 from npt.data.preparation import prepare_declared

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pandas as pd
 
 from workflow.report.cells import DASH
@@ -21,9 +19,3 @@ def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:
     if any(title.endswith("*") for title in titles):
         notes.append("\\* not one of the paper's ten datasets")
     return tuple(notes)
-
-
-def unranked_notes(datasets: Iterable[str]) -> tuple[str, ...]:
-    """A note on datasets without ranks, if there are any."""
-    names = ", ".join(map(dataset_title, datasets))
-    return (f"Not ranked, because results are missing: {names}.",) if names else ()

@@ -26,7 +26,6 @@ from workflow.report.shipped import shipped_section
 from workflow.report.statistics import has_seeds
 from workflow.report.svg import inline_svg
 from workflow.report.titles import dataset_title, method_titles, titles_of
-from workflow.results.row import UNFINISHED
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
 
@@ -93,7 +92,6 @@ def render(
     preset: str,
     results: Path,
     prepared: Sequence[Prepared],
-    remarks: Sequence[str] | None = None,
     runs: Sequence[Run] = (),
     note: str = "",
     answers: Sequence[Answer] = (),
@@ -103,52 +101,45 @@ def render(
     Args:
         study_kinds: Name of every study's kind.
         results: Folder with the folder `figures`.
-        remarks: For an unfinished run, what is wrong beyond the missing rows. Such a report lies
-            one folder deeper.
         runs: Of the plan, whose settings and rows the page shows.
         note: That of the configuration, which is shown as it is.
         answers: Rows of tables that lead the page.
     """
     kind_of = {name: kinds()[kind] for name, kind in study_kinds.items()}
-    begun = {name: study for name, study in studies.items() if _has_results(study)}
-    unfinished = remarks is not None
-    facts = [run_line(studies, preset), *run_facts(begun.values())]
-    raw = "../.." if unfinished else ".."
-    shown = _shown_studies(begun, kind_of, scoring, results)
+    facts = [run_line(studies, preset), *run_facts(studies.values())]
+    shown = _shown_studies(studies, kind_of, scoring, results)
     first, others = _first_screen(shown, kind_of)
-    reference = shipped_section(begun.values(), scoring)
+    reference = shipped_section(studies.values(), scoring)
     if reference:
         first.tables.append(ShownTable("", [("", [reference])]))
     return rendered(
         "page.html.j2",
         preset=preset,
-        missing=_missing(studies) if unfinished else None,
-        raw=raw,
-        rows_of_runs=_rows_of_runs(runs, raw),
+        rows_of_runs=_rows_of_runs(runs),
         run_line=" · ".join(filter(None, [*facts, code_revision()])),
         note=note,
         answers=answers,
         first=first,
         studies=others,
-        methods=_in_tables(_titles(begun, "method"), shown),
-        dataset_titles=_titles(begun, "dataset"),
+        methods=_in_tables(_titles(studies, "method"), shown),
+        dataset_titles=_titles(studies, "dataset"),
         formats={"figures": FIGURE_FORMATS, "tables": TABLE_FORMATS},
         datasets=datasets_section(prepared),
         custom_datasets=_descriptions(prepared),
-        settings=settings_section(begun.values()),
+        settings=settings_section(studies.values()),
         all_settings=all_settings(runs),
-        versions=version_lines(begun.values()),
-        failures=[*(remarks or ()), *failures(studies, scoring)],
+        versions=version_lines(studies.values()),
+        failures=failures(studies, scoring),
         has_stars=_has_stars(studies),
     )
 
 
-def _rows_of_runs(runs: Sequence[Run], raw: str) -> dict[str, str]:
+def _rows_of_runs(runs: Sequence[Run]) -> dict[str, str]:
     """Path from the page to the rows of the first folds of every run, by its key."""
     paths: dict[str, str] = {}
     for run in runs:
         path = run_rows(run.stem).removeprefix(f"{RESULTS}/")
-        paths.setdefault(run.key, f"{raw}/{path}")
+        paths.setdefault(run.key, f"../{path}")
     return paths
 
 
@@ -196,7 +187,6 @@ def run_line(studies: Mapping[str, pd.DataFrame], preset: str) -> str:
 
 def extent(study: pd.DataFrame) -> str:
     """How much a study rests on."""
-    study = study[study["status"] != UNFINISHED]
     folds = study["fold"].nunique()
     repeated = has_seeds(study)
     nouns = ["dataset", "fold", "seed"] if repeated else ["dataset", "fold"]
@@ -225,10 +215,6 @@ def answers(
     return answered
 
 
-def _has_results(study: pd.DataFrame) -> bool:
-    return bool((study["status"] != UNFINISHED).any())
-
-
 def _has_stars(studies: Mapping[str, pd.DataFrame]) -> bool:
     names = {name for study in studies.values() for name in study["dataset"].unique()}
     return any(dataset_title(name).endswith("*") for name in names)
@@ -238,12 +224,6 @@ def _descriptions(prepared: Sequence[Prepared]) -> list[Any]:
     """Lines about every custom dataset."""
     facts = [dataset.facts for dataset in prepared]
     return [known["description"] for known in facts if "description" in known]
-
-
-def _missing(studies: Mapping[str, pd.DataFrame]) -> int:
-    """Number of results that do not exist yet."""
-    counts = [(study["status"] == UNFINISHED).sum() for study in studies.values()]
-    return int(sum(counts))
 
 
 def _shown_studies(

@@ -13,9 +13,8 @@ rule probe:
     threads: 1
     resources:
         gpu=1,
-        jobs_per_gpu=1,
         mem_mb=jobs.memory,
-        runtime=jobs.probe_minutes,
+        runtime=growing_minutes(240),
     params:
         run=jobs.stem,
         fingerprint=jobs.probe_fingerprint,
@@ -23,7 +22,7 @@ rule probe:
     message:
         "probe {params.run} for {wildcards.study}"
     shell:
-        "python -m workflow.runtime.step {params.libraries} probe --study {wildcards.study} --run {params.run} --threads {threads} --jobs-per-gpu {resources.jobs_per_gpu} > {log} 2>&1"
+        "python -m workflow.runtime.step {params.libraries} probe --study {wildcards.study} --run {params.run} --threads {threads} > {log} 2>&1"
 
 
 # Of models without weights, on a CPU; a rule of its own, so that a profile can name its partition.
@@ -35,9 +34,8 @@ use rule probe as probe_baseline with:
         ),
     resources:
         gpu=0,
-        jobs_per_gpu=1,
         mem_mb=jobs.memory,
-        runtime=jobs.probe_minutes,
+        runtime=growing_minutes(240),
 
 
 # What takes seconds runs where Snakemake does, without a queue.

@@ -12,7 +12,7 @@ from workflow.report.failures import results_line
 from workflow.report.page import answers, render
 from workflow.report.summary import README, summary
 from workflow.results.study_file import read_study
-from workflow.runtime.command import OUTCOME, execute, parser
+from workflow.runtime.command import execute, parser
 
 
 def main() -> None:
@@ -48,8 +48,8 @@ def main() -> None:
         partial.write_text(tables, encoding="utf-8")
     for answer in answered:
         row = ", ".join(f"{title} {value}" for title, value in answer.row.items())
-        print(f"{OUTCOME}{answer.question} {row}")
-    print(f"{OUTCOME}{results_line(studies)}")
+        print(f"{answer.question} {row}")
+    print(results_line(studies))
 
 
 if __name__ == "__main__":

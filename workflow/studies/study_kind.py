@@ -100,10 +100,6 @@ class StudyKind:
         """Share of the train rows of a fold that a variant is trained on."""
         return 1.0
 
-    def forward_passes(self, options: Any) -> float | None:
-        """Forward passes over a batch for each probed row; None if only measurements know."""
-        return 0.0
-
     @property
     def view(self) -> View:
         """Tables, figures and card of the kind."""

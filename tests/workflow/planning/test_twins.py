@@ -11,7 +11,6 @@ from npt.interface import Method, UserError
 from tests.workflow.planning.test_snakemake_inputs import Wildcards
 from workflow.config.reading import read
 from workflow.planning import paths
-from workflow.planning.forecast import estimate
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 
@@ -128,12 +127,6 @@ def test_base_alone_is_probed() -> None:
         assert paths.run_rows(stem) not in files
     targets = [target for target in jobs.targets if target.startswith("results/probes")]
     assert len(targets) == len(set(targets)) == 2 * len(probed)
-
-
-def test_forecast_counts_every_training_once() -> None:
-    main, benefit = estimate(plan())[:2]
-    assert main.jobs == 2 + 2
-    assert benefit.jobs == 3 + 2 + 2
 
 
 @pytest.mark.parametrize(

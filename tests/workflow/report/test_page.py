@@ -136,19 +136,6 @@ def test_names_of_others_are_escaped(tmp_path: Path) -> None:
     assert "&lt;script&gt;k" in html
 
 
-def test_study_without_results_is_left_out(tmp_path: Path) -> None:
-    waiting = benchmark_study(status="unfinished", reason="not begun")
-    kind_names = {"main": "benchmark", "later": "benchmark"}
-    (tmp_path / "figures").mkdir()
-    write_figures("main", kinds()["benchmark"], benchmark_study(), SCORING, tmp_path / "figures")
-    frames = {"main": benchmark_study(), "later": waiting}
-    html = render(frames, kind_names, SCORING, "toy", tmp_path, [], ["main: no room"])
-    assert "8 results are missing" in html
-    assert 'id="later"' not in html
-    assert "<li>main: no room</li>" in html
-    assert "<li>later: npt (base) on yacht, folds 0-1: not begun</li>" in html
-
-
 def test_a_study_says_what_it_rests_on() -> None:
     assert extent(benchmark_study()) == "Based on 2 datasets, 2 folds."
     probed = benchmark_study().query("fold == 0").assign(rows=[8, 8, 12, 12])

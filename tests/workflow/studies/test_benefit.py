@@ -256,10 +256,11 @@ def test_figure_pairs_both_effects_of_a_source() -> None:
     assert axis.get_title() == "NPT"
     labels = [label.get_text() for label in axis.get_yticklabels()]
     assert labels[1] == "Yacht: labels of other rows"
-    depends, benefits = axis.containers
-    assert depends.get_label() == "depends: permuted"
-    assert depends[0].get_xdata()[:2] == pytest.approx([4, 3], rel=1e-2)
-    assert benefits[0].get_xdata() == pytest.approx([2.1, 1, 1.5], rel=1e-2)
+    (legend,) = figure.legends
+    assert legend.get_texts()[0].get_text() == "depends: permuted"
+    depends, benefits = [line.get_xdata() for line in axis.lines if line.get_marker() in "oD"][:2]
+    assert depends[:2] == pytest.approx([4, 3], rel=1e-2)
+    assert benefits == pytest.approx([2.1, 1, 1.5], rel=1e-2)
 
 
 def test_each_fold_has_its_own_effects() -> None:
@@ -270,3 +271,32 @@ def test_each_fold_has_its_own_effects() -> None:
     of_knn = tidy[tidy["method"] == "knn"]
     assert of_knn["benefits"].isna().all()
     assert len(of_knn) == 2 * 3  # sources and folds
+
+
+def on_datasets(number: int) -> pd.DataFrame:
+    """A study of many datasets, on which the twins' errors grow by more and more."""
+    studies = []
+    for index in range(number):
+        study = benefit_study().assign(dataset=f"d{index}")
+        study.loc[study["variant"] == "without_labels", "test_rmse"] = 1.1 + 0.1 * index
+        studies.append(study)
+    return pd.concat(studies, ignore_index=True)
+
+
+def test_twins_are_tested_over_six_datasets() -> None:
+    table = KIND.table("benefit", on_datasets(6), SCORING)
+    labels = table.tidy.query("method == 'npt' and source == @LABELS.title")
+    expected = np.exp(np.log([1.1, 1.2, 1.3, 1.4, 1.5, 1.6]).mean())
+    assert labels["tables"].tolist() == [6] * 6
+    assert labels["tables_ratio"].tolist() == pytest.approx([expected] * 6)
+    assert labels["tables_p_holm"].tolist() == pytest.approx([2 / 2**6] * 6)
+    assert len(table.tidy) == 6 * 5
+    section = table.sections[0]
+    assert section.columns["Twin's error"][1].value == pytest.approx(expected)
+    assert len(section.rows) == 3
+
+
+def test_fewer_datasets_have_no_test() -> None:
+    table = KIND.table("benefit", on_datasets(5), SCORING)
+    assert table.tidy["tables_p_holm"].isna().all()
+    assert len(table.sections) == 1

@@ -294,7 +294,7 @@ def test_an_undefined_sample_leaves_no_interval() -> None:
 def test_figure_names_every_selection() -> None:
     figure = KIND.figure("corruption", selections_study(), SCORING)
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert labels == ["Yacht: target, test", "Yacht: target, train"]
+    assert labels == ["NPT: target, train", "NPT: target, test"]
 
 
 def test_card_is_the_row_of_an_npt() -> None:

@@ -121,17 +121,6 @@ def test_corruption_refuses_some_columns_of_encoded_images() -> None:
     assert refusal.startswith("columns: target")
 
 
-def test_forward_passes_count_every_dose() -> None:
-    dose = kinds()["dose_response"]
-    assert dose.forward_passes(dose.options()) == 14
-    corruption = kinds()["corruption"]
-    assert corruption.forward_passes(corruption.options()) == 1
-    several = {"columns": ["features", "target"], "rows": ["all", "train", "test"]}
-    options = corruption.options.model_validate({**several, "permutations": 4})
-    assert corruption.forward_passes(options) == 24
-    assert kinds()["deletion"].forward_passes(kinds()["deletion"].options()) is None
-
-
 @pytest.mark.parametrize("name", kinds())
 def test_the_view_has_the_tables_and_figures_of_the_kind(name: str) -> None:
     kind = kinds()[name]

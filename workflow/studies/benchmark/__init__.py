@@ -15,6 +15,7 @@ KIND = StudyKind(
         "fold_tests",
         "published",
         "cost",
+        "bencheval",
     ),
     first_table="scores",
     figures=("metrics", "ranks", "critical_difference", "cost", "curves"),

@@ -1,6 +1,7 @@
 """How a benchmark is shown."""
 
 from workflow.report.cost import cost as cost_table
+from workflow.studies.benchmark.bencheval import bencheval
 from workflow.studies.benchmark.curves import curves, has_curves
 from workflow.studies.benchmark.figures import cost, critical_difference, metrics, ranks
 from workflow.studies.benchmark.scores import scores
@@ -21,6 +22,7 @@ VIEW = View(
         fold_tests,
         published,
         cost_table,
+        bencheval,
     ),
     figures=(metrics, ranks, critical_difference, cost, curves),
     card=Card("How accurate are the models?", scores),

@@ -26,8 +26,14 @@ from workflow.report.statistics import (
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_title
-from workflow.studies.benefit.effects import permuted_effects, summarised, twin_effects
+from workflow.studies.benefit.effects import (
+    permuted_effects,
+    summarised,
+    twin_effects,
+    twin_log_ratio,
+)
 from workflow.studies.benefit.information import Information, sources_of
+from workflow.studies.benefit.over_tables import RESULTS, section, with_tests
 from workflow.studies.corruption.tables import with_changes
 from workflow.studies.error_columns import model_columns, numbers, percents, texts
 from workflow.studies.errors import effect_cell
@@ -60,6 +66,8 @@ COLUMNS = [
     "benefits_p_value",
     "test_fraction",
     "missing_twin",
+    "log_ratio",
+    *RESULTS,
 ]
 NOTES = (
     "`Reads` is the share of the probed test rows whose prediction moves by more than a threshold "
@@ -81,14 +89,14 @@ SELF_TWIN = "the model is without this source, so that its twin would be itself"
 def benefit(study: pd.DataFrame, scoring: Scoring) -> Table:
     """A row for each base model and source of information, a section for each metric."""
     tidy = effects(study, scoring)
-    sections = []
+    sections = section(tidy)
     for metric, part in tidy.groupby("metric", sort=False):
         sections.append(_section(str(metric), part))
     return Table(tidy, with_notes(sections, *NOTES))
 
 
 def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
-    """What each base model reads, depends on and benefits from, with the tests over folds."""
+    """What each base model reads, depends on and benefits from, tested over folds and datasets."""
     folds = fold_means(study)
     rows: list[dict[str, Any]] = []
     for task in tasks_of(study):
@@ -96,7 +104,7 @@ def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
         for model in by_model(folds[folds["task"] == task]):
             if model.variant == BASE:
                 rows += _rows_of(model, folds, metric)
-    return framed(rows, COLUMNS)
+    return with_tests(framed(rows, COLUMNS))
 
 
 def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dict[str, Any]]:
@@ -120,6 +128,7 @@ def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dic
             **summarised("benefits", benefits, fraction),
             "test_fraction": fraction,
             "missing_twin": _missing_twin(model, folds, source) if source.twin in twins else "",
+            "log_ratio": twin_log_ratio(folds, facts, source),
         }
 
 

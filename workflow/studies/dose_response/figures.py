@@ -5,37 +5,56 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import seaborn as sns
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
+from workflow.report.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.dose_response.tables import IN_TRAINING, PERTURBED, contexts, doses
 from workflow.studies.errors import error_label
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-WIDE = 5.0  # ratio of errors beyond which their axis is logarithmic
 
 
 def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Test error as more of the other rows are shuffled, and as fewer of them are left. The dotted
-    line is a constant prediction. A model with a flat line is not affected. Where a line reaches
-    the dotted one, the model has no skill left.
+    """Test error as more of the other rows are shuffled, and as fewer of them are left, with its
+    standard error over folds. The dotted line is a constant prediction. A model with a flat line is
+    not affected. Where a line reaches the dotted one, the model has no skill left.
     """
     means = doses(study)
-    shares = means["share"].where(means["kind"] == "shuffle", 1 - means["share"])
-    parts = means.assign(x=100 * shares).groupby(["dataset", "kind"], sort=False)
-    figure, axes = _responses(means, [part for _, part in parts])
-    for axis, ((dataset, kind), _) in zip(axes, parts, strict=False):
-        axis.set_title(f"{dataset_title(str(dataset))}: others {PERTURBED[str(kind)]}")
-        if kind == "shuffle":
-            axis.set_xlabel("share of the other rows that is shuffled, %")
+    means["title"] = method_titles(means)
+    means["percent"] = 100 * means["share"].where(means["kind"] != "delete", 1 - means["share"])
+    styles = by_title(means["title"])
+    figure, pairs = facets(means, ["dataset", "kind"], 8)
+    for (dataset, kind), part, axis in pairs:
+        sns.lineplot(part, x="percent", y="error", dashes=False, errorbar=None, ax=axis, **styles)
+        for title, line in part.groupby("title", sort=False):
+            error = line["standard_error"].fillna(0)
+            axis.fill_between(
+                line["percent"],
+                line["error"] - error,
+                line["error"] + error,
+                color=styles["palette"][title],
+                alpha=0.15,
+                linewidth=0,
+            )
+        constant = part["constant"].mean()
+        axis.axhline(constant, label="a constant", **EQUAL)
+        if constant > WIDE * part["error"].min() > 0:
+            logarithmic(axis.yaxis)
         else:
+            axis.set_ylim(bottom=0)
+        if kind == "delete":
             logarithmic(axis.xaxis)
             axis.invert_xaxis()
-            axis.set_xlabel("share of the other rows that is left, %")
+        change = "left" if kind == "delete" else "shuffled"
+        axis.set(
+            title=f"{dataset_title(dataset)}: others {PERTURBED[kind]}",
+            xlabel=f"share of the other rows that is {change}, %",
+            ylabel=error_label(part["task"].iloc[0]),
+        )
+    legend_below(figure, figure.axes[0], columns=3)
     return figure
 
 
@@ -45,39 +64,30 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Figure:
     hyper-parameters of baselines searched anew. The dotted line is a constant prediction.
     """
     means = contexts(study)
-    parts = means.assign(x=means["rows"]).groupby("dataset", sort=False)
-    figure, axes = _responses(means, [part for _, part in parts])
-    for axis, (dataset, _) in zip(axes, parts, strict=False):
-        axis.set_title(dataset_title(str(dataset)))
-        axis.set_xscale("log")
-        axis.set_xlabel("train rows")
-    return figure
-
-
-def _responses(means: pd.DataFrame, parts: list[pd.DataFrame]) -> tuple[Figure, list[Axes]]:
-    """A panel for each part: lines with bands of the standard error, by the column `x`."""
-    styles = method_styles(method_titles(means))
-    figure, axes = panels(max(1, len(parts)), 9)
-    for axis, part in zip(axes, parts, strict=False):
-        part = part.assign(title=method_titles(part))
-        for title, lines in part.groupby("title", sort=False):
-            color, marker = styles[str(title)]
-            label = str(title)
-            for kind, line in lines.groupby("kind", sort=False):
-                style = "--" if kind == IN_TRAINING else "-"
-                x = line["x"]
-                axis.plot(x, line["error"], style, c=color, marker=marker, ms=4, label=label)
-                error = line["standard_error"].fillna(0)
-                low, high = line["error"] - error, line["error"] + error
-                axis.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
-                label = ""  # once in the legend
-        constant = part["constant"].mean()
-        axis.axhline(constant, color="0.3", linestyle=":", linewidth=1.2, label="a constant")
-        axis.set_ylabel(error_label(part["task"].iloc[0]))
-        if constant > WIDE * part["error"].min() > 0:
+    means["title"] = method_titles(means)
+    styles = by_title(means["title"])
+    figure, pairs = facets(means, "dataset", 10)
+    for dataset, part, axis in pairs:
+        for kind, lines in part.groupby("kind", sort=False):
+            dashes = "--" if kind == IN_TRAINING else "-"
+            sns.lineplot(
+                lines,
+                x="rows",
+                y="error",
+                dashes=False,
+                errorbar=None,
+                linestyle=dashes,
+                ax=axis,
+                **styles,
+            )
+        axis.axhline(part["constant"].mean(), label="a constant", **EQUAL)
+        if part["error"].min() > 0:
             logarithmic(axis.yaxis)
-        else:
-            axis.set_ylim(bottom=0)
-    if parts:
-        legend_below(figure, axes[0], columns=3)
-    return figure, axes
+        axis.set(
+            title=dataset_title(str(dataset)),
+            xscale="log",
+            xlabel="train rows",
+            ylabel=error_label(part["task"].iloc[0]),
+        )
+    legend_below(figure, figure.axes[0], columns=3)
+    return figure

@@ -70,10 +70,6 @@ class Lookup(StudyKind):
             return "not trained on the lookup task; add a variant that sets `lookup`"
         return None
 
-    def forward_passes(self, options: LookupOptions) -> float:
-        """One pass with the duplicates and one without."""
-        return 2.0
-
 
 KIND = Lookup(
     name="lookup",
