@@ -49,7 +49,7 @@ def update_flop(settings: NPTSettings, rows: int, columns: int, image: Image | N
         patches = image.height * image.width // settings.patch**2
         return update(batch, patches + 1, settings)
     images = EncodedImages(image, columns - 1, settings.encoder, settings.pixels, settings.pooling)
-    pixels = torch.zeros(1, image.channels, *images.size, device="meta", requires_grad=True)
+    pixels = torch.zeros(batch, image.channels, *images.size, device="meta", requires_grad=True)
     with FlopCounterMode(display=False) as counter:
         images.build().to("meta")(pixels).sum().backward()
-    return update(batch, 1, settings) + batch * counter.get_total_flops()
+    return update(batch, 1, settings) + counter.get_total_flops()
