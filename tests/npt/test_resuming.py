@@ -57,7 +57,7 @@ def npt(**changes: Any) -> Run:
 
 def images(**changes: Any) -> Run:
     """Trainings with an encoder of images."""
-    settings = RESNET.changed(updates=11, **changes)
+    settings = RESNET.changed(updates=6, **changes)
 
     def run(**options: Any) -> Training[Any, Any]:
         trained = untrained_on_images(settings)
