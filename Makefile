@@ -18,7 +18,6 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: run test test-cluster test-faults check format smoke paper clean-env
 
 run: $(VENV)/.installed
-	@$(BIN)/python -m workflow.steps.check > /dev/null
 	@$(SNAKEMAKE)
 
 smoke: $(VENV)/.installed

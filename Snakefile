@@ -4,13 +4,9 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
-if not workflow.overwrite_configfiles:
-
-    configfile: "config.yaml"
-
-
 from baselines import methods
 from workflow.planning import paths, patterns
+from workflow.planning.resources import growing_minutes
 from workflow.runtime import hooks
 
 jobs = hooks.plan_jobs(config, workflow)

@@ -49,7 +49,6 @@ class Baseline(ABC):
         takes_missing: Can receive missing numbers as NaN.
         slow: Whether each fold is a separate job.
         accelerated: Whether it can use a GPU.
-        parallel: Whether a fit uses more than one thread.
         keeps_train_rows: Predicts from stored train rows; `fit` returns a `RowPredictor`.
         rows_alone: Predicts from stored train rows alone, and would be a constant without them.
         untrained: Parameters under which `fit` returns the initial model, before it learns; None
@@ -71,7 +70,6 @@ class Baseline(ABC):
     takes_missing: ClassVar[bool] = False
     slow: ClassVar[bool] = False
     accelerated: ClassVar[bool] = False
-    parallel: ClassVar[bool] = True
     keeps_train_rows: ClassVar[bool] = False
     rows_alone: ClassVar[bool] = False
     untrained: ClassVar[Parameters | None] = None

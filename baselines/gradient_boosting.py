@@ -22,7 +22,6 @@ class GradientBoosting(Boosting):
     name = "gradient_boosting"
     title = "Gradient Boosting"
     libraries = ("scikit-learn",)
-    parallel = False
 
     def estimator(self, task: Task) -> type:
         """The library's class."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from baselines.grids import Grid, Parameters, Size
-from baselines.retrieval_baseline import RetrievalBaseline
+from baselines.network_baseline import RetrievalBaseline
 from baselines.training_data import TrainingData
 from npt.table import Task
 

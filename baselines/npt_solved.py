@@ -37,7 +37,7 @@ class SolvedBaseline(Baseline):
     accelerated = True
     keeps_train_rows = True
     recalls = True
-    untrained: ClassVar[Parameters] = {"steps": 0}
+    untrained: ClassVar[Parameters] = {"steps": 0}  # untuned; the mixture has seen labels
     twins: ClassVar[dict[str, dict[str, Parameters]]] = {
         "without_attributes": {"fixed": {"products": False}},
         "without_tuning": {"fixed": {"steps": 0}},

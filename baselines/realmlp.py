@@ -88,14 +88,12 @@ class RealMLP(Baseline):
         kind = RealMLP_TD_Regressor if data.is_regression else RealMLP_TD_Classifier
         is_category = np.zeros(data.features.shape[1], np.bool_)
         is_category[list(data.categorical)] = True
-        rows, labels = _labelled_validation(data)
         with fenced(), tempfile.TemporaryDirectory() as folder:
             model = kind(tmp_folder=folder, **shared)
             model.fit(
                 data.train_features,
                 data.train_labels,
-                data.features[rows],
-                labels,
+                *data.early_stopping,
                 cat_indicator=is_category,
             )
         predict = prediction_function(model, data)
@@ -105,15 +103,6 @@ class RealMLP(Baseline):
                 return predict(features)
 
         return of_one_model(predict_quietly)
-
-
-def _labelled_validation(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
-    """Validation rows (v,) and their labels, without classes that no train row has."""
-    rows = data.validation
-    if data.is_regression:
-        return rows, data.target[rows]
-    rows = rows[np.isin(data.target[rows], data.seen_classes)]
-    return rows, np.searchsorted(data.seen_classes, data.target[rows])
 
 
 BASELINE = RealMLP()

@@ -4,18 +4,20 @@ weights, on piecewise-linear embeddings of the numbers. Each row is predicted al
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from baselines.baseline import Baseline, Predictor
-from baselines.estimators import features_vary, of_one_model, prior, require_known
+from baselines.baseline import Predictor
+from baselines.estimators import features_vary, of_one_model, prior
 from baselines.grids import Grid, Parameters, Size
+from baselines.network_baseline import NetworkBaseline
 from baselines.training_data import TrainingData
-from npt.interface import Resources
 from npt.table import Task
 
+if TYPE_CHECKING:
+    import torch
 
-class TabM(Baseline):
+
+class TabM(NetworkBaseline):
     """TabM."""
 
     name = "tabm"
@@ -37,8 +39,6 @@ class TabM(Baseline):
     }
     embeds_categories = True
     takes_categories = True
-    slow = True
-    accelerated = True
     test_settings: ClassVar[Parameters] = {
         "grid": {"width": [8]},
         "fixed": {"members": 2, "bins": 4, "max_epochs": 2},
@@ -58,36 +58,13 @@ class TabM(Baseline):
         }
         return [grid]
 
-    def known_parameters(self, task: Task) -> Collection[str]:
-        """Those with a default."""
-        return self.defaults
-
-    def fit(
-        self,
-        data: TrainingData,
-        configurations: Sequence[Parameters],
-        seed: int,
-        resources: Resources,
-    ) -> Predictor:
-        """Train one ensemble; its weights are those of the best epoch on the validation rows.
-
-        Raises:
-            UserError: A parameter is unknown.
-        """
-        import torch
-
+    def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:
+        """Train one ensemble."""
         from baselines.networks.tabm import fit_tabm
 
-        (stated,) = configurations
-        require_known(stated, list(self.defaults), self.title)
         if not features_vary(data.train_features):
             return prior(data)
-        torch.set_num_threads(resources.threads)
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            return of_one_model(
-                fit_tabm(data, {**self.defaults, **stated}, torch.device(resources.device))
-            )
+        return of_one_model(fit_tabm(data, parameters, device))
 
 
 BASELINE = TabM()

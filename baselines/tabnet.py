@@ -163,11 +163,15 @@ def _train(network: Any, data: TrainingData, parameters: Parameters) -> None:
     virtual = parameters["virtual_batch_size"]
     batch = _batch_size(parameters["batch_size"], rows, virtual)
     labels = data.train_labels
+    features, targets = data.early_stopping
+    if data.is_regression:
+        labels = labels[:, None]
+        targets = targets[:, None]
     try:
         network.fit(
             data.train_features,
-            labels[:, None] if data.is_regression else labels,
-            eval_set=[_validation(data)],
+            labels,
+            eval_set=[(features, targets)],
             eval_metric=["mse" if data.is_regression else _log_loss()],
             max_epochs=parameters["max_epochs"],
             patience=parameters["patience"],
@@ -217,16 +221,6 @@ def _log_loss() -> type:
             return negative_log_likelihood(y_true, y_score / y_score.sum(1, keepdims=True))
 
     return LogLossOfAllClasses
-
-
-def _validation(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
-    """Validation rows for early stopping; the library cannot score classes without train rows."""
-    rows = data.validation
-    target = data.target[rows]
-    if data.is_regression:
-        return data.features[rows], target[:, None]
-    seen = np.isin(target, data.seen_classes)
-    return data.features[rows[seen]], np.searchsorted(data.seen_classes, target[seen])
 
 
 BASELINE = TabNet()

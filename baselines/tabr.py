@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from baselines.grids import Grid, Parameters, Size
-from baselines.retrieval_baseline import RetrievalBaseline
+from baselines.network_baseline import RetrievalBaseline
 from npt.table import Task
 
 if TYPE_CHECKING:

@@ -68,6 +68,15 @@ class TrainingData:
         return np.searchsorted(self.seen_classes, target)
 
     @property
+    def early_stopping(self) -> tuple[np.ndarray, np.ndarray]:
+        """Features and labels of validation rows, without classes that no train row has."""
+        rows = self.validation
+        if self.is_regression:
+            return self.features[rows], self.target[rows]
+        rows = rows[np.isin(self.target[rows], self.seen_classes)]
+        return self.features[rows], np.searchsorted(self.seen_classes, self.target[rows])
+
+    @property
     def stored_rows(self) -> StoredRows:
         """The train rows, for models that predict from them."""
         return StoredRows(self.train_features, self.train_labels)

@@ -10,8 +10,7 @@ from typing import Any, Literal
 from npt.interface import Learner, Resources, TrainedModel, UserError
 from npt.probing import Probe
 from npt.provenance import installed_version
-from npt.table import Split, Table, Task
-from npt.workload import TableSize, Workload
+from npt.table import Image, Split, Table, Task
 
 Dependence = Literal["certain", "none", "unknown"]
 
@@ -32,7 +31,7 @@ def supports_every_task(task: Task) -> str | None:
 
 
 LoadModel = Callable[[Any, Resources, Path, Table, Split, int], TrainedModel]
-ForecastWork = Callable[[Any, TableSize], Workload]
+CountOperations = Callable[[Any, int, int, Image | None], int]
 RefitModel = Callable[[Any, Mapping[str, Any], Resources, Table, Split, int], TrainedModel]
 
 
@@ -59,8 +58,8 @@ class Method:
         twins: Blind twins by name: changes of settings that train the same model without one
             source of information. They show whether a model benefits from what it depends on.
         load: Returns the trained model from saved weights.
-        workload: Returns the work of a training from an instance of `settings`; for methods with
-            weights. The time of others is known from measured searches alone.
+        update_flop: Returns the operations of a training step, by an instance of `settings`, rows
+            and columns of the table, and the layout of its images; for methods with weights.
         refit: Returns that model by training with the hyper-parameters that a search chose
             (`chosen` of its row); for methods without weights.
         probe: Returns the probe of a trained model.
@@ -88,7 +87,7 @@ class Method:
     test_settings: Mapping[str, Any] = field(default_factory=dict)
     twins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     load: LoadModel | None = None
-    workload: ForecastWork | None = None
+    update_flop: CountOperations | None = None
     refit: RefitModel | None = None
     probe: Callable[[Any], Probe] = Probe
     reads_rows: bool = False

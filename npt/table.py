@@ -31,6 +31,13 @@ class Column:
         """Length of the column's encoding without the mask channel (C_j of the paper)."""
         return len(self.levels) if self.kind == "categorical" else 1
 
+    def compact(self, numbers: np.ndarray) -> np.ndarray:
+        """Cells (N,) of the smallest exact type, of numbers or codes that are NaN where missing."""
+        if self.kind == "continuous":
+            return smallest(numbers)
+        codes = np.where(np.isnan(numbers), -1, numbers)
+        return codes.astype(code_type(self.size))
+
 
 @dataclass(frozen=True)
 class Image:
@@ -79,7 +86,7 @@ class Table:
         """A table of cells (N, d) float64 as in `values`."""
         cells = []
         for numbers, column in zip(values.T, columns, strict=True):
-            cells.append(_compact(numbers, column))
+            cells.append(column.compact(numbers))
         return cls(tuple(columns), tuple(cells), target, image)
 
     @property
@@ -126,7 +133,7 @@ class Table:
     def with_numbers(self, j: int, numbers: np.ndarray) -> Table:
         """A table with other cells (N,) in column `j`: numbers or codes, NaN where missing."""
         cells = list(self.cells)
-        cells[j] = _compact(numbers, self.columns[j])
+        cells[j] = self.columns[j].compact(numbers)
         return replace(self, cells=tuple(cells))
 
     def followed_by(self, other: Table) -> Table:
@@ -148,13 +155,6 @@ class Table:
         numbers = self.numbers(j)
         numbers[rows] = np.nan
         return self.with_numbers(j, numbers)
-
-
-def _compact(numbers: np.ndarray, column: Column) -> np.ndarray:
-    if column.kind == "continuous":
-        return smallest(numbers)
-    codes = np.where(np.isnan(numbers), -1, numbers)
-    return codes.astype(code_type(column.size))
 
 
 @dataclass(frozen=True)

@@ -48,12 +48,10 @@ def ours(
     """This project's NPT.
 
     Args:
-        name: A precision, with `+compile` behind it if the blocks are compiled.
+        name: A precision.
     """
-    precision, _, suffix = name.partition("+")
     settings = shape.settings.changed(
-        precision=precision,
-        compile=suffix == "compile",
+        precision=name,
         recompute_activations="never",
         batch_rows=None,
     )
@@ -69,7 +67,7 @@ def ours(
     def evaluate() -> float:
         return label_scores(model, data, "validation", settings, 0).loss
 
-    return Implementation(f"npt, {name}", precision, step, evaluate)
+    return Implementation(f"npt, {name}", name, step, evaluate)
 
 
 def reference(shape: Shape, device: torch.device) -> Implementation:

@@ -171,7 +171,7 @@ def _options() -> argparse.ArgumentParser:
     options.add_argument(
         "--configurations", nargs="+", choices=[*SHAPES, *GROUPS], default=["breast_cancer"]
     )
-    options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION[+compile]")
+    options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION")
     options.add_argument("--without-reference", action="store_true")
     options.add_argument("--rounds", type=int, default=5)
     return options

@@ -20,7 +20,7 @@ from npt.data.preparation import prepare
 from npt.estimator import NPTRegressor
 from npt.estimator.explanation import Explanation
 from npt.metrics import PAPER_METRICS
-from performance.estimator import frame_of, target_of
+from performance.intervals import frame_of
 from performance.machine import ROOT
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
@@ -33,10 +33,10 @@ from workflow.studies import kinds
 
 DOCS = ROOT / "docs"
 FIGURES = {  # study, kind and figure
-    "curves_training.png": ("neural_processes/curves", "curves", "training"),
-    "completions.png": ("neural_processes/completion", "completion", "completions"),
-    "influence.png": ("kernels/influence", "influence", "influence"),
-    "images.png": ("images/attention", "attention", "images"),
+    "curves_training.png": ("neural_processes/curves", "processes", "training"),
+    "completions.png": ("neural_processes/completion", "processes", "completions"),
+    "influence.png": ("kernels/influence", "certificates", "influence"),
+    "images.png": ("images/attention", "attention", "attention"),
     "context.png": ("row_models/context", "context", "context"),
 }
 IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost")
@@ -74,8 +74,8 @@ def explained() -> tuple[Explanation, np.ndarray]:
         prepared = prepare(DATASET, Path(downloads))
     split = prepared.splits[0]
     fitted = np.concatenate([split.train, split.validation])
-    features = frame_of(prepared.table, text=True)
-    target = target_of(prepared.table)
+    features = frame_of(prepared.table)
+    target = prepared.table.truth
     model = NPTRegressor().fit(features.iloc[fitted], target[fitted])
     order = np.argsort(model.predict(features.iloc[split.test]))
     rows = split.test[[order[int(share * len(order))] for share in EXPLAINED]]

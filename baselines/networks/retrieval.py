@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from baselines.grids import Parameters
-from baselines.networks.training import train_network
+from baselines.networks.training import SILENT, EpochTraining
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Infeasible
@@ -112,7 +112,7 @@ def fit_network(
     """Train on the train rows by the network's `batch_loss`, and stop on the validation rows.
 
     Args:
-        parameters: Those of `train_network`, and `candidates`, the number of train rows from
+        parameters: Those of `EpochTraining`, and `candidates`, the number of train rows from
             which a batch is predicted, if there are more. Those of the batch are added.
 
     Raises:
@@ -133,7 +133,7 @@ def fit_network(
         predicted = predictor.predict_from(predictor.stored, queries, parameters)
         return data.validation_loss(data.over_all_classes(predicted))
 
-    train_network(network, rows, loss_of, validation_loss, parameters)
+    EpochTraining(network, rows, loss_of, validation_loss, parameters).run(follow=SILENT)
     return predictor
 
 

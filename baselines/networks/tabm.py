@@ -12,7 +12,7 @@ from tabm import TabM
 from torch import Tensor
 from torch.nn import functional
 
-from baselines.networks.training import train_network
+from baselines.networks.training import SILENT, EpochTraining
 from baselines.training_data import TrainingData
 
 PREDICTED_ROWS = 4096  # predicted together
@@ -55,7 +55,8 @@ def fit_tabm(
         predicted = predict(data.features[data.validation])
         return data.validation_loss(data.over_all_classes(predicted))
 
-    train_network(network, len(data.train), loss_of, validation_loss, parameters)
+    rows = len(data.train)
+    EpochTraining(network, rows, loss_of, validation_loss, parameters).run(follow=SILENT)
     return predict
 
 

@@ -2,58 +2,75 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from npt.nn.engine import Training
+from npt.nn.optimiser import Adam
+from npt.nn.progress import Progress
 
-def train_network(
-    network: nn.Module,
-    rows: int,
-    loss_of: Callable[[Tensor], Tensor],
-    validation_loss: Callable[[], float],
-    parameters: Mapping[str, Any],
-) -> None:
+EPSILON = 1e-8  # of Adam
+SILENT = partial(Progress, visible=False)  # a search has many trainings
+
+
+class EpochTraining(Training[nn.Module, Adam]):
     """AdamW, until `patience` epochs in succession have not lowered the validation loss.
 
-    A last batch of a single row is left out, which batch normalisation cannot take. The network
-    ends in evaluation mode, with the weights of its best epoch. Random numbers are those of
-    PyTorch's global generator.
+    Batches with fewer rows are left out: batch normalisation cannot take a single one. Random
+    numbers are those of PyTorch's global generator.
 
     Args:
+        network: Ends in evaluation mode, with the weights of its best epoch.
         rows: Number of train rows.
         loss_of: Loss of a batch, given as indices of train rows.
         validation_loss: Loss on the validation rows, in evaluation mode.
-        parameters: `learning_rate`, `weight_decay`, `batch_size`, `max_epochs` and `patience`.
+        parameters: `learning_rate`, `batch_size`, `max_epochs`, `patience`, and `weight_decay` if
+            there is any.
+        fewest_rows: Fewest rows of a batch.
     """
-    optimiser = torch.optim.AdamW(
-        network.parameters(),
-        lr=parameters["learning_rate"],
-        weight_decay=parameters["weight_decay"],
-    )
-    lowest = float("inf")
-    best = copy.deepcopy(network.state_dict())
-    waited = 0
-    for _ in range(parameters["max_epochs"]):
-        network.train()
-        for batch in torch.randperm(rows).split(parameters["batch_size"]):
-            if len(batch) == 1:
-                continue
-            optimiser.zero_grad()
-            loss_of(batch).backward()
-            optimiser.step()
-        network.eval()
+
+    fields = ("update", "validation_loss", "seconds")
+
+    def __init__(
+        self,
+        network: nn.Module,
+        rows: int,
+        loss_of: Callable[[Tensor], Tensor],
+        validation_loss: Callable[[], float],
+        parameters: Mapping[str, Any],
+        fewest_rows: int = 2,
+    ) -> None:
+        decay = parameters.get("weight_decay", 0.0)
+        optimiser = Adam(network.parameters(), epsilon=EPSILON, weight_decay=decay)
+        super().__init__(network, optimiser, parameters["max_epochs"])
+        self.rows = rows
+        self.loss_of = loss_of
+        self.validation_loss = validation_loss
+        self.parameters = parameters
+        self.fewest_rows = fewest_rows
+
+    def update(self, number: int) -> float:
+        """One epoch; the loss of its last batch."""
+        self.model.train()
+        loss = torch.zeros(())
+        for batch in torch.randperm(self.rows).split(self.parameters["batch_size"]):
+            if len(batch) >= self.fewest_rows:
+                self.model.zero_grad()
+                loss = self.loss_of(batch)
+                loss.backward()
+                self.optimiser.step(self.parameters["learning_rate"])
+        return float(loss.detach())
+
+    def evaluate(self, number: int, loss: float | Tensor) -> dict[str, float]:
+        """The loss on the validation rows; the training ends where it has not fallen for long."""
+        self.model.eval()
         with torch.no_grad():
-            loss = validation_loss()
-        waited += 1
-        if loss < lowest:
-            lowest = loss
-            best = copy.deepcopy(network.state_dict())
-            waited = 0
-        elif waited >= parameters["patience"]:
-            break
-    network.load_state_dict(best)
-    network.eval()
+            validation_loss = self.validation_loss()
+        self.offer([validation_loss])
+        waited = number - self.best_updates[0]
+        self.is_finished = waited >= max(1, self.parameters["patience"])
+        return {"update": number, "validation_loss": validation_loss}

@@ -103,7 +103,9 @@ class Encoder:
     ) -> Encoder:
         """Learn scales from all rows, or the train rows; the target's are of the train rows."""
         rows = ALL_ROWS if settings.transductive else split.train
-        numeric = _numeric_columns(table, settings)
+        numeric = tuple(j for j in table.features if _is_numeric(table.columns[j]))
+        kinds = [column.kind for column in table.columns]
+        categorical = tuple(j for j in table.features if kinds[j] == "categorical")
         known = statistics(table, split, transductive=settings.transductive)
         encoded = [*numeric, table.target]
         centre = known.centre[encoded]
@@ -122,7 +124,7 @@ class Encoder:
             columns=table.columns,
             target=table.target,
             numeric=numeric,
-            categorical=_categorical_columns(table),
+            categorical=categorical,
             centre=centre,
             scale=scale,
             edges=edges,
@@ -225,27 +227,11 @@ def _numbers(
     return values
 
 
-def _numeric_columns(table: Table, settings: CompactSettings) -> tuple[int, ...]:
-    chosen = []
-    for j in table.features:
-        column = table.columns[j]
-        as_number = settings.numeric_levels and _names_numbers(column)
-        if column.kind == "continuous" or as_number:
-            chosen.append(j)
-    return tuple(chosen)
-
-
-def _categorical_columns(table: Table) -> tuple[int, ...]:
-    chosen = []
-    for j in table.features:
-        if table.columns[j].kind == "categorical":
-            chosen.append(j)
-    return tuple(chosen)
-
-
-def _names_numbers(column: Column) -> bool:
-    """Whether a column has more than two levels, all of them finite numbers."""
-    if column.kind == "continuous" or column.size < 3:
+def _is_numeric(column: Column) -> bool:
+    """Whether a column has numbers, or more than two levels, all of them finite numbers."""
+    if column.kind == "continuous":
+        return True
+    if column.size < 3:
         return False
     try:
         numbers = [float(level) for level in column.levels]

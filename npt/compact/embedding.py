@@ -152,28 +152,14 @@ class Periodic(nn.Module):
         return torch.cos(2 * math.pi * periods)
 
 
-class NoFunctions(nn.Module):
-    """None: the token is linear in the number."""
-
-    count = 0
-
-    def forward(self, features: Features) -> Tensor:
-        """Values (q, n, 0)."""
-        rows, columns = features.numbers.shape
-        return features.numbers.new_empty(columns, rows, 0)
-
-
-Functions = PiecewiseLinear | Periodic | NoFunctions
-
-
-def build_functions(encoder: Encoder, settings: CompactSettings) -> Functions:
-    """The functions of numbers that the settings name."""
-    if settings.number_embedding == "linear":
-        return NoFunctions()
+def build_functions(encoder: Encoder, settings: CompactSettings) -> PiecewiseLinear | Periodic:
+    """The functions of numbers that the settings name; linear tokens have none."""
     if settings.number_embedding == "periodic":
         return Periodic(len(encoder.numeric), settings.bins)
-    means = torch.from_numpy(encoder.means)
-    return PiecewiseLinear(means.float())
+    means = torch.from_numpy(encoder.means).float()
+    if settings.number_embedding == "linear":
+        means = means[:, :0]
+    return PiecewiseLinear(means)
 
 
 def _vectors(*shape: int) -> nn.Parameter:

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from npt.compact.workload import WIDENING
-
+WIDENING = 2  # width of a feed-forward layer, in multiples of its input's
 RESIDUAL_SCALE = 0.5  # of the initial weights of a layer that ends a residual branch
 
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npt.compact.search_space import draw
 from npt.compact.settings import CompactSettings
-from npt.compact.workload import workload
-from npt.interface import Fit, Infeasible, Resources
+from npt.interface import Infeasible
 from npt.method import Method, one_fold
 from npt.nn.network_learner import NetworkLearner
-from npt.table import Split, Table
+from npt.table import Image, Split, Table
 
 if TYPE_CHECKING:
     from npt.compact.probe import CompactProbe
     from npt.compact.trained import TrainedCompactNPT
+    from npt.compact.training import CompactTraining
+    from npt.nn.engine import Training
 
 FEWEST_ROWS = 2  # a row is trained beside another one
 
@@ -24,61 +23,50 @@ FEWEST_ROWS = 2  # a row is trained beside another one
 class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
     """Trains on the train rows of a blind table, which predicted rows attend to."""
 
-    def fit(
-        self,
-        table: Table,
-        split: Split,
-        seed: int,
-    ) -> Fit:
-        """Train from initial weights.
+    @staticmethod
+    def network() -> type[TrainedCompactNPT]:
+        """Class of the trained network."""
+        from npt.compact.trained import TrainedCompactNPT
+
+        return TrainedCompactNPT
+
+    def training(self, trained: TrainedCompactNPT, table: Table, split: Split) -> CompactTraining:
+        """The training on the train rows.
 
         Raises:
-            Infeasible: there are too few rows with known targets, or training diverged.
+            Infeasible: There are too few rows with known targets.
         """
-        from npt.compact.data import TrainingRows, known_rows
-        from npt.compact.selection import weighted_by_validation
-        from npt.compact.trained import TrainedCompactNPT
-        from npt.compact.training import train
+        from npt.compact.data import TrainingRows
+        from npt.compact.training import CompactTraining
 
-        _require_rows(len(known_rows(table, split.train)), len(known_rows(table, split.validation)))
-        trained = TrainedCompactNPT.untrained(self.settings, self.resources, table, split, seed)
+        seed = trained.seed
         data = TrainingRows.of(table, split, trained.encoder, self.settings, seed, trained.device)
-        result = train(
-            trained.model,
-            data,
-            self.settings,
-            seed,
-            checkpoint=self._checkpoint(seed, tensors=data.tensors),
-            metrics=self.resources.metrics,
-        )
-        if not all(math.isfinite(loss) for loss in result.losses):
-            raise Infeasible("a member has no finite validation loss: training diverged")
-        self._trained, validation_loss = weighted_by_validation(trained, split.validation)
-        return Fit(
-            chosen={"updates": result.best_updates},
-            validation_loss=validation_loss,
-            fits=1,
-            parameters=trained.parameters,
-            earlier_seconds=result.earlier_seconds,
-        )
+        if len(data) < FEWEST_ROWS:
+            raise Infeasible(
+                f"{len(data)} train rows have a known target; {FEWEST_ROWS} are needed"
+            )
+        if not len(data.validation_labels):
+            raise Infeasible("no validation row has a known target")
+        return CompactTraining(trained.model, data, self.settings, seed)
+
+    def finish(
+        self, trained: TrainedCompactNPT, training: Training[Any, Any], split: Split
+    ) -> tuple[TrainedCompactNPT, float]:
+        """The network with copying, where that lowers the validation loss."""
+        from npt.compact.selection import with_copying
+
+        return with_copying(trained, split.validation)
+
+    def chosen(self, training: Training[Any, Any]) -> dict[str, object]:
+        """The updates of each member's weights."""
+        return {"updates": training.best_updates}
 
 
-def load(
-    settings: CompactSettings,
-    resources: Resources,
-    path: Path,
-    table: Table,
-    split: Split,
-    seed: int,
-) -> TrainedCompactNPT:
-    """Read the weights of a trained network.
+def update_flop(settings: CompactSettings, rows: int, columns: int, image: Image | None) -> int:
+    """Operations of a training step, by the size of the table."""
+    from npt.compact import flops
 
-    Raises:
-        UserError: the file is damaged, or holds the weights of another model.
-    """
-    from npt.compact.trained import TrainedCompactNPT
-
-    return TrainedCompactNPT.load(settings, resources, path, table, split, seed)
+    return flops.update_flop(settings, rows, columns, image)
 
 
 def probe(trained: TrainedCompactNPT) -> CompactProbe:
@@ -88,23 +76,16 @@ def probe(trained: TrainedCompactNPT) -> CompactProbe:
     return CompactProbe(trained)
 
 
-def _require_rows(train: int, validation: int) -> None:
-    if train < FEWEST_ROWS:
-        raise Infeasible(f"{train} train rows have a known target; {FEWEST_ROWS} are needed")
-    if not validation:
-        raise Infeasible("no validation row has a known target")
-
-
 METHOD = Method(
     name="npt_compact",
     title="Compact NPT",
     settings=CompactSettings,
     build=CompactLearner,
     draw=draw,
-    load=load,
+    load=CompactLearner.load,
     probe=probe,
     reads_rows=True,
-    workload=workload,
+    update_flop=update_flop,
     folds_per_job=one_fold,
     saves_weights=True,
     version=CompactLearner.version,

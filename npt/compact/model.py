@@ -22,9 +22,9 @@ from npt.compact.copying import Residuals, moved, near_rows, shown_beyond
 from npt.compact.embedding import CellEmbedding
 from npt.compact.layers import FeedForward, MemberLinear, by_member, normalised
 from npt.compact.settings import CompactSettings
-from npt.compact.workload import PREDICTED_CELLS
 
 HEAD_SCALE = 0.5
+PREDICTED_CELLS = 2**21  # attention weights that a prediction holds in memory
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,7 @@ class CompactNPT(nn.Module):
         dropout = by_member(settings.dropout, members)
         self.members = members
         self.embedding = CellEmbedding(encoder, settings)
-        self.between_attributes = nn.ModuleList()
-        for _ in range(settings.attribute_layers):
-            block = AttributeAttention(settings)
-            self.between_attributes.append(block)
+        self.between_attributes = AttributeAttention(settings)
         self.compress = MemberLinear(members, tokens * settings.token_width, settings.width)
         self.feed_forward = FeedForward(members, settings.width, dropout)
         self.between_datapoints = nn.ModuleList()
@@ -92,8 +89,7 @@ class CompactNPT(nn.Module):
     def encode(self, features: Features, hidden: Tensor | None = None) -> Tensor:
         """Vectors (K, n, r) of rows, each of its own features alone."""
         tokens = self.embedding(features, hidden)  # (K, n, d + 1, e)
-        for block in self.between_attributes:
-            tokens = block(tokens)  # (K, n, d + 1, e)
+        tokens = self.between_attributes(tokens)  # (K, n, d + 1, e)
         tokens = normalised(tokens).flatten(2)  # (K, n, (d + 1) * e)
         rows = self.compress(tokens)  # (K, n, r)
         return self.feed_forward(rows)  # (K, n, r)

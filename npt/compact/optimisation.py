@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.optim.adamw import adamw
 from torch.optim.swa_utils import AveragedModel
 
 from npt.compact.layers import by_member
 from npt.compact.settings import CompactSettings
+from npt.nn.optimiser import Adam
 
 BETAS = (0.9, 0.98)
 EPSILON = 1e-8
@@ -22,6 +20,8 @@ AVERAGE_WARMUP = 10  # updates after which about half of the average is of the l
 
 class Optimiser:
     """Updates the weights of a model and their average.
+
+    Matrices and embeddings of bins and levels have weight decay.
 
     Attributes:
         averaged: The same model with averaged weights.
@@ -34,10 +34,19 @@ class Optimiser:
         self.parameters = list(model.parameters())
         self.averaged = AveragedModel(model, multi_avg_fn=self._average)
         self.updates = 0
-        self._decayed, self._others = by_decay(model)
-        self._moments: dict[Tensor, Moments] = {}
-        for parameter in self.parameters:
-            self._moments[parameter] = Moments.of(parameter)
+        matrices = []
+        others = []
+        for name, parameter in model.named_parameters():
+            group = matrices if name.endswith("weight") else others
+            group.append(parameter)
+        self._matrices = Adam(
+            matrices,
+            betas=BETAS,
+            epsilon=EPSILON,
+            weight_decay=settings.weight_decay,
+            fused=True,
+        )
+        self._others = Adam(others, betas=BETAS, epsilon=EPSILON, fused=True)
         scales = by_member(settings.rate_scale, settings.members)
         self._scales = torch.tensor(scales, device=self.parameters[0].device)
         self._at_one_rate = set(scales) == {1.0}
@@ -49,56 +58,16 @@ class Optimiser:
         loss.backward()
         bound = self.settings.clip * math.sqrt(self.settings.members)
         nn.utils.clip_grad_norm_(self.parameters, bound)
-        self._step_of_members()
-        self.averaged.update_parameters(self.model)
-
-    @torch.no_grad()
-    def _step_of_members(self) -> None:
-        """A step of AdamW, of which each member takes the share of its rate."""
-        if self._at_one_rate:
-            self._adamw()
-            return
         weights = [parameter.data for parameter in self.parameters]
         before = [weight.clone() for weight in weights]
-        self._adamw()
-        for earlier, weight in zip(before, weights, strict=True):
-            others = [1] * (weight.dim() - 1)
-            scales = self._scales.view(-1, *others)
-            torch.lerp(earlier, weight, scales, out=weight)
-
-    def _adamw(self) -> None:
-        """A step of AdamW at the rate of the update."""
         rate = learning_rate(self.updates, self.settings)
-        groups = (
-            (self._decayed, self.settings.weight_decay),
-            (self._others, 0.0),
-        )
-        for parameters, weight_decay in groups:
-            moved: list[Tensor] = []
-            gradients: list[Tensor] = []
-            for parameter in parameters:
-                if parameter.grad is None:
-                    continue  # such as the embedding of no categories
-                moved.append(parameter)
-                gradients.append(parameter.grad)
-            moments = [self._moments[parameter] for parameter in moved]
-            # The class of this function would import PyTorch's compiler, which takes a second.
-            adamw(
-                moved,
-                gradients,
-                [of_parameter.mean for of_parameter in moments],
-                [of_parameter.square for of_parameter in moments],
-                [],
-                [of_parameter.updates for of_parameter in moments],
-                lr=rate,
-                beta1=BETAS[0],
-                beta2=BETAS[1],
-                weight_decay=weight_decay,
-                eps=EPSILON,
-                amsgrad=False,
-                maximize=False,
-                fused=True,
-            )
+        self._matrices.step(rate)
+        self._others.step(rate)
+        if not self._at_one_rate:  # each member takes its share of the step
+            for earlier, weight in zip(before, weights, strict=True):
+                scales = self._scales.view(-1, *[1] * (weight.dim() - 1))
+                torch.lerp(earlier, weight, scales, out=weight)
+        self.averaged.update_parameters(self.model)
 
     def _average(
         self,
@@ -107,73 +76,17 @@ class Optimiser:
         count: Tensor | int,
     ) -> None:
         """A moving average whose memory grows with the number of updates."""
-        number = self.updates
-        early = (1 + number) / (AVERAGE_WARMUP + number)
+        early = (1 + self.updates) / (AVERAGE_WARMUP + self.updates)
         decay = min(self.settings.weight_average, early)
         torch._foreach_lerp_(list(averaged), list(current), 1 - decay)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
-        moments = [self._moments[parameter] for parameter in self.parameters]
-        return {
-            "update": self.updates,
-            "weights": [parameter.data for parameter in self.parameters],
-            "averaged": [parameter.data for parameter in self.averaged.module.parameters()],
-            "means": [of_parameter.mean for of_parameter in moments],
-            "squares": [of_parameter.square for of_parameter in moments],
-        }
-
-    @torch.no_grad()
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """Resume from a `state`."""
-        self.updates = saved["update"]
-        self.averaged.n_averaged.fill_(self.updates)
-        moments = [self._moments[parameter] for parameter in self.parameters]
-        for of_parameter in moments:
-            of_parameter.updates.fill_(self.updates)
-        restored = {
-            "weights": self.parameters,
-            "averaged": list(self.averaged.module.parameters()),
-            "means": [of_parameter.mean for of_parameter in moments],
-            "squares": [of_parameter.square for of_parameter in moments],
-        }
-        for name, tensors in restored.items():
-            for tensor, earlier in zip(tensors, saved[name], strict=True):
-                tensor.copy_(earlier)
-
-
-@dataclass(frozen=True)
-class Moments:
-    """What AdamW keeps of a parameter.
-
-    Attributes:
-        mean: Moving average of the gradients, of the parameter's shape.
-        square: Moving average of their squares.
-        updates: Number of updates, a scalar.
-    """
-
-    mean: Tensor
-    square: Tensor
-    updates: Tensor
-
-    @classmethod
-    def of(cls, parameter: Tensor) -> Moments:
-        """Those of a parameter before the first update."""
-        return cls(
-            mean=torch.zeros_like(parameter, requires_grad=False),
-            square=torch.zeros_like(parameter, requires_grad=False),
-            updates=torch.zeros((), device=parameter.device),
-        )
-
-
-def by_decay(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
-    """Parameters with weight decay (matrices, embeddings of bins and levels), and the others."""
-    decayed = []
-    others = []
-    for name, parameter in model.named_parameters():
-        group = decayed if name.endswith("weight") else others
-        group.append(parameter)
-    return decayed, others
+        matrices = self._matrices.state()
+        others = self._others.state()
+        moments = {name: matrices[name] + others[name] for name in matrices}
+        averaged = [parameter.data for parameter in self.averaged.parameters()]
+        return {**moments, "averaged": [*averaged, self.averaged.n_averaged]}
 
 
 def learning_rate(update: int, settings: CompactSettings) -> float:

@@ -57,9 +57,8 @@ class CompactProbe(RowProbe):
             trained = group.trained
             heads = {}
             if trained.settings.between_datapoints:
-                first = trained.settings.attribute_layers
                 blocks = trained.precise.attention_weights(group.encoded, trained.context)
-                for layer, weights in enumerate(blocks, start=first):
+                for layer, weights in enumerate(blocks, start=1):
                     heads[layer] = weights.flatten(0, 1).cpu().numpy()  # (K * heads, q, m)
             for query, row in enumerate(group.rows.tolist()):
                 by_layer = {layer: weights[:, query] for layer, weights in heads.items()}

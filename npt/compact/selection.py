@@ -1,4 +1,4 @@
-"""What is chosen on validation rows after a training: copying, and weights of the members.
+"""What is chosen on validation rows after a training: how far to copy.
 
 K members, n validation rows, C length of a label.
 """
@@ -14,78 +14,57 @@ from torch import Tensor
 
 from npt.compact.copying import REACHES, mean_distance, moved
 from npt.compact.data import known_rows
-from npt.compact.ensemble import combined, greedy_weights, kind_weights, loss, row_losses
 from npt.compact.model import chunk_size
 from npt.compact.trained import TrainedCompactNPT
+from npt.likelihood import negative_log_likelihoods
 
 
-def weighted_by_validation(
-    trained: TrainedCompactNPT,
-    rows: np.ndarray,
-) -> tuple[TrainedCompactNPT, float]:
-    """The ensemble with the copying and the weights that its settings name, and its loss.
-
-    A regression's loss is in units of the target's variance.
-    """
-    rows = known_rows(trained.table, rows)
-    trained, outputs = with_copying(trained, rows)
-    truth = trained.table.truth[rows]
-    members = trained.of_members(outputs)
-    settings = trained.settings
-    if settings.average == "greedy":
-        weights = greedy_weights(trained.task, truth, members)
-        trained = replace(trained, weights=weights)
-    elif settings.average == "kinds":
-        weights = kind_weights(trained.task, truth, members, settings.kinds)
-        trained = replace(trained, weights=weights)
-    validation_loss = loss(trained.task, truth, combined(members, trained.weights))
-    if trained.task == "regression":
-        validation_loss /= trained.encoder.scale[-1] ** 2
-    return trained, validation_loss
-
-
-def with_copying(
-    trained: TrainedCompactNPT,
-    rows: np.ndarray,
-) -> tuple[TrainedCompactNPT, Tensor]:
+def with_copying(trained: TrainedCompactNPT, rows: np.ndarray) -> tuple[TrainedCompactNPT, float]:
     """The network with the reach of copying that lowers the loss on validation rows most.
 
     It copies nothing if no reach lowers the loss by more than a standard error.
 
     Returns:
-        The network, and its outputs (K, n, C) for the rows.
+        The network, and its mean loss: negative log-likelihood, or squared error in units of the
+        target's variance.
     """
-    if not _can_copy(trained):
-        return trained, trained.outputs_of(rows)
-    unit = mean_distance(trained.encoded_context).float()  # as the network keeps it
-    reaches = [factor * unit for factor in REACHES]
-    alone, *copied = _outputs_by_reach(trained, rows, reaches)
-    truth = trained.table.truth[rows]
-    before = row_losses(trained.task, truth, trained.decode(alone).values)
+    rows = known_rows(trained.table, rows)
+    settings = trained.settings
+    sees_labels = settings.labels_of_others and settings.between_datapoints
+    has_others = len(trained.context_rows) > 1 and settings.lookup == "off"
+    if settings.copies and sees_labels and has_others:
+        unit = mean_distance(trained.encoded_context).float()  # as the network keeps it
+        reaches = [factor * unit for factor in REACHES]
+        alone, *copied = _outputs_by_reach(trained, rows, reaches)
+    else:
+        reaches = copied = []
+        alone = trained.outputs_of(rows)
+    before = best = _row_losses(trained, rows, alone)
     best_reach = None
-    best_outputs = alone
     largest_gain = 0.0
     for reach, outputs in zip(reaches, copied, strict=True):
-        losses = row_losses(trained.task, truth, trained.decode(outputs).values)
+        losses = _row_losses(trained, rows, outputs)
         gains = before - losses
         error = gains.std() / np.sqrt(len(gains))
         if gains.mean() > max(error, largest_gain):
             best_reach = reach
-            best_outputs = outputs
+            best = losses
             largest_gain = gains.mean()
-    if best_reach is None:
-        return trained, alone
-    model = copy.deepcopy(trained.model)
-    model.reach.copy_(best_reach)
-    return replace(trained, model=model), best_outputs
+    if best_reach is not None:
+        model = copy.deepcopy(trained.model)
+        model.reach.copy_(best_reach)
+        trained = replace(trained, model=model)
+    unit_of_loss = trained.encoder.scale[-1] ** 2 if trained.task == "regression" else 1.0
+    return trained, float(best.mean() / unit_of_loss)
 
 
-def _can_copy(trained: TrainedCompactNPT) -> bool:
-    """Whether there is something to copy: labels of others, but for those of duplicates."""
-    settings = trained.settings
-    sees_labels = settings.labels_of_others and settings.between_datapoints
-    has_others = len(trained.context_rows) > 1 and settings.lookup == "off"
-    return settings.copies and sees_labels and has_others
+def _row_losses(trained: TrainedCompactNPT, rows: np.ndarray, outputs: Tensor) -> np.ndarray:
+    """Squared error, or negative log-likelihood (n,) of each row, by outputs (K, n, C)."""
+    truth = trained.table.truth[rows]
+    predicted = trained.decode(outputs).values
+    if trained.task == "regression":
+        return (predicted - truth) ** 2
+    return negative_log_likelihoods(truth, predicted)
 
 
 @torch.no_grad()
@@ -105,4 +84,4 @@ def _outputs_by_reach(
         alone = model.attended(encoded, context)
         copied = [moved(alone, encoded, residuals, reach) for reach in reaches]
         parts.append([alone, *copied])
-    return [torch.cat(of_reach, 1) for of_reach in zip(*parts, strict=True)]
+    return [torch.cat(outputs, 1) for outputs in zip(*parts, strict=True)]

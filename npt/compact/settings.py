@@ -11,14 +11,12 @@ from npt.validation import Strict
 NumberEmbedding = Literal["piecewise", "periodic", "linear"]
 Similarity = Literal["distance", "dot"]
 Lookup = Literal["off", "original", "add_one"]
-Average = Literal["mean", "kinds", "greedy"]
 Count = Annotated[int, Field(ge=1, le=64)]
 Updates = Annotated[int, Field(ge=1, le=10**9)]
 Rows = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, le=100)]
-# One value for each kind of member; the members take the kinds in turn. All subsets of the kinds
-# are compared.
+# One value for each kind of member; the members take the kinds in turn.
 Shares = Annotated[list[Share], Field(min_length=1, max_length=8)]
 Scales = Annotated[list[Positive], Field(min_length=1, max_length=8)]
 
@@ -39,8 +37,6 @@ class CompactSettings(Strict):
     """Width of a cell's token."""
     width: int = Field(default=96, ge=1, le=8192)
     """Width of a row between datapoints."""
-    attribute_layers: Count = 1
-    """Blocks of attention between attributes."""
     layers: Count = 2
     """Blocks of attention between datapoints."""
     heads: int = Field(default=4, ge=1, le=256)
@@ -51,8 +47,6 @@ class CompactSettings(Strict):
     """Largest number of quantile bins of a column; number of frequencies, if periodic."""
     bin_scale: Scales = Field(default=[0.15, 0.05, 0.15, 0.05])
     """Standard deviation of the initial weights of these functions, by kind of member."""
-    numeric_levels: bool = True
-    """A category whose levels are all numbers is embedded as a number, too."""
     similarity: Similarity = "distance"
     """Scores between datapoints: minus the squared distance, or the scalar product."""
 
@@ -73,9 +67,6 @@ class CompactSettings(Strict):
 
     members: Count = 8
     """Networks with weights of their own, trained at once; predictions are averaged."""
-    average: Average = "mean"
-    """Mean of all members; of the kinds of members that are best together on validation rows; or
-    weights of a greedy selection on them."""
     dropout: Shares = Field(default=[0.1, 0.1, 0.0, 0.3])
     """Dropout of the feed-forward layers, by kind of member."""
     feature_mask: Shares = Field(default=[0.03, 0.03, 0.0, 0.15])
@@ -84,8 +75,6 @@ class CompactSettings(Strict):
     """Share of the other rows that no row attends to in an update."""
     weight_decay: float = Field(default=0.1, ge=0, le=100)
     """Decoupled weight decay of matrices and embeddings."""
-    label_smoothing: Share = 0.0
-    """Share of a class label that is spread over all classes in the training loss."""
 
     updates: Updates = 600
     """Most training steps."""
@@ -117,18 +106,6 @@ class CompactSettings(Strict):
         """These settings with other values of some fields, validated."""
         fields = {**self.model_dump(), **changes}
         return type(self)(**fields)
-
-    @property
-    def kinds(self) -> int:
-        """Number of kinds of members."""
-        lists = (
-            self.bin_scale,
-            self.dropout,
-            self.feature_mask,
-            self.rate_scale,
-        )
-        longest = max(len(values) for values in lists)
-        return min(self.members, longest)
 
     def batch_size(self, train_rows: int) -> int:
         """Rows of a training batch."""

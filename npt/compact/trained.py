@@ -10,7 +10,6 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -18,7 +17,6 @@ from torch import Tensor
 
 from npt.compact.columns import Encoder, Features
 from npt.compact.data import TrainingRows, known_rows
-from npt.compact.ensemble import combined
 from npt.compact.lookup import lookup_contexts, require_task, shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.settings import CompactSettings
@@ -26,14 +24,12 @@ from npt.compact.training import build_model, predict
 from npt.data.encoding import Statistics
 from npt.interface import Prediction, Resources
 from npt.nn.device import device_of
-from npt.nn.weights import reading_weights, weights_of
+from npt.nn.trained_network import TrainedNetwork
 from npt.table import Split, Table, Task
-
-ENSEMBLE_WEIGHTS = "ensemble_weights"
 
 
 @dataclass(frozen=True)
-class TrainedCompactNPT:
+class TrainedCompactNPT(TrainedNetwork):
     """A network with the table whose train rows it attends to; nothing in it changes.
 
     Predictions are computed in double precision, so that those of a row are the same to many
@@ -44,8 +40,6 @@ class TrainedCompactNPT:
         encoder: Encoding of the columns.
         table: Table of the context and of the rows to predict, without test targets.
         context_rows: Row numbers (m,) of the context.
-        weights: Weights (K,) of the members.
-        device: Device of the network.
         split: Train, validation and test rows of the table, for the lookup task.
         shows_labels: Whether the context shows its labels; without, they are zeros.
     """
@@ -54,10 +48,8 @@ class TrainedCompactNPT:
     encoder: Encoder
     table: Table
     context_rows: np.ndarray
-    weights: np.ndarray
     settings: CompactSettings
     seed: int
-    device: torch.device
     split: Split | None = None
     shows_labels: bool = True
 
@@ -81,39 +73,10 @@ class TrainedCompactNPT:
             encoder=encoder,
             table=table,
             context_rows=context_among(train, settings, seed),
-            weights=np.full(settings.members, 1 / settings.members),
             settings=settings,
             seed=seed,
-            device=device,
             split=split,
         )
-
-    @classmethod
-    def load(
-        cls,
-        settings: CompactSettings,
-        resources: Resources,
-        path: Path,
-        table: Table,
-        split: Split,
-        seed: int,
-    ) -> TrainedCompactNPT:
-        """Read what `save` wrote; only tensors are unpickled.
-
-        Raises:
-            UserError: the file is damaged, or holds the weights of another model.
-        """
-        trained = cls.untrained(settings, resources, table, split, seed)
-        with reading_weights(path) as tensors:
-            weights = tensors.pop(ENSEMBLE_WEIGHTS).numpy()
-            trained.model.load_state_dict(tensors)
-        return replace(trained, weights=weights)
-
-    def save(self, path: Path) -> None:
-        """Write the weights of the network and of its members."""
-        tensors = weights_of(self.model)
-        tensors[ENSEMBLE_WEIGHTS] = torch.from_numpy(self.weights)
-        torch.save(tensors, path)
 
     @property
     def task(self) -> Task:
@@ -126,19 +89,9 @@ class TrainedCompactNPT:
         return self.encoder.target
 
     @property
-    def transductive(self) -> bool:
-        """Whether features are standardised over all rows."""
-        return self.settings.transductive
-
-    @property
     def statistics(self) -> Statistics:
         """Centre and scale of the columns of the training table."""
         return self.encoder.statistics
-
-    @property
-    def parameters(self) -> int:
-        """Number of weights of all members."""
-        return sum(parameter.numel() for parameter in self.model.parameters())
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict rows, none of which is in the context but in the lookup task."""
@@ -166,8 +119,7 @@ class TrainedCompactNPT:
 
     def decode(self, outputs: Tensor) -> Prediction:
         """Outputs (K, n, C) to class probabilities or values in original units."""
-        of_members = self.of_members(outputs)
-        return Prediction(combined(of_members, self.weights))
+        return Prediction(self.of_members(outputs).mean(0))
 
     def of_members(self, outputs: Tensor) -> np.ndarray:
         """Predictions of each member: values (K, n), or probabilities (K, n, C)."""

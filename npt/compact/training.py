@@ -5,11 +5,7 @@ K members, n rows of a batch, d features, C length of a label.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -22,10 +18,8 @@ from npt.compact.lookup import shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
-from npt.nn.checkpoint import Checkpoint
-from npt.nn.engine import TrainingState, run
-from npt.nn.progress import FollowTraining, Progress
-from npt.nn.weights import initial_weights
+from npt.nn.engine import Training
+from npt.nn.trained_network import initial_weights
 from npt.seeding import generator_for, seed_for
 
 METRICS = (
@@ -36,23 +30,6 @@ METRICS = (
     "best_validation_loss",
     "seconds",
 )
-
-
-@dataclass(frozen=True)
-class TrainingResult:
-    """Outcome of a training.
-
-    Attributes:
-        losses: Lowest validation loss of each member (K,); infinite without validation rows.
-        best_updates: Updates that these came from (K,).
-        updates: Number of updates.
-        earlier_seconds: Time before an interruption.
-    """
-
-    losses: list[float]
-    best_updates: list[int]
-    updates: int
-    earlier_seconds: float = 0.0
 
 
 def build_model(
@@ -66,64 +43,64 @@ def build_model(
         return CompactNPT(encoder, settings).to(device)
 
 
-def train(
-    model: CompactNPT,
-    data: TrainingRows,
-    settings: CompactSettings,
-    seed: int,
-    *,
-    checkpoint: Checkpoint | None = None,
-    metrics: Path | None = None,
-    stop_at: Sequence[int] | None = None,
-    follow: FollowTraining = Progress,
-) -> TrainingResult:
-    """Train the model; each member ends with its averaged weights of the lowest validation loss.
+class CompactTraining(Training[CompactNPT, Optimiser]):
+    """The training of a compact NPT, whose averaged weights are evaluated.
 
-    Args:
-        checkpoint: Read at the start and written at intervals. A resumed training ends with
-            bit-identical weights.
-        metrics: Path of a CSV with a row for every evaluation.
+    Attributes:
         stop_at: Number of updates of each member, instead of validation rows.
-        follow: Makes what shows the progress.
     """
-    state = BestWeights(Optimiser(model, settings), model.members)
-    batches = Batches(data, settings, seed)
-    last = max(stop_at) if stop_at else settings.updates
 
-    def updated(number: int) -> float:
-        return update(model, state.optimiser, data, batches.rows(number), number, seed)
+    fields = METRICS
 
-    def evaluated(number: int, loss: float | Tensor) -> dict[str, float] | None:
-        if stop_at:
-            state.keep([best == number for best in stop_at])
+    def __init__(
+        self,
+        model: CompactNPT,
+        data: TrainingRows,
+        settings: CompactSettings,
+        seed: int,
+        stop_at: Sequence[int] | None = None,
+    ) -> None:
+        optimiser = Optimiser(model, settings)
+        last = max(stop_at) if stop_at else settings.updates
+        super().__init__(model, optimiser, last, seed, data.tensors, model.members)
+        self.data = data
+        self.settings = settings
+        self.stop_at = stop_at
+        self.batches = Batches(data, settings, seed)
+
+    def weights(self) -> list[Tensor]:
+        """Weights of the members."""
+        return [parameter.data for parameter in self.model.parameters()]
+
+    def evaluated_weights(self) -> list[Tensor]:
+        """Their averages."""
+        return [parameter.data for parameter in self.optimiser.averaged.module.parameters()]
+
+    def update(self, number: int) -> float:
+        """Predict the rows of a batch from each other; the members' mean loss."""
+        rows = self.batches.rows(number)
+        return update(self.model, self.optimiser, self.data, rows, number, self.seed)
+
+    def evaluate(self, number: int, loss: float | Tensor) -> dict[str, float] | None:
+        """Losses after some updates; the training ends where no member has improved for long."""
+        settings = self.settings
+        if self.stop_at:
+            self.keep([member for member, last in enumerate(self.stop_at) if last == number])
             return None
-        if number % settings.evaluate_every and number < last:
+        if number % settings.evaluate_every and number < settings.updates:
             return None
-        losses = validation_losses(state.averaged, data, settings)
-        state.offer(losses)
-        state.is_finished = number - max(state.best_updates) >= settings.patience
+        averaged = self.optimiser.averaged.module
+        assert isinstance(averaged, CompactNPT)
+        losses = validation_losses(averaged, self.data, settings)
+        self.offer(losses.tolist())
+        self.is_finished = number - max(self.best_updates) >= settings.patience
         return {
             "update": number,
             "learning_rate": learning_rate(number, settings),
             "train_loss": float(loss),
             "validation_loss": float(losses.mean()),
-            "best_validation_loss": float(state.losses.mean()),
+            "best_validation_loss": float(self.losses.mean()),
         }
-
-    run(
-        state,
-        last,
-        updated,
-        evaluated,
-        data.device,
-        METRICS,
-        checkpoint=checkpoint,
-        metrics=metrics,
-        follow=follow,
-    )
-    state.load_best_weights()
-    model.eval()
-    return state.result()
 
 
 def update(
@@ -137,20 +114,17 @@ def update(
     """Update `number` = 1 .. T on some train rows; returns the members' mean loss."""
     settings = optimiser.settings
     model.train()
-    _seed_update(seed, number, data.device)
+    key = seed_for(seed, "dropout", number)  # of all draws of the update
+    torch.default_generator.manual_seed(key)
+    if data.device.type == "cuda":
+        torch.cuda.manual_seed(key)
     batch = data.features.take(rows)
     labels = data.labels[rows]
     hidden = hidden_cells(batch, settings)
     scored, invisible = draw_visibility(len(rows), settings, data.device)
     shown = shown_labels(labels, settings)
     outputs = model.leave_one_out(batch, shown, hidden, invisible)
-    weights = data.weights[rows[scored]]
-    losses = member_losses(
-        outputs[:, scored],
-        labels[scored],
-        weights,
-        settings,
-    )
+    losses = member_losses(outputs[:, scored], labels[scored], data.weights[rows[scored]])
     optimiser.step(losses.sum())
     return float(losses.detach().mean())
 
@@ -196,12 +170,7 @@ def draw_visibility(
     return everything, is_itself | dropped
 
 
-def member_losses(
-    outputs: Tensor,
-    labels: Tensor,
-    weights: Tensor,
-    settings: CompactSettings,
-) -> Tensor:
+def member_losses(outputs: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     """Mean loss (K,) of each member: squared error, or cross-entropy.
 
     Args:
@@ -212,10 +181,7 @@ def member_losses(
     if labels.shape[1] == 1:
         losses = (outputs - labels).square().squeeze(-1)  # (K, n)
     else:
-        smoothing = settings.label_smoothing if torch.is_grad_enabled() else 0.0
-        smooth = labels * (1 - smoothing) + smoothing / labels.shape[1]
-        log_probabilities = functional.log_softmax(outputs, -1)
-        losses = -(log_probabilities * smooth).sum(-1)  # (K, n)
+        losses = -(functional.log_softmax(outputs, -1) * labels).sum(-1)  # (K, n)
     total = weights.sum().clamp(min=torch.finfo(weights.dtype).tiny)  # all may be zero
     return (losses * weights).sum(-1) / total
 
@@ -228,26 +194,14 @@ def validation_losses(
 ) -> Tensor:
     """Loss (K,) of each member on the validation rows, with the context of a prediction."""
     model.eval()
-    context = _validation_context(model, data, settings)
-    outputs = predict(model, data.validation_features, context)
-    return member_losses(
-        outputs,
-        data.validation_labels,
-        data.validation_weights,
-        settings,
-    )
-
-
-def _validation_context(
-    model: CompactNPT,
-    data: TrainingRows,
-    settings: CompactSettings,
-) -> Context:
-    """The train rows; in the lookup task, duplicates of the validation rows."""
+    features = data.validation_features
+    labels = data.validation_labels
     if settings.lookup == "off":
-        return context_of(model, data.context_features, data.context_labels)
-    labels = shown_labels(data.validation_labels, settings)
-    return context_of(model, data.validation_features, labels)
+        context = context_of(model, data.context_features, data.context_labels)
+    else:  # duplicates of the validation rows
+        context = context_of(model, features, shown_labels(labels, settings))
+    outputs = predict(model, features, context)
+    return member_losses(outputs, labels, data.validation_weights)
 
 
 def context_of(
@@ -300,83 +254,3 @@ class Batches:
             self._order = torch.randperm(len(self.data), generator=generator, device=device)
             self._epoch = epoch
         return self._order[index :: self.per_epoch]
-
-
-class BestWeights(TrainingState):
-    """Weights, the optimiser's state, and each member's weights of the lowest validation loss."""
-
-    def __init__(self, optimiser: Optimiser, members: int) -> None:
-        super().__init__()
-        self.optimiser = optimiser
-        self.losses = torch.full((members,), math.inf)
-        self.best_updates = [0] * members
-        self.best_weights = [parameter.data.clone() for parameter in optimiser.parameters]
-
-    @property
-    def averaged(self) -> CompactNPT:
-        """The model with averaged weights."""
-        averaged = self.optimiser.averaged.module
-        assert isinstance(averaged, CompactNPT)
-        return averaged
-
-    def offer(self, losses: Tensor) -> None:
-        """Keep the averaged weights of the members whose loss (K,) is their lowest so far."""
-        losses = losses.cpu()
-        improved = losses < self.losses
-        self.losses = torch.where(improved, losses, self.losses)
-        self.keep(improved.tolist())
-
-    @torch.no_grad()
-    def keep(self, members: Sequence[bool]) -> None:
-        """Keep the averaged weights of some members."""
-        chosen = [member for member, is_kept in enumerate(members) if is_kept]
-        for member in chosen:
-            self.best_updates[member] = self.optimiser.updates
-        if not chosen:
-            return
-        for best, parameter in zip(self.best_weights, self.averaged.parameters(), strict=True):
-            best[chosen] = parameter[chosen]
-
-    @torch.no_grad()
-    def load_best_weights(self) -> None:
-        """Set the weights of every member to its best ones."""
-        for parameter, best in zip(self.optimiser.parameters, self.best_weights, strict=True):
-            parameter.copy_(best)
-
-    def result(self) -> TrainingResult:
-        """Losses and updates of the best weights."""
-        return TrainingResult(
-            losses=self.losses.tolist(),
-            best_updates=list(self.best_updates),
-            updates=self.optimiser.updates,
-            earlier_seconds=self.earlier_seconds,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Tensors and numbers by name."""
-        return {
-            "losses": self.losses,
-            "best_updates": self.best_updates,
-            "best": self.best_weights,
-            **self.optimiser.state(),
-        }
-
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """Resume from what `to_dict` returned."""
-        self.optimiser.restore(saved)
-        self.losses = saved["losses"]
-        self.best_updates = list(saved["best_updates"])
-        for best, of_saved in zip(self.best_weights, saved["best"], strict=True):
-            best.copy_(of_saved)
-
-
-def _seed_update(
-    seed: int,
-    number: int,
-    device: torch.device,
-) -> None:
-    """Seed all draws of an update, so that they depend on its number alone."""
-    key = seed_for(seed, "dropout", number)
-    torch.default_generator.manual_seed(key)
-    if device.type == "cuda":
-        torch.cuda.manual_seed(key)

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlparse
 
-from npt.data.custom import CustomDataset, folds_of, read_custom
+from npt.data.custom import CustomDataset
 from npt.data.custom.dataset import CustomTask
 from npt.data.custom.formats import read_openml
+from npt.data.custom.reading import folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.declaration import Dataset, File
 from npt.data.source import DOWNLOADS, MIRROR, acquire, available
@@ -165,8 +166,9 @@ def fetch(names: Sequence[str], downloads: Path) -> None:
         if number is None:
             _fetch_declared(datasets()[name], downloads)
         else:
-            frame = read_openml(number, downloads).frame
-            print(f"{name}: {len(frame):,} rows; columns {', '.join(frame.columns)}")
+            content = read_openml(number, downloads)
+            rows = content.table.num_rows
+            print(f"{name}: {rows:,} rows; columns {', '.join(content.names)}")
 
 
 def _fetch_declared(dataset: Dataset, downloads: Path) -> None:

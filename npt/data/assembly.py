@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable
-from dataclasses import replace
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,151 +19,74 @@ if TYPE_CHECKING:
 def assemble(frames: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) -> Table:
     """The table of a declared dataset, whose declared facts are checked.
 
-    Raises:
-        UserError: Rows, columns, classes or the deviation of the target are not the declared ones.
-    """
-    table = encode(frames, dataset.categorical, dataset.target, dataset.name, rows=dataset.rows)
-    table = replace(table, image=dataset.image)
-    _check(table, dataset)
-    return table
-
-
-def encode(
-    frames: pd.DataFrame | Iterable[pd.DataFrame],
-    categorical: Collection[str],
-    target: str,
-    name: str,
-    *,
-    rows: int = 0,
-) -> Table:
-    """A table whose categories are codes of their sorted levels.
-
     Args:
         frames: All rows, or parts of them. One part at a time is in memory with the table.
-        categorical: Names of the categorical columns.
-        target: Name of the target column.
-        name: Name of the dataset in error messages.
-        rows: Expected number of rows.
 
     Raises:
-        UserError: A declared column is absent, or a column of numbers holds text.
+        UserError: A declared column is absent, a column of numbers holds text, or rows, columns,
+            classes or the deviation of the target are not the declared ones.
     """
     import pandas as pd
 
     parts = [frames] if isinstance(frames, pd.DataFrame) else frames
-    builders: dict[str, _NumbersBuilder | _CodesBuilder] = {}
+    cells_of: dict[str, list[np.ndarray]] = {}
+    code_of: dict[str, dict[Hashable, int]] = {name: {} for name in dataset.categorical}
     for part in parts:
         names = [str(column) for column in part.columns]
-        _require_columns((target, *categorical), names, name)
-        for column in names:
-            if column not in builders:
-                builder = _CodesBuilder if column in categorical else _NumbersBuilder
-                builders[column] = builder(column, rows)
-            builders[column].add(part[column])
+        for declared in (dataset.target, *dataset.categorical):
+            if declared not in names:
+                raise UserError(
+                    f"{dataset.name}: column {declared!r} is declared and not in the file; "
+                    f"columns: {', '.join(names)}"
+                )
+        for name in names:
+            is_category = name in code_of
+            cells = _codes(part[name], code_of[name]) if is_category else _numbers(part[name])
+            cells_of.setdefault(name, []).append(cells)
     columns = []
-    cells = []
-    for column in list(builders):
-        finished, array = builders.pop(column).finish()  # frees each column's memory
-        columns.append(finished)
-        cells.append(array)
-    index = [column.name for column in columns].index(target)
-    return Table(tuple(columns), tuple(cells), index)
-
-
-def _require_columns(declared: Iterable[str], names: list[str], dataset: str) -> None:
-    for column in declared:
-        if column not in names:
-            raise UserError(
-                f"{dataset}: column {column!r} is declared and not in the file; "
-                f"columns: {', '.join(names)}"
-            )
-
-
-class _GrowingArray:
-    """An array that parts are appended to, in a type that holds them all."""
-
-    def __init__(self, capacity: int) -> None:
-        self.array = np.empty(capacity, np.int8)  # takes no memory before it is filled
-        self.filled = 0
-
-    def append(self, part: np.ndarray) -> None:
-        dtype = np.result_type(self.array, part)
-        end = self.filled + len(part)
-        if dtype != self.array.dtype or end > len(self.array):
-            larger = np.empty(max(end, len(self.array)), dtype)
-            larger[: self.filled] = self.content()
-            self.array = larger
-        self.array[self.filled : end] = part
-        self.filled = end
-
-    def content(self) -> np.ndarray:
-        return self.array[: self.filled]
-
-
-class _NumbersBuilder:
-    """A continuous column that grows part by part."""
-
-    def __init__(self, name: str, rows: int) -> None:
-        self.name = name
-        self.cells = _GrowingArray(rows)
-
-    def add(self, series: pd.Series) -> None:
-        try:
-            numbers = _numbers(series)
-        except (ValueError, TypeError) as error:
-            raise UserError(
-                f"column {self.name!r} holds text ({error}); declare it under `categorical`"
-            ) from None
-        self.cells.append(smallest(numbers))
-
-    def finish(self) -> tuple[Column, np.ndarray]:
-        return Column(self.name, "continuous"), smallest(self.cells.content())
+    arrays = []
+    for name in list(cells_of):
+        cells = np.concatenate(cells_of.pop(name))  # frees each column's memory
+        if name in code_of:
+            ranks, levels = pd.factorize(pd.Series(list(code_of[name])), sort=True)
+            rank_of = np.append(ranks, -1).astype(code_type(len(levels)))
+            columns.append(Column(name, "categorical", tuple(str(level) for level in levels)))
+            arrays.append(rank_of[cells])
+        else:
+            columns.append(Column(name, "continuous"))
+            arrays.append(smallest(cells))
+    target = [column.name for column in columns].index(dataset.target)
+    table = Table(tuple(columns), tuple(arrays), target, dataset.image)
+    _check(table, dataset)
+    return table
 
 
 def _numbers(series: pd.Series) -> np.ndarray:
-    """Whole numbers as they are, others as float64 with NaN where missing."""
+    """Whole numbers, or others with NaN where missing, in the smallest exact type."""
     import pandas as pd
 
-    numbers = pd.to_numeric(series)
+    try:
+        numbers = pd.to_numeric(series)
+    except (ValueError, TypeError) as error:
+        raise UserError(
+            f"column {series.name!r} holds text ({error}); declare it under `categorical`"
+        ) from None
     if numbers.dtype.kind in "iu" and not numbers.hasnans:
-        return numbers.to_numpy()
-    return numbers.to_numpy(np.float64, na_value=np.nan)
+        return smallest(numbers.to_numpy())
+    return smallest(numbers.to_numpy(np.float64, na_value=np.nan))
 
 
-class _CodesBuilder:
-    """A categorical column that grows part by part.
+def _codes(series: pd.Series, code_of: dict[Hashable, int]) -> np.ndarray:
+    """Codes in order of appearance, -1 where missing; new values are appended to `code_of`."""
+    import pandas as pd
 
-    Codes are in order of appearance until it is finished.
-    """
-
-    def __init__(self, name: str, rows: int) -> None:
-        self.name = name
-        self.cells = _GrowingArray(rows)
-        self.code_of: dict[Hashable, int] = {}
-
-    def add(self, series: pd.Series) -> None:
-        import pandas as pd
-
-        codes, levels = pd.factorize(series)
-        known = []
-        for level in levels:
-            code = self.code_of.setdefault(level, len(self.code_of))
-            known.append(code)
-        known.append(-1)  # codes of missing cells are -1, the last index
-        recoded = np.array(known, np.int64)[codes]
-        self.cells.append(recoded.astype(code_type(len(self.code_of))))
-
-    def finish(self) -> tuple[Column, np.ndarray]:
-        import pandas as pd
-
-        if not self.code_of:  # an empty column has no levels
-            missing = np.full(self.cells.filled, np.nan, np.float32)
-            return Column(self.name, "continuous"), missing
-        seen = pd.Series(list(self.code_of))
-        ranks, levels = pd.factorize(seen, sort=True)
-        rank_of = np.append(ranks, -1).astype(code_type(len(levels)))
-        names = tuple(str(level) for level in levels)
-        return Column(self.name, "categorical", names), rank_of[self.cells.content()]
+    codes, levels = pd.factorize(series)
+    known = []
+    for level in levels:
+        code = code_of.setdefault(level, len(code_of))
+        known.append(code)
+    known.append(-1)  # codes of missing cells are -1, the last index
+    return np.array(known, code_type(len(code_of)))[codes]
 
 
 def _check(table: Table, dataset: Dataset) -> None:

@@ -115,6 +115,7 @@ class Dataset:
         folder: Folder of its files in mirrors and downloads, if that is not its name.
         image: Layout of the features of a dataset of images.
         realisations: Whether it is of many tables, see `npt/processes/realisations.py`.
+        tuned_on: Whether defaults of compact or solved NPT were chosen on its rows.
         version: Raised by hand when what `readings` give changes.
     """
 
@@ -134,6 +135,7 @@ class Dataset:
     folder: str = ""
     image: Image | None = None
     realisations: bool = False
+    tuned_on: bool = False
     version: int = 1
 
     @property

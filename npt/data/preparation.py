@@ -8,7 +8,8 @@ from typing import Any
 
 from npt.data import store
 from npt.data.assembly import assemble
-from npt.data.custom import CustomDataset, folds_of, read_custom
+from npt.data.custom import CustomDataset
+from npt.data.custom.reading import folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.declaration import Dataset
 from npt.data.source import acquire

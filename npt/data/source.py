@@ -15,7 +15,7 @@ from pathlib import Path
 from npt.atomic import replacing, usual_mode
 from npt.data.declaration import Archive, Dataset, File, Reading
 from npt.data.download import download
-from npt.data.unpack import expand, take_out
+from npt.data.unpack import unpack
 from npt.interface import UserError
 
 MIRROR = "NPT_DATA_MIRROR"
@@ -82,26 +82,16 @@ def _first_reading(dataset: Dataset, places: Sequence[Place]) -> Acquired | None
     """The first reading all of whose files are in the fewest of the places, tried in order."""
     for count in range(1, len(places) + 1):
         for reading in dataset.readings:
-            located = _locate(reading.files, places[:count])
-            if located is not None:
-                paths = {name: file.path for name, file in located.items()}
-                origins = {name: file.origin for name, file in located.items()}
+            paths = {}
+            origins = {}
+            for file in reading.files:
+                located = next(filter(None, (place(file) for place in places[:count])), None)
+                if located is not None:
+                    paths[file.name] = located.path
+                    origins[file.name] = located.origin
+            if len(paths) == len(reading.files):
                 return Acquired(reading, paths, origins)
     return None
-
-
-def _locate(files: Sequence[File], places: Sequence[Place]) -> dict[str, Located] | None:
-    """Where every one of the files is, by name; None if one is nowhere."""
-    located = {}
-    for file in files:
-        for place in places:
-            result = place(file)
-            if result is not None:
-                located[file.name] = result
-                break
-        else:
-            return None
-    return located
 
 
 class _Search:
@@ -156,11 +146,11 @@ class _Search:
         if file.archive:
             archive = self.in_mirror(file.archive) or self.downloaded(file.archive)
             if archive:
-                return self._take_out(file, archive)
+                return self._unpack(file, archive)
         for folder in (self._mirror(), self.downloads):
             packed = folder / f"{file.name}.gz" if folder else None
             if packed and packed.is_file():
-                return self._expand(file, packed, str(packed))
+                return self._unpack(file, Located(packed, str(packed)))
         return None
 
     def fetched(self, file: File) -> Located | None:
@@ -168,10 +158,8 @@ class _Search:
         wanted = file.archive or file
         for url in wanted.urls:
             located = self._download(wanted, url)
-            if located and file.archive:
-                return self._take_out(file, located)
             if located:
-                return located
+                return self._unpack(file, located) if file.archive else located
         return None
 
     def _mirror(self) -> Path | None:
@@ -202,7 +190,7 @@ class _Search:
                 return None
             try:
                 if gzipped and isinstance(file, File):
-                    return self._expand(file, part, url)
+                    return self._unpack(file, Located(part, url))
                 _check(file, part, url, "not kept; the address serves another file now")
                 part.chmod(usual_mode())
                 part.replace(self.downloads / file.name)
@@ -210,17 +198,12 @@ class _Search:
                 part.unlink(missing_ok=True)
         return Located(self.downloads / file.name, url)
 
-    def _take_out(self, file: File, archive: Located) -> Located:
+    def _unpack(self, file: File, packed: Located) -> Located:
+        """The file from its archive or from a gzipped copy."""
         path = self.downloads / file.name
+        origin = f"{packed.path.name}, {packed.origin}" if file.member else packed.origin
         with replacing(path) as partial:
-            take_out(archive.path, file.member, partial, file.size or MAX_UNPACKED_BYTES)
-            _check(file, partial, f"{archive.path}: {file.member}", "not kept")
-        return Located(path, f"{archive.path.name}, {archive.origin}")
-
-    def _expand(self, file: File, packed: Path, origin: str) -> Located:
-        path = self.downloads / file.name
-        with replacing(path) as partial:
-            expand(packed, partial, file.size or MAX_UNPACKED_BYTES)
+            unpack(packed.path, file.member, partial, file.size or MAX_UNPACKED_BYTES)
             _check(file, partial, origin, "not kept")
         return Located(path, origin)
 

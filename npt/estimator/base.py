@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
 from npt.compact.settings import CompactSettings
+from npt.data.frames import Feature
 from npt.estimator.arguments import (
     choice_of,
     fraction_of,
@@ -30,7 +31,7 @@ from npt.estimator.arguments import (
 )
 from npt.estimator.compact_model import CompactModel, fit_compact
 from npt.estimator.explanation import Attention, Explanation
-from npt.estimator.frames import Feature, as_table, learn_features, read_frame
+from npt.estimator.frames import as_table, learn_features, read_frame
 from npt.estimator.hyperparameters import (
     NAMED,
     ArchitectureName,
@@ -45,8 +46,6 @@ from npt.estimator.saving import (
     EstimatorFacts,
     Task,
     class_facts,
-    feature_facts,
-    features_of,
     not_saved,
     plain_parameters,
     read,
@@ -213,7 +212,8 @@ class NPTEstimator(BaseEstimator):
                 trained on; in the compact NPT, predicted rows attend to them, too.
             y_val: Their targets.
             sample_weight: Weights (n,) of the rows (compact, solved). Rows of weight 0 are left
-                out. In the solved NPT, a row of weight 2 is a row that stands twice.
+                out. In the solved NPT, a row of weight 2 is a row that stands twice, so that
+                weights of a sum of 1 are one row.
 
         Raises:
             ValueError: An argument is unusable; the message names it.
@@ -243,7 +243,8 @@ class NPTEstimator(BaseEstimator):
         with value_errors():
             seed = seed_of(self.random_state)
             if X_val is None and y_val is None:
-                split = self._split(table, seed)
+                is_solved = architecture == "solved"
+                split = _split_before(table.rows, 0) if is_solved else self._split(table, seed)
             else:
                 held_out = self._held_out(X_val, y_val, features, target)
                 split = _split_before(table.rows, held_out.rows)
@@ -271,8 +272,9 @@ class NPTEstimator(BaseEstimator):
         model = self.model_
         with value_errors():
             count = positive_number(rows, "rows")
-            with torch_threads(threads_of(self.n_jobs)):
+            with torch_threads(threads_of(self.n_jobs)), np.errstate(over="ignore"):
                 attention = model.explain(table, count)
+        require_finite(attention.predictions, attention.without_all)
         return self._explanation(model, attention)
 
     def save(self, path: str | Path) -> None:
@@ -291,7 +293,7 @@ class NPTEstimator(BaseEstimator):
                 task=self._task,
                 parameters=plain_parameters(self.get_params(deep=False), state.facts.seed),
                 model=state.facts,
-                features=feature_facts(self.features_),
+                features=self.features_,
                 feature_names=None if names is None else names.tolist(),
                 classes=None if classes is None else class_facts(classes),
                 validation_loss=self.validation_loss_,
@@ -325,7 +327,7 @@ class NPTEstimator(BaseEstimator):
     def _restore(self, facts: EstimatorFacts, arrays: dict[str, np.ndarray]) -> None:
         """Set the fitted attributes."""
         self.rows_ = arrays.pop(ROWS)
-        self.features_ = features_of(facts.features)
+        self.features_ = facts.features
         self.target_ = columns_of(facts.model)[-1]
         self.n_features_in_ = len(self.features_)
         if facts.feature_names is not None:
@@ -450,8 +452,7 @@ class NPTEstimator(BaseEstimator):
             threads = threads_of(self.n_jobs)
             with torch_threads(threads), np.errstate(over="ignore"):  # infinities are refused below
                 predictions = self.model_.predict(table, together=together)
-        if not np.isfinite(predictions).all():
-            raise ValueError("X has numbers too far from those of fit; no finite prediction")
+        require_finite(predictions)
         return predictions
 
     def _new_rows(self, X: Any) -> Table:
@@ -471,6 +472,12 @@ def _fit(job: Job, settings: Settings) -> Outcome:
     if isinstance(settings, SolvedSettings):
         return fit_solved(job, settings)
     return fit_paper(job, settings)
+
+
+def require_finite(*predictions: np.ndarray) -> None:
+    """Refuse predictions that overflowed."""
+    if not all(np.isfinite(array).all() for array in predictions):
+        raise ValueError("X has numbers too far from those of fit; no finite prediction")
 
 
 def _split_before(train: int, validation: int) -> Split:

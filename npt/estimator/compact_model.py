@@ -6,18 +6,18 @@ N rows of the fit, m rows of the context, n rows to predict.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
 
 from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
-from npt.compact.selection import weighted_by_validation
+from npt.compact.selection import with_copying
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import TrainingResult, build_model, train
+from npt.compact.training import CompactTraining, build_model
 from npt.estimator.explanation import Attention, attention_of
-from npt.estimator.following import FollowFit
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_alone, require_converged
 from npt.estimator.state import (
     ModelFacts,
@@ -28,6 +28,7 @@ from npt.estimator.state import (
     present_device,
     weight_arrays,
 )
+from npt.nn.progress import Progress
 from npt.table import Split, Table
 from npt.validation import validated
 
@@ -78,7 +79,6 @@ class CompactModel:
             arrays[f"encoder/{name}"] = getattr(encoder, name)
         arrays["encoder/numeric"] = np.array(encoder.numeric, np.int64)
         arrays["encoder/categorical"] = np.array(encoder.categorical, np.int64)
-        arrays["members"] = trained.weights
         arrays["context"] = trained.table.values
         arrays["rows"] = self.rows
         facts = ModelFacts(
@@ -112,10 +112,8 @@ class CompactModel:
             encoder=encoder,
             table=Table.of(columns, arrays["context"], encoder.target),
             context_rows=np.arange(len(arrays["context"])),
-            weights=arrays["members"],
             settings=settings,
             seed=facts.seed,
-            device=device,
         )
         return cls(trained, arrays["rows"])
 
@@ -137,26 +135,24 @@ def fit_compact(job: Job, settings: CompactSettings) -> Outcome:
         UserError: Training diverged.
     """
     trained, result = _train(job, settings, job.split, None)
-    require_converged(result.losses)
-    trained, validation_loss = weighted_by_validation(trained, job.split.validation)
+    require_converged(result.losses.tolist())
+    trained, validation_loss = with_copying(trained, job.split.validation)
     everything = np.arange(job.table.rows)
     if job.refit:
         split = Split(job.split.fold, everything, NO_ROWS, NO_ROWS)
         again, _ = _train(job, settings, split, result.best_updates)
         again.model.reach.copy_(trained.model.reach)
-        trained = replace(again, weights=trained.weights)
+        trained = again
     trained = trained.in_context_of(everything)
-    return Outcome(CompactModel.of(trained), float(validation_loss), result.best_updates)
+    return Outcome(CompactModel.of(trained), validation_loss, result.best_updates)
 
 
 def _train(
     job: Job, settings: CompactSettings, split: Split, stop_at: list[int] | None
-) -> tuple[TrainedCompactNPT, TrainingResult]:
+) -> tuple[TrainedCompactNPT, CompactTraining]:
     trained = TrainedCompactNPT.untrained(settings, job.resources, job.table, split, job.seed)
     data = TrainingRows.of(
         job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights
     )
-    trainings = 1 + job.refit if stop_at is None else 0
-    follow = FollowFit(job.visible, trainings)
-    result = train(trained.model, data, settings, job.seed, stop_at=stop_at, follow=follow)
-    return trained, result
+    training = CompactTraining(trained.model, data, settings, job.seed, stop_at)
+    return trained, training.run(follow=partial(Progress, visible=job.visible))

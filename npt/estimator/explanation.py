@@ -195,9 +195,7 @@ def _attention_of_part(trained: TrainedCompactNPT, rows: Tensor, count: int) -> 
 def _mean_attention(trained: TrainedCompactNPT, rows: Tensor) -> Tensor:
     """Attention (n, m) of encoded rows, averaged over blocks, heads and members."""
     of_blocks = trained.precise.attention_weights(rows, trained.context)  # each (K, heads, n, m)
-    of_members = torch.stack(of_blocks).mean((0, 2))  # (K, n, m)
-    shares = torch.from_numpy(trained.weights).to(of_members)
-    return torch.tensordot(shares, of_members, 1)
+    return torch.stack(of_blocks).mean((0, 1, 2))
 
 
 def _predicted(trained: TrainedCompactNPT, rows: Tensor, invisible: Tensor) -> np.ndarray:

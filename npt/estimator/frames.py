@@ -1,13 +1,13 @@
-"""From the X of scikit-learn to a table: numbers, dates as numbers, and categories by value.
+"""The X of scikit-learn as a table: numbers, dates as numbers, and categories by value.
 
 n rows, d features.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Collection, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,65 +15,10 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from npt.data.custom.columns import plain_columns
-from npt.data.custom.inference import MAX_NUMBER
+from npt.data.frames import CollectionError, Feature
 from npt.estimator.arguments import is_whole_number
 from npt.interface import UserError, unknown
 from npt.table import Column, Table
-
-FeatureKind = Literal["number", "date", "category"]
-Level = bool | int | float | str
-
-# Names of `pandas.api.types.infer_dtype`.
-NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
-DATES = ("datetime64", "datetime", "date")
-REFUSED = ("complex", "timedelta64", "timedelta", "period", "interval", "time", "bytes")
-ALLOWED = "numbers, text, booleans, categories and dates"
-
-
-@dataclass(frozen=True)
-class Feature:
-    """How a column of X becomes a column of a table.
-
-    Attributes:
-        name: Its name, or its index.
-        kind: Numbers, dates (seconds since 1970), or categories.
-        levels: Values of a category, numbers in ascending order before text.
-    """
-
-    name: str
-    kind: FeatureKind
-    levels: tuple[Level, ...] = ()
-
-    @property
-    def column(self) -> Column:
-        """The column of the table."""
-        if self.kind == "category":
-            return Column(self.name, "categorical", tuple(str(level) for level in self.levels))
-        return Column(self.name, "continuous")
-
-    def cells(self, series: pd.Series) -> np.ndarray:
-        """Numbers or codes of levels (n,), NaN where missing or unknown to `levels`.
-
-        Raises:
-            ValueError: The column holds something else.
-        """
-        if self.kind == "category":
-            return self._codes(series)
-        if self.kind == "date":
-            numbers = _seconds(series, self.name)
-        else:
-            numbers = _numbers(series, self.name)
-        require_moderate(numbers, f"X: column {self.name!r}")
-        return numbers
-
-    def _codes(self, series: pd.Series) -> np.ndarray:
-        codes, values = _factorized(series, self.name)
-        # Equal values of several types have one code: 1, 1.0 and True, as in pandas.
-        code_of = {level: code for code, level in enumerate(self.levels)}
-        known = [code_of.get(value, np.nan) for value in values]
-        known.append(np.nan)  # codes of missing cells are -1, the last index
-        return np.array(known, np.float64)[codes]
 
 
 def read_frame(estimator: BaseEstimator, X: Any, *, reset: bool, fewest: int = 1) -> pd.DataFrame:
@@ -93,8 +38,11 @@ def read_frame(estimator: BaseEstimator, X: Any, *, reset: bool, fewest: int = 1
         validate(estimator, X=frame, reset=reset, skip_check_array=True)
         _require_size(estimator, frame, fewest)
         return frame
-    if not issparse(frame) and _mixes_text(frame):
-        frame = np.asarray(frame, dtype=object)
+    if isinstance(frame, np.ma.MaskedArray):
+        frame = np.ma.filled(frame.astype(np.float64), np.nan)
+    mixes_text = isinstance(frame, list | tuple) and np.asarray(frame).dtype.kind in "US"
+    if mixes_text and not issparse(frame):
+        frame = np.asarray(frame, dtype=object)  # in an array of text, numbers would be text too
     array = validate(
         estimator,
         X=frame,
@@ -119,9 +67,10 @@ def learn_features(frame: pd.DataFrame, categorical: Any) -> tuple[Feature, ...]
     """
     declared = _declared(frame, categorical)
     features = []
-    for place, name in enumerate(frame.columns):
-        series = frame.iloc[:, place]
-        features.append(_feature(series, str(name), declared=place in declared))
+    with _errors_of_x():
+        for j, name in enumerate(frame.columns):
+            feature = Feature.from_series(frame.iloc[:, j], str(name), categorical=j in declared)
+            features.append(feature)
     return tuple(features)
 
 
@@ -134,28 +83,22 @@ def as_table(
     """A table of the features and, last, the target (n,) as numbers or codes of classes."""
     columns = [feature.column for feature in features]
     cells = []
-    for place, feature in enumerate(features):
-        cells.append(feature.cells(frame.iloc[:, place]))
-    values = np.column_stack([*cells, target])
-    return Table.of([*columns, target_column], values, len(features))
+    with _errors_of_x():
+        for j, feature in enumerate(features):
+            cells.append(feature.cells(frame.iloc[:, j]))
+    cells.append(target_column.compact(target))
+    return Table((*columns, target_column), tuple(cells), len(features))
 
 
-def require_moderate(numbers: np.ndarray, where: str) -> None:
-    """Refuse infinite numbers, and those whose squares are.
-
-    Raises:
-        ValueError: `where` and what it has.
-    """
-    sizes = np.abs(numbers)
-    if np.isinf(sizes).any():
-        raise ValueError(f"{where} has infinite values")
-    if (sizes > MAX_NUMBER).any():
-        raise ValueError(f"{where} has numbers beyond {MAX_NUMBER:g}")
-
-
-def _mixes_text(X: Any) -> bool:
-    """Whether a list of rows holds text; as an array of one type, its numbers would be text too."""
-    return isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US"
+@contextmanager
+def _errors_of_x() -> Generator[None]:
+    """Errors of the user inside the block as those that users of scikit-learn expect."""
+    try:
+        yield
+    except CollectionError as error:
+        raise TypeError(f"X: {error}") from None
+    except UserError as error:
+        raise ValueError(f"X: {error}") from None
 
 
 def _require_size(estimator: BaseEstimator, frame: pd.DataFrame, fewest: int) -> None:
@@ -178,91 +121,11 @@ def _declared(frame: pd.DataFrame, categorical: Any) -> set[int]:
     chosen = set()
     for column in categorical:
         if is_whole_number(column):
-            chosen.add(_place(int(column), len(names)))
-        elif column in names:
-            chosen.update(place for place, name in enumerate(names) if name == column)
+            if not -len(names) <= column < len(names):
+                raise ValueError(f"categorical: there is no column {column} of {len(names)}")
+            chosen.add(int(column) % len(names))
+        elif column in names and not isinstance(column, bool | np.bool):
+            chosen.update(j for j, name in enumerate(names) if name == column)
         else:
             raise ValueError(f"categorical: column {unknown(column, map(str, names))}")
     return chosen
-
-
-def _place(index: int, columns: int) -> int:
-    if not -columns <= index < columns:
-        raise ValueError(f"categorical: there is no column {index} of {columns}")
-    return index % columns
-
-
-def _feature(series: pd.Series, name: str, *, declared: bool) -> Feature:
-    inferred = _inferred(series)
-    if inferred in REFUSED:
-        raise ValueError(f"X: column {name!r} holds {inferred}; allowed: {ALLOWED}")
-    if inferred in DATES and not declared:
-        return Feature(name, "date")
-    if inferred in NUMBERS and not declared:
-        return Feature(name, "number")
-    _, values = _factorized(series, name)
-    if not values:  # nothing but missing cells
-        return Feature(name, "number")
-    return Feature(name, "category", tuple(sorted(values, key=_rank)))
-
-
-def _inferred(series: pd.Series) -> str:
-    if series.isna().all():
-        return "empty"
-    return pd.api.types.infer_dtype(series, skipna=True)
-
-
-def _rank(level: Level) -> tuple[bool, Level]:
-    return isinstance(level, str), level
-
-
-def _factorized(series: pd.Series, name: str) -> tuple[np.ndarray, list[Level]]:
-    """Codes (n,), -1 where missing, and the values that they stand for, in order of appearance."""
-    try:
-        codes, values = pd.factorize(series.astype(object))
-    except TypeError:
-        known = [type(value) for value in series.dropna() if not pd.api.types.is_hashable(value)]
-        raise TypeError(
-            f"X: column {name!r} holds a {known[0].__name__}; its argument must be a string, a "
-            "number, a boolean or a date"
-        ) from None
-    return codes, [_level(value) for value in values]
-
-
-def _level(value: Any) -> Level:
-    """A value as one that equals it; intervals and the like as text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool | int | float):
-        return value
-    return str(value)
-
-
-def _numbers(series: pd.Series, name: str) -> np.ndarray:
-    where = f"X: column {name!r}"
-    inferred = _inferred(series)
-    if inferred in (*DATES, *REFUSED):
-        raise ValueError(f"{where} holds {inferred}; fit had numbers")
-    if not pd.api.types.is_numeric_dtype(series):
-        series = series.astype(object)
-    try:
-        return series.to_numpy(np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise ValueError(f"{where} has values that are not numbers; fit had numbers") from None
-
-
-def _seconds(series: pd.Series, name: str) -> np.ndarray:
-    """Dates as seconds since 1970, as in custom datasets."""
-    import pyarrow as pa
-
-    inferred = _inferred(series)
-    if inferred == "empty":
-        return np.full(len(series), np.nan)
-    if inferred not in DATES:
-        raise ValueError(f"X: column {name!r} holds {inferred}; fit had dates")
-    try:
-        arrow = pa.table({name: pa.array(series, from_pandas=True)})
-        table, _ = plain_columns(arrow, missing=(), as_text=())
-    except (UserError, pa.ArrowException) as error:
-        raise ValueError(f"X: column {name!r} has unreadable dates ({error})") from None
-    return table.column(0).to_pandas().to_numpy(np.float64, na_value=np.nan)

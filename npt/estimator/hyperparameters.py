@@ -22,7 +22,7 @@ Settings = CompactSettings | NPTSettings | SolvedSettings
 LARGE_ROWS = 3_000
 MOST_SOLVED_ROWS = 4_000
 MOST_SOLVED_ROWS_OF_CLASSES = 1_500
-"""Rows up to which `auto` is the solved architecture: where it was the better (docs/solved.md)."""
+"""Rows up to which `auto` is solved NPT: where it was the better (docs/estimators.md)."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ COMPACT = Architecture(
         "context_size": "context_rows",
     },
     defaults={"evaluate_every": 50},
-    # Compared by `performance/public_tables.py`: losses of classes are those of twice the members.
+    # On public tables, losses of classes were those of twice the members.
     class_defaults={"members": 4, "rate_scale": [1.0], "patience": 200},
     large_defaults={"members": 4, "updates": 900},
 )

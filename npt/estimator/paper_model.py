@@ -6,12 +6,12 @@ N rows of the fit, n rows to predict.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
 
 from npt.estimator.explanation import Attention
-from npt.estimator.following import FollowFit
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_converged
 from npt.estimator.state import (
     ModelFacts,
@@ -23,9 +23,10 @@ from npt.estimator.state import (
     weight_arrays,
 )
 from npt.interface import Resources, UserError
+from npt.nn.progress import Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.nn.training import train
+from npt.nn.training import NPTTraining
 from npt.table import Split, Table
 from npt.validation import validated
 
@@ -121,8 +122,8 @@ def fit_paper(job: Job, settings: NPTSettings) -> Outcome:
     if job.weights is not None:
         raise UserError("sample_weight: the paper's architecture does not weigh rows")
     trained = TrainedNPT.untrained(settings, job.resources, job.table, job.split, job.seed)
-    follow = FollowFit(job.visible, trainings=1)
-    best = train(trained.model, trained.data, settings, job.seed, follow=follow)
-    require_converged([best.validation_loss])
+    training = NPTTraining(trained.model, trained.data, settings, job.seed)
+    training.run(follow=partial(Progress, visible=job.visible))
+    require_converged(training.losses.tolist())
     model = PaperModel(trained, job.table, job.split)
-    return Outcome(model, best.validation_loss, [best.update])
+    return Outcome(model, float(training.losses), training.best_updates)

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from npt.estimator.arguments import fraction_of, threads_of, torch_threads, value_errors
-from npt.estimator.base import TARGET, NPTEstimator
+from npt.estimator.base import TARGET, NPTEstimator, require_finite
 from npt.estimator.explanation import Attention, Explanation
 from npt.estimator.job import Model
 from npt.estimator.solved_model import SolvedModel
@@ -31,22 +31,28 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         """Quantiles (n, q) of the target of each new row of X (n, d), from leave-one-out residuals.
 
         Rows like the fitted ones lie below a quantile about as often as it says, on average over
-        all rows, not for each kind of row.
+        all rows, not for each kind of row. What is tuned has seen all labels, so that quantiles of
+        few rows are somewhat too narrow.
 
         Args:
             quantiles: Levels (q,) between 0 and 1.
 
         Raises:
-            ValueError: The architecture is not the solved one, or a level is out of range.
+            ValueError: The architecture is not the solved one, or a level is out of range, or too
+                near 0 or 1 for the number of fitted rows.
         """
         check_is_fitted(self, "model_")
         table = self._new_rows(X)
         with value_errors():
             levels = np.array([fraction_of(level, "quantiles") for level in np.ravel(quantiles)])
+            if not len(levels):
+                raise UserError("quantiles: none; allowed: one level or more")
             if not isinstance(self.model_, SolvedModel):
                 raise UserError("predict_quantiles: only the architecture solved has them")
-            with torch_threads(threads_of(self.n_jobs)):
-                return self.model_.quantiles(table, levels)
+            with torch_threads(threads_of(self.n_jobs)), np.errstate(over="ignore"):
+                values = self.model_.quantiles(table, levels)
+        require_finite(values)
+        return values
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
         """Lower and upper ends (n, 2) of intervals that hold the targets with a probability.

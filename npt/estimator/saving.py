@@ -9,27 +9,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from npt.atomic import replacing
-from npt.estimator.frames import Feature, FeatureKind
+from npt.data.frames import Feature
 from npt.estimator.state import ModelFacts
 from npt.interface import UserError
-from npt.validation import Strict, validated
+from npt.validation import Strict, user_error
 
-FORMAT = 1
+FORMAT = 2
 FACTS = "npt_estimator"
 DIGEST = "sha256"
 Task = Literal["classifier", "regressor"]
-
-
-class FeatureFacts(Strict):
-    """A feature; see `Feature`."""
-
-    name: str
-    kind: FeatureKind
-    levels: list[bool | int | float | str]
 
 
 class ClassFacts(Strict):
@@ -42,32 +35,15 @@ class ClassFacts(Strict):
 class EstimatorFacts(Strict):
     """All of a fitted estimator but its arrays."""
 
-    format: Literal[1]
+    format: Literal[2]
     task: Task
     parameters: dict[str, Any]
     model: ModelFacts
-    features: list[FeatureFacts]
+    features: tuple[Feature, ...]
     feature_names: list[str] | None
     classes: ClassFacts | None
     validation_loss: float
     best_updates: list[int]
-
-
-def feature_facts(features: tuple[Feature, ...]) -> list[FeatureFacts]:
-    """Facts of features."""
-    facts = []
-    for feature in features:
-        levels = list(feature.levels)
-        facts.append(FeatureFacts(name=feature.name, kind=feature.kind, levels=levels))
-    return facts
-
-
-def features_of(facts: list[FeatureFacts]) -> tuple[Feature, ...]:
-    """The features of facts."""
-    features = []
-    for fact in facts:
-        features.append(Feature(fact.name, fact.kind, tuple(fact.levels)))
-    return tuple(features)
 
 
 def class_facts(classes: np.ndarray) -> ClassFacts:
@@ -126,9 +102,9 @@ def read(path: Path) -> tuple[EstimatorFacts, dict[str, np.ndarray]]:
     if metadata.get(DIGEST) != _digest(text, arrays):
         raise not_saved(path, f"damaged: its {DIGEST} is another")
     try:
-        facts = validated(EstimatorFacts, json.loads(text), FACTS)
-    except (ValueError, UserError) as error:
-        raise not_saved(path, str(error)) from None
+        facts = EstimatorFacts.model_validate_json(text)
+    except ValidationError as error:
+        raise not_saved(path, str(user_error(error, EstimatorFacts, FACTS))) from None
     return facts, arrays
 
 

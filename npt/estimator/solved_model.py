@@ -65,15 +65,14 @@ class SolvedModel:
         weights = np.zeros((len(features), size))
         np.add.at(weights.T, self.solved.context.groups, of_rows.T)
         places = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, : min(count, size - 1)]
-        without_each = [
-            self.solved.without(features, places[:, [rank]]) for rank in range(places.shape[1])
-        ]
+        alone = [places[:, [rank]] for rank in range(places.shape[1])]
+        *without_each, without_all = self.solved.without(features, *alone, places)
         return Attention(
             weights=weights,
             places=places,
             predictions=self.solved.predict(features),
             without_each=np.stack(without_each, axis=1),
-            without_all=self.solved.without(features, places),
+            without_all=without_all,
         )
 
     def quantiles(self, table: Table, levels: np.ndarray) -> np.ndarray:
@@ -82,7 +81,18 @@ class SolvedModel:
         A target may lie as far from its prediction without a fitted row as that row does from its
         own prediction without itself: jackknife+ (Barber et al. 2021), with tuning and mixture as
         they are. Memory is that of n * N numbers.
+
+        Raises:
+            UserError: A level is so near 0 or 1 that a new row may lie beyond all fitted ones.
         """
+        total = self.weights.sum()
+        for level in levels:
+            needed = 1 / min(level, 1 - level) - 1
+            if needed > total * (1 + 1e-9):
+                raise UserError(
+                    f"quantiles: {level:g} needs fitted rows of a total weight of {needed:.4g}, "
+                    f"found {total:.4g}"
+                )
         groups = self.solved.context.groups
         residuals = self.table.truth - self.solved.left_out()[groups]
         possible = self.solved.without_each(_features(table))[:, groups] + residuals
@@ -130,18 +140,23 @@ def fit_solved(job: Job, settings: SolvedSettings) -> Outcome:
     """Tune on all rows, those of the validation included, by their leave-one-out errors.
 
     Raises:
-        UserError: The job is to train again on all rows.
+        UserError: The job is to train again on all rows, or numbers are too far apart.
     """
     if job.refit:
         raise UserError("refit: True; the solved architecture always uses all rows")
     weights = np.ones(job.table.rows) if job.weights is None else job.weights
-    solved = fit(
-        *_labelled(job.table),
-        classes=_classes(job.table),
-        weights=weights,
-        settings=settings.model_copy(update={"seed": job.seed}),
-        device=device_of(job.resources.device),
-    )
+    try:
+        solved = fit(
+            *_labelled(job.table),
+            classes=_classes(job.table),
+            weights=weights,
+            settings=settings.model_copy(update={"seed": job.seed}),
+            device=device_of(job.resources.device),
+        )
+    except ValueError:
+        solved = None
+    if solved is None or not np.isfinite(solved.loss):
+        raise UserError("sample_weight or y: numbers too far apart; no finite prediction")
     return Outcome(SolvedModel(solved, job.table, weights), solved.loss, [settings.steps])
 
 
@@ -152,7 +167,7 @@ def _quantile(values: np.ndarray, weights: np.ndarray, level: float) -> np.ndarr
     total = weights.sum()
     return np.quantile(
         values,
-        min(1.0, level * (total + 1) / total),
+        min(1.0, level * (total + 1) / total),  # above 1 by rounding alone
         axis=1,
         weights=weights,
         method="inverted_cdf",

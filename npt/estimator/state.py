@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from npt.estimator.hyperparameters import ArchitectureName
-from npt.nn.weights import weights_of
+from npt.nn.trained_network import weights_of
 from npt.table import Column, Kind
 from npt.validation import Strict
 

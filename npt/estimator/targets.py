@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
-from npt.estimator.frames import require_moderate
+from npt.data.frames import require_moderate
+from npt.estimator.arguments import value_errors
 
 
 def read_classes(estimator: BaseEstimator, y: Any) -> np.ndarray:
@@ -38,7 +39,8 @@ def read_numbers(estimator: BaseEstimator, y: Any) -> np.ndarray:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError("y has values that are not numbers") from None
-    require_moderate(numbers, "y")
+    with value_errors():
+        require_moderate(numbers, "y")
     return numbers
 
 

@@ -1,4 +1,4 @@
-"""How a training computes on its device: precision, determinism, compilation, memory."""
+"""How a training computes on its device: precision, determinism, memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import torch
 
 from npt.interface import UserError
 from npt.nn import memory
-from npt.nn.kernels.compilation import exclude_uncompiled
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings, Precision
 
@@ -19,7 +18,6 @@ from npt.nn.settings import NPTSettings, Precision
 ACTIVATIONS = 12
 WIDENED_ACTIVATIONS = 3
 MEMORY_FRACTION = 0.5
-RECOMPILE_LIMIT = 64
 
 
 def device_of(name: str) -> torch.device:
@@ -87,7 +85,7 @@ def arithmetic(settings: NPTSettings, device: torch.device) -> Generator[None]:
     deterministic = torch.are_deterministic_algorithms_enabled()
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
     torch.set_float32_matmul_precision("high" if settings.precision == "tf32" else "highest")
-    torch.use_deterministic_algorithms(settings.deterministic)
+    torch.use_deterministic_algorithms(True)
     try:
         yield
     finally:
@@ -108,13 +106,7 @@ def prepare_blocks(
     settings: NPTSettings,
     device: torch.device,
 ) -> None:
-    """Compile blocks and choose whether activations are recomputed, for batches of `rows` rows."""
-    if settings.compile:
-        exclude_uncompiled()
-        limit = torch._dynamo.config.recompile_limit
-        torch._dynamo.config.recompile_limit = max(limit, RECOMPILE_LIMIT)
-        for block in model.blocks:
-            block.compile()
+    """Choose whether activations are recomputed, for batches of `rows` rows."""
     if settings.recompute_activations == "auto":
         bytes_per_number = 2 if uses_bfloat16(settings, device) else 4
         needed = bytes_per_number * activations(model, rows, settings)

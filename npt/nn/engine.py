@@ -1,32 +1,75 @@
-"""The loop of every training: updates, evaluations, checkpoints, and what shows the progress."""
+"""The loop of every training: updates, evaluations, best weights, checkpoints, progress."""
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import torch
+from torch import Tensor, nn
 
 from npt.nn.checkpoint import Checkpoint, written_when_terminated
 from npt.nn.progress import FollowTraining, Progress
 from npt.seeding import isolated_randomness
 
 
-class TrainingState(ABC):
-    """All that the updates after `update` depend on; random numbers depend on the update alone.
+class Optimiser(Protocol):
+    """What moves the weights."""
+
+    updates: int
+
+    def state(self) -> dict[str, list[Tensor]]:
+        """Tensors that later updates depend on, by name; a resumed training writes into them."""
+        ...
+
+
+Network = TypeVar("Network", bound=nn.Module)
+Moves = TypeVar("Moves", bound=Optimiser)
+
+
+class Training(ABC, Generic[Network, Moves]):
+    """The training of a network of one or more members, each with best weights of its own.
+
+    A subclass has the network's update and evaluation. Random numbers of an update depend on its
+    number alone.
 
     Attributes:
-        update: Number of updates that were done.
+        fields: What an evaluation returns, and the seconds.
+        last: Number of the last update.
+        seed: Seed of the random numbers.
+        tensors: What it is trained on.
+        updates: Number of updates that were done.
+        losses: Lowest validation loss (K,) of each member; infinite before the first evaluation.
+        best_updates: Updates (K,) that these came from.
         earlier_seconds: Time before an interruption.
         is_finished: Whether an evaluation has ended the training early.
     """
 
-    def __init__(self) -> None:
-        self.update = 0
+    fields: ClassVar[Sequence[str]]
+
+    def __init__(
+        self,
+        model: Network,
+        optimiser: Moves,
+        last: int,
+        seed: int = 0,
+        tensors: Sequence[Tensor] = (),
+        members: int = 1,
+    ) -> None:
+        self.model = model
+        self.optimiser = optimiser
+        self.last = last
+        self.seed = seed
+        self.tensors = tensors
+        self.updates = 0
+        self.losses = torch.full((members,), math.inf, dtype=torch.float64)
+        self.best_updates = [0] * members
+        self.best_weights = [weight.clone() for weight in self.weights()]
         self.earlier_seconds = 0.0
         self.is_finished = False
         self._started = time.monotonic()
@@ -37,54 +80,97 @@ class TrainingState(ABC):
         return self.earlier_seconds + time.monotonic() - self._started
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Tensors and numbers by name, besides the update and the seconds."""
+    def update(self, number: int) -> float | Tensor:
+        """Do update `number` = 1 .. T and return its loss."""
 
     @abstractmethod
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """Resume from what `to_dict` returned; the update is set before."""
+    def evaluate(self, number: int, loss: float | Tensor) -> Mapping[str, float] | None:
+        """What is known after an update with this loss; None where no evaluation is due."""
+
+    def weights(self) -> list[Tensor]:
+        """Weights, and buffers such as the statistics of batch normalisation."""
+        return list(self.model.state_dict().values())
+
+    def evaluated_weights(self) -> list[Tensor]:
+        """The weights that are evaluated, and kept if they are the best."""
+        return self.weights()
+
+    def offer(self, losses: Sequence[float]) -> None:
+        """Keep the evaluated weights of members whose loss is their lowest so far."""
+        offered = torch.tensor(losses, dtype=torch.float64)
+        improved = offered < self.losses
+        self.losses = torch.where(improved, offered, self.losses)
+        self.keep(improved.nonzero().flatten().tolist())
+
+    def keep(self, members: Sequence[int]) -> None:
+        """Keep the evaluated weights of some members."""
+        for member in members:
+            self.best_updates[member] = self.updates
+        if len(members) == len(self.best_updates):
+            _copy(self.evaluated_weights(), self.best_weights)
+        elif members:
+            for best, weight in zip(self.best_weights, self.evaluated_weights(), strict=True):
+                best[members] = weight[members]
+
+    def load_best_weights(self) -> None:
+        """Set the weights of every member to its best ones."""
+        _copy(self.best_weights, self.weights())
+
+    def state(self) -> dict[str, list[Tensor]]:
+        """Tensors that the next updates depend on, by name; a resumed training writes into them."""
+        return {
+            "weights": self.weights(),
+            "best": self.best_weights,
+            "losses": [self.losses],
+            **self.optimiser.state(),
+        }
+
+    def run(
+        self,
+        *,
+        checkpoint: Checkpoint | None = None,
+        metrics: Path | None = None,
+        follow: FollowTraining = Progress,
+    ) -> Self:
+        """Do the updates that are left; the model ends with its best weights.
+
+        Args:
+            checkpoint: Read at the start and written at intervals. A resumed training ends with
+                bit-identical weights.
+            metrics: Path of a CSV with a row for every evaluation.
+            follow: Makes what shows the progress.
+        """
+        saved = checkpoint.read() if checkpoint else None
+        if saved is not None:
+            self._resume(saved)
+        device = next(self.model.parameters()).device
+        progress = follow(self.last, self.updates, metrics, self.fields)
+        with isolated_randomness(device), closing(progress), written_when_terminated(checkpoint):
+            for number in range(self.updates + 1, self.last + 1):
+                loss = self.update(number)
+                self.updates = number
+                progress.updated()
+                row = self.evaluate(number, loss)
+                if row is not None:
+                    progress.evaluated(row)
+                if self.is_finished:
+                    break
+                if checkpoint and number < self.last and checkpoint.due():
+                    counts = {"updates": number, "best_updates": self.best_updates}
+                    checkpoint.write({**counts, "seconds": self.seconds, **self.state()})
+        self.load_best_weights()
+        self.model.eval()
+        return self
+
+    def _resume(self, saved: Mapping[str, Any]) -> None:
+        self.updates = self.optimiser.updates = saved["updates"]
+        self.best_updates = list(saved["best_updates"])
+        self.earlier_seconds = saved["seconds"]
+        for name, tensors in self.state().items():
+            _copy(saved[name], tensors)
 
 
-def run(
-    state: TrainingState,
-    updates: int,
-    update: Callable[[int], float | torch.Tensor],
-    evaluate: Callable[[int, float | torch.Tensor], Mapping[str, float] | None],
-    device: torch.device,
-    fields: Sequence[str],
-    *,
-    checkpoint: Checkpoint | None = None,
-    metrics: Path | None = None,
-    follow: FollowTraining = Progress,
-) -> None:
-    """Do the updates that are left.
-
-    Args:
-        updates: Number of the last update.
-        update: Does an update, given its number 1 .. T, and returns its loss.
-        evaluate: Returns what is known after an update, given its number and its loss, by
-            `fields`; None where no evaluation is due.
-        checkpoint: Read at the start and written at intervals. A resumed training ends with
-            bit-identical weights.
-        metrics: Path of a CSV with a row for every evaluation.
-        follow: Makes what shows the progress.
-    """
-    saved = checkpoint.read() if checkpoint else None
-    if saved is not None:
-        state.update = saved["update"]
-        state.earlier_seconds = saved["seconds"]
-        state.restore(saved)
-    progress = follow(updates, state.update, metrics, fields)
-    with isolated_randomness(device), closing(progress), written_when_terminated(checkpoint):
-        for number in range(state.update + 1, updates + 1):
-            loss = update(number)
-            state.update = number
-            progress.updated()
-            row = evaluate(number, loss)
-            if row is not None:
-                progress.evaluated(row)
-            if state.is_finished:
-                break
-            if checkpoint and number < updates and checkpoint.due():
-                seconds = {"update": number, "seconds": state.seconds}
-                checkpoint.write({**seconds, **state.to_dict()})
+@torch.no_grad()
+def _copy(sources: Sequence[Tensor], targets: Sequence[Tensor]) -> None:
+    for source, target in zip(sources, targets, strict=True):
+        target.copy_(source)

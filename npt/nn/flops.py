@@ -1,66 +1,55 @@
-"""Floating-point operations of the matrix products of NPT; a multiply-add counts two.
+"""Floating-point operations of a training step of NPT, counted on tensors without content.
 
-n rows, d columns with the target, e width of a column's embedding, feed-forward layers of f times
-the width of a block. Everything else is elementwise and counted as nothing.
+PyTorch's counter has two operations for a multiply-add. Everything but products is left out, and so
+are the embedding of cells and the predictions, which are small beside the blocks.
 """
 
 from __future__ import annotations
 
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from npt.nn.column_layout import ColumnLayout
+from npt.nn.encoders.images import EncodedImages
+from npt.nn.kernels import plain
+from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
-from npt.workload import TRAINING
+from npt.table import Image
 
 
-def blocks(settings: NPTSettings) -> tuple[int, int]:
-    """Numbers of blocks between datapoints and between attributes."""
-    over_rows = settings.over_rows
-    return over_rows.count(True), over_rows.count(False)
+def update(n: int, d: int, settings: NPTSettings, tables: int = 1) -> int:
+    """Operations of the blocks over n rows of d tokens, forward and backward.
 
-
-def block(
-    positions: int,
-    width: int,
-    feed_forward: int,
-) -> int:
-    """A block over s positions of width M.
-
-    (10 + 4 f) s M^2 operations are for linear layers, 4 s^2 M for attention.
+    Attention with another kernel than dot products is counted as if it had them.
     """
-    layers = 10 + 4 * feed_forward
-    linear = layers * positions * width**2
-    attention = 4 * positions**2 * width
-    return linear + attention
+    dot = settings.changed(kernel="dot", span_threshold=None, span_form="added")
+    with torch.device("meta"), plain(), FlopCounterMode(display=False) as counter:
+        model = NPT(ColumnLayout((1,) * d, (True,) * d, d - 1), dot)
+        x = torch.zeros(tables, n, d, dot.width, requires_grad=True)
+        for index, block in enumerate(model.blocks):
+            if model.to_others[index]:
+                positions = x.flatten(2)  # (B, n, d * e)
+            elif model.over_rows[index]:
+                positions = x.flatten(2).flatten(0, 1)[:, None]  # (B * n, 1, d * e)
+            else:
+                positions = x.flatten(0, 1)  # (B * n, d, e)
+            x = block(positions).view(x.shape)
+        x.sum().backward()
+    return counter.get_total_flops()
 
 
-def between_datapoints(
-    n: int,
-    d: int,
-    settings: NPTSettings,
-) -> int:
-    """A block between datapoints: over n positions of width d e, or n times over one."""
-    width = d * settings.width
-    if settings.attends_to_others:
-        return block(n, width, settings.feed_forward)
-    return n * block(1, width, settings.feed_forward)
-
-
-def between_attributes(
-    n: int,
-    d: int,
-    settings: NPTSettings,
-) -> int:
-    """A block between attributes: over d positions of width e, for each of n rows."""
-    width = settings.width
-    return n * block(d, width, settings.feed_forward)
-
-
-def forward(n: int, d: int, settings: NPTSettings) -> int:
-    """One forward pass of the encoder over a batch."""
-    datapoints, attributes = blocks(settings)
-    over_rows = between_datapoints(n, d, settings)
-    over_columns = between_attributes(n, d, settings)
-    return datapoints * over_rows + attributes * over_columns
-
-
-def update(n: int, d: int, settings: NPTSettings) -> int:
-    """One training step."""
-    return TRAINING * forward(n, d, settings)
+def update_flop(settings: NPTSettings, rows: int, columns: int, image: Image | None) -> int:
+    """Operations of a training step on a table, with the encoder of its images."""
+    batch = min(rows, settings.batch_rows or rows)
+    if settings.lookup != "off":
+        batch *= 2  # every row has a duplicate
+    if image is None:
+        return update(batch, columns, settings)
+    if settings.encoder == "linear":
+        patches = image.height * image.width // settings.patch**2
+        return update(batch, patches + 1, settings)
+    images = EncodedImages(image, columns - 1, settings.encoder, settings.pixels, settings.pooling)
+    pixels = torch.zeros(batch, image.channels, *images.size, device="meta", requires_grad=True)
+    with FlopCounterMode(display=False) as counter:
+        images.build().to("meta")(pixels).sum().backward()
+    return update(batch, 1, settings) + counter.get_total_flops()

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from npt.interface import Fit, Infeasible, Resources
 from npt.method import Method, one_fold
 from npt.nn.network_learner import NetworkLearner
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
-from npt.nn.workload import workload
-from npt.table import Split, Table
+from npt.table import Image, Split, Table
 
 if TYPE_CHECKING:
+    from npt.nn.engine import Training
     from npt.nn.probe import NPTProbe
     from npt.nn.trained import TrainedNPT
+    from npt.nn.training import NPTTraining
 
 
 class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
@@ -26,72 +24,35 @@ class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
     rows are predicted in validation mode, all others in test mode.
     """
 
-    def fit(
-        self,
-        table: Table,
-        split: Split,
-        seed: int,
-    ) -> Fit:
-        """Train from initial weights.
-
-        Raises:
-            Infeasible: the table does not fit into the device's memory, or training diverged.
-        """
-        from npt.nn.device import uses_bfloat16
+    @staticmethod
+    def network() -> type[TrainedNPT]:
+        """Class of the trained network."""
         from npt.nn.trained import TrainedNPT
-        from npt.nn.training import train
 
-        trained = TrainedNPT.untrained(self.settings, self.resources, table, split, seed)
-        try:
-            best = train(
-                trained.model,
-                trained.data,
-                self.settings,
-                seed,
-                checkpoint=self._checkpoint(
-                    trained.model.layout, trained.seed, tensors=trained.data.tensors
-                ),
-                metrics=self.resources.metrics,
-            )
-        except RuntimeError as error:
-            if not _is_out_of_memory(error):
-                raise
-            reason = str(error).partition("\n")[0]
-            raise Infeasible(f"out of memory on {trained.device}: {reason}") from error
-        if not math.isfinite(best.validation_loss):
-            raise Infeasible(
-                "no validation loss was finite: training diverged, or no validation target is known"
-            )
-        self._trained = trained
-        chosen: dict[str, object] = {"update": best.update}
+        return TrainedNPT
+
+    def training(self, trained: TrainedNPT, table: Table, split: Split) -> NPTTraining:
+        """The training on all rows."""
+        from npt.nn.training import NPTTraining
+
+        return NPTTraining(trained.model, trained.data, self.settings, trained.seed)
+
+    def chosen(self, training: Training[Any, Any]) -> dict[str, object]:
+        """The update of the weights, and the precision that the device has."""
+        from npt.nn.device import uses_bfloat16
+
+        chosen = super().chosen(training)
         if self.settings.precision == "auto":
-            is_short = uses_bfloat16(self.settings, trained.device)
+            is_short = uses_bfloat16(self.settings, self.device)
             chosen["precision"] = "bfloat16" if is_short else "float32"
-        return Fit(
-            chosen=chosen,
-            validation_loss=best.validation_loss,
-            fits=1,
-            parameters=sum(parameter.numel() for parameter in trained.model.parameters()),
-            earlier_seconds=best.earlier_seconds,
-        )
+        return chosen
 
 
-def load(
-    settings: NPTSettings,
-    resources: Resources,
-    path: Path,
-    table: Table,
-    split: Split,
-    seed: int,
-) -> TrainedNPT:
-    """Read the weights of a trained network.
+def update_flop(settings: NPTSettings, rows: int, columns: int, image: Image | None) -> int:
+    """Operations of a training step, by the size of the table."""
+    from npt.nn import flops
 
-    Raises:
-        UserError: the file is damaged, or holds the weights of another model.
-    """
-    from npt.nn.trained import TrainedNPT
-
-    return TrainedNPT.load(settings, resources, path, table, split, seed)
+    return flops.update_flop(settings, rows, columns, image)
 
 
 def probe(trained: TrainedNPT) -> NPTProbe:
@@ -101,23 +62,16 @@ def probe(trained: TrainedNPT) -> NPTProbe:
     return NPTProbe(trained)
 
 
-def _is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether memory ran out; the CPU's allocator raises a plain RuntimeError."""
-    import torch
-
-    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
-
-
 METHOD = Method(
     name="npt",
     title="NPT",
     settings=NPTSettings,
     build=NPTLearner,
     draw=draw,
-    load=load,
+    load=NPTLearner.load,
     probe=probe,
     reads_rows=True,
-    workload=workload,
+    update_flop=update_flop,
     folds_per_job=one_fold,
     saves_weights=True,
     version=NPTLearner.version,

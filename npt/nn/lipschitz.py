@@ -18,8 +18,6 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from npt.nn.kernels.compilation import uncompiled
-
 Norm = Literal["maximum", "euclidean"]
 ORDERS: dict[Norm, float] = {"maximum": math.inf, "euclidean": 2}
 
@@ -62,7 +60,6 @@ def attention_bound(
     return scale * (moments * math.sqrt(head_width) + 1) * weights
 
 
-@uncompiled
 def second_moment(positions: Tensor) -> Tensor:
     """phi^-1(n - 1) = W_0((n - 1) / e): bound of a query's mean squared distance to n positions.
 

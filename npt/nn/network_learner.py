@@ -1,45 +1,29 @@
-"""What the learners of networks have in common."""
+"""What the learners of networks have in common: fit, save and load."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from npt.interface import Prediction, Resources
+from npt.interface import Fit, Infeasible, Prediction, Resources
+from npt.table import Split, Table
 
 if TYPE_CHECKING:
     import torch
-    from torch import Tensor
 
     from npt.nn.checkpoint import Checkpoint
-
-
-class TrainedNetwork(Protocol):
-    """A trained network with the table that it predicts."""
-
-    @property
-    def device(self) -> torch.device:
-        """Device of the network."""
-        ...
-
-    def predict(self, rows: np.ndarray) -> Prediction:
-        """Predict rows of the table."""
-        ...
-
-    def save(self, path: Path) -> None:
-        """Write the weights."""
-        ...
-
+    from npt.nn.engine import Training
+    from npt.nn.trained_network import TrainedNetwork
 
 Settings = TypeVar("Settings")
-Trained = TypeVar("Trained", bound=TrainedNetwork)
+Trained = TypeVar("Trained", bound="TrainedNetwork")
 
 
-class NetworkLearner(Generic[Settings, Trained]):
-    """A learner whose `fit` sets `_trained`.
+class NetworkLearner(ABC, Generic[Settings, Trained]):
+    """A learner that trains a network on a blind table.
 
     Attributes:
         version: That of the method.
@@ -51,6 +35,72 @@ class NetworkLearner(Generic[Settings, Trained]):
         self.settings = settings
         self.resources = resources
         self._trained: Trained | None = None
+
+    @staticmethod
+    @abstractmethod
+    def network() -> type[Trained]:
+        """Class of the trained network; imports PyTorch."""
+
+    @abstractmethod
+    def training(self, trained: Trained, table: Table, split: Split) -> Training[Any, Any]:
+        """The training of the network."""
+
+    def finish(
+        self, trained: Trained, training: Training[Any, Any], split: Split
+    ) -> tuple[Trained, float]:
+        """What predicts, and its validation loss."""
+        return trained, float(training.losses.mean())
+
+    def chosen(self, training: Training[Any, Any]) -> dict[str, object]:
+        """Hyper-parameters that the training chose."""
+        return {"update": training.best_updates[0]}
+
+    def fit(self, table: Table, split: Split, seed: int) -> Fit:
+        """Train from initial weights.
+
+        Raises:
+            Infeasible: The table does not fit into the device's memory, too few targets are known,
+                or the training diverged.
+        """
+        trained = self.network().untrained(self.settings, self.resources, table, split, seed)
+        try:
+            training = self.training(trained, table, split)
+            checkpoint = self._checkpoint(training)
+            training.run(checkpoint=checkpoint, metrics=self.resources.metrics)
+        except RuntimeError as error:
+            if not _is_out_of_memory(error):
+                raise
+            reason = str(error).partition("\n")[0]
+            raise Infeasible(f"out of memory on {trained.device}: {reason}") from error
+        if not training.losses.isfinite().all():
+            raise Infeasible(
+                "no validation loss was finite: training diverged, or no validation target is known"
+            )
+        self._trained, validation_loss = self.finish(trained, training, split)
+        return Fit(
+            chosen=self.chosen(training),
+            validation_loss=validation_loss,
+            fits=1,
+            parameters=trained.parameters,
+            earlier_seconds=training.earlier_seconds,
+        )
+
+    @classmethod
+    def load(
+        cls,
+        settings: Settings,
+        resources: Resources,
+        path: Path,
+        table: Table,
+        split: Split,
+        seed: int,
+    ) -> Trained:
+        """Read the weights of a trained network.
+
+        Raises:
+            UserError: The file is damaged, or holds the weights of another model.
+        """
+        return cls.network().load(settings, resources, path, table, split, seed)
 
     @property
     def trained(self) -> Trained:
@@ -71,16 +121,19 @@ class NetworkLearner(Generic[Settings, Trained]):
         """Write the weights."""
         self.trained.save(path)
 
-    def _checkpoint(self, *facts: object, tensors: Sequence[Tensor]) -> Checkpoint | None:
-        """The checkpoint of a training; None if the resources have no file for it.
-
-        Args:
-            facts: What identifies the training, besides the settings.
-            tensors: What it is trained on.
-        """
+    def _checkpoint(self, training: Training[Any, Any]) -> Checkpoint | None:
+        """The checkpoint of a training; None if the resources have no file for it."""
         from npt.nn.checkpoint import Checkpoint, stamp
 
         if self.resources.checkpoint is None:
             return None
-        identity = stamp(self.settings, self.version, *facts, tensors=tensors)
+        facts = (self.settings, self.version, training.seed, str(training.model))
+        identity = stamp(*facts, tensors=training.tensors)
         return Checkpoint(self.resources.checkpoint, identity, self.resources.checkpoint_minutes)
+
+
+def _is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether memory ran out; the CPU's allocator raises a plain RuntimeError."""
+    import torch
+
+    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

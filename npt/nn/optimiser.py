@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -60,43 +59,64 @@ class Lamb:
 
 
 class Adam:
-    """Adam (Kingma and Ba 2015), for comparisons; LAMB without the trust ratio.
+    """Adam (Kingma and Ba 2015) or AdamW by PyTorch's function; its class is slow to import.
 
     Args:
         clip: Bound on the absolute value of the gradients' elements.
+        weight_decay: Decoupled from the gradients.
+        fused: Whether one kernel does all; None leaves it to PyTorch.
     """
 
-    def __init__(self, parameters: Iterable[nn.Parameter], clip: float = math.inf) -> None:
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        clip: float = math.inf,
+        *,
+        betas: tuple[float, float] = BETAS,
+        epsilon: float = EPSILON,
+        weight_decay: float = 0.0,
+        fused: bool | None = None,
+    ) -> None:
         self.parameters = list(parameters)
         self.clip = clip
-        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
-        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
-        self.steps = [torch.zeros(()) for _ in self.parameters]
+        self.betas = betas
+        self.epsilon = epsilon
+        self.weight_decay = weight_decay
+        self.fused = fused
+        self.updates = 0
+        self.first = [torch.zeros_like(parameter.data) for parameter in self.parameters]
+        self.second = [torch.zeros_like(parameter.data) for parameter in self.parameters]
+        device = self.parameters[0].device if fused else None
+        self.steps = [torch.zeros((), device=device) for _ in self.parameters]
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """One update from the parameters' gradients, where a missing gradient is zero."""
+        self.updates += 1
         gradients = []
         for parameter in self.parameters:
             gradient = parameter.grad
             if gradient is None:
                 gradient = torch.zeros_like(parameter)
-            gradients.append(gradient.clamp(-self.clip, self.clip))
-        weights: list[Tensor] = [parameter.data for parameter in self.parameters]
+            if self.clip < math.inf:
+                gradient = gradient.clamp(-self.clip, self.clip)
+            gradients.append(gradient)
         adam(
-            weights,
+            [parameter.data for parameter in self.parameters],
             gradients,
             self.first,
             self.second,
             [],
             self.steps,
             amsgrad=False,
-            beta1=BETAS[0],
-            beta2=BETAS[1],
+            beta1=self.betas[0],
+            beta2=self.betas[1],
             lr=learning_rate,
-            weight_decay=0.0,
-            eps=EPSILON,
+            weight_decay=self.weight_decay,
+            decoupled_weight_decay=True,
+            eps=self.epsilon,
             maximize=False,
+            fused=self.fused,
         )
 
     def state(self) -> dict[str, list[Tensor]]:
@@ -160,12 +180,6 @@ class Lookahead:
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
         return {**self.optimiser.state(), "slow": self.slow}
-
-    def restore(self, saved: Mapping[str, Any], updates: int) -> None:
-        """Take over a `state` after some updates."""
-        for name, tensors in self.state().items():
-            torch._foreach_copy_(tensors, saved[name])
-        self.updates = updates
 
 
 def learning_rate(update: int, settings: NPTSettings) -> float:

@@ -96,22 +96,17 @@ class FollowTraining(Protocol):
 
 
 def _resume(path: Path, done: int, fields: Sequence[str]) -> float:
-    """Keep the rows of the first `done` updates, or begin the file; the seconds that they took."""
-    rows = _rows_until(path, done, fields) if done and path.exists() else []
+    """Keep the whole rows of the first `done` updates, or begin the file; returns their seconds."""
+    rows = []
+    if done and path.exists():
+        with path.open(newline="") as stream:
+            for row in csv.DictReader(stream):
+                is_whole = all(row.get(name) for name in fields) and row["update"].isdecimal()
+                if is_whole and int(row["update"]) <= done:
+                    rows.append(row)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, fields)
         writer.writeheader()
         writer.writerows(rows)
     return float(rows[-1]["seconds"]) if rows else 0.0
-
-
-def _rows_until(path: Path, update: int, fields: Sequence[str]) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    return [row for row in rows if _is_whole(row, fields) and int(row["update"]) <= update]
-
-
-def _is_whole(row: Mapping[str, str | None], fields: Sequence[str]) -> bool:
-    """Whether a row was written to its end."""
-    return all(row.get(name) for name in fields) and str(row["update"]).isdecimal()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -12,6 +13,27 @@ from npt.nn.settings import NPTSettings
 
 TRIES = 1000
 DECADES = 0.75  # of the learning rate, in either direction
+
+Settings = TypeVar("Settings", bound=Any)
+
+
+def draw_valid(
+    base: Settings, seed: str, candidate: Callable[[Settings, random.Random], dict[str, Any]]
+) -> dict[str, Any]:
+    """The first valid candidate, determined by the seed, as changes of `base`.
+
+    Raises:
+        UserError: no valid configuration was found.
+    """
+    source = random.Random(seed)
+    for _ in range(TRIES):
+        values = candidate(base, source)
+        try:
+            base.changed(**values)
+        except ValidationError:
+            continue  # such as a width that is not a multiple of the heads
+        return {name: value for name, value in values.items() if value != getattr(base, name)}
+    raise UserError(f"budget: no valid configuration was found around {base}")
 
 
 def draw(base: NPTSettings, seed: str) -> dict[str, Any]:
@@ -23,23 +45,7 @@ def draw(base: NPTSettings, seed: str) -> dict[str, Any]:
     Raises:
         UserError: no valid configuration was found.
     """
-    source = random.Random(seed)
-    for _ in range(TRIES):
-        candidate = _candidate(base, source)
-        try:
-            base.changed(**candidate)
-        except ValidationError:
-            continue  # such as a width that is not a multiple of the heads
-        return _differences(candidate, base)
-    raise UserError(f"budget: no valid configuration was found around {base}")
-
-
-def _differences(candidate: dict[str, Any], base: NPTSettings) -> dict[str, Any]:
-    changes = {}
-    for key, value in candidate.items():
-        if value != getattr(base, key):
-            changes[key] = value
-    return changes
+    return draw_valid(base, seed, _candidate)
 
 
 def _candidate(base: NPTSettings, source: random.Random) -> dict[str, Any]:

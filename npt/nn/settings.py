@@ -49,11 +49,9 @@ class PixelSettings(Strict):
     positions: Positions = "siren"
     """Relative positions by a SIREN, or in one dimension by a linear layer on sinusoids."""
     span: bool = False
-    """A learned Gaussian of the relative position is joined to the scores."""
+    """Scores are multiplied by a learned Gaussian of the relative position."""
     threshold: float | None = Field(default=None, gt=0, lt=1)
     """Pixels whose Gaussian is smaller, in one dimension, are not attended to."""
-    form: SpanForm = "multiplied"
-    """The Gaussian is multiplied with the scores, as in the thesis, or its logarithm added."""
 
     @model_validator(mode="after")
     def _check_positions(self) -> Self:
@@ -181,10 +179,6 @@ class NPTSettings(Strict):
     precision: Precision = "float32"
     """Precision of matrix products; the paper's is float32, and tf32 is for GPUs. With `auto`,
     bfloat16 where the device has instructions for it, and float32 elsewhere."""
-    deterministic: bool = True
-    """A GPU gives the same bits on every run, as a CPU does."""
-    compile: bool = False
-    """Blocks are compiled by torch; changes speed and memory only."""
     recompute_activations: Recompute = "auto"
     """Activations are recomputed in the backward pass; changes speed and memory only."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -26,8 +25,8 @@ from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
+from npt.nn.trained_network import TrainedNetwork
 from npt.nn.training import build_model
-from npt.nn.weights import reading_weights, weights_of
 from npt.seeding import generator_for
 from npt.table import Part, Split, Table, Task
 
@@ -64,7 +63,7 @@ class QueryBatch:
 
 
 @dataclass(frozen=True)
-class TrainedNPT:
+class TrainedNPT(TrainedNetwork):
     """A network with the table that it predicts from; nothing in it changes.
 
     Attributes:
@@ -100,44 +99,10 @@ class TrainedNPT:
         model = build_model(ColumnLayout.of(table, settings), settings, seed, device).eval()
         return cls(model, data, scales, settings, seed, table.task)
 
-    @classmethod
-    def load(
-        cls,
-        settings: NPTSettings,
-        resources: Resources,
-        path: Path,
-        table: Table,
-        split: Split,
-        seed: int,
-    ) -> TrainedNPT:
-        """Read weights written by `save`; only tensors are unpickled.
-
-        Raises:
-            UserError: the file is damaged, or holds the weights of another model.
-        """
-        trained = cls.untrained(settings, resources, table, split, seed)
-        with reading_weights(path) as weights:
-            trained.model.load_state_dict(weights)
-        return trained
-
-    @property
-    def device(self) -> torch.device:
-        """Device of the network and the data."""
-        return self.data.device
-
     @property
     def target(self) -> int:
         """Index of the target column."""
         return self.data.target
-
-    @property
-    def transductive(self) -> bool:
-        """Whether features are standardised over all rows."""
-        return self.settings.transductive
-
-    def save(self, path: Path) -> None:
-        """Write the weights."""
-        torch.save(weights_of(self.model), path)
 
     def with_table(self, table: Table, split: Split) -> TrainedNPT:
         """The same network on another table of the same columns, with the same statistics."""

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
 from npt.nn.augmentation import augmented
 from npt.nn.batches import batch_count, largest_batch, partition
-from npt.nn.checkpoint import Checkpoint
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import arithmetic, autocast, prepare_blocks
-from npt.nn.engine import TrainingState, run
+from npt.nn.engine import Training
 from npt.nn.image_table import TableData
 from npt.nn.inputs import EncodedTable
 from npt.nn.kernels import is_fast
@@ -25,24 +21,11 @@ from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import Adam, Lamb, Lookahead, learning_rate
-from npt.nn.progress import FIELDS, FollowTraining, Progress
+from npt.nn.progress import FIELDS
 from npt.nn.settings import NPTSettings
-from npt.nn.weights import initial_weights
+from npt.nn.trained_network import initial_weights
 from npt.seeding import generator_for, seed_for
 from npt.table import Part
-
-
-@dataclass(frozen=True)
-class TrainingResult:
-    """The lowest validation loss, and the update that it came from.
-
-    Attributes:
-        earlier_seconds: Time before an interruption.
-    """
-
-    validation_loss: float
-    update: int
-    earlier_seconds: float = 0.0
 
 
 def build_model(
@@ -71,45 +54,36 @@ def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
     )
 
 
-def trained_buffers(model: NPT) -> list[Tensor]:
-    """Buffers that a training changes and that are saved with the weights."""
-    weights = model.state_dict()
-    buffers = dict(model.named_buffers())
-    return [buffer for name, buffer in buffers.items() if name in weights]
+class NPTTraining(Training[NPT, Lookahead]):
+    """The training of an NPT, which is evaluated by the label loss of the validation rows."""
 
+    fields = FIELDS
 
-def train(
-    model: NPT,
-    data: TableData,
-    settings: NPTSettings,
-    seed: int,
-    *,
-    checkpoint: Checkpoint | None = None,
-    metrics: Path | None = None,
-    follow: FollowTraining = Progress,
-) -> TrainingResult:
-    """Train the model; it ends with the weights of the lowest validation label loss.
+    def __init__(self, model: NPT, data: TableData, settings: NPTSettings, seed: int) -> None:
+        prepare_blocks(model, largest_batch(data, settings), settings, data.device)
+        optimiser = build_optimiser(model, settings)
+        super().__init__(model, optimiser, settings.updates, seed, data.tensors)
+        self.data = data
+        self.settings = settings
+        self.batches = TrainingBatches(data, settings, seed)
 
-    Args:
-        checkpoint: Read at the start and written at intervals. A resumed training ends with
-            bit-identical weights.
-        metrics: Path of a CSV with a row for every evaluation.
-        follow: Makes what shows the progress.
-    """
-    device = data.device
-    state = BestWeights(build_optimiser(model, settings), trained_buffers(model))
-    prepare_blocks(model, largest_batch(data, settings), settings, device)
-    batches = TrainingBatches(data, settings, seed)
+    def run(self, **options: Any) -> Self:
+        """Do the updates that are left, in the precision of the settings."""
+        with arithmetic(self.settings, self.data.device):
+            return super().run(**options)
 
-    def updated(number: int) -> Tensor:
-        batch = data.take(batches.rows(number))
-        return update(model, state.optimiser, batch, number, settings, seed)
+    def update(self, number: int) -> Tensor:
+        """Mask the batch of an update and take a step down its loss."""
+        batch = self.data.take(self.batches.rows(number))
+        return update(self.model, self.optimiser, batch, number, self.settings, self.seed)
 
-    def evaluated(number: int, loss: float | Tensor) -> dict[str, float] | None:
-        if not (batches.ends_evaluated_epoch(number) or number == settings.updates):
+    def evaluate(self, number: int, loss: float | Tensor) -> dict[str, float] | None:
+        """Losses and metric at the end of some epochs, and of the training."""
+        settings = self.settings
+        if not (self.batches.ends_evaluated_epoch(number) or number == settings.updates):
             return None
-        scores = label_scores(model, data, "validation", settings, seed, number)
-        state.offer(scores.loss)
+        scores = label_scores(self.model, self.data, "validation", settings, self.seed, number)
+        self.offer([scores.loss])
         return {
             "update": number,
             "learning_rate": learning_rate(number, settings),
@@ -117,24 +91,8 @@ def train(
             "train_loss": float(loss),
             "validation_loss": scores.loss,
             "validation_metric": scores.metric,
-            "best_validation_loss": state.best_loss,
+            "best_validation_loss": float(self.losses),
         }
-
-    with arithmetic(settings, device):
-        run(
-            state,
-            settings.updates,
-            updated,
-            evaluated,
-            device,
-            FIELDS,
-            checkpoint=checkpoint,
-            metrics=metrics,
-            follow=follow,
-        )
-    state.load_best_weights()
-    model.eval()
-    return TrainingResult(state.best_loss, state.best_update, state.earlier_seconds)
 
 
 def update(
@@ -145,14 +103,23 @@ def update(
     settings: NPTSettings,
     seed: int,
 ) -> Tensor:
-    """Update `number` = 1 .. T: mask a batch and take a step down its loss, which is returned."""
+    """Update `number` = 1 .. T: mask a batch and take a step down its loss, which is returned.
+
+    Dropout on the CPU has the model's own masks; torch's generator serves GPUs, plain kernels and
+    encoders of images.
+    """
     device = batch.device
     model.train()
     image = model.layout.image
     drawn = drawn_batches(number, settings)
     if settings.augment and image:
         batch = augmented(batch, image, generator_for(seed, "augmentation", device, drawn))
-    _seed_dropout(model, seed, number, device)
+    key = seed_for(seed, "dropout", number)
+    model.dropout_masks.key = key
+    if device.type == "cuda":
+        torch.cuda.manual_seed(key)
+    elif not is_fast() or model.layout.images:
+        torch.default_generator.manual_seed(key)
     masked = mask(batch, "train", settings, generator_for(seed, "masks", device, drawn))
     with autocast(settings, device):
         tokens = model(masked.cells)[0, : len(batch.part)]  # (n, d, e), without duplicates
@@ -246,73 +213,3 @@ class TrainingBatches:
         """Whether a validation pass follows update `number`."""
         per_epoch = self.per_epoch * self.settings.repeated_batches
         return number % (per_epoch * self.settings.evaluate_every) == 0
-
-
-class BestWeights(TrainingState):
-    """Weights, the optimiser's state, and the weights of the lowest validation loss."""
-
-    def __init__(self, optimiser: Lookahead, buffers: Sequence[Tensor] = ()) -> None:
-        super().__init__()
-        self.optimiser = optimiser
-        self.buffers = list(buffers)
-        self.best_loss = math.inf
-        self.best_update = 0
-        self.best_weights: list[Tensor] = []
-
-    @property
-    def weights(self) -> list[Tensor]:
-        """Current weights, and buffers such as the statistics of batch normalisation."""
-        weights = [parameter.data for parameter in self.optimiser.parameters]
-        return weights + self.buffers
-
-    def offer(self, loss: float) -> None:
-        """Keep a copy of the current weights if their validation loss is the lowest so far."""
-        if not loss < self.best_loss:
-            return
-        self.best_loss = loss
-        self.best_update = self.update
-        if not self.best_weights:
-            self.best_weights = [torch.empty_like(weight) for weight in self.weights]
-        torch._foreach_copy_(self.best_weights, self.weights)
-
-    def load_best_weights(self) -> None:
-        """Set the weights to the best ones; the last ones stay if no loss was finite."""
-        if self.best_weights:
-            torch._foreach_copy_(self.weights, self.best_weights)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Tensors and numbers by name."""
-        return {
-            "weights": self.weights,
-            **self.optimiser.state(),
-            "best_loss": self.best_loss,
-            "best_update": self.best_update,
-            "best": self.best_weights,
-        }
-
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """Resume from what `to_dict` returned."""
-        torch._foreach_copy_(self.weights, saved["weights"])
-        self.optimiser.restore(saved, self.update)
-        self.best_loss = saved["best_loss"]
-        self.best_update = saved["best_update"]
-        device = self.optimiser.parameters[0].device
-        self.best_weights = [weight.to(device) for weight in saved["best"]]
-
-
-def _seed_dropout(
-    model: NPT,
-    seed: int,
-    number: int,
-    device: torch.device,
-) -> None:
-    """Seed the dropout of an update: torch's on a GPU, the model's own masks on the CPU.
-
-    Plain kernels and encoders of images draw from torch's generator on the CPU, too.
-    """
-    key = seed_for(seed, "dropout", number)
-    model.dropout_masks.key = key
-    if device.type == "cuda":
-        torch.cuda.manual_seed(key)
-    elif not is_fast() or model.layout.images:
-        torch.default_generator.manual_seed(key)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from npt.interface import Fit, Infeasible, Resources
 from npt.method import Method, one_fold
 from npt.nn.network_learner import NetworkLearner
 from npt.processes.settings import (
@@ -16,11 +14,12 @@ from npt.processes.settings import (
     NPTProcessSettings,
     TrainingSettings,
 )
-from npt.processes.workload import workload
-from npt.table import Split, Table
+from npt.table import Image, Split, Table
 
 if TYPE_CHECKING:
+    from npt.nn.engine import Training
     from npt.processes.trained import TrainedProcess
+    from npt.processes.training import ProcessTraining
 
 SMALL = {"updates": 4, "evaluate_every": 2, "draws": 2}
 
@@ -28,63 +27,39 @@ SMALL = {"updates": 4, "evaluate_every": 2, "draws": 2}
 class ProcessLearner(NetworkLearner[TrainingSettings, "TrainedProcess"]):
     """Trains on tables other than the held-out ones, whose targets it predicts."""
 
-    def fit(self, table: Table, split: Split, seed: int) -> Fit:
-        """Train from initial weights.
-
-        Raises:
-            Infeasible: training diverged.
-        """
-        from dataclasses import replace
-
-        import torch
-
+    @staticmethod
+    def network() -> type[TrainedProcess]:
+        """Class of the trained network."""
         from npt.processes.trained import TrainedProcess
-        from npt.processes.training import source_of, train
 
-        trained = TrainedProcess.untrained(self.settings, self.resources, table, split, seed)
-        source = source_of(trained.data, self.settings)
-        validation = [
-            tasks for tasks, _ in trained.data.held_out("validation", self.settings.batch_tables)
-        ]
-        state = train(
-            trained.model,
-            source,
-            validation,
-            self.settings,
-            seed,
-            checkpoint=self._checkpoint(seed, tensors=[trained.data.x, trained.data.y]),
-            metrics=self.resources.metrics,
-        )
-        _, _, _, target = state.history[-1]
-        if not math.isfinite(target):
-            raise Infeasible("the last log-likelihood was not finite: training diverged")
-        history = torch.tensor(state.history, dtype=torch.float64)
-        self._trained = replace(trained, history=history)
-        return Fit(
-            chosen={"update": state.update},
-            validation_loss=-target,
-            fits=1,
-            parameters=trained.parameters,
-            earlier_seconds=state.earlier_seconds,
+        return TrainedProcess
+
+    def training(self, trained: TrainedProcess, table: Table, split: Split) -> ProcessTraining:
+        """The training on curves, or on tables for training alone."""
+        from npt.processes.training import ProcessTraining, source_of
+
+        data = trained.data
+        source = source_of(data, self.settings)
+        held_out = data.held_out("validation", self.settings.batch_tables)
+        validation = [tasks for tasks, _ in held_out]
+        tensors = (data.x, data.y)
+        return ProcessTraining(
+            trained.model, source, validation, self.settings, trained.seed, tensors
         )
 
+    def finish(
+        self, trained: TrainedProcess, training: Training[Any, Any], split: Split
+    ) -> tuple[TrainedProcess, float]:
+        """The network with the history of its training."""
+        history = training.state()["history"][0]
+        return replace(trained, history=history), float(training.losses)
 
-def load(
-    settings: TrainingSettings,
-    resources: Resources,
-    path: Path,
-    table: Table,
-    split: Split,
-    seed: int,
-) -> TrainedProcess:
-    """Read the weights of a trained process.
 
-    Raises:
-        UserError: the file is damaged, or holds the weights of another model.
-    """
-    from npt.processes.trained import TrainedProcess
+def update_flop(settings: TrainingSettings, rows: int, columns: int, image: Image | None) -> int:
+    """Operations of a training step, by the size of the table."""
+    from npt.processes import flops
 
-    return TrainedProcess.load(settings, resources, path, table, split, seed)
+    return flops.update_flop(settings, rows, columns, image)
 
 
 def _method(name: str, title: str, settings: type[TrainingSettings]) -> Method:
@@ -93,8 +68,8 @@ def _method(name: str, title: str, settings: type[TrainingSettings]) -> Method:
         title=title,
         settings=settings,
         build=ProcessLearner,
-        load=load,
-        workload=workload,
+        load=ProcessLearner.load,
+        update_flop=update_flop,
         folds_per_job=one_fold,
         saves_weights=True,
         accelerated=True,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from npt.interface import Prediction, Resources
 from npt.nn.device import device_of
-from npt.nn.weights import initial_weights, reading_weights, weights_of
+from npt.nn.trained_network import TrainedNetwork, initial_weights
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.npt_process import NPTProcess
 from npt.processes.realisations import Realisations
@@ -29,7 +28,7 @@ MOST_TABLES = 256  # that are predicted at once
 
 
 @dataclass(frozen=True)
-class TrainedProcess:
+class TrainedProcess(TrainedNetwork):
     """A network in evaluation mode; nothing in it changes.
 
     Attributes:
@@ -62,40 +61,14 @@ class TrainedProcess:
             model = build(settings, inputs=data.x.shape[1]).to(device).eval()
         return cls(model, data, split, settings, seed, torch.zeros(0, 4))
 
-    @classmethod
-    def load(
-        cls,
-        settings: TrainingSettings,
-        resources: Resources,
-        path: Path,
-        table: Table,
-        split: Split,
-        seed: int,
-    ) -> TrainedProcess:
-        """Read weights written by `save`; only tensors are unpickled.
+    def weights(self) -> dict[str, Tensor]:
+        """Weights by name, and the history."""
+        return {**super().weights(), HISTORY: self.history}
 
-        Raises:
-            UserError: the file is damaged, or holds the weights of another model.
-        """
-        untrained = cls.untrained(settings, resources, table, split, seed)
-        with reading_weights(path) as weights:
-            history = weights.pop(HISTORY)
-            untrained.model.load_state_dict(weights)
-        return replace(untrained, history=history)
-
-    @property
-    def device(self) -> torch.device:
-        """Device of the network and the data."""
-        return self.data.x.device
-
-    @property
-    def parameters(self) -> int:
-        """Number of weights."""
-        return sum(parameter.numel() for parameter in self.model.parameters())
-
-    def save(self, path: Path) -> None:
-        """Write the weights."""
-        torch.save({**weights_of(self.model), HISTORY: self.history}, path)
+    def with_weights(self, weights: dict[str, Any]) -> Self:
+        """The network with other `weights`, which are set in place, and their history."""
+        history = weights.pop(HISTORY)
+        return replace(super().with_weights(weights), history=history)
 
     @torch.no_grad()
     def predict(self, rows: np.ndarray) -> Prediction:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from npt.interface import UserError
-from npt.nn.checkpoint import Checkpoint
-from npt.nn.engine import TrainingState, run
-from npt.nn.gaussian import Gaussians
+from npt.nn.engine import Training
+from npt.nn.optimiser import Adam
 from npt.processes import curves
 from npt.processes.curves import Hyperparameters
+from npt.processes.neural_process import NeuralProcess
+from npt.processes.npt_process import NPTProcess
 from npt.processes.realisations import Realisations
 from npt.processes.settings import Kernel, TrainingSettings
 from npt.processes.tasks import Tasks, drawn_sizes
 from npt.seeding import generator_for
 
+EPSILON = 1e-8  # of Adam
+Process = NeuralProcess | NPTProcess
 FIELDS = (
     "update",
     "learning_rate",
@@ -30,31 +32,6 @@ FIELDS = (
     "target_log_likelihood",
     "seconds",
 )
-
-
-class Process(Protocol):
-    """A network that predicts targets given a context."""
-
-    def objective(self, tasks: Tasks, generator: torch.Generator | None = None) -> Tensor:
-        """What training maximises."""
-        ...
-
-    def predict(
-        self,
-        tasks: Tasks,
-        draws: int = 1,
-        generator: torch.Generator | None = None,
-    ) -> Gaussians:
-        """Distributions (S, B, n) of all targets."""
-        ...
-
-
-class TaskSource(Protocol):
-    """Where training tasks come from."""
-
-    def drawn(self, tables: int, generator: torch.Generator) -> Tasks:
-        """A batch of tasks."""
-        ...
 
 
 class Curves:
@@ -108,7 +85,7 @@ class Tables:
         return self.data.tasks(np.stack(rows), context)
 
 
-def source_of(data: Realisations, settings: TrainingSettings) -> TaskSource:
+def source_of(data: Realisations, settings: TrainingSettings) -> Curves | Tables:
     """The source that the settings name.
 
     Raises:
@@ -160,101 +137,62 @@ def learning_rate(update: int, settings: TrainingSettings) -> float:
     return settings.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def train(
-    model: Any,
-    source: TaskSource,
-    validation: list[Tasks],
-    settings: TrainingSettings,
-    seed: int,
-    *,
-    checkpoint: Checkpoint | None = None,
-    metrics: Path | None = None,
-) -> ProcessState:
-    """Train the model, which ends with its last weights.
+class ProcessTraining(Training[Process, Adam]):
+    """The training of a process, which ends with its last weights.
 
-    Args:
-        model: A `Process` that is a module.
-        checkpoint: Read at the start and written at intervals. A resumed training ends with
-            bit-identical weights.
-        metrics: Path of a CSV with a row for every evaluation.
+    Attributes:
+        history: Update, seconds, context and target log-likelihood (k, 4) of each evaluation.
     """
-    device = next(model.parameters()).device
-    state = ProcessState(model)
 
-    def updated(number: int) -> Tensor:
-        generator = generator_for(seed, "tasks", device, number)
-        tasks = source.drawn(settings.batch_tables, generator)
-        objective = model.objective(tasks, generator_for(seed, "noise", device, number))
-        state.step(-objective, learning_rate(number, settings))
+    fields = FIELDS
+
+    def __init__(
+        self,
+        model: Process,
+        source: Curves | Tables,
+        validation: list[Tasks],
+        settings: TrainingSettings,
+        seed: int,
+        tensors: Sequence[Tensor] = (),
+    ) -> None:
+        optimiser = Adam(model.parameters(), epsilon=EPSILON, fused=True)
+        super().__init__(model, optimiser, settings.updates, seed, tensors)
+        self.source = source
+        self.validation = validation
+        self.settings = settings
+        self.device = next(model.parameters()).device
+        count = -(-settings.updates // settings.evaluate_every)
+        self.history = torch.zeros(count, 4, dtype=torch.float64)
+
+    def update(self, number: int) -> Tensor:
+        """Take a step up the objective of tasks that are drawn anew."""
+        generator = generator_for(self.seed, "tasks", self.device, number)
+        tasks = self.source.drawn(self.settings.batch_tables, generator)
+        noise = generator_for(self.seed, "noise", self.device, number)
+        objective = self.model.objective(tasks, noise)
+        self.model.zero_grad()
+        (-objective).backward()
+        self.optimiser.step(learning_rate(number, self.settings))
         return objective.detach()
 
-    def evaluated(number: int, objective: float | Tensor) -> dict[str, float] | None:
+    def evaluate(self, number: int, loss: float | Tensor) -> dict[str, float] | None:
+        """Log-likelihoods of the held-out tables."""
+        settings = self.settings
         if number % settings.evaluate_every and number < settings.updates:
             return None
-        scores = log_likelihoods(model, validation, settings.draws, seed)
-        state.history.append([number, state.seconds, scores.context, scores.target])
+        scores = log_likelihoods(self.model, self.validation, settings.draws, self.seed)
+        self.losses[0] = -scores.target
+        self.keep([0])
+        place = -(-number // settings.evaluate_every) - 1
+        self.history[place] = torch.tensor([number, self.seconds, *scores], dtype=torch.float64)
         return {
             "update": number,
             "learning_rate": learning_rate(number, settings),
-            "train_objective": float(objective),
+            "train_objective": float(loss),
             "context_log_likelihood": scores.context,
             "target_log_likelihood": scores.target,
         }
 
-    run(
-        state,
-        settings.updates,
-        updated,
-        evaluated,
-        device,
-        FIELDS,
-        checkpoint=checkpoint,
-        metrics=metrics,
-    )
-    model.eval()
-    return state
-
-
-class ProcessState(TrainingState):
-    """Weights, Adam's moments, and log-likelihoods after each evaluation.
-
-    Attributes:
-        history: Update, seconds, context and target log-likelihood (4,) of each evaluation.
-    """
-
-    def __init__(self, model: Any) -> None:
-        super().__init__()
-        self.model = model
-        self.optimiser = torch.optim.Adam(model.parameters(), fused=True)
-        self.history: list[list[float]] = []
-
-    def step(self, loss: Tensor, rate: float) -> None:
-        """An update of Adam."""
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        self.optimiser.zero_grad()
-        loss.backward()
-        self.optimiser.step()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Tensors and numbers by name."""
-        moments = self.optimiser.state_dict()["state"].values()
-        return {
-            "weights": list(self.model.state_dict().values()),
-            "first": [moment["exp_avg"] for moment in moments],
-            "second": [moment["exp_avg_sq"] for moment in moments],
-            "history": torch.tensor(self.history, dtype=torch.float64),
-        }
-
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """Resume from what `to_dict` returned."""
-        names = self.model.state_dict()
-        self.model.load_state_dict(dict(zip(names, saved["weights"], strict=True)))
-        step = torch.tensor(float(self.update))
-        states: dict[int, Any] = {}
-        pairs = zip(saved["first"], saved["second"], strict=True)
-        for number, (first, second) in enumerate(pairs):
-            states[number] = {"step": step.clone(), "exp_avg": first, "exp_avg_sq": second}
-        groups = self.optimiser.state_dict()["param_groups"]
-        self.optimiser.load_state_dict({"state": states, "param_groups": groups})
-        self.history = saved["history"].tolist()
+    def state(self) -> dict[str, list[Tensor]]:
+        """Tensors that later updates depend on, by name."""
+        return {**super().state(), "history": [self.history]}

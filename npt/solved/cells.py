@@ -60,6 +60,7 @@ class Context:
         weights: (m,) sums of their weights.
         groups: (N,) index of the context row that each original row was merged into.
         shares: (N,) of the original rows in the weights of these.
+        spread: (C,) weighted mean square of the original targets around those of their rows.
     """
 
     features: np.ndarray
@@ -67,6 +68,7 @@ class Context:
     weights: np.ndarray
     groups: np.ndarray
     shares: np.ndarray
+    spread: np.ndarray
 
     @classmethod
     def merged(cls, features: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Self:
@@ -87,7 +89,8 @@ class Context:
         means = np.empty((len(first), targets.shape[1]))
         for column, values in enumerate(targets.T):
             means[:, column] = np.bincount(groups, weights * values) / totals
-        return cls(features[first], means, totals, groups, weights / totals[groups])
+        spread = weights / weights.sum() @ (targets - means[groups]) ** 2
+        return cls(features[first], means, totals, groups, weights / totals[groups], spread)
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class SolvedNPT:
             generator = torch.Generator().manual_seed(settings.seed)
             most = min(settings.landmarks, MOST_CELLS // len(self.weights))
             places = drawn(len(self.weights), most, generator).to(attention.device)
-            self.keys = self.cells.take(ordered(self.cells, self.targets)[places])
+            self.keys = self.cells.take(ordered(self.cells)[places])
         coefficients = []
         if mixture is None:
             predictions = []
@@ -178,11 +178,17 @@ class SolvedNPT:
 
     @property
     def loss(self) -> float:
-        """Mean leave-one-out loss: squared error in units of the variance, or NLL in nats."""
+        """Mean leave-one-out loss: squared error in units of the variance, or NLL in nats.
+
+        Equal rows are left out together, and each of them counts with its own label.
+        """
         shares = self.weights / self.weights.sum()
         if self.attention.classes is None:
-            return float(shares @ (self.targets - self.mixture.leave_one_out)[:, 0].square())
-        likelihood = self._logits(self.mixture.leave_one_out).log_softmax(1)
+            squares = (self.targets - self.mixture.leave_one_out)[:, 0].square()
+            spread = self.context.spread[0] / self.scale**2
+            variance = float(shares @ self.targets[:, 0].square()) + spread
+            return (float(shares @ squares) + spread) / (variance or 1.0)
+        likelihood = self._left_out_logits().log_softmax(1)
         return -float(shares @ ((self.targets + self.centre) * likelihood).sum(1))
 
     def attention_weights(self, features: np.ndarray) -> np.ndarray:
@@ -200,20 +206,21 @@ class SolvedNPT:
             parts.append(weights.cpu().numpy()[:, self.context.groups] * shares)
         return np.concatenate(parts)
 
-    def without(self, features: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Predictions of rows (n, F), each without k context rows of its own, in closed form.
+    def without(self, features: np.ndarray, *places: np.ndarray) -> list[np.ndarray]:
+        """Predictions of rows (n, F), each without context rows of its own, in closed form.
 
         What is tuned and mixed stays as it is.
 
         Args:
-            places: Context rows (n, k) to leave out; k is smaller than m.
+            places: Context rows (n, k) to leave out, for each of the predictions that are
+                returned; k is smaller than m.
         """
-        cells = self._encoded(features)
-        left_out = torch.from_numpy(places).to(self.weights.device)
-        scores = torch.zeros(len(features), 1).to(self.weights)
-        for share, near, solution in self._attending(cells):
-            scores = scores + share * solution.without(near, self.targets, left_out)
-        return self._decoded(scores)
+        left_out = [torch.from_numpy(rows).to(self.weights.device) for rows in places]
+        scores = torch.zeros(len(places), len(features), 1).to(self.weights)
+        for share, near, solution in self._attending(self._encoded(features)):
+            parts = [solution.without(near, self.targets, rows) for rows in left_out]
+            scores = scores + share * torch.stack(parts)
+        return [self._decoded(predicted) for predicted in scores]
 
     def from_some(self, features: np.ndarray, kept: np.ndarray) -> np.ndarray | None:
         """Numbers (n,) that `among` some of the labelled rows predicts, from systems at hand.
@@ -259,7 +266,9 @@ class SolvedNPT:
 
     def left_out(self) -> np.ndarray:
         """Predictions of the context rows, each from all others: (m,) or (m, C), as `predict`."""
-        return self._decoded(self.mixture.leave_one_out)
+        if self.attention.classes is None:
+            return self._decoded(self.mixture.leave_one_out)
+        return self._left_out_logits().softmax(1).cpu().numpy()
 
     @property
     def _chunk(self) -> int:
@@ -317,7 +326,7 @@ class SolvedNPT:
 
     def _chunks(self, features: np.ndarray) -> Iterator[Cells]:
         """Cells of the queries, a part at a time."""
-        for start in range(0, len(features), self._chunk):
+        for start in range(0, max(1, len(features)), self._chunk):
             yield self._encoded(features[start : start + self._chunk])
 
     def _decoded(self, scores: torch.Tensor) -> np.ndarray:
@@ -326,8 +335,19 @@ class SolvedNPT:
             return (scores[:, 0] * self.scale + self.centre[0]).cpu().numpy()
         return self._logits(scores).softmax(1).cpu().numpy()
 
-    def _logits(self, scores: torch.Tensor) -> torch.Tensor:
-        return self.mixture.sharpness * scores + log_shares(self.centre) + self.mixture.bias
+    def _logits(self, scores: torch.Tensor, shares: torch.Tensor | None = None) -> torch.Tensor:
+        """Logits (n, C) from scores minus shares of classes: those of the context, or others."""
+        prior = log_shares(self.centre if shares is None else shares)
+        return self.mixture.sharpness * scores + prior + self.mixture.bias
+
+    def _left_out_logits(self) -> torch.Tensor:
+        """Logits (m, C) of the context rows, from labels and shares of classes of all others."""
+        if len(self.weights) == 1:
+            return self._logits(self.mixture.leave_one_out)
+        counts = self.weights[:, None] * torch.from_numpy(self.context.targets).to(self.targets)
+        shares = counts.sum(0) - counts
+        shares = (shares / shares.sum(1, keepdim=True)).clamp(min=0)
+        return self._logits(self.mixture.leave_one_out + self.centre - shares, shares)
 
 
 def _context(

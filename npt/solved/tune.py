@@ -45,7 +45,7 @@ def tune(
         Parameters of all heads in float64.
     """
     precision = cells.scores.dtype
-    in_order = ordered(cells, targets)
+    in_order = ordered_by_labels(cells, targets)
     cells = cells.to(cells.scores.device, torch.float32)
     targets = targets.float()
     weights = weights.float()
@@ -80,11 +80,20 @@ def tune(
     return {name: values.detach().to(precision) for name, values in parameters.items()}
 
 
-def ordered(cells: Cells, targets: torch.Tensor) -> torch.Tensor:
-    """Indices (m,) that order rows by a first prediction, from which rows are drawn.
+def ordered(cells: Cells) -> torch.Tensor:
+    """Indices (m,) that order rows by their features, from which landmarks are drawn.
 
     So the order of a table's columns does not change which rows are drawn.
     """
+    sums = cells.scores.sum(1)
+    for codes in cells.codes.T:
+        levels = codes.unique(return_inverse=True)[1]
+        sums += torch.bincount(levels)[levels] / len(levels)
+    return sums.argsort(stable=True)
+
+
+def ordered_by_labels(cells: Cells, targets: torch.Tensor) -> torch.Tensor:
+    """Indices (m,) that order rows by a first prediction, from which those of a step are drawn."""
     numbers = targets @ torch.arange(1, targets.shape[1] + 1).to(targets)
     predicted = cells.scores @ (cells.scores.T @ numbers)
     for codes in cells.codes.T:

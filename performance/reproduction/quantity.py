@@ -15,7 +15,6 @@ from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.report.published import is_part_of
 from workflow.report.statistics import summarise
-from workflow.results.row import UNFINISHED
 
 BASE = "base"
 NPT = "npt"
@@ -89,12 +88,12 @@ def folds_by_key(study: PlannedStudy) -> Mapping[str, set[int]]:
 
 
 def rows_of(study: pd.DataFrame, paper_dataset: str, method: str) -> pd.DataFrame:
-    """Rows of a method on one of the paper's datasets, unfinished folds left out."""
+    """Rows of a method on one of the paper's datasets."""
     rows = study[study["method"] == method]
     if rows.empty:
         return rows
     names = [name for name in rows["dataset"].unique() if is_same_table(name, paper_dataset)]
-    return rows[rows["dataset"].isin(names) & (rows["status"] != UNFINISHED)]
+    return rows[rows["dataset"].isin(names)]
 
 
 def scores(rows: pd.DataFrame, metric: str) -> list[Measured]:

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baselines import deep_kernel_learning
 from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
+from baselines.networks import deep_kernel_learning
 from baselines.training_data import training_data
 from npt.data.datasets import datasets
 from npt.data.preparation import prepare_declared
 from npt.data.source import MIRROR
-from npt.interface import Duplicates, Infeasible, Resources
+from npt.interface import Infeasible, Resources
+from npt.probing import Duplicates
 from tests.conftest import first_split, make_table
 
 TABLE = make_table("regression", 200)

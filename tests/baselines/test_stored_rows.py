@@ -12,10 +12,10 @@ import torch
 from baselines import baselines
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings
+from baselines.network_baseline import RetrievalBaseline
 from baselines.networks.anp import drawn_points
 from baselines.networks.retrieval import RetrievalPredictor
 from baselines.probe import StoredRowProbe
-from baselines.retrieval_baseline import RetrievalBaseline
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.trained import TrainedRowModel
 from baselines.training_data import TrainingData

@@ -34,15 +34,15 @@ TASKS: tuple[Task, ...] = ("regression", "multiclass")
 ROWS = 80
 PREDICTIONS = 6  # of a method on a table
 NUMBERS = 30  # of a probe
-CERTIFIED = {"kernel": "l2_contractive", "layer_norm": "none"}
-CHANGES = {"influence": CERTIFIED, "lipschitz": CERTIFIED}  # of the probed NPT
-OF_STORED_ROWS = {"instrument": "knn", "lookup": "gaussian_process"}
+CERTIFIED = {"kernel": "l2_contractive", "layer_norm": "none"}  # changes of the probed NPT
+PARTS = {"certificates": ("influence", "bounds"), "processes": ("curves", "images")}
 
 
 def names() -> list[str]:
-    """Methods, and kinds that probe."""
+    """Methods, and kinds that probe, with the part where they have several."""
     probing = [kind.name for kind in kinds().values() if kind.probes]
-    return [*methods(), *(f"probe {name}" for name in probing)]
+    parts = [f"probe {name} {part}".rstrip() for name in probing for part in PARTS.get(name, ("",))]
+    return [*methods(), *parts]
 
 
 def golden(name: str) -> dict[str, Any]:
@@ -51,9 +51,12 @@ def golden(name: str) -> dict[str, Any]:
     Raises:
         UserError: A library of the method is not installed.
     """
-    kind = name.removeprefix("probe ")
-    if kind != name:
-        return {"version": kinds()[kind].version, "values": _rounded(_of_kind(kinds()[kind]))}
+    if name.startswith("probe "):
+        _, kind, *part = name.split()
+        return {
+            "version": kinds()[kind].version,
+            "values": _rounded(_of_kind(kinds()[kind], *part)),
+        }
     method = methods()[name]
     method.require_libraries()
     return {"version": method.version, "values": _rounded(_of_method(method))}
@@ -72,16 +75,17 @@ def _of_method(method: Method) -> Iterator[float]:
         yield from values.ravel().tolist()
 
 
-def _of_kind(kind: StudyKind) -> list[float]:
-    options = kind.options()
-    if kind.name == "curves":
+def _of_kind(kind: StudyKind, part: str = "") -> list[float]:
+    is_certified = kind.name == "certificates"
+    options = kind.options.model_validate({"measure": part} if is_certified else {})
+    if part == "curves":
         with tempfile.TemporaryDirectory() as downloads:
             prepared = prepare_declared(gp_curves.DATASET, Path(downloads))
         query = test_curves.query(prepared, test_curves.SETTINGS["attentive_neural_process"])
-    elif kind.name == "completion":
+    elif part == "images":
         query = test_completion.query(test_completion.SETTINGS["attentive_neural_process"])
-    elif kind.name in OF_STORED_ROWS:
-        method = methods()[OF_STORED_ROWS[kind.name]]
+    elif kind.name == "lookup":
+        method = methods()["gaussian_process"]
         learner: Any = method.build(method.settings(**method.test_settings), Resources())
         table, split = _table("regression")
         learner.fit(table.blind(split.test), split, 0)
@@ -89,7 +93,7 @@ def _of_kind(kind: StudyKind) -> list[float]:
             method.probe(learner.trained), table, split, split.test[:4], seed=0, options=options
         )
     else:
-        model, table, split = small_npt("regression", **CHANGES.get(kind.name, {}))
+        model, table, split = small_npt("regression", **(CERTIFIED if is_certified else {}))
         query = ProbeQuery(NPTProbe(model), table, split, split.test[:4], seed=0, options=options)
     facts, arrays = kind.probe(query)
     numbers = [*_numbers(facts)]

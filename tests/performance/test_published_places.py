@@ -27,7 +27,7 @@ from performance.reproduction.sources import Source, planned_sources
 from workflow.config.scoring import Scoring
 from workflow.planning.planned_study import Expected
 from workflow.report.published import published, scaled
-from workflow.results.row import UNFINISHED, recorded_settings
+from workflow.results.row import recorded_settings
 from workflow.studies import kinds
 from workflow.studies.ablation.paper import paper_table
 
@@ -198,15 +198,13 @@ def test_numbers_of_linear_patches_stand_beside_them(
         ("images.yaml: resnet_corruption", "corruption", -1.2),
     ],
 )
-@pytest.mark.parametrize("status", ["ok", UNFINISHED])
 def test_numbers_of_a_residual_network_stand_beside_it(
     title: str,
     table: str,
     expected: float,
-    status: str,
 ) -> None:
     (source,) = [source for source in planned_sources() if source.title == title]
-    study = made_up(source).assign(status=status)
+    study = made_up(source)
     tidy = kinds()[source.study.kind].table(table, study, SCORING).tidy
     shown = tidy[tidy["published"].notna()]
     assert list(shown["variant"]) == ["resnet18"]

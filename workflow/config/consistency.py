@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from baselines import methods
-from npt.data.custom.formats import file_at
+from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
 from npt.interface import UserError, unknown
 from npt.metrics import METRICS
@@ -106,6 +106,9 @@ def _check_study(study: Study, config: Config) -> None:
         raise UserError(f"{study.key}.tuned: a probe needs trials_share_a_job: true")
     if study.external_results and study.kind.probes:
         raise UserError(f"{study.key}.external_results: not allowed with a probe")
+    for name in study.external_results:
+        if not name.endswith(".csv"):
+            raise UserError(f"{study.key}.external_results: {name!r}; allowed: csv files")
 
 
 def _check_variants(study: Study, config: Config) -> None:

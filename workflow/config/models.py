@@ -81,7 +81,7 @@ class StudyConfig(Strict):
     """Options of the kind, see `docs/studies.md`."""
 
     external_results: Paths = ()
-    """Results folders of other machines, or csv files, whose rows join the study."""
+    """Csv files of other methods, whose rows join the study."""
 
 
 StudyBlock = Annotated[StudyConfig, BeforeValidator(empty_if_none)]

@@ -1,7 +1,7 @@
 """Every path under `results/`, relative to the folder of a run; braces are Snakemake's wildcards.
 
 A run's stem is `dataset/method/variant/seed_0/folds_0-2`. The functions take a stem or the
-pattern `RUN`, so that rules, steps and the report of an unfinished run share one definition.
+pattern `RUN`, so that rules and steps share one definition.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ PART = "{part}_of_{parts}"
 PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
 CONFIG = f"{RESULTS}/config.yaml"  # configuration of that run, for readers of the report
 REPORT = f"{RESULTS}/report/index.html"
-INTERIM = f"{RESULTS}/interim"  # tables, figures and report of an unfinished run
 DOWNLOADS = f"{RESULTS}/data/raw"
 TABLES = f"{RESULTS}/tables"
 FIGURES = f"{RESULTS}/figures"
@@ -88,11 +87,6 @@ def probe_rows(study: str, stem: str) -> str:
 def probe_predictions(study: str, stem: str) -> str:
     """Predictions and other arrays of a study's probe of a run."""
     return f"{probes(stem)}/{study}{PREDICTIONS}"
-
-
-def runs_of_method(method: str) -> str:
-    """Folders of all runs of a method, with * for any dataset."""
-    return f"{RESULTS}/runs/*/{method}"
 
 
 def collected(study: str = "{study}") -> str:

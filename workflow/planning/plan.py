@@ -12,22 +12,21 @@ from npt.data.declaration import Dataset
 from npt.interface import UserError
 from npt.validation import Strict
 from workflow.config.models import Config
-from workflow.config.reading import read_file
 from workflow.config.scoring import Scoring
 from workflow.config.study import Study, studies_of
-from workflow.planning.external_runs import config_of, external_runs, is_collected
+from workflow.planning import paths
 from workflow.planning.planned_study import (
-    External,
     PlannedStudy,
-    missing_folds,
     planned_study,
     run_of,
 )
 from workflow.planning.run import Run
 from workflow.planning.selection import Selected, require_agreement, select
 
+LARGE_CELLS = 10_000_000
+PARTS = 12  # of a search on a table of more cells
+
 Selections = Mapping[str, list[Selected]]  # by study
-ExternalByStudy = Mapping[str, External]
 
 
 class Plan(Strict):
@@ -53,20 +52,21 @@ class Plan(Strict):
         """The plan of a configuration.
 
         Raises:
-            UserError: Settings are invalid, two studies disagree about a variant, or external
-                results are malformed.
+            UserError: Settings are invalid, two studies disagree about a variant, or a file of
+                external results does not exist.
         """
         studies = studies_of(config)
+        for study in studies.values():
+            for name in study.external_results:
+                if not Path(name).is_file():
+                    raise UserError(f"{study.key}.external_results: {name}: no such file")
         selections = {name: select(study, config) for name, study in studies.items()}
         require_agreement(selections)
-        external = {name: _external_runs(study) for name, study in studies.items()}
-        for name, study in studies.items():
-            _require_same_settings(study, selections[name], external[name])
         fingerprints = _fingerprints(config, selections)
-        wanted = _wanted_folds(studies, selections, external)
+        wanted = _wanted_folds(studies, selections)
         runs = _runs(wanted, selections, fingerprints)
         planned = {
-            name: planned_study(study, selections[name], external[name], runs, fingerprints)
+            name: planned_study(study, selections[name], runs, fingerprints)
             for name, study in studies.items()
         }
         used_custom = {
@@ -96,7 +96,7 @@ class Plan(Strict):
         return declared_datasets()[name]
 
     def runs_of(self, study: PlannedStudy) -> list[Run]:
-        """Runs of a study, external ones left out."""
+        """Runs of a study."""
         return [self.runs[stem] for stem in study.runs]
 
     def probed_runs_of(self, study: PlannedStudy) -> list[Run]:
@@ -111,32 +111,17 @@ class Plan(Strict):
                 studies.append(study)
         return studies
 
+    def part_files(self, run: Run) -> list[str]:
+        """Outcomes of the jobs among which the whole grid on a large table is divided.
 
-def _external_runs(study: Study) -> External:
-    return external_runs(study.external_results, f"{study.key}.external_results")
-
-
-def _require_same_settings(study: Study, selected: list[Selected], external: External) -> None:
-    """Raise `UserError` if rows of a collected study were made with other settings.
-
-    Fingerprints are no help: they also change with the code that reads a dataset.
-    """
-    for source in filter(is_collected, study.external_results):
-        where = f"{study.key}.external_results: {source}"
-        config = config_of(source)
-        if not config.exists():
-            raise UserError(f"{where}: needs the configuration of its rows, {config}")
-        theirs: dict[str, Run] = {}
-        for run in Plan.of(read_file(config)).runs.values():
-            theirs[run.key] = run
-        for variant in selected:
-            if Path(source) not in external.get(variant.key, {}).values():
-                continue
-            if variant.key not in theirs:
-                raise UserError(f"{where}: {config} has no {variant.key}")
-            run = theirs[variant.key]
-            if (run.settings, run.trials) != (variant.settings, variant.trials):
-                raise UserError(f"{where}: {variant.key} has other settings than in {config}")
+        A last job takes them over and fits the best configuration again. Empty for any other run.
+        """
+        dataset = self.dataset(run.dataset)
+        is_large = dataset.rows * dataset.columns > LARGE_CELLS
+        if not (is_large and run.settings.get("grid") == "paper"):
+            return []
+        names = [paths.PART.format(part=part, parts=PARTS) for part in range(PARTS)]
+        return [paths.run_part(run.stem, name) for name in names]
 
 
 def _fingerprints(config: Config, selections: Selections) -> dict[str, str]:
@@ -150,16 +135,15 @@ def _fingerprints(config: Config, selections: Selections) -> dict[str, str]:
 
 
 def _wanted_folds(
-    studies: Mapping[str, Study], selections: Selections, external: ExternalByStudy
+    studies: Mapping[str, Study], selections: Selections
 ) -> dict[tuple[str, int], set[int]]:
-    """Folds by run key and seed that some study needs and its external results lack."""
+    """Folds by run key and seed that some study needs."""
     wanted: dict[tuple[str, int], set[int]] = {}
     for name, study in studies.items():
         for variant in selections[name]:
-            files = external[name].get(variant.key, {})
             for seed in study.seeds:
                 folds = wanted.setdefault((variant.key, seed), set())
-                folds.update(missing_folds(study.folds[variant.dataset], seed, files))
+                folds.update(study.folds[variant.dataset])
     return wanted
 
 

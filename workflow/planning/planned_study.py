@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +10,9 @@ from baselines import methods
 from npt.validation import Strict
 from workflow.config.fields import BASE, TUNED
 from workflow.config.study import Study
-from workflow.planning.external_runs import Folds
 from workflow.planning.paths import run_key
 from workflow.planning.run import Run
 from workflow.planning.selection import Selected
-
-External = Mapping[str, Folds]  # files of external rows by run key
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +49,9 @@ class PlannedStudy(Strict):
         unprobed: Methods that it has trained rows of alone.
         options: Those of the study kind, as plain values.
         max_test_rows: Limit of the probed test rows of a fold; None probes all.
-        runs: Stems of its runs, external ones left out, with those folds that the study uses.
-        expected: All rows of known methods in the configuration's order, external ones included.
-        external_results: Results folders and csv files as the configuration names them.
+        runs: Stems of its runs, with those folds that the study uses.
+        expected: The rows of its runs in the configuration's order.
+        external_results: Csv files with rows of other methods.
     """
 
     name: str
@@ -83,7 +80,6 @@ class PlannedStudy(Strict):
 def planned_study(
     study: Study,
     selected: list[Selected],
-    external: External,
     runs: list[Run],
     fingerprints: Mapping[str, str],
 ) -> PlannedStudy:
@@ -100,7 +96,7 @@ def planned_study(
         unprobed=_unprobed(study),
         options=study.options.model_dump(),
         max_test_rows=study.max_test_rows,
-        runs=_runs_of(study, selected, external, runs),
+        runs=_runs_of(study, selected, runs),
         expected=tuple(expected),
         external_results=study.external_results,
     )
@@ -142,7 +138,6 @@ def _expected(
 def _runs_of(
     study: Study,
     selected: list[Selected],
-    external: External,
     runs: list[Run],
 ) -> dict[str, tuple[int, ...]]:
     keys = {variant.key for variant in selected}
@@ -150,16 +145,10 @@ def _runs_of(
     for run in runs:
         if run.key not in keys or run.seed not in study.seeds:
             continue
-        used = [fold for fold in run.folds if fold in study.folds[run.dataset]]
-        folds = tuple(missing_folds(used, run.seed, external.get(run.key, {})))
+        folds = tuple(fold for fold in run.folds if fold in study.folds[run.dataset])
         if folds:
             folds_by_stem[run.stem] = folds
     return folds_by_stem
-
-
-def missing_folds(folds: Iterable[int], seed: int, external: Mapping[Any, Any]) -> list[int]:
-    """Folds of a seed that external results lack."""
-    return [fold for fold in folds if (seed, fold) not in external]
 
 
 def run_of(

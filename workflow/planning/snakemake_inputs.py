@@ -13,7 +13,6 @@ from typing import Any
 from baselines import methods
 from npt.metrics import METRICS_VERSION
 from workflow.planning import paths, resources
-from workflow.planning.external_runs import external_files
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
@@ -21,7 +20,7 @@ from workflow.studies import kinds
 
 WORKFLOW = Path(__file__).parents[1]
 RULES = WORKFLOW / "rules"
-TABLE_CAPTION = WORKFLOW / "report" / "captions" / "table.rst"
+CAPTION = WORKFLOW / "report" / "captions" / "shown.rst"
 REPORTED = {"svg": "figure", "html": "table"}  # formats that `snakemake --report` shows
 
 
@@ -56,21 +55,16 @@ class Jobs:
 
     def prepare_memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for preparing a dataset."""
-        cells = self._cells(wildcards)
-        megabytes = resources.preparing_memory(cells)
-        return resources.requested_memory(megabytes, attempt)
+        return resources.table_memory(self._cells(wildcards), attempt)
 
     def study_memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for collecting or showing a study."""
-        study = self._study(wildcards)
-        megabytes = resources.reading_memory(len(study.expected))
-        return resources.requested_memory(megabytes, attempt)
+        return resources.reading_memory(len(self._study(wildcards).expected), attempt)
 
     def report_memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for the report of all studies."""
         rows = sum(len(study.expected) for study in self.plan.studies.values())
-        megabytes = resources.reading_memory(rows)
-        return resources.requested_memory(megabytes, attempt)
+        return resources.reading_memory(rows, attempt)
 
     def stem(self, wildcards: Any) -> str:
         """Stem of a run."""
@@ -85,40 +79,13 @@ class Jobs:
         return ",".join(methods()[wildcards.method].libraries)
 
     def memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for a run or a probe of it.
-
-        A training that left a checkpoint was not killed for memory, and gets no more of it.
-        """
-        run = self._run(wildcards)
-        saves_weights = methods()[run.method].saves_weights
-        if saves_weights and Path(paths.run_checkpoint(run.stem)).exists():
-            attempt = 1
-        megabytes = resources.run_memory(self.plan.dataset(run.dataset), run)
-        return resources.requested_memory(megabytes, attempt)
-
-    def minutes(self, wildcards: Any, attempt: int) -> int:
-        """Time limit of a run in minutes."""
-        from workflow.planning import limits
-
-        return limits.run_minutes(self.plan, self._run(wildcards), attempt)
-
-    def threads(self, wildcards: Any) -> int:
-        """Threads of a run."""
-        from workflow.planning import limits
-
-        return limits.threads(self.plan, self._run(wildcards))
+        """Megabytes for a run or a probe of it."""
+        trains = methods()[wildcards.method].saves_weights
+        return resources.table_memory(self._cells(wildcards), attempt, trains=trains)
 
     def part_files(self, wildcards: Any) -> list[str]:
-        """Parts of the search of a run that is divided."""
-        from workflow.planning import limits
-
-        return limits.part_files(self.plan, self._run(wildcards))
-
-    def probe_minutes(self, wildcards: Any, attempt: int) -> int:
-        """Time limit of the probes of a run in minutes."""
-        from workflow.planning import limits
-
-        return limits.probe_minutes(self.plan, self._run(wildcards), attempt)
+        """Outcomes of the parts of a search that is divided."""
+        return self.plan.part_files(self._run(wildcards))
 
     def probed_files(self, wildcards: Any) -> list[str]:
         """Rows of a run; its weights, and the predictions to compare with, if it has any."""
@@ -152,9 +119,7 @@ class Jobs:
 
     def external_files(self, wildcards: Any) -> list[str]:
         """Files of external results of a study."""
-        study = self._study(wildcards)
-        where = f"studies.{study.name}.external_results"
-        return [str(file) for file in external_files(study.external_results, where)]
+        return list(self._study(wildcards).external_results)
 
     def study_data(self, wildcards: Any) -> list[str]:
         """Prepared datasets of a study."""
@@ -164,12 +129,7 @@ class Jobs:
     def contents(self, wildcards: Any) -> str:
         """Hash of what a study consists of, and of the version of the metrics."""
         study = self._study(wildcards)
-        facts = [
-            study.model_dump(mode="json"),
-            self.external_files(wildcards),
-            METRICS_VERSION,
-        ]
-        return _hash_of(facts)
+        return _hash_of([study.model_dump(mode="json"), METRICS_VERSION])
 
     def shown(self, kind: str, study: str = "{study}") -> list[str]:
         """Tables and figures of a study."""
@@ -201,11 +161,8 @@ class Jobs:
         what = REPORTED.get(ending)
         if what is None:
             return {}
-        caption = TABLE_CAPTION
-        if what == "figure":
-            caption = kinds()[kind].caption_path(name)
         return {
-            "caption": os.path.relpath(caption, RULES),
+            "caption": os.path.relpath(CAPTION, RULES),
             "category": kinds()[kind].title,
             "subcategory": "{study}",
             "labels": {"shows": name.replace("_", " "), "as": what},
@@ -260,7 +217,8 @@ class Jobs:
         return self.plan.studies[wildcards.study]
 
     def _cells(self, wildcards: Any) -> int:
-        return resources.cells(self.plan.dataset(wildcards.dataset))
+        dataset = self.plan.dataset(wildcards.dataset)
+        return dataset.rows * dataset.columns
 
 
 def _files_of_run(run: Run) -> list[str]:

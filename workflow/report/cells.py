@@ -75,6 +75,14 @@ def percent(fraction: float, digits: int = 0, *, sign: bool = False) -> Cell:
     return Cell(f"{shown} %", 100 * fraction, unit="%")
 
 
+def scientific(value: float, digits: int) -> Cell:
+    """A number of any size with some significant digits."""
+    if math.isnan(value):
+        return MISSING
+    shown = f"{value:.{digits}g}" if abs(value) < 1000 else f"{value:.{digits - 1}e}"
+    return Cell(shown, value)
+
+
 def count(value: float) -> Cell:
     """A whole number with thousands separators."""
     if math.isnan(value):

@@ -1,9 +1,9 @@
-"""Style of all figures: panels as wide as a column or page of a paper, means with error bars."""
+"""Style of all figures: panels over the full width of a page, the same colors for each method."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-    from matplotlib.ticker import Locator
 
 STYLE = Path(__file__).with_name("figure.mplstyle")
-COLUMN, PAGE = 3.4, 7.0  # inches
+PAGE = 7.0  # inches
 ROW_HEIGHT, MARGIN = 0.17, 0.75
+FEWEST_ROWS = 4  # that a panel is high
 NPT_COLOR, COMPACT_COLOR, SOLVED_COLOR, OTHER_COLOR = "#d55e00", "#cc79a7", "#8c1c13", "#0072b2"
+OTHER_STYLE = (OTHER_COLOR, "s")
 NPT_STYLES = {
     "npt": (NPT_COLOR, "D"),
     "npt_compact": (COMPACT_COLOR, "o"),
@@ -41,6 +42,8 @@ COLORS = (
 )
 MARKERS = "s^vPX<>"
 MOST_LABELS = {"x": 4, "y": 6}  # of a logarithmic axis of a small panel
+WIDE = 5.0  # ratio of errors beyond which their axis is logarithmic
+EQUAL = {"color": "0.3", "linestyle": ":", "linewidth": 0.9}  # line of no change or of equality
 
 
 def pyplot() -> Any:
@@ -61,19 +64,23 @@ def panels(
 ) -> tuple[Figure, list[Axes]]:
     """A figure of `count` panels, each as high as `rows` lines of text.
 
-    One panel fills a column of a paper; several fill a page, `columns` in a line.
+    Without panels, it has a single empty one that says so.
 
     Args:
+        columns: Panels in a line at most.
         same_rows: Whether the panels of a line share their labels, at the left.
     """
-    columns = min(columns, count)
-    lines = -(-count // columns)
-    width = COLUMN if columns == 1 else PAGE
-    height = (ROW_HEIGHT * rows + MARGIN) * lines
+    if not count:
+        figure, axis = pyplot().subplots(figsize=(PAGE, 0.5), layout="constrained")
+        axis.set_axis_off()
+        axis.set_title("No result")
+        return figure, [axis]
+    lines = math.ceil(count / columns)
+    columns = math.ceil(count / lines)
     figure, axes = pyplot().subplots(
         lines,
         columns,
-        figsize=(width, height),
+        figsize=(PAGE, (ROW_HEIGHT * max(rows, FEWEST_ROWS) + MARGIN) * lines),
         squeeze=False,
         sharey="row" if same_rows else "none",
         layout="constrained",
@@ -83,72 +90,96 @@ def panels(
     return figure, list(axes.flat[:count])
 
 
-def stacked(rows: Sequence[int]) -> tuple[Figure, list[Axes]]:
-    """A figure as wide as a column of a paper: panels below each other, of these lines of text."""
-    height = sum(ROW_HEIGHT * lines + MARGIN for lines in rows)
-    figure, axes = pyplot().subplots(
-        len(rows),
-        1,
-        figsize=(COLUMN, height),
-        squeeze=False,
-        layout="constrained",
-        height_ratios=[ROW_HEIGHT * lines + MARGIN / 2 for lines in rows],
-    )
-    return figure, list(axes.flat)
-
-
-def points(
-    axis: Axes,
-    labels: list[str],
-    means: pd.Series,
-    errors: pd.Series,
-    npts: Mapping[str, str] | None = None,
-) -> None:
-    """Means with error bars, the first label on top; NPTs in colors of their own.
+def facets(
+    frame: pd.DataFrame,
+    by: str | list[str],
+    rows: int = 0,
+    **options: Any,
+) -> tuple[Figure, list[tuple[Any, pd.DataFrame, Axes]]]:
+    """A figure, and each group of rows with its panel, which is as high as its rows by default.
 
     Args:
-        npts: Name of the NPT by label; by default a label is the title of a method.
+        options: Of `panels`.
     """
-    if npts is None:
-        npts = {label: npt for label in labels if (npt := npt_of_title(label))}
-    for label, height, mean, error in zip(labels, heights(labels), means, errors, strict=True):
-        if pd.isna(mean):
-            axis.annotate(
-                "no result",
-                (0.02, height),
-                xycoords=("axes fraction", "data"),
-                va="center",
-                color="0.4",
-            )
-            continue
-        color, marker = NPT_STYLES.get(npts.get(label, ""), (OTHER_COLOR, "s"))
-        width = None if pd.isna(error) or error == 0 else error
-        axis.errorbar(
-            mean,
-            height,
-            xerr=width,
-            fmt=marker,
-            color=color,
-            capsize=2,
+    groups = frame.groupby(by, sort=False)
+    figure, axes = panels(groups.ngroups, rows or groups.size().max(), **options)
+    parts = zip(groups, axes, strict=False)
+    return figure, [(names, part, axis) for (names, part), axis in parts]
+
+
+def points(axis: Axes, frame: pd.DataFrame, value: str, error: str = "") -> None:
+    """A mark for each row, the first on top; NPTs in colors of their own.
+
+    Args:
+        frame: Its `title` labels a row, whose style is that of its `method`.
+        value: Column of the marks; a row without one says so.
+        error: Column of half the length of their bars; empty for none.
+    """
+    import seaborn as sns
+    from matplotlib.ticker import MaxNLocator
+
+    styles = {method: NPT_STYLES.get(method, OTHER_STYLE) for method in frame["method"]}
+    colors = {method: color for method, (color, _) in styles.items()}
+    sns.scatterplot(
+        frame,
+        x=value,
+        y="title",
+        hue="method",
+        style="method",
+        palette=colors,
+        markers={method: marker for method, (_, marker) in styles.items()},
+        legend=False,
+        zorder=3,
+        ax=axis,
+    )
+    if error:
+        half = frame[error].fillna(0)
+        ends = (frame[value] - half, frame[value] + half)
+        axis.hlines(frame["title"], *ends, colors=list(frame["method"].map(colors)))
+    for title in frame.loc[frame[value].isna(), "title"]:
+        axis.text(
+            0.02,
+            title,
+            "no result",
+            transform=axis.get_yaxis_transform(),
+            va="center",
+            color="0.4",
         )
-    if means.isna().any():
-        fit_lines(axis, labels)
-    axis.set_yticks(range(len(labels)), reversed(labels))
+    axis.set(ylabel="", ylim=(len(frame) - 0.4, -0.6))
+    axis.xaxis.set_major_locator(MaxNLocator(3))
     axis.grid(axis="y", visible=False)
 
 
 def logarithmic(axis: Axis) -> None:
-    """A logarithmic axis with few plain numbers, however narrow."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    """A logarithmic axis with few plain numbers, however narrow.
+
+    They begin with 1, 2 or 5; are powers of ten if these are many, and round ones if few.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     name: str = axis.axis_name  # type: ignore[attr-defined]
+    most = MOST_LABELS[name]
+
+    class Few(LogLocator):
+        def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
+            vmin, vmax = sorted((vmin, vmax))
+            low, high = math.floor(math.log10(vmin)), math.ceil(math.log10(vmax))
+            powers = 10.0 ** np.arange(low, high + 1)
+            by_step = [powers[::step] for step in range(1, len(powers))]
+            for ticks in (np.outer(powers, [1, 2, 5]).ravel(), *by_step):
+                inside = ticks[(ticks >= vmin) & (ticks <= vmax)]
+                if 2 <= len(inside) <= most:
+                    return inside
+            round_numbers = MaxNLocator(most - 1, steps=[1, 2, 5, 10])
+            return np.asarray(round_numbers.tick_values(vmin, vmax))
+
     axis.axes.set(**{f"{name}scale": "log"})
-    axis.set_major_locator(_few_on_log_axis(MOST_LABELS[name]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+    axis.set_major_locator(Few())
+    axis.set_major_formatter(FuncFormatter(_plain))
     axis.set_minor_formatter(NullFormatter())
 
 
-def _short(value: float) -> str:
+def _plain(value: float, position: int | None) -> str:
     """A number, which is a power of ten if it would have an exponent."""
     plain = f"{value:.6g}"
     mantissa, has_exponent, exponent = plain.partition("e")
@@ -156,73 +187,6 @@ def _short(value: float) -> str:
         return plain
     factor = "" if mantissa == "1" else rf"{mantissa} \cdot "
     return f"${factor}10^{{{int(exponent)}}}$"
-
-
-def _few_on_log_axis(most: int) -> Locator:
-    """Numbers that begin with 1, 2 or 5, powers of ten if these are many, round ones if few."""
-    from matplotlib.ticker import LogLocator, MaxNLocator
-
-    round_numbers = MaxNLocator(most - 1, steps=[1, 2, 5, 10])
-
-    class Few(LogLocator):
-        def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
-            low, high = math.floor(math.log10(vmin)), math.ceil(math.log10(vmax))
-            powers = 10.0 ** np.arange(low, high + 1)
-            fine = np.outer(powers, [1, 2, 5]).ravel()
-            by_step = [powers[::step] for step in range(1, len(powers))]
-            candidates = (fine, *by_step)
-            few = _first_of(candidates, (vmin, vmax), range(2, most + 1))
-            if few is None:
-                return np.asarray(round_numbers.tick_values(vmin, vmax))
-            return few
-
-    return Few()
-
-
-def _first_of(
-    candidates: Iterable[np.ndarray],
-    limits: tuple[float, float],
-    counts: range,
-) -> np.ndarray | None:
-    """Ticks between the limits: of the first candidate that has so many there."""
-    low, high = limits
-    for ticks in candidates:
-        seen = ticks[(ticks >= low) & (ticks <= high)]
-        if len(seen) in counts:
-            return seen
-    return None
-
-
-def symmetric_logarithmic(axis: Axes, linear: float) -> None:
-    """An x axis of both signs with few plain numbers: linear up to `linear`, then logarithmic."""
-    from matplotlib.ticker import SymmetricalLogLocator
-
-    class Few(SymmetricalLogLocator):
-        def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
-            largest = max(abs(vmin), abs(vmax), linear)
-            decades = math.ceil(math.log10(largest / linear))
-            powers = linear * 10.0 ** np.arange(decades + 1)
-            by_step = []
-            for step in range(1, len(powers) + 1):
-                positive = powers[::step]
-                negative = -positive[::-1]
-                by_step.append(np.concatenate([negative, [0], positive]))
-            few = _first_of(by_step, (vmin, vmax), range(MOST_LABELS["x"] + 1))
-            assert few is not None, "the last candidate has three ticks"
-            return few
-
-    axis.set_xscale("symlog", linthresh=linear)
-    axis.xaxis.set_major_locator(Few(base=10, linthresh=linear))
-    axis.xaxis.set_major_formatter("{x:,g}")
-
-
-def from_all_to_few(axis: Axes, percent: pd.Series) -> None:
-    """A logarithmic x axis of shares of the rows, from all of them at the left."""
-    shares = sorted(set(percent))
-    axis.set_xscale("log")
-    axis.set_xticks(shares, [f"{share:.3g}" for share in shares])
-    axis.xaxis.set_minor_formatter("")
-    axis.invert_xaxis()
 
 
 def heights(labels: Sequence[str]) -> range:
@@ -236,23 +200,22 @@ def fit_lines(axis: Axes, labels: Sequence[str]) -> None:
 
 
 def legend_below(figure: Figure, axis: Axes, columns: int) -> None:
-    """A legend of an axis's lines below all panels."""
+    """The legend of an axis below all panels, in place of theirs, with each label once."""
     handles, labels = axis.get_legend_handles_labels()
+    by_label = dict(zip(labels, handles, strict=True))
+    for panel in figure.axes:
+        if legend := panel.get_legend():
+            legend.remove()
     figure.legend(
-        handles,
-        labels,
+        list(by_label.values()),
+        list(by_label),
         loc="outside lower center",
         ncols=columns,
         frameon=False,
     )
 
 
-def zero_line(axis: Axes, at: float = 0) -> None:
-    """A dotted line at no change."""
-    axis.axvline(at, color="0.3", linewidth=0.8, linestyle=":")
-
-
-def method_styles(titles: list[str]) -> dict[str, tuple[str, str]]:
+def method_styles(titles: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Color and marker of each method; each NPT has its own in all figures."""
     styles: dict[str, tuple[str, str]] = {}
     others = 0
@@ -266,3 +229,16 @@ def method_styles(titles: list[str]) -> dict[str, tuple[str, str]]:
         styles[title] = (color, MARKERS[(others + cycle) % len(MARKERS)])
         others += 1
     return styles
+
+
+def by_title(titles: Iterable[str]) -> dict[str, Any]:
+    """Arguments of seaborn that draw each method, by the column `title`, in its style."""
+    styles = method_styles(titles)
+    return {
+        "hue": "title",
+        "style": "title",
+        "hue_order": list(styles),
+        "style_order": list(styles),
+        "palette": {title: color for title, (color, _) in styles.items()},
+        "markers": {title: marker for title, (_, marker) in styles.items()},
+    }

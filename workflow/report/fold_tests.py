@@ -17,7 +17,6 @@ from workflow.report.statistics import (
     nearly_equal,
     standard_error,
     tasks_of,
-    unfinished,
     with_columns,
 )
 from workflow.report.titles import NPTS, method_title
@@ -42,7 +41,6 @@ COLUMNS = [
     "reason",
 ]
 UNTESTED = dict.fromkeys(("standard_error", "low", "high", "p_value"), np.nan)
-WAITING = "not tested before all results of the dataset are there"
 
 
 def reference_model(study: pd.DataFrame) -> Model:
@@ -58,12 +56,10 @@ def reference_model(study: pd.DataFrame) -> Model:
 def fold_differences(study: pd.DataFrame, scoring: Scoring) -> list[pd.DataFrame]:
     """A frame per dataset with the difference of every method from the reference, tested.
 
-    A row has a `reason` instead of a p-value for fewer than three folds, for rows without the
-    number of train rows, and while results of its dataset are missing, because the correction
-    counts all comparisons.
+    A row has a `reason` instead of a p-value for fewer than three folds, and for rows without the
+    number of train rows.
     """
     study = with_columns(fold_means(study), SIZES)
-    missing = unfinished(study)
     frames = []
     for task in tasks_of(study):
         metric = scoring.metrics[task]
@@ -73,21 +69,10 @@ def fold_differences(study: pd.DataFrame, scoring: Scoring) -> list[pd.DataFrame
                 "dataset": dataset,
                 "metric": metric,
             }
-            comparisons = _comparisons(rows, study, metric, waiting=dataset in missing)
+            comparisons = _comparisons(rows, study, metric)
             frame = framed([{**facts, **comparison} for comparison in comparisons], COLUMNS)
             frames.append(with_holm(frame))
     return frames
-
-
-def needed_errors(folds: int, test_fraction: float) -> float:
-    """Standard errors that a mean must be away from zero to differ from it; NaN if untested."""
-    from scipy.stats import t
-
-    if folds < FEWEST_FOLDS:
-        return float("nan")
-    correction = np.sqrt(1 + folds * test_fraction)
-    quantile = t.isf(LEVEL / 2, folds - 1)
-    return float(correction * quantile)
 
 
 def fold_test(differences: pd.Series, test_fraction: float) -> dict[str, Any]:
@@ -145,22 +130,13 @@ def _models(study: pd.DataFrame) -> list[Model]:
     return list(models.itertuples(index=False, name=None))
 
 
-def _comparisons(
-    rows: pd.DataFrame, study: pd.DataFrame, metric: str, *, waiting: bool
-) -> list[dict[str, Any]]:
+def _comparisons(rows: pd.DataFrame, study: pd.DataFrame, metric: str) -> list[dict[str, Any]]:
     reference = reference_model(study)
     comparisons = []
     for model in _models(study):
         if model == reference:
             continue
         comparison = fold_comparison(rows, model, reference, f"test_{metric}")
-        if waiting:
-            reason = comparison["reason"] or WAITING
-            comparison = {
-                **comparison,
-                **UNTESTED,
-                "reason": reason,
-            }
         names = {
             "reference": "/".join(reference),
             "method": model[0],

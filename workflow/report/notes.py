@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pandas as pd
 
-from baselines import methods
 from workflow.report.cells import DASH
-from workflow.report.titles import dataset_title, method_title, method_titles
-from workflow.results.row import UNFINISHED
+from workflow.report.titles import dataset_title, method_title
 
 
 def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -23,40 +19,3 @@ def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:
     if any(title.endswith("*") for title in titles):
         notes.append("\\* not one of the paper's ten datasets")
     return tuple(notes)
-
-
-def unranked_notes(datasets: Iterable[str]) -> tuple[str, ...]:
-    """A note on datasets without ranks, if there are any."""
-    names = ", ".join(map(dataset_title, datasets))
-    return (f"Not ranked, because results are missing: {names}.",) if names else ()
-
-
-def standardisation_notes(study: pd.DataFrame) -> tuple[str, ...]:
-    """Notes on datasets where some methods are standardised over all rows, others over train rows.
-
-    Variants of a single method are not compared: an ablation changes the setting on purpose.
-    """
-    if "transductive" not in study:
-        return ()
-    known = study["method"].isin(methods())
-    finished = study["status"] != UNFINISHED
-    datasets: dict[str, list[str]] = {}
-    for dataset, rows in study[known & finished].groupby("dataset", sort=False):
-        over_train_rows = rows["transductive"].eq(False)
-        if rows["method"].nunique() == 1 or over_train_rows.nunique() == 1:
-            continue
-        inductive = _listed(rows[over_train_rows])
-        others = _listed(rows[~over_train_rows])
-        difference = f"over the train rows for {inductive}, over all rows for {others}"
-        datasets.setdefault(difference, []).append(dataset_title(str(dataset)))
-    notes = []
-    for difference, titles in datasets.items():
-        names = ", ".join(titles)
-        note = f"{names}: features are standardised {difference} (setting `transductive`)."
-        notes.append(note)
-    return tuple(notes)
-
-
-def _listed(models: pd.DataFrame) -> str:
-    titles = dict.fromkeys(method_titles(models))
-    return ", ".join(titles)

@@ -12,11 +12,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from npt.data.store import Prepared
-from workflow.config.fields import TUNED
 from workflow.config.scoring import Scoring
 from workflow.planning.paths import FIGURE_FORMATS, RESULTS, TABLE_FORMATS, run_rows
 from workflow.planning.run import Run
-from workflow.report.caveats import caveats
 from workflow.report.cells import counted
 from workflow.report.failures import failures
 from workflow.report.html import rendered
@@ -28,9 +26,8 @@ from workflow.report.shipped import shipped_section
 from workflow.report.statistics import has_seeds
 from workflow.report.svg import inline_svg
 from workflow.report.titles import dataset_title, method_titles, titles_of
-from workflow.results.row import UNFINISHED
 from workflow.studies import kinds
-from workflow.studies.study_kind import Card, StudyKind
+from workflow.studies.study_kind import StudyKind
 
 
 @dataclass(frozen=True)
@@ -55,6 +52,19 @@ class ShownTable:
     groups: Sequence[tuple[str, Sequence[Section]]]
 
 
+@dataclass(frozen=True)
+class Answer:
+    """A row of a study's table that answers a question on the first screen.
+
+    Attributes:
+        row: Texts by column.
+    """
+
+    study: str
+    question: str
+    row: Mapping[str, str]
+
+
 @dataclass
 class FirstScreen:
     """What stands below the answers: what leads the first study of each kind."""
@@ -70,7 +80,6 @@ class ShownStudy:
     name: str
     title: str
     shares_title: bool
-    finding: str
     extent: str
     figures: Sequence[ShownFigure]
     tables: Sequence[ShownTable]
@@ -83,61 +92,54 @@ def render(
     preset: str,
     results: Path,
     prepared: Sequence[Prepared],
-    remarks: Sequence[str] | None = None,
     runs: Sequence[Run] = (),
     note: str = "",
+    answers: Sequence[Answer] = (),
 ) -> str:
     """HTML of the report from collected studies, drawn figures and prepared datasets.
 
     Args:
         study_kinds: Name of every study's kind.
         results: Folder with the folder `figures`.
-        remarks: For an unfinished run, what is wrong beyond the missing rows. Such a report lies
-            one folder deeper.
-        runs: Of the plan, for what is said about the sizes of models.
+        runs: Of the plan, whose settings and rows the page shows.
         note: That of the configuration, which is shown as it is.
+        answers: Rows of tables that lead the page.
     """
     kind_of = {name: kinds()[kind] for name, kind in study_kinds.items()}
-    begun = {name: study for name, study in studies.items() if _has_results(study)}
-    unfinished = remarks is not None
-    facts = [run_line(studies, preset), *run_facts(begun.values())]
-    raw = "../.." if unfinished else ".."
-    shown = _shown_studies(begun, kind_of, scoring, results)
+    facts = [run_line(studies, preset), *run_facts(studies.values())]
+    shown = _shown_studies(studies, kind_of, scoring, results)
     first, others = _first_screen(shown, kind_of)
-    reference = shipped_section(begun.values(), scoring)
+    reference = shipped_section(studies.values(), scoring)
     if reference:
         first.tables.append(ShownTable("", [("", [reference])]))
     return rendered(
         "page.html.j2",
         preset=preset,
-        missing=_missing(studies) if unfinished else None,
-        raw=raw,
-        rows_of_runs=_rows_of_runs(runs, raw),
+        rows_of_runs=_rows_of_runs(runs),
         run_line=" · ".join(filter(None, [*facts, code_revision()])),
         note=note,
-        caveats=caveats(begun.values(), prepared, runs),
-        cards=cards(begun, kind_of, scoring),
+        answers=answers,
         first=first,
         studies=others,
-        methods=_in_tables(_titles(begun, "method"), shown),
-        dataset_titles=_titles(begun, "dataset"),
+        methods=_in_tables(_titles(studies, "method"), shown),
+        dataset_titles=_titles(studies, "dataset"),
         formats={"figures": FIGURE_FORMATS, "tables": TABLE_FORMATS},
         datasets=datasets_section(prepared),
         custom_datasets=_descriptions(prepared),
-        settings=settings_section(begun.values()),
+        settings=settings_section(studies.values()),
         all_settings=all_settings(runs),
-        versions=version_lines(begun.values()),
-        failures=[*(remarks or ()), *failures(studies, scoring)],
+        versions=version_lines(studies.values()),
+        failures=failures(studies, scoring),
         has_stars=_has_stars(studies),
     )
 
 
-def _rows_of_runs(runs: Sequence[Run], raw: str) -> dict[str, str]:
+def _rows_of_runs(runs: Sequence[Run]) -> dict[str, str]:
     """Path from the page to the rows of the first folds of every run, by its key."""
     paths: dict[str, str] = {}
     for run in runs:
         path = run_rows(run.stem).removeprefix(f"{RESULTS}/")
-        paths.setdefault(run.key, f"{raw}/{path}")
+        paths.setdefault(run.key, f"../{path}")
     return paths
 
 
@@ -185,7 +187,6 @@ def run_line(studies: Mapping[str, pd.DataFrame], preset: str) -> str:
 
 def extent(study: pd.DataFrame) -> str:
     """How much a study rests on."""
-    study = study[study["status"] != UNFINISHED]
     folds = study["fold"].nunique()
     repeated = has_seeds(study)
     nouns = ["dataset", "fold", "seed"] if repeated else ["dataset", "fold"]
@@ -201,33 +202,17 @@ def extent(study: pd.DataFrame) -> str:
     return f"Based on {'; '.join(parts)}."
 
 
-def cards(
-    studies: Mapping[str, pd.DataFrame],
-    kind_of: Mapping[str, StudyKind],
-    scoring: Scoring,
-) -> list[Card]:
-    """What studies contribute to the first screen, in the order of their kinds."""
-    made = []
-    for name in sorted(studies, key=lambda name: kind_of[name].order):
-        kind = kind_of[name]
-        for card in kind.cards(studies[name], scoring):
-            made.append(_shortened(card, name))
-    return made
-
-
-def _shortened(card: Card, study: str) -> Card:
-    """A card of a study; on the first screen a method has one variant, which needs no name."""
-    of_best = f" ({TUNED})"
-    return replace(
-        card,
-        study=study,
-        verdict=card.verdict.replace(of_best, ""),
-        evidence=card.evidence.replace(of_best, ""),
-    )
-
-
-def _has_results(study: pd.DataFrame) -> bool:
-    return bool((study["status"] != UNFINISHED).any())
+def answers(
+    studies: Mapping[str, pd.DataFrame], study_kinds: Mapping[str, str], scoring: Scoring
+) -> list[Answer]:
+    """A row of each study whose kind has a card, in the order of the kinds."""
+    answered = []
+    for name in sorted(studies, key=lambda name: kinds()[study_kinds[name]].order):
+        card = kinds()[study_kinds[name]].view.card
+        row = card.row(studies[name], scoring) if card else {}
+        if card and row:
+            answered.append(Answer(name, card.question, row))
+    return answered
 
 
 def _has_stars(studies: Mapping[str, pd.DataFrame]) -> bool:
@@ -241,12 +226,6 @@ def _descriptions(prepared: Sequence[Prepared]) -> list[Any]:
     return [known["description"] for known in facts if "description" in known]
 
 
-def _missing(studies: Mapping[str, pd.DataFrame]) -> int:
-    """Number of results that do not exist yet."""
-    counts = [(study["status"] == UNFINISHED).sum() for study in studies.values()]
-    return int(sum(counts))
-
-
 def _shown_studies(
     studies: Mapping[str, pd.DataFrame],
     kind_of: Mapping[str, StudyKind],
@@ -257,20 +236,21 @@ def _shown_studies(
     shown = []
     for name, study in studies.items():
         kind = kind_of[name]
-        finding = kind.finding(study, scoring)
-        study_as_shown = ShownStudy(
-            name=name,
-            title=kind.title,
-            shares_title=counts[kind.name] > 1,
-            finding=finding,
-            extent=extent(study),
-            figures=[
-                _shown_figure(f"{name}.{figure}", kind.caption(figure, study), finding, results)
-                for figure in kind.shown_figures(study, scoring)
-            ],
-            tables=_shown_tables(study, kind, scoring),
+        figures = []
+        for figure in kind.view.shown_figures(study, scoring):
+            stem = f"{name}.{figure}"
+            caption = kind.view.caption(figure)
+            path = results / "figures" / f"{stem}.svg"
+            drawing = inline_svg(path, stem.replace(".", "-"), caption)
+            figures.append(ShownFigure(stem, caption, drawing))
+        tables = []
+        for table in kind.tables:
+            sections = kind.table(table, study, scoring).sections
+            tables.append(ShownTable(table, _groups(sections)))
+        is_one_of_several = counts[kind.name] > 1
+        shown.append(
+            ShownStudy(name, kind.title, is_one_of_several, extent(study), figures, tables)
         )
-        shown.append(study_as_shown)
     return shown
 
 
@@ -301,18 +281,6 @@ def _without_sections(table: ShownTable, name: str) -> ShownTable:
     return ShownTable(table.name, ()) if table.name == name else table
 
 
-def _shown_tables(
-    study: pd.DataFrame,
-    kind: StudyKind,
-    scoring: Scoring,
-) -> list[ShownTable]:
-    tables = []
-    for name in kind.tables:
-        sections = kind.table(name, study, scoring).sections
-        tables.append(ShownTable(name, _groups(sections)))
-    return tables
-
-
 def _groups(sections: Sequence[Section]) -> list[tuple[str, Sequence[Section]]]:
     """Visible sections first, then those of every group."""
     groups: dict[str, list[Section]] = {"": []}
@@ -324,16 +292,3 @@ def _groups(sections: Sequence[Section]) -> list[tuple[str, Sequence[Section]]]:
             title = f"{title} ({len(members)} tables)"
         titled.append((title, members))
     return titled
-
-
-def _shown_figure(
-    stem: str,
-    caption: str,
-    finding: str,
-    results: Path,
-) -> ShownFigure:
-    """A figure whose description for those who do not see it has the numbers of the finding."""
-    path = results / "figures" / f"{stem}.svg"
-    prefix = stem.replace(".", "-")
-    drawing = inline_svg(path, prefix, f"{caption} {finding}")
-    return ShownFigure(stem, caption, drawing)

@@ -11,7 +11,7 @@ from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted
 from workflow.report.ranks import rank_methods
-from workflow.report.statistics import LEVEL, summarise, tasks_of, unfinished
+from workflow.report.statistics import LEVEL, summarise, tasks_of
 
 FEWEST_DATASETS = 5
 FEWEST_METHODS = 3
@@ -51,8 +51,7 @@ class RankTests:
 
 
 def rank_matrix(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
-    """Ranks by the metric of each dataset's task: finished datasets × (method, variant)."""
-    missing = unfinished(study)
+    """Ranks by the metric of each dataset's task: datasets × (method, variant)."""
     frames = []
     for task in tasks_of(study):
         metric = METRICS[scoring.metrics[task]]
@@ -60,11 +59,9 @@ def rank_matrix(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
             summarise(study, task, metric.name),
             higher_is_better=metric.higher_is_better,
             ranking=scoring.ranking,
-            unranked=missing,
         )
         frames.append(ranked)
-    ranks = pd.concat(frames).pivot(index="dataset", columns=["method", "variant"], values="rank")
-    return ranks.drop(index=missing)
+    return pd.concat(frames).pivot(index="dataset", columns=["method", "variant"], values="rank")
 
 
 def rank_tests(study: pd.DataFrame, scoring: Scoring) -> RankTests:
@@ -145,6 +142,23 @@ def _friedman(ranks: pd.DataFrame) -> float:
         _squared_mean_ranks,
         permutation_type="samples",
         alternative="greater",
+        n_resamples=RESAMPLES,
+        rng=0,
+    )
+    return float(test.pvalue)
+
+
+def sign_flip_p_value(differences: pd.Series) -> float:
+    """Two-sided p-value that paired differences, one of each dataset, have a mean of zero.
+
+    By flipping their signs: all combinations of up to 13 datasets, a random sample of more.
+    """
+    from scipy.stats import permutation_test
+
+    test = permutation_test(
+        (differences.to_numpy(),),
+        np.mean,
+        permutation_type="samples",
         n_resamples=RESAMPLES,
         rng=0,
     )

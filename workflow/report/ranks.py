@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import pandas as pd
 
 from npt.interface import UserError
@@ -32,14 +30,12 @@ def rank_methods(
     *,
     higher_is_better: bool,
     ranking: Ranking = "shared",
-    unranked: Collection[str] = (),
 ) -> pd.DataFrame:
     """Add `rank` to a frame of dataset, method, variant, mean and reason; 1 is best.
 
     With `shared`, equal means share the average of their ranks. With `paper` no ranks are shared,
     as in its Table 1: equal means are ranked in `ORDER_OF_EQUALS`, other methods after those. In
-    both, a method without a mean takes the last rank if its row has a reason. `unranked` datasets
-    have no ranks.
+    both, a method without a mean takes the last rank if its row has a reason.
 
     Raises:
         UserError: A method has no result on a dataset and no reason for it.
@@ -54,8 +50,7 @@ def rank_methods(
         means = means.loc[_order_of_equals(ranked["method"])]
         tie_break = "first"
     ranks = means.groupby(ranked["dataset"]).rank(ascending=not higher_is_better, method=tie_break)
-    ranks = ranks.fillna(len(models))
-    return ranked.assign(rank=ranks.mask(ranked["dataset"].isin(list(unranked))))
+    return ranked.assign(rank=ranks.fillna(len(models)))
 
 
 def mean_ranks(ranked: pd.DataFrame) -> pd.DataFrame:

@@ -31,12 +31,14 @@ class Section:
         return list(zip(*self.columns.values(), strict=True))
 
     def without_empty(self, *optional: str) -> Section:
-        """The section without those of the `optional` columns that have only dashes.
+        """The section without those of the `optional` columns that have only dashes, or none.
 
         Nor has it the notes on these, which begin with the column's title in backticks.
         """
         empty = [
-            title for title in optional if all(cell.is_missing for cell in self.columns[title])
+            title
+            for title in optional
+            if all(cell.is_missing for cell in self.columns.get(title, ()))
         ]
         kept = {title: cells for title, cells in self.columns.items() if title not in empty}
         explained = tuple(f"`{title}`" for title in empty)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from npt.table import TASKS, Task
-from workflow.results.row import LINEAR, UNFINISHED
+from workflow.results.row import LINEAR
 
 LEVEL = 0.05  # significance level of all tests
 INTERVAL = f"{100 * (1 - LEVEL):.0f} % interval"
@@ -235,12 +235,6 @@ def metrics_of(task: Task, first: str) -> list[str]:
         if task in metric.tasks:
             names.append(name)
     return sorted(names, key=lambda name: name != first)
-
-
-def unfinished(study: pd.DataFrame) -> list[str]:
-    """Datasets of which results are missing."""
-    missing = study[study["status"] == UNFINISHED]
-    return list(missing["dataset"].unique())
 
 
 def without_failures(study: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The README of a folder of rows: what each study found, and its tables, as Markdown."""
+"""The README of a folder of rows: the tables of each study as Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from workflow.config.scoring import Scoring
 from workflow.report.markdown import markdown_table
 from workflow.report.page import extent, run_line
 from workflow.report.run_facts import run_facts
-from workflow.results.row import UNFINISHED
 from workflow.results.study_file import read_study
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
@@ -54,12 +53,11 @@ def reference_study(name: str) -> pd.DataFrame:
 
 
 def stored_study(folder: Path, name: str, config: Config) -> pd.DataFrame:
-    """Rows of a study in a folder, and the external results of its methods that it lacks."""
+    """Rows of a study in a folder, and its external results."""
     parts = [read_study(folder / f"{name}.csv")]
     if name in config.studies:
         for external in config.studies[name].external_results:
-            rows = read_study(ROOT / external)
-            parts.append(rows[rows["method"].isin(config.methods)])
+            parts.append(read_study(ROOT / external))
     if len(parts) == 1:
         return parts[0]
     return pd.concat(parts, ignore_index=True).drop_duplicates(MODEL_ROW, ignore_index=True)
@@ -72,20 +70,18 @@ def summary(
     preset: str,
     note: str = "",
 ) -> str:
-    """Title, provenance, and per study its finding and its tables."""
+    """Title, provenance, and the tables of each study."""
     facts = " · ".join([run_line(studies, preset), *run_facts(studies.values())])
     parts = [f"# {preset}", facts]
     if note:
         parts.append(note)
     for name, study in studies.items():
-        if (study["status"] == UNFINISHED).all():
-            continue
         parts += _study_parts(name, study, kinds()[kind_names[name]], scoring)
     return "\n\n".join(parts) + "\n"
 
 
 def _study_parts(name: str, study: pd.DataFrame, kind: StudyKind, scoring: Scoring) -> list[str]:
-    parts = [f"## {kind.title}: {name}", kind.finding(study, scoring), extent(study)]
+    parts = [f"## {kind.title}: {name}", extent(study)]
     for table in kind.tables:
         for section in kind.table(table, study, scoring).sections:
             if section.group or not 0 < len(section.rows) <= MOST_ROWS:

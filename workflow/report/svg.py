@@ -25,6 +25,7 @@ PAGE_COLORS = {
     "#4c4c4c": "currentColor",
     "#666666": "currentColor",
     "#0072b2": "var(--mark)",
+    "#8c1c13": "var(--solved)",
     "#ffffff": "var(--paper)",
     "#e0e0e0": "var(--line)",
     "#d9d9d9": "var(--line)",

@@ -14,12 +14,10 @@ from workflow.config.method_settings import paper_settings
 if TYPE_CHECKING:
     import pandas as pd
 
-# The models that the benchmark is about: named in sentences, and drawn in colors of their own. The
+# The models that the benchmark is about: shown first, and drawn in colors of their own. The
 # first of them in a study is the one that other methods are compared with.
 NPTS = ("npt_compact", "npt", "npt_solved")
 EXACT = "npt"
-LEAST_SHARE = 0.1  # of the paper's updates: at a tenth, its NPT depends on other rows of Yacht
-TOO_SHORT = "too short a training to say"
 Training = tuple[str, str, int]
 """Dataset, variant and number of updates of an exact NPT."""
 _UPDATES: dict[tuple[str, str], str] = {}
@@ -76,21 +74,9 @@ def updates_in_titles(trainings: Iterable[Training]) -> Iterator[None]:
         _UPDATES.update(before)
 
 
-def is_shortened(dataset: str, updates: float, share: float = 1.0) -> bool:
-    """Whether an exact NPT has fewer updates than a share of the paper's; unknown ones do not."""
-    return bool(updates < share * paper_settings(dataset)["updates"])
-
-
-def is_too_short(study: pd.DataFrame, method: str, variant: str) -> bool:
-    """Whether a model is an exact NPT below `LEAST_SHARE` of the paper's updates on a dataset.
-
-    There is no verdict about the dependence of such a model.
-    """
-    if method != EXACT or "updates" not in study:
-        return False
-    rows = study[(study["method"] == method) & (study["variant"] == variant)]
-    pairs = zip(rows["dataset"], rows["updates"], strict=True)
-    return any(is_shortened(dataset, updates, LEAST_SHARE) for dataset, updates in pairs)
+def is_shortened(dataset: str, updates: float) -> bool:
+    """Whether an exact NPT has fewer updates than the paper's; unknown ones do not."""
+    return bool(updates < paper_settings(dataset)["updates"])
 
 
 def npt_of_title(title: str) -> str | None:

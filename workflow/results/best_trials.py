@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workflow.planning.planned_study import Expected
-from workflow.results.row import UNFINISHED, Key, Row
+from workflow.results.row import Key, Row
 
 CONFIGURATION = "configuration"  # key of the winner's name among the chosen hyper-parameters
 
@@ -39,15 +39,12 @@ def best_trials(trials: Iterable[Trial]) -> list[Row]:
 def _best(trials: list[Trial]) -> Row:
     """The trial with the lowest validation loss, with the costs of all.
 
-    Failed trials lose. While one trial is unfinished, so is the fold.
+    Failed trials lose.
     """
     first = trials[0]
     if first.expected.trial_of is None:
         return first.row
     variant = first.run_key.rpartition("/")[2]
-    for trial in trials:
-        if trial.row.status == UNFINISHED:
-            return trial.row.changed({"variant": variant})
     rows = [trial.row for trial in trials]
     changes = {trial.row.variant: trial.expected.changes for trial in trials}
     return best_row(rows, changes).changed({"variant": variant})

@@ -1,183 +1,123 @@
-"""External results: rows of methods that are unknown here, and plain csv files of them."""
+"""External results: rows of methods that a study does not run, from csv files."""
 
 from __future__ import annotations
 
 import csv
-import math
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
-from baselines import methods
 from npt.data.store import Prepared
 from npt.interface import UserError, unknown
-from npt.metrics import METRICS, Metric
-from npt.validation import Strict, validated
-from workflow.results.row import Key, Row
+from npt.metrics import METRICS
+from workflow.results.requirements import require_data
+from workflow.results.row import Row, sizes
+from workflow.results.study_file import parse_row
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+ -]{0,63}$"
-RESERVED = ("study", "method", "variant", "dataset")  # columns of tables
-
-
-class CsvLine(Strict, strict=False):
-    """Identity of a line of a csv file; the other columns are metrics of the test rows."""
-
-    dataset: str
-    method: str = Field(pattern=NAME)
-    variant: str = Field("base", pattern=NAME)
-    fold: int = Field(ge=0)
-    seed: int = Field(0, ge=0)
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+ -]{0,63}")
+REQUIRED = ("dataset", "method", "fold")
+DatasetFold = tuple[str, int]
 
 
-def read_csv(
-    path: Path, prepared: Mapping[str, Prepared], known_datasets: Collection[str]
+def external_rows(
+    path: Path, prepared: Mapping[str, Prepared], folds: Iterable[DatasetFold]
 ) -> list[Row]:
-    """Rows of a plain csv file: dataset, method, fold, and a column per metric of the test rows.
+    """Rows of a csv file on the datasets and folds of a study.
 
-    Lines of known datasets that are not prepared are left out.
+    A line has dataset, method and fold, optionally variant and seed, and metrics of the test rows.
+    Lines of a collected study have more, but for those that were external there.
 
     Raises:
-        UserError: names the file, the line and the column.
+        UserError: names the file, the line and the column, or a method without all of the folds.
     """
-    rows = []
-    for number, cells in _lines(path).items():
+    needed = dict.fromkeys(folds)  # an ordered set
+    rows: list[Row] = []
+    for number, cells in _lines(path):
         where = f"{path}:{number}"
-        names = [name for name in CsvLine.model_fields if cells.get(name)]
-        line = validated(CsvLine, {name: cells[name] for name in names}, where)
-        scores = _scores(cells, where)
-        if line.dataset not in known_datasets:
-            raise UserError(f"{where}.dataset: {unknown(line.dataset, known_datasets)}")
-        if line.dataset not in prepared:
+        for column in REQUIRED:
+            if column not in cells:
+                raise UserError(f"{where}.{column}: empty")
+        if not NAME.fullmatch(cells["method"]):
+            raise UserError(f"{where}.method: {cells['method']!r}; allowed: {NAME.pattern}")
+        dataset = cells["dataset"]
+        if cells.pop("source", "") or dataset not in prepared:
             continue
-        task = prepared[line.dataset].table.task
-        identity = {**line.model_dump(), "task": task}
-        row = Row.model_validate({**identity, "status": "ok", "reason": "", **scores})
-        require_free_name(row, where)
-        require_metrics(row, where)
-        rows.append(row)
-    return rows
+        defaults = {
+            "variant": "base",
+            "status": "ok",
+            "task": prepared[dataset].table.task,
+        }
+        row = parse_row(defaults | cells, where)
+        if (dataset, row.fold) in needed:
+            rows.append(_checked(row, prepared[dataset], where))
+    _require_folds(rows, list(needed), path)
+    return [row.changed({"source": str(path)}) for row in rows]
 
 
-def _lines(path: Path) -> dict[int, dict[str, str]]:
-    """Cells by line number and column."""
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line numbers and cells that are not empty, by column; metrics have the prefix `test_`."""
+    allowed = {"study", *Row.model_fields, *METRICS}
+    for name in METRICS:
+        allowed |= {f"test_{name}", f"validation_{name}"}
     try:
-        with path.expanduser().open(encoding="utf-8-sig", newline="") as stream:
-            cells_by_line = dict(_numbered_cells(stream))
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: not UTF-8 text") from None
-    except csv.Error as error:
-        raise UserError(f"{path}: not a csv file ({error})") from None
-    if len(cells_by_line) < 2:
-        raise UserError(f"{path}: has no results")
-    header, *others = cells_by_line
-    columns = cells_by_line[header]
-    for name, count in Counter(columns).items():
-        if count > 1:
-            raise UserError(f"{path}:{header}.{name}: {count} columns of this name")
-    lines = {}
-    for number in others:
-        cells = cells_by_line[number]
-        if len(cells) != len(columns):
-            raise UserError(f"{path}:{number}: not as many cells as columns")
-        lines[number] = dict(zip(columns, cells, strict=True))
-    return lines
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.DictReader(stream, strict=True, restval="")
+            header = reader.fieldnames or []
+            for column in [*header, *REQUIRED]:
+                if column not in allowed:
+                    raise UserError(f"{path}: {unknown(column, sorted(allowed))}")
+                if header.count(column) != 1:
+                    raise UserError(f"{path}: {header.count(column)} columns {column}; 1 is needed")
+            for cells in reader:
+                if None in cells:
+                    raise UserError(f"{path}:{reader.line_num}: more cells than columns")
+                cells.pop("study", None)
+                filled: dict[str, str] = {}
+                for column, cell in cells.items():
+                    if cell.strip():
+                        filled[f"test_{column}" if column in METRICS else column] = cell.strip()
+                yield reader.line_num, filled
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path}: not a csv file in UTF-8 ({error})") from None
 
 
-def _numbered_cells(stream: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of the lines that are not blank."""
-    reader = csv.reader(stream)
-    for cells in reader:
-        if cells:
-            yield reader.line_num, [cell.strip() for cell in cells]
-
-
-def _scores(cells: Mapping[str, str], where: str) -> dict[str, float]:
-    """Metrics of a line; empty cells are left out."""
-    scores = {}
-    for name, cell in cells.items():
-        if name in CsvLine.model_fields:
-            continue
-        if name not in METRICS:
-            raise UserError(f"{where}: {unknown(name, [*CsvLine.model_fields, *METRICS])}")
-        if not cell:
-            continue
-        try:
-            scores[f"test_{name}"] = float(cell)
-        except ValueError:
-            raise UserError(f"{where}.{name}: {cell!r} is not a number") from None
-    return scores
-
-
-def require_free_name(row: Row, where: str) -> None:
-    """Raise `UserError` for a method with the name or the title of one of this project."""
-    taken = {*RESERVED, *methods()}
-    for method in methods().values():
-        taken.add(method.title.casefold())
-    if row.method.casefold() in taken:
-        raise UserError(f"{where}.method: {row.method!r} is taken; choose another name")
-
-
-def require_metrics(row: Row, where: str) -> None:
-    """Raise `UserError` for a finished row without a finite metric, or with one out of range."""
-    if row.status != "ok":
-        return
+def _checked(row: Row, prepared: Prepared, where: str) -> Row:
+    """The row with the sizes of its fold, if its data and its metrics are valid."""
+    if row.data:
+        require_data(row, prepared, where)
     metrics = [metric for metric in METRICS.values() if row.task in metric.tasks]
-    finite = False
+    scores: dict[str, Any] = {}
     for metric in metrics:
-        value = row.facts.get(f"test_{metric.name}")
-        if value is not None:
-            _require_in_range(metric, value, f"{where}.test_{metric.name}")
-            finite |= math.isfinite(value)
-    if not finite:
-        names = ", ".join(f"test_{metric.name}" for metric in metrics)
-        raise UserError(f"{where}: fold {row.fold} has none of {names}")
-
-
-def _require_in_range(metric: Metric, value: Any, where: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UserError(f"{where}: {value!r} is not a number")
-    if value < 0 or value > metric.maximum:
-        raise UserError(f"{where}: {value!r} is outside 0 to {metric.maximum:g}")
-
-
-def complete_methods(rows: Iterable[Row], folds: Iterable[tuple[str, int]]) -> list[Row]:
-    """The rows of methods that have all datasets and folds of a study.
-
-    Args:
-        rows: Rows of methods that are unknown here.
-        folds: Dataset and fold of every row that the study needs.
-
-    Raises:
-        UserError: a method lacks a dataset or a fold with one of its seeds, or has it twice.
-    """
-    needed = list(dict.fromkeys(folds))
-    rows_by_variant: dict[tuple[str, str], dict[Key, Row]] = defaultdict(dict)
-    for row in rows:
-        if (row.dataset, row.fold) not in needed:
+        column = f"test_{metric.name}"
+        value = row.facts.get(column)
+        if value is None:
             continue
-        variant_rows = rows_by_variant[row.method, row.variant]
-        if row.key in variant_rows:
-            raise UserError(f"{row.source}: {row.run_key} has fold {row.fold} twice")
-        variant_rows[row.key] = row
-    complete: list[Row] = []
-    for variant_rows in rows_by_variant.values():
-        _require_folds(list(variant_rows.values()), needed)
-        complete += variant_rows.values()
-    return complete
+        scores[column] = value
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (is_number and 0 <= value <= metric.maximum):
+            raise UserError(f"{where}.{column}: {value!r}; allowed: 0 to {metric.maximum:g}")
+    if row.status == "ok" and not scores:
+        names = ", ".join(metric.name for metric in metrics)
+        raise UserError(f"{where}: no metric; {row.task} has {names}")
+    if row.train_rows is None:
+        return row.changed(sizes(prepared.splits[row.fold]))
+    return row
 
 
-def _require_folds(rows: list[Row], needed: list[tuple[str, int]]) -> None:
-    """Raise `UserError` where a seed of a variant lacks a dataset or a fold."""
-    present = {(row.seed, row.dataset, row.fold) for row in rows}
-    first = rows[0]
-    variant = f"{first.source}: {first.method} ({first.variant})"
-    for seed in sorted({row.seed for row in rows}):
+def _require_folds(rows: Iterable[Row], needed: list[DatasetFold], path: Path) -> None:
+    """Every variant of a method has every fold of every dataset once, with each of its seeds."""
+    folds_by_variant: dict[tuple[str, str, int], list[DatasetFold]] = {}
+    for row in rows:
+        variant = (row.method, row.variant, row.seed)
+        folds_by_variant.setdefault(variant, []).append((row.dataset, row.fold))
+    if not folds_by_variant:
+        raise UserError(f"{path}: has no row on the datasets and folds of the study")
+    for (method, variant, seed), folds in folds_by_variant.items():
         for dataset, fold in needed:
-            if (seed, dataset, fold) not in present:
+            count = folds.count((dataset, fold))
+            if count != 1:
                 raise UserError(
-                    f"{variant} lacks fold {fold} of {dataset} with seed {seed}; "
-                    "external methods need all datasets and folds of a study"
+                    f"{path}: {count} rows of {method} ({variant}) with seed {seed} on {dataset} "
+                    f"fold {fold}; 1 is needed"
                 )

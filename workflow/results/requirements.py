@@ -21,7 +21,7 @@ def require_settings(row: Row, expected: Expected, path: Path) -> None:
     raise UserError(f"{path}: fingerprint: of other settings or data ({hashes})")
 
 
-def require_data(row: Row, prepared: Prepared, path: Path) -> None:
+def require_data(row: Row, prepared: Prepared, path: Path | str) -> None:
     """Raise `UserError` for a row of other data, and for a failure without a reason."""
     here = {"task": prepared.table.task, **data_hashes(prepared)}
     for column, value in here.items():

@@ -1,4 +1,4 @@
-"""A row of results: one fold of a run or of a probe, computed here, external, or missing."""
+"""A row of results: one fold of a run or of a probe, computed here or external."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from npt.table import Split, Task
 from workflow.planning import paths
 
-Status = Literal["ok", "failed", "skipped", "unfinished"]
-UNFINISHED: Status = "unfinished"  # represents a result that does not exist yet
+Status = Literal["ok", "failed", "skipped"]
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold
@@ -68,7 +67,7 @@ class Row(BaseModel):
     threads: Count | None = None
     device: str | None = None
     metrics: str = ""  # hash of the code that computed the metrics
-    source: str = ""  # external results file or folder; empty for rows computed here
+    source: str = ""  # csv file of external results; empty for rows computed here
 
     @property
     def run_key(self) -> str:

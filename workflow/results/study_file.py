@@ -103,24 +103,19 @@ def read_study(path: Path) -> pd.DataFrame:
     )
 
 
-def read_collected(path: Path) -> list[Row]:
-    """The rows of a collected study, as they were before they were written.
+def parse_row(cells: Mapping[str, str], where: str) -> Row:
+    """The row of a line.
+
+    Args:
+        where: File and line, for errors.
 
     Raises:
-        UserError: a line is not a row; names the file, the line and the column.
+        UserError: it is no row; names the column.
     """
-    rows: list[Row] = []
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        for number, cells in enumerate(csv.DictReader(lines), 2):
-            del cells["study"]
-            rows.append(_row(cells, f"{path}:{number}"))
-    return rows
-
-
-def _row(cells: Mapping[str, str], where: str) -> Row:
     values: dict[str, Any] = {}
     for name, cell in cells.items():
-        if name in TEXT:
+        field = Row.model_fields.get(name)
+        if field is not None and field.annotation is str:
             values[name] = cell
         elif cell:
             values[name] = _parsed(cell)

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from npt.atomic import replacing
-from npt.interface import Trial, UserError
+from npt.interface import Trial
 
 Trials = Mapping[int, Sequence[Trial]]  # by fold
 FACTS = ("validation_loss", "reason", "fit", "seconds")  # attributes of a trial that are columns
@@ -47,38 +47,6 @@ def trials_frame(trials: Trials) -> pd.DataFrame:
         if not _has_one_type(values):
             columns[name] = [json.dumps(value) for value in values]
     return pd.DataFrame(columns)
-
-
-def read_trials(path: Path) -> dict[int, list[Trial]]:
-    """Read the trials of every fold that has some.
-
-    Raises:
-        UserError: the file is missing or damaged.
-    """
-    try:
-        frame = pd.read_parquet(path, engine="pyarrow")
-    except FileNotFoundError:
-        raise UserError(f"{path}: missing") from None
-    except (OSError, ValueError) as error:  # pyarrow's errors are among these
-        raise UserError(f"{path}: damaged ({error})") from None
-    columns = {str(name): _decoded(frame[name].tolist()) for name in frame}
-    folds = columns.pop("fold")
-    facts = {name: columns.pop(name) for name in FACTS}
-    trials: dict[int, list[Trial]] = {}
-    for line, fold in enumerate(folds):
-        parameters = {name: values[line] for name, values in columns.items()}
-        trial = Trial(parameters, **{name: values[line] for name, values in facts.items()})
-        trials.setdefault(fold, []).append(trial)
-    return trials
-
-
-def _decoded(values: list[Any]) -> list[Any]:
-    """The values before some were written as JSON, which those of one type are not."""
-    try:
-        decoded = [json.loads(value) for value in values]
-    except (TypeError, ValueError):
-        return values
-    return values if _has_one_type(decoded) else decoded
 
 
 def _values(trial: Trial) -> dict[str, Any]:

@@ -11,9 +11,8 @@ rule probe:
     threads: 1
     resources:
         gpu=1,
-        jobs_per_gpu=1,
         mem_mb=jobs.memory,
-        runtime=jobs.probe_minutes,
+        runtime=growing_minutes(240),
     params:
         run=jobs.stem,
         fingerprint=jobs.probe_fingerprint,
@@ -21,7 +20,7 @@ rule probe:
     message:
         "probe {params.run}"
     shell:
-        "python -m workflow.runtime.step {params.libraries} probe --run {params.run} --threads {threads} --jobs-per-gpu {resources.jobs_per_gpu} > {log} 2>&1"
+        "python -m workflow.runtime.step {params.libraries} probe --run {params.run} --threads {threads} > {log} 2>&1"
 
 
 # Of models without weights, on a CPU; a rule of its own, so that a profile can name its partition.
@@ -32,9 +31,8 @@ use rule probe as probe_baseline with:
         ),
     resources:
         gpu=0,
-        jobs_per_gpu=1,
         mem_mb=jobs.memory,
-        runtime=jobs.probe_minutes,
+        runtime=growing_minutes(240),
 
 
 # What takes seconds runs where Snakemake does, without a queue.

@@ -13,9 +13,8 @@ rule train:
     threads: 1
     resources:
         gpu=1,
-        jobs_per_gpu=1,
         mem_mb=jobs.memory,
-        runtime=jobs.minutes,
+        runtime=growing_minutes(720),
     params:
         run=jobs.stem,
         fingerprint=jobs.fingerprint,
@@ -23,7 +22,7 @@ rule train:
     message:
         "train {params.run}"
     shell:
-        "python -m workflow.runtime.step {params.libraries} run --run {params.run} --threads {threads} --jobs-per-gpu {resources.jobs_per_gpu} > {log} 2>&1"
+        "python -m workflow.runtime.step {params.libraries} run --run {params.run} --threads {threads} > {log} 2>&1"
 
 
 rule fit_part:
@@ -37,12 +36,12 @@ rule fit_part:
         method=patterns.methods_of_rule("fit"),
         part=r"[0-9]+",
         parts=r"[0-9]+",
-    threads: jobs.threads
+    threads: 1
     resources:
         gpu=0,
         device="cpu",
         mem_mb=jobs.memory,
-        runtime=jobs.minutes,
+        runtime=growing_minutes(720),
     params:
         run=jobs.stem,
         fingerprint=jobs.fingerprint,
@@ -65,12 +64,12 @@ rule fit:
         paths.log("run", paths.RUN),
     wildcard_constraints:
         method=patterns.methods_of_rule("fit"),
-    threads: jobs.threads
+    threads: 1
     resources:
         gpu=0,
         device="cpu",
         mem_mb=jobs.memory,
-        runtime=jobs.minutes,
+        runtime=growing_minutes(720),
     params:
         run=jobs.stem,
         fingerprint=jobs.fingerprint,

@@ -11,8 +11,6 @@ from typing import Any, NoReturn
 
 from npt.interface import UserError
 
-OUTCOME = "outcome: "  # how a line of a job's log starts that the terminal shows
-
 
 def parser(description: str | None) -> argparse.ArgumentParser:
     """A parser whose help starts with the step's docstring."""

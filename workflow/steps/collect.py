@@ -19,9 +19,8 @@ def main() -> None:
     arguments = options.parse_args()
     plan = load()
     study = planned_study(plan, arguments.study)
-    collected = Collector(plan).collect(study)
-    collected.require_complete()
-    write_study(Path(paths.collected(study.name)), collected.rows, study.name)
+    rows = Collector(plan).collect(study)
+    write_study(Path(paths.collected(study.name)), rows, study.name)
 
 
 if __name__ == "__main__":

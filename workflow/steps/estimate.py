@@ -1,44 +1,57 @@
-"""Forecast what a configuration costs: jobs, operations, and hours of CPU cores or of a GPU.
+"""Print the jobs of a configuration by method, and the operations of its networks' training steps.
 
-Hours are scaled from the measurements in performance/results and results/reference. GPU hours
-need a measured or a given rate.
+Operations are counted on tensors without content; evaluations and probes come on top.
 """
 
 from __future__ import annotations
 
-import math
+import json
+from collections import defaultdict
+from functools import cache
 
-from npt.interface import UserError
 from workflow.runtime.command import execute, parser
 from workflow.steps.arguments import add_configfile
+
+COLUMNS = ["jobs", "probes", "PFLOP"]
 
 
 def main() -> None:
     """Command line of the step."""
+    import pandas as pd
+
+    from baselines import methods
     from workflow.config.reading import read_file
-    from workflow.planning.forecast import estimate, table
-    from workflow.planning.limits import MOST_MINUTES, beyond_limits
     from workflow.planning.plan import Plan
 
     options = parser(__doc__)
     add_configfile(options)
-    options.add_argument(
-        "--gpu-teraflops", type=float, help="rate of trainings on your GPU in 10^12 operations/s"
-    )
-    arguments = options.parse_args()
-    rate = arguments.gpu_teraflops
-    if rate is not None and not 0 < rate < math.inf:
-        raise UserError(f"--gpu-teraflops: {rate} is not a number above 0")
-    plan = Plan.of(read_file(arguments.configfile))
-    print(table(estimate(plan), rate))
-    beyond = beyond_limits(plan)
-    if beyond:
-        stem, hours = next(iter(beyond.items()))
-        print(
-            f"{len(beyond)} jobs that cannot be divided may need more than the longest time limit, "
-            f"{MOST_MINUTES // 60} hours, on a slow computer, the longest {hours:,.0f}: {stem}. "
-            "Trainings resume at every attempt (docs/cluster.md)."
-        )
+    plan = Plan.of(read_file(options.parse_args().configfile))
+
+    @cache
+    def flop(dataset_name: str, method_name: str, settings: str) -> int:
+        """Operations of all updates of a training, whose settings are JSON."""
+        dataset = plan.dataset(dataset_name)
+        method = methods()[method_name]
+        assert method.update_flop is not None
+        typed = method.settings.model_validate_json(settings)
+        image = getattr(dataset, "image", None)
+        return typed.updates * method.update_flop(typed, dataset.rows, dataset.columns, image)
+
+    counts: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for run in plan.runs.values():
+        count = counts[run.method]
+        count["jobs"] += 1 + len(plan.part_files(run))
+        if methods()[run.method].update_flop is not None:
+            for training in run.trainings:
+                operations = flop(run.dataset, run.method, json.dumps(training.settings))
+                count["PFLOP"] += len(run.folds) * operations / 1e15
+    for study in plan.studies.values():
+        for run in plan.probed_runs_of(study):
+            counts[run.method]["probes"] += 1
+    table = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=COLUMNS)
+    table.loc["all"] = table.sum()
+    table = table.astype(object).where(table.notna(), None)
+    print(table.to_markdown(floatfmt=("", ".0f", ".0f", ".3g"), missingval=""))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import numpy as np
 from npt.interface import Resources, UserError
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.planning.resources import shares_gpu
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row
@@ -25,9 +24,6 @@ def main() -> None:
     options.add_argument("--run", required=True, help="stem of a run of the plan")
     options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
-    options.add_argument(
-        "--jobs-per-gpu", type=int, default=1, help="small trainings that may share a GPU"
-    )
     arguments = options.parse_args()
     limit_threads(arguments.threads)
     plan = load()
@@ -37,8 +33,7 @@ def main() -> None:
         raise UserError(f"--run: no study probes {job.run.stem}")
     device = arguments.device
     if job.method.saves_weights:
-        is_small = shares_gpu(plan.dataset(job.run.dataset), job.run)
-        device = gpu_lock.device(device, places=arguments.jobs_per_gpu, is_small=is_small)
+        device = gpu_lock.device(device)
     probe = RunProbe.from_job(job, Resources(arguments.threads, device))
     rows: dict[str, list[Row]] = {study.name: [] for study in studies}
     arrays: dict[str, dict[str, np.ndarray]] = {study.name: {} for study in studies}

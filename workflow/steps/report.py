@@ -9,11 +9,10 @@ from npt.data import store
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.report.failures import results_line
-from workflow.report.page import cards, render
+from workflow.report.page import answers, render
 from workflow.report.summary import README, summary
 from workflow.results.study_file import read_study
-from workflow.runtime.command import OUTCOME, execute, parser
-from workflow.studies import kinds
+from workflow.runtime.command import execute, parser
 
 
 def main() -> None:
@@ -30,6 +29,7 @@ def main() -> None:
         path = Path(paths.prepared(name))
         prepared.append(store.load(path, check=False))
     results = Path(paths.RESULTS)
+    answered = answers(studies, kind_names, plan.scoring)
     page = render(
         studies,
         kind_names,
@@ -39,16 +39,17 @@ def main() -> None:
         prepared,
         runs=list(plan.runs.values()),
         note=plan.note,
+        answers=answered,
     )
     with replacing(Path(paths.REPORT)) as partial:
         partial.write_text(page, encoding="utf-8")
     tables = summary(studies, kind_names, plan.scoring, plan.preset, plan.note)
     with replacing(results / "studies" / README) as partial:
         partial.write_text(tables, encoding="utf-8")
-    kind_of = {name: kinds()[kind] for name, kind in kind_names.items()}
-    for card in cards(studies, kind_of, plan.scoring):
-        print(f"{OUTCOME}{card.question} {card.verdict or card.evidence}")
-    print(f"{OUTCOME}{results_line(studies)}")
+    for answer in answered:
+        row = ", ".join(f"{title} {value}" for title, value in answer.row.items())
+        print(f"{answer.question} {row}")
+    print(results_line(studies))
 
 
 if __name__ == "__main__":

@@ -13,24 +13,18 @@ import numpy as np
 from baselines.tuned import TunedBaseline
 from npt.atomic import partial_of, replacing
 from npt.interface import Infeasible, Resources, Savable, Trial
-from npt.metrics import METRICS, PAPER_METRICS
 from npt.table import with_train_share
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.planning.limits import part_files
-from workflow.planning.resources import shares_gpu
-from workflow.report.cells import formatted, metric_decimals
-from workflow.results.earlier import earlier_folds
 from workflow.results.fitting import FittedFold, fit_fold
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import write_rows
-from workflow.results.scores import fold_scores
 from workflow.results.search import SearchedFold, forget_search, search_fold
 from workflow.results.trials import write_trials
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import OUTCOME, execute, limit_threads, parser
+from workflow.runtime.command import execute, limit_threads, parser
 
 MINUTES = 10.0
 
@@ -42,9 +36,6 @@ def main() -> None:
     options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
     options.add_argument(
-        "--jobs-per-gpu", type=int, default=1, help="small trainings that may share a GPU"
-    )
-    options.add_argument(
         "--checkpoint-minutes",
         type=float,
         default=MINUTES,
@@ -55,11 +46,10 @@ def main() -> None:
     limit_threads(arguments.threads)
     plan = load()
     job = Job.of(plan, arguments.run)
-    parts = [Path(file) for file in part_files(plan, job.run)]
+    parts = [Path(file) for file in plan.part_files(job.run)]
     device = arguments.device
     if job.method.saves_weights:
-        is_small = shares_gpu(plan.dataset(job.run.dataset), job.run)
-        device = gpu_lock.device(device, places=arguments.jobs_per_gpu, is_small=is_small)
+        device = gpu_lock.device(device)
     resources = Resources(
         threads=arguments.threads,
         device=device,
@@ -75,20 +65,20 @@ def main() -> None:
 
 
 def fit(job: Job, resources: Resources) -> None:
-    """Fit all folds of a run, but those computed already, and write its files."""
+    """Fit all folds of a run, and write its files."""
     rows: list[Row] = []
     arrays: dict[str, np.ndarray] = {}
     trials: dict[int, Sequence[Trial]] = {}
-    earlier = {} if job.method.saves_weights else earlier_folds(job)
     for fold in job.run.folds:
-        fitted = earlier.get(fold) or fit_or_search(job, fold, resources)
+        fitted = fit_or_search(job, fold, resources)
         rows.append(fitted.row)
         arrays |= fitted.arrays
         trials[fold] = fitted.trials
         if job.method.saves_weights:
             _save_weights(job.run.stem, fitted)
-        print(_summary(fitted.row), flush=True)
-        print(f"{OUTCOME}{_outcome(job, fitted)}", flush=True)
+        row = fitted.row
+        outcome = row.reason or f"validation loss {row.validation_loss:.5g}"
+        print(f"{row.run_key} seed {row.seed} fold {fold}: {row.status}, {outcome}", flush=True)
     stem = job.run.stem
     write_predictions(Path(paths.run_predictions(stem)), arrays)
     if job.method.searches or job.run.trials:
@@ -136,23 +126,6 @@ def _save_weights(stem: str, fitted: FittedFold | SearchedFold) -> None:
                 shutil.copyfile(fitted.weights, partial)
         elif fitted.learner is not None:
             cast(Savable, fitted.learner).save(partial)
-
-
-def _outcome(job: Job, fitted: FittedFold | SearchedFold) -> str:
-    """The test metric of a fold, for the terminal."""
-    row = fitted.row
-    fold = f"fold {row.fold} " if len(job.run.folds) > 1 else ""
-    if row.status != "ok":
-        return f"{fold}{row.status}, {row.reason}"
-    metric = METRICS[PAPER_METRICS[row.task]]
-    score = fold_scores(job.prepared, row.fold, fitted.arrays)[f"test_{metric.name}"]
-    return f"{fold}{metric.title} {formatted(score, metric_decimals(score))}"
-
-
-def _summary(row: Row) -> str:
-    identity = f"{row.run_key} seed {row.seed} fold {row.fold}"
-    outcome = row.reason or f"validation loss {row.validation_loss:.5g}"
-    return f"{identity}: {row.status}, {outcome}"
 
 
 if __name__ == "__main__":

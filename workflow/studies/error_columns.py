@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from workflow.report.cells import MISSING, Cell, metric_decimals, number, percent, text
-from workflow.report.titles import dataset_title, method_titles
+from workflow.report.notes import failure_notes
+from workflow.report.sections import Section, Table
+from workflow.report.statistics import by_model
+from workflow.report.titles import dataset_title, method_title, method_titles
 
 
 def model_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
@@ -17,6 +21,36 @@ def model_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
         "Dataset": texts(datasets),
         "Method": texts(method_titles(frame)),
     }
+
+
+def model_cells(row: Mapping[Any, Any] | pd.Series) -> dict[str, Cell]:
+    """Dataset and method of a row."""
+    return {
+        "Dataset": text(dataset_title(row["dataset"])),
+        "Method": text(method_title(row["method"], row["variant"])),
+    }
+
+
+def probe_table(
+    study: pd.DataFrame,
+    means: pd.DataFrame,
+    title: str,
+    rows: Sequence[Mapping[str, Cell]],
+    *notes: str,
+) -> Table:
+    """A table of one section; models without a result have a reason below it.
+
+    Args:
+        means: The tidy frame, which gets a row for each of these models.
+        rows: Cells by column title.
+    """
+    models = pd.DataFrame([model.facts() for model in by_model(study)])
+    failed = models[models["reason"] != ""]
+    tidy = means.assign(reason="")
+    if len(failed):
+        tidy = pd.concat([tidy, failed], ignore_index=True)
+    section = Section(title, columns_of(rows), (*notes, *failure_notes(models)))
+    return Table(tidy, (section,))
 
 
 def texts(contents: Iterable[str]) -> list[Cell]:

@@ -42,7 +42,8 @@ def loss_of(scores: Mapping[Any, Any], task: Task, prefix: str = "") -> float:
 
 def losses(rows: pd.DataFrame, prefix: str) -> pd.Series:
     """The loss of each row."""
-    values = [loss_of(row, row["task"], prefix) for row in rows.to_dict("records")]
+    columns = rows.columns.intersection(["task", f"{prefix}rmse", f"{prefix}nll"])
+    values = [loss_of(row, row["task"], prefix) for row in rows[columns].to_dict("records")]
     return pd.Series(values, rows.index, dtype=float)
 
 

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 
+from npt.data.custom.cells import MAX_TEXT_LEVELS
 from npt.data.custom.dataset import CustomDataset, CustomTask
-from npt.data.custom.inference import MAX_TEXT_LEVELS
+from npt.data.custom.formats import MAX_COLUMNS
 from npt.interface import UserError, unknown
 from npt.table import PARTS, Split, Table
 from npt.wording import listed
 
 MIN_COMPARED_ROWS = 10
-MIN_TOLD_ROWS = 30  # rows beyond one for each level
+MIN_ROWS_BEYOND_LEVELS = 30
 ROLES = ("target", "group", "time", "drop")
 TYPES = ("categorical", "continuous")
 
 
-def check_roles(dataset: CustomDataset, names: list[str]) -> None:
+def check_names(names: Sequence[str]) -> None:
+    """Column names are few enough, printable and unique.
+
+    Raises:
+        UserError: The column.
+    """
+    if len(names) > MAX_COLUMNS:
+        raise UserError(f"has {len(names):,} columns; at most {MAX_COLUMNS:,} are allowed")
+    numbers: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
+        if name and name in numbers:
+            raise UserError(f"columns {numbers[name]} and {number} are both named {name!r}")
+        if not name.isprintable():
+            raise UserError(f"column {number} has a line break or the like in its name {name!r}")
+        numbers[name] = number
+
+
+def check_roles(dataset: CustomDataset, names: Sequence[str]) -> None:
     """Every column that the declaration names exists and has one role and one type.
 
     Raises:
@@ -25,38 +46,23 @@ def check_roles(dataset: CustomDataset, names: list[str]) -> None:
     for keys in (ROLES, TYPES):
         key_of: dict[str, str] = {}
         for key in keys:
-            for name in _columns_under(dataset, key):
-                _require_column(key, name, names)
+            value: str | tuple[str, ...] = getattr(dataset, key)
+            declared = (value,) if isinstance(value, str) and value else value
+            for name in declared:
+                if name not in names:
+                    raise _unknown_column(key, name, names)
                 if key_of.setdefault(name, key) != key:
                     raise UserError(f"{key}: {name!r} is under {key_of[name]} already")
 
 
-def _columns_under(dataset: CustomDataset, key: str) -> tuple[str, ...]:
-    value = getattr(dataset, key)
-    if isinstance(value, str):
-        return (value,) if value else ()
-    return value
-
-
-def _require_column(key: str, name: str, names: list[str]) -> None:
-    if name in names:
-        return
-    values = [other for other in names if _is_number(other)]
-    if key == "target" and values:
-        raise UserError(
-            f"target: there is no column {name!r}, and the first line holds {values[0]!r}; "
+def _unknown_column(key: str, name: str, names: Sequence[str]) -> UserError:
+    if key == "target" and any(re.fullmatch(r"[-+0-9.e]+", other) for other in names):
+        return UserError(
+            f"target: there is no column {name!r}, and the first line holds {listed(names)}; "
             "a file without a header needs the names of its columns under `names`"
         )
     reason, _, _ = unknown(name, names).partition("allowed:")
-    raise UserError(f"{key}: column {reason}columns: {listed(names)}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return UserError(f"{key}: column {reason}columns: {listed(names)}")
 
 
 def check_target(table: Table, task: CustomTask) -> None:
@@ -88,10 +94,11 @@ def check_target(table: Table, task: CustomTask) -> None:
 
 
 def check_copies(table: Table) -> None:
-    """No feature leaks the target: it orders the rows as the target does, or tells its class.
+    """No feature leaks the target: it orders the rows as the target does, or determines its class.
 
-    Rows in which either is missing are left out of the comparison. A class is told by a number
-    in bijection with it, or by a category of which each level has one class.
+    A class is determined by a number or category in bijection with it, or by a category of which
+    each level has one class. Rows in which either is missing are not compared. The single feature
+    of a curve may order the rows as its target does.
 
     Raises:
         UserError: The feature.
@@ -99,18 +106,17 @@ def check_copies(table: Table) -> None:
     target = table.columns[table.target]
     for j in table.features:
         feature = table.columns[j]
-        numbers = table.numbers(j)
-        both = ~np.isnan(numbers) & ~np.isnan(table.truth)
+        values = table.numbers(j)
+        both = ~np.isnan(values) & ~np.isnan(table.truth)
         if both.sum() < MIN_COMPARED_ROWS:
             continue
-        values = numbers[both]
-        truth = table.truth[both]
-        if target.kind == "continuous":
-            leaks = feature.kind == "continuous" and _orders(values, truth)
-        elif feature.kind == "continuous":
-            leaks = _in_bijection(values, truth)
+        if target.kind == feature.kind == "continuous":
+            leaks = len(table.features) > 1 and _orders(values[both], table.truth[both])
         else:
-            leaks = _in_bijection(values, truth) or _tells(values, truth)
+            is_category = feature.kind == "categorical"
+            leaks = bool(target.levels) and _determines(
+                values[both], table.truth[both], is_category=is_category
+            )
         if leaks:
             raise UserError(
                 f"column {feature.name!r} determines the target {target.name!r} in every row "
@@ -129,17 +135,13 @@ def _orders(feature: np.ndarray, target: np.ndarray) -> bool:
     return np.array_equal(ranks, order) or np.array_equal(ranks, len(ranks) + 1 - order)
 
 
-def _tells(levels: np.ndarray, classes: np.ndarray) -> bool:
-    """Whether each level (n,) has one class, in more rows than chance explains."""
-    pairs = np.unique(np.stack([levels, classes]), axis=1).shape[1]
-    number = len(np.unique(levels))
-    return pairs == number > 1 and len(levels) - number >= MIN_TOLD_ROWS
-
-
-def _in_bijection(feature: np.ndarray, classes: np.ndarray) -> bool:
-    """Whether values (n,) and classes (n,) correspond one to one, with at least two of them."""
+def _determines(feature: np.ndarray, classes: np.ndarray, *, is_category: bool) -> bool:
+    """Whether each value (n,) has one class: in bijection, or in more rows than by chance."""
+    values = len(np.unique(feature))
     pairs = np.unique(np.stack([feature, classes]), axis=1).shape[1]
-    return pairs == len(np.unique(feature)) == len(np.unique(classes)) > 1
+    in_bijection = values == len(np.unique(classes))
+    by_levels = is_category and len(feature) - values >= MIN_ROWS_BEYOND_LEVELS
+    return pairs == values > 1 and (in_bijection or by_levels)
 
 
 def check_known_targets(table: Table, split: Split) -> None:

@@ -10,14 +10,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from npt.data.custom.formats import file_at
-from npt.data.custom.sizes import estimated_shape
+from npt.data.custom.file import estimated_shape, file_at
 from npt.data.declaration import PREPARATION, SplitRule
 from npt.data.source import sha256_of
 from npt.table import Task
 from npt.validation import Strict
 
-READING = 1  # version of the code that reads custom datasets, raised by hand when tables change
+READING = 2  # version of the code that reads custom datasets, raised by hand when tables change
 UNKNOWN_SHAPE = (10_000, 30)  # rows and columns
 CustomTask = Literal["regression", "classification", "binary", "multiclass"]
 assert set(get_args(CustomTask)) >= set(get_args(Task))

@@ -2,50 +2,106 @@
 
 from __future__ import annotations
 
-import numpy as np
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
-from npt.data.custom.dataset import CustomDataset
-from npt.data.custom.formats import Content
-from npt.table import Column, Table
+import numpy as np
+import pandas as pd
+
+from npt.data.frames import Feature
+from npt.table import Table
 from npt.wording import listed
 
-
-def described(dataset: CustomDataset, table: Table, content: Content) -> tuple[str, ...]:
-    """Size, task, column types, missing cells, dates and columns left out: a line each."""
-    features = [table.columns[j] for j in table.features]
-    continuous = [column.name for column in features if column.kind == "continuous"]
-    categorical = [_with_size(column) for column in features if column.kind == "categorical"]
-    left_out = [*dataset.drop, *filter(None, (dataset.group, dataset.time)), *content.index]
-    dates = [name for name in content.dates if name not in left_out]
-    lines = [
-        f"{dataset.name}: {table.rows:,} rows, {len(features):,} features, {_task(table)}",
-        f"continuous: {listed(continuous)}",
-        f"categorical: {listed(categorical)}",
-        f"missing cells: {listed(_missing_cells(table))}",
-    ]
-    if dates:
-        lines.append(f"dates, as seconds: {listed(dates)}")
-    if left_out:
-        lines.append(f"left out: {listed(left_out)}")
-    return tuple(lines)
+FEW_VALUES = 10
+NUMBER_WITH_UNIT = r"[-+]?[0-9.,]+ ?[^\W\d]+"
+FEWEST_COUNTED = 20  # rows in which row numbers are told from other whole numbers
 
 
-def _task(table: Table) -> str:
+def described(
+    title: str,
+    table: Table,
+    features: Sequence[Feature],
+    words: Mapping[str, Sequence[str]],
+    left_out: Sequence[str],
+) -> Iterator[str]:
+    """Size, task, column types, missing cells, dates and columns left out: a line each.
+
+    Args:
+        words: Words in the cells of a column that are missing cells, by its name.
+    """
     target = table.columns[table.target]
     task = f"{table.task} of {target.name}"
-    if not target.levels:
-        return task
-    return f"{task} ({target.size} classes: {listed(target.levels)})"
-
-
-def _with_size(column: Column) -> str:
-    return f"{column.name} ({column.size})"
-
-
-def _missing_cells(table: Table) -> list[str]:
-    columns = []
+    if target.levels:
+        task += f" ({target.size} classes: {listed(target.levels)})"
+    columns = [table.columns[j] for j in table.features]
+    categorical = [f"{column.name} ({column.size})" for column in columns if column.levels]
+    missing = []
     for j, column in enumerate(table.columns):
         count = int(np.isnan(table.numbers(j)).sum())
         if count:
-            columns.append(f"{column.name} {count:,}")
-    return columns
+            written = f" (written {', '.join(words[column.name])})" if words[column.name] else ""
+            missing.append(f"{column.name} {count:,}{written}")
+    dates = [feature.name for feature in features if feature.kind == "date"]
+    yield f"{title}: {table.rows:,} rows, {len(columns):,} features, {task}"
+    yield f"continuous: {listed(column.name for column in columns if not column.levels)}"
+    yield f"categorical: {listed(categorical)}"
+    yield f"missing cells: {listed(missing)}"
+    if dates:
+        yield f"dates, as seconds: {listed(dates)}"
+    if left_out:
+        yield f"left out: {listed(left_out)}"
+
+
+def doubts(table: Table, features: Sequence[Feature]) -> Iterator[str]:
+    """What could make results meaningless, although the table can be read: a line each."""
+    numbered = []
+    few = []
+    for j in table.features:
+        if features[j].kind != "number":
+            continue
+        values = table.numbers(j)
+        known = values[~np.isnan(values)]
+        different = len(np.unique(known))
+        if different < 2 or (known % 1 != 0).any():
+            continue
+        if _count_rows(known, different):
+            numbered.append(features[j].name)
+        elif different <= FEW_VALUES:
+            few.append(f"{features[j].name} ({different})")
+    with_unit = []
+    for column in table.columns:
+        if column.levels and all(re.fullmatch(NUMBER_WITH_UNIT, level) for level in column.levels):
+            with_unit.append(column.name)
+    if with_unit:
+        yield f"numbers with a unit? Then write the digits alone: {listed(with_unit)}"
+    if numbered:
+        yield (
+            "numbers of rows or of blocks of rows, or identifiers? Then put them under `drop` or "
+            f"`group`: {listed(numbered)}"
+        )
+    if few:
+        yield (
+            "whole numbers with few values; are they classes? Then put them under `categorical`: "
+            f"{listed(few)}"
+        )
+    equal = int(_row_hashes(table).duplicated(keep=False).sum())
+    if equal:
+        yield (
+            f"rows that equal another one: {equal:,}; they may be on both sides of a fold, unless "
+            "a column under `group` keeps them together"
+        )
+
+
+def _count_rows(values: np.ndarray, different: int) -> bool:
+    """Whether whole numbers (n,) rise or fall, or are all different and as dense as row numbers."""
+    if len(values) < FEWEST_COUNTED:
+        return False
+    steps = np.diff(values)
+    is_monotone = (steps >= 0).all() or (steps <= 0).all()
+    is_dense = different == len(values) and np.ptp(values) <= 2 * len(values)
+    return bool(is_monotone or is_dense)
+
+
+def _row_hashes(table: Table) -> pd.Series:
+    frame = pd.DataFrame(dict(enumerate(table.cells)))
+    return pd.util.hash_pandas_object(frame, index=False)

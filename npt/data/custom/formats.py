@@ -1,36 +1,39 @@
-"""Read the columns of a file of text, Parquet, ARFF or Excel, or of an OpenML dataset."""
+"""Read a file of text, Parquet, ARFF or Excel, or a dataset of OpenML, as it is written."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 import warnings
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from npt.data.custom.columns import MISSING, exact_frame, plain_columns
-from npt.data.custom.delimited import (
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from npt.data.custom.dataset import CustomDataset
+from npt.data.custom.file import (
     COMPRESSED,
+    SEPARATORS,
     TEXT_ENDINGS,
-    Form,
     content_of,
+    file_at,
     first_line,
     plain_name,
-    read_delimited,
-    require_names,
 )
 from npt.data.source import sha256_of
 from npt.interface import UserError
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-
 EXCEL = (".xlsx", ".xls")
 ENDINGS = (*TEXT_ENDINGS, ".parquet", ".arff", *EXCEL)
 ARFF_NUMBERS = ("NUMERIC", "REAL", "INTEGER")
+ARFF_DATE = r"""(?im)^(\s*@attribute\s+(?:"[^"]*"|'[^']*'|\S+)\s+)date\b.*$"""
+BLANK = " "
+MAX_COLUMNS = 10_000
+BLOCK_BYTES = 1 << 26  # more than any cell
 
 
 @dataclass(frozen=True)
@@ -38,68 +41,124 @@ class Content:
     """Columns of a file.
 
     Attributes:
-        frame: Numbers, booleans and text.
+        names: Their names, not checked.
+        table: The columns. Those of text are bytes that need not be UTF-8.
         sha256: Digest of the file, or of the content of an OpenML dataset.
-        dates: Columns of dates, which are seconds in the frame.
-        index: Columns that pandas stored as an index, which the frame lacks.
-        categories: Columns that the format declares as categories.
-        unused: Words for missing cells that no cell has.
+        is_text: Whether numbers and dates are written as text.
+        categories: Columns that the file declares as categories.
+        index: Columns that pandas stored as an index.
     """
 
-    frame: pd.DataFrame
+    names: list[str]
+    table: pa.Table
     sha256: str
-    dates: tuple[str, ...] = ()
-    index: tuple[str, ...] = ()
+    is_text: bool = False
     categories: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
+    index: tuple[str, ...] = ()
 
 
-def file_at(path: str) -> Path | None:
-    """The file of a path, where `~` is the home folder; None if there is none."""
-    try:
-        file = Path(path).expanduser()
-        return file if file.is_file() else None
-    except (OSError, RuntimeError, ValueError):
-        return None
-
-
-def read_file(path: str, form: Form) -> Content:
-    """Columns of a file with one of the `ENDINGS`.
+def read_source(dataset: CustomDataset, downloads: Path) -> Content:
+    """Columns of a file with one of the `ENDINGS`, or of OpenML.
 
     Raises:
         UserError: What is wrong, without the name of the file.
     """
-    file = file_at(path)
+    if dataset.openml is not None:
+        return read_openml(dataset.openml, downloads)
+    file = file_at(dataset.path)
     if file is None:
+        if Path(dataset.path).expanduser().is_dir():
+            raise UserError("is a folder; one file is read")
         raise UserError(f"there is no such file (searched in {Path.cwd()})")
     if file.stat().st_size == 0:
         raise UserError("is empty")
     name = plain_name(file.name)
-    if form.names and not name.endswith((*TEXT_ENDINGS, *EXCEL)):
+    if dataset.names and not name.endswith((*TEXT_ENDINGS, *EXCEL)):
         raise UserError("names: the format has names of its own")
-    index: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
-    missing = form.missing
+    if name.endswith(TEXT_ENDINGS):
+        return _from_text(content_of(file), name, dataset, sha256_of(file))
+    if name.endswith(EXCEL):
+        return _from_text(_text_of_excel(file), name, dataset, sha256_of(file))
+    if name.endswith(".arff"):
+        return _from_arff(content_of(file), sha256_of(file))
     if name.endswith(".parquet"):
-        table, index = _from_parquet(file)
-    elif name.endswith(".arff"):
-        table = _from_arff(file)
-    elif name.endswith((*TEXT_ENDINGS, *EXCEL)):
-        content = _from_excel(file) if name.endswith(EXCEL) else content_of(file)
-        unused = _unused(content, missing)
-        missing = (*MISSING, *missing)
-        table = read_delimited(content, name, replace(form, missing=missing))
-    else:
-        raise UserError(
-            f"has none of the endings {', '.join(ENDINGS)} (text also {', '.join(COMPRESSED)})"
+        return _from_parquet(file)
+    raise UserError(
+        f"has none of the endings {', '.join(ENDINGS)} (text and ARFF also {', '.join(COMPRESSED)})"
+    )
+
+
+def _from_text(content: bytes, name: str, dataset: CustomDataset, sha256: str) -> Content:
+    content, separator = _without_comments(content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"))
+    header = content.partition(b"\n")[0].partition(b"\r")[0]
+    if b"\0" in header:
+        raise UserError("is not text (it has zero bytes)")
+    separator = (
+        dataset.separator or separator or _separator_of(header.decode(errors="ignore"), name)
+    )
+    if header.count(separator.encode()) >= MAX_COLUMNS:
+        raise UserError(f"has more than {MAX_COLUMNS:,} columns")
+    if separator == BLANK:
+        content = re.sub(rb"[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", content))
+    try:
+        table = csv.read_csv(
+            io.BytesIO(content),
+            csv.ReadOptions(
+                use_threads=False, autogenerate_column_names=True, block_size=BLOCK_BYTES
+            ),
+            csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            csv.ConvertOptions(column_types={f"f{j}": pa.binary() for j in range(MAX_COLUMNS)}),
         )
-    read = _content(table, sha256_of(file), missing, form.as_text, index)
-    return replace(read, unused=unused)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise UserError(
+            f"cannot be read as text separated by {separator!r}: {first_line(error)}"
+        ) from None
+    if dataset.names:
+        if len(dataset.names) != table.num_columns:
+            raise UserError(f"names: {len(dataset.names)} names for {table.num_columns} columns")
+        return Content(list(dataset.names), table, sha256, is_text=True)
+    try:
+        names = [column[0].as_py().decode() for column in table.columns]
+    except UnicodeDecodeError:
+        raise UserError("has a header that is not UTF-8; save the file as UTF-8") from None
+    return Content(names, table.slice(1), sha256, is_text=True)
 
 
-def _from_excel(path: Path) -> bytes:
+def _without_comments(content: bytes) -> tuple[bytes, str]:
+    """Text without lines at its start that are no rows, and the separator that Excel wrote there.
+
+    Comments begin with # and have fewer cells than the next line.
+    """
+    separator = re.match(rb"sep=(.)\r?\n", content)
+    if separator:
+        return content[separator.end() :], separator[1].decode(errors="ignore")
+    while content.startswith(b"#"):
+        comment, _, rest = content.partition(b"\n")
+        following = rest.partition(b"\n")[0]
+        if _most_separators(comment) >= _most_separators(following) > 0:
+            break
+        content = rest
+    return content, ""
+
+
+def _most_separators(line: bytes) -> int:
+    return max(line.count(letter.encode()) for letter in SEPARATORS)
+
+
+def _separator_of(header: str, name: str) -> str:
+    if name.endswith((".tsv", ".tab")):
+        return "\t"
+    unquoted = re.sub(r'"[^"]*"', "", header)
+    separator = max(SEPARATORS, key=unquoted.count)
+    if separator not in unquoted and len(unquoted.split()) > 1:
+        raise UserError(
+            f"has one column {header.strip()!r}; name its separator, such as `separator: ' '`"
+        )
+    return separator
+
+
+def _text_of_excel(path: Path) -> bytes:
     """The first sheet as comma-separated text."""
-    import pandas as pd
     from python_calamine import CalamineError
 
     try:
@@ -109,24 +168,41 @@ def _from_excel(path: Path) -> bytes:
     return frame.to_csv(index=False, header=False).encode()
 
 
-def _unused(content: bytes, missing: Sequence[str]) -> tuple[str, ...]:
-    """Words for missing cells that no cell has."""
-    unused = []
-    for word in missing:
-        decimals = rb"(?:\.0*)?"  # -999.0 is -999
-        cell = rb"(?m)(?:^|[\s,;|\"])" + re.escape(word.encode()) + decimals + rb"(?:[\s,;|\"]|$)"
-        if not re.search(cell, content):
-            unused.append(word)
-    return tuple(unused)
+def _from_arff(content: bytes, sha256: str) -> Content:
+    import arff
+
+    try:
+        text = re.sub(ARFF_DATE, r"\1string", content.decode("utf-8-sig"))
+        data = arff.loads(text)
+    except (arff.ArffException, ValueError) as error:
+        raise UserError(f"cannot be read as ARFF: {first_line(error)}") from None
+    names = [name for name, _ in data["attributes"]]
+    categories = []
+    arrays = []
+    columns = list(zip(*data["data"], strict=True)) or [()] * len(names)
+    for (name, kind), cells in zip(data["attributes"], columns, strict=True):
+        if isinstance(kind, list):
+            categories.append(name)
+        arrays.append(pa.array(cells, pa.float64() if kind in ARFF_NUMBERS else pa.string()))
+    return Content(names, pa.table(arrays, names=names), sha256, categories=tuple(categories))
 
 
-def read_openml(
-    number: int,
-    downloads: Path,
-    *,
-    missing: Sequence[str] = (),
-    as_text: Collection[str] = (),
-) -> Content:
+def _from_parquet(path: Path) -> Content:
+    try:
+        table = parquet.ParquetFile(path).read(use_threads=False)
+        stored = table.schema.pandas_metadata or {}
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise UserError(f"cannot be read as Parquet: {first_line(error)}") from None
+    names = table.column_names
+    categories = []
+    for column in stored.get("columns", []):
+        if column["pandas_type"] == "categorical":
+            categories.append(column["field_name"])
+    index = [name for name in stored.get("index_columns", []) if name in names]
+    return Content(names, table, sha256_of(path), categories=tuple(categories), index=tuple(index))
+
+
+def read_openml(number: int, downloads: Path) -> Content:
     """Columns of a dataset of OpenML, which is kept among the downloads.
 
     Raises:
@@ -135,8 +211,6 @@ def read_openml(
     from http.client import HTTPException
     from urllib.error import URLError
 
-    import pandas as pd
-    import pyarrow as pa
     from sklearn.datasets import fetch_openml
 
     home = downloads / "openml"
@@ -156,72 +230,9 @@ def read_openml(
         raise UserError(f"cannot be fetched ({reason}), and is not in {home}") from None
     except (ValueError, OSError, HTTPException) as error:
         raise UserError(f"cannot be fetched: {first_line(error)}") from None
-    hashes = pd.util.hash_pandas_object(fetched.frame, index=False)
+    frame = fetched.frame
+    hashes = pd.util.hash_pandas_object(frame, index=False)
     digest = hashlib.sha256(hashes.to_numpy().tobytes()).hexdigest()
-    table = pa.Table.from_pandas(fetched.frame, preserve_index=False)
-    return _content(table, digest, missing, as_text)
-
-
-def _content(
-    table: pa.Table,
-    sha256: str,
-    missing: Sequence[str],
-    as_text: Collection[str],
-    index: tuple[str, ...] = (),
-) -> Content:
-    import pyarrow as pa
-
-    table = table.rename_columns([name.strip() for name in table.column_names])
-    table = _without_empty_columns(table)
-    require_names(table.column_names)
-    if not table.num_rows:
-        raise UserError("has a header and no rows")
-    categories = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
-    table, dates = plain_columns(table, missing, {*as_text, *categories})
-    return Content(exact_frame(table), sha256, dates, index, tuple(categories))
-
-
-def _without_empty_columns(table: pa.Table) -> pa.Table:
-    """A table without columns that have neither a name nor a cell, as spreadsheets leave them."""
-    kept = []
-    for j, name in enumerate(table.column_names):
-        if name or table.column(j).null_count < table.num_rows:
-            kept.append(j)
-    return table.select(kept)
-
-
-def _from_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
-    """The table without the index that pandas stored in it, and the index's columns."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        file = parquet.ParquetFile(path)
-        require_names(file.schema_arrow.names)
-        table = file.read(use_threads=False)
-        stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UserError(f"cannot be read as Parquet: {first_line(error)}") from None
-    index = [name for name in stored if isinstance(name, str) and name in table.column_names]
-    return table.drop_columns(index), tuple(index)
-
-
-def _from_arff(path: Path) -> pa.Table:
-    import arff
-    import pyarrow as pa
-
-    try:
-        content = arff.loads(path.read_text(encoding="utf-8-sig"))
-    except (arff.ArffException, ValueError) as error:
-        raise UserError(f"cannot be read as ARFF: {first_line(error)}") from None
-    names = [name for name, _ in content["attributes"]]
-    require_names(names)
-    if not content["data"]:
-        raise UserError("has a header and no rows")
-    arrays = []
-    columns = zip(*content["data"], strict=True)
-    for (_, kind), cells in zip(content["attributes"], columns, strict=True):
-        array = pa.array(cells, pa.float64() if kind in ARFF_NUMBERS else pa.string())
-        declared_classes = isinstance(kind, list)
-        arrays.append(array.dictionary_encode() if declared_classes else array)
-    return pa.table(arrays, names=names)
+    categories = frame.select_dtypes("category").columns
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    return Content(list(frame.columns), table, digest, categories=tuple(categories))

@@ -1,4 +1,4 @@
-"""Declared datasets, a file each."""
+"""Declared datasets: a file each, and a line each of npt/data/public.csv."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from functools import cache
 
 from npt.data.declaration import Dataset
+from npt.data.public import public_tables
 from npt.registry import declarations
 
 
@@ -28,4 +29,4 @@ def datasets() -> dict[str, Dataset]:
         if dataset.in_paper and cross_validated:
             legacy = dataset.with_legacy_splits()
             declared[legacy.name] = legacy
-    return declared
+    return declared | public_tables()

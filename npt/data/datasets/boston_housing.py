@@ -60,6 +60,7 @@ DATASET = Dataset(
     licence="not stated",
     target_sigma=9.188011545278203,
     in_paper=True,
+    tuned_on=True,
 )
 
 ALTERNATIVES = (

@@ -88,6 +88,7 @@ DATASET = Dataset(
     licence="CC BY 4.0",
     target_sigma=16.697630409134263,
     in_paper=True,
+    tuned_on=True,
 )
 
 ALTERNATIVES = (

@@ -54,6 +54,7 @@ DATASET = Dataset(
     licence="CC BY 4.0",
     target_sigma=15.135858907655322,
     in_paper=True,
+    tuned_on=True,
 )
 
 ALTERNATIVES = (

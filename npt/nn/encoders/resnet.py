@@ -10,7 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from npt.nn.encoders.sizes import RESNET_BLOCKS, RESNET_WIDTHS
+RESNET_WIDTHS = (64, 128, 256, 512)  # channels of the four stages
+RESNET_BLOCKS = 2  # of every stage
 
 
 class ResNet18(nn.Module):

@@ -15,9 +15,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from npt.nn.encoders.positions import PixelSpan, Sinusoids, Siren, relative_index
-from npt.nn.encoders.sizes import PIXEL_FEED_FORWARD, PIXEL_HEADS, PIXEL_LAYERS, PIXEL_WIDTH
 from npt.nn.settings import PixelSettings
 
+PIXEL_WIDTH = 64  # of a pixel's token
+PIXEL_HEADS = 8
+PIXEL_LAYERS = 6
+PIXEL_FEED_FORWARD = 128
 DROPOUT = 0.1
 
 
@@ -79,7 +82,6 @@ class PixelBlock(nn.Module):
         embedding = Siren if settings.positions == "siren" else Sinusoids
         self.positions = embedding(sizes, PIXEL_WIDTH)
         self.span = PixelSpan(sizes, settings.threshold) if settings.span else None
-        self.form = settings.form
         self.register_buffer("index", relative_index(sizes), persistent=False)
         self.query = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
         self.key = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
@@ -127,8 +129,6 @@ class PixelBlock(nn.Module):
         log_gaussian = span.log_gaussian()  # (R,)
         bias = torch.zeros_like(log_gaussian)
         bias = bias.masked_fill(span.excluded(), -math.inf)
-        if self.form == "added":
-            return scores + (log_gaussian + bias)[self.index]
         gaussian = log_gaussian.exp()
         return torch.addcmul(bias[self.index], scores, gaussian[self.index])
 

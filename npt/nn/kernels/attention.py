@@ -20,7 +20,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from npt.nn.kernels import is_fast
-from npt.nn.kernels.compilation import uncompiled
 from npt.nn.kernels.dropout import DropoutMasks, keep_probability
 
 SHORT = 256
@@ -137,7 +136,6 @@ def fused(queries: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tens
     return outputs[..., :value_width]
 
 
-@uncompiled
 def elementwise(
     queries: Tensor,
     keys: Tensor,
@@ -178,7 +176,6 @@ def _widened(x: Tensor, width: int) -> Tensor:
     return F.pad(x, (0, missing)) if missing else x
 
 
-@uncompiled
 def explicit(
     queries: Tensor,
     keys: Tensor,

@@ -17,7 +17,6 @@ import torch
 from torch import Tensor, nn
 
 from npt.nn.kernels import is_fast
-from npt.nn.kernels.compilation import uncompiled
 
 RESOLUTION = 2**16
 PIECE = 2**16  # words of 64 bits that one thread draws at a time
@@ -29,7 +28,6 @@ class DropoutMasks:
     def __init__(self) -> None:
         self.key = 0
 
-    @uncompiled
     def kept(
         self,
         shape: tuple[int, ...] | torch.Size,

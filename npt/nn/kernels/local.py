@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from npt.nn.kernels.attention import AttentionDropout, drop
-from npt.nn.kernels.compilation import uncompiled
 
 GROUP = 128
 EXCLUDED = -1e4
@@ -26,7 +25,6 @@ def radius_of(threshold: float) -> float:
     return math.sqrt(-2 * math.log(threshold))
 
 
-@uncompiled
 def local_attention(
     queries: Tensor,
     keys: Tensor,

@@ -29,7 +29,6 @@ TINY = CompactSettings(
     bins=6,
     bin_scale=[0.15, 0.05],
     members=2,
-    average="mean",
     dropout=[0.1],
     feature_mask=[0.03],
     updates=12,

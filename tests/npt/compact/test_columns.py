@@ -102,9 +102,6 @@ def test_numeric_levels_are_numbers_too() -> None:
     named = np.array([1, 10, 2.5])[table.numbers(2).astype(int)]
     expected = (named - named.mean()) / named.std()
     assert np.allclose(encoder.encode(table).numbers[:, 1].numpy(), expected, atol=1e-6)
-    without = Encoder.of(table, first_split(table), FOUR_BINS.changed(numeric_levels=False))
-    assert without.numeric == (1,)
-    assert without.categorical == (2, 3)
 
 
 @pytest.mark.parametrize(

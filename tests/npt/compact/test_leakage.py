@@ -16,7 +16,7 @@ from torch import Tensor
 from npt.compact import training
 from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
-from npt.compact.training import Batches, draw_visibility, train, update
+from npt.compact.training import Batches, CompactTraining, draw_visibility, update
 from npt.interface import Resources
 from npt.table import Column, Split, Table, Task
 from tests.conftest import first_split
@@ -149,7 +149,7 @@ def test_batches_of_any_size_train(batch_rows: int, target_mask: float | None) -
     settings = TINY.changed(batch_rows=batch_rows, target_mask=target_mask, updates=3)
     start = started(settings)
     before = weights_of(start.model)
-    result = train(start.model, start.data, settings, SEED)
+    result = CompactTraining(start.model, start.data, settings, SEED).run()
     assert all(math.isfinite(loss) for loss in result.losses)
     assert all(torch.isfinite(weight).all() for weight in start.model.parameters())
     assert not same_bits(before, weights_of(start.model))
@@ -171,7 +171,7 @@ def test_validation_targets_only_select(evaluations: int, tmp_path: Path) -> Non
     for number, shown in enumerate((table, with_targets(table, split.validation))):
         start = started(settings, shown, split)
         path = tmp_path / f"{number}.csv"
-        train(start.model, start.data, settings, SEED, metrics=path)
+        CompactTraining(start.model, start.data, settings, SEED).run(metrics=path)
         weights.append(weights_of(start.model))
         losses.append(list(csv.DictReader(path.open())))
     for first, second in zip(*losses, strict=True):

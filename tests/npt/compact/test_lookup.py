@@ -13,7 +13,7 @@ from npt.compact.lookup import lookup_contexts
 from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import draw_visibility, train
+from npt.compact.training import CompactTraining, draw_visibility
 from npt.interface import UserError
 from npt.perturbation import Perturbation
 from npt.table import PARTS, Split, Table
@@ -129,7 +129,7 @@ def test_training_sees_no_target_of_other_parts() -> None:
         if part is not None:
             shown = with_truth(table, part, table.truth[part] + 50)
         start = started(settings, shown, split)
-        train(start.model, start.data, settings, SEED)
+        CompactTraining(start.model, start.data, settings, SEED).run()
         weights.append(weights_of(start.model))
     assert same_bits(weights[0], weights[1])
     assert same_bits(weights[0], weights[2])

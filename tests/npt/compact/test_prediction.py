@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -18,7 +16,7 @@ from npt.compact.learner import CompactLearner
 from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.interface import Resources, UserError
+from npt.interface import Resources
 from npt.perturbation import Perturbation
 from npt.table import TASKS, Split, Table, Task
 from tests.conftest import first_split
@@ -254,62 +252,6 @@ def place_of(task: Task) -> tuple[Table, Split]:
     table = mixed_table(task)
     split = first_split(table)
     return table.blind(split.test), split
-
-
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("embedding", ["piecewise", "periodic"])
-def test_saved_weights_predict_the_same(tmp_path: Path, task: Task, embedding: str) -> None:
-    settings = TINY.changed(
-        average="greedy", updates=5, number_embedding=embedding, context_rows=20
-    )
-    table, split = place_of(task)
-    learner = CompactLearner(settings, Resources())
-    fit = learner.fit(table, split, 1)
-    path = tmp_path / "weights.pt"
-    learner.save(path)
-    loaded = TrainedCompactNPT.load(settings, Resources(), path, table, split, 1)
-    assert np.array_equal(loaded.predict(split.test).values, learner.predict(split.test).values)
-    assert np.array_equal(loaded.weights, learner.trained.weights)
-    assert loaded.parameters == fit.parameters
-
-
-def unaveraged(settings: CompactSettings, path: Path) -> None:
-    table, split = place_of("binary")
-    TrainedCompactNPT.untrained(settings, Resources(), table, split, 1).save(path)
-
-
-@pytest.mark.parametrize("content", [b"", b"weights", b"half"])
-def test_damaged_weights_are_one_line(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "weights.pt"
-    unaveraged(TINY, path)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] if content == b"half" else content)
-    assert_refused(path)
-
-
-@pytest.mark.parametrize(
-    "changes", [{"width": 16}, {"members": 3}, {"layers": 1}, {"labels_of_others": False}]
-)
-def test_weights_of_another_model_are_one_line(tmp_path: Path, changes: dict[str, Any]) -> None:
-    path = tmp_path / "weights.pt"
-    unaveraged(TINY.changed(**changes), path)
-    assert_refused(path)
-
-
-@pytest.mark.parametrize("content", [{}, {"weight": torch.ones(2)}, {"ensemble_weights": [1.0]}])
-def test_tensors_of_something_else_are_one_line(tmp_path: Path, content: dict[str, Any]) -> None:
-    path = tmp_path / "weights.pt"
-    torch.save(content, path)
-    assert_refused(path)
-
-
-def assert_refused(path: Path) -> None:
-    table, split = place_of("binary")
-    with pytest.raises(UserError) as refused:
-        TrainedCompactNPT.load(TINY, Resources(), path, table, split, 1)
-    message = str(refused.value)
-    assert str(path) in message
-    assert "\n" not in message
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -127,7 +127,7 @@ def test_heads_of_the_members_follow_each_other() -> None:
     settings = trained.settings
     before = list(CompactProbe(trained).attention(rows))
     assert [attention.row for attention in before] == rows.tolist()
-    layers = [settings.attribute_layers + index for index in range(settings.layers)]
+    layers = [1 + index for index in range(settings.layers)]
     for attention in before:
         assert np.array_equal(attention.context, trained.context_rows)
         assert list(attention.weights) == layers
@@ -146,9 +146,9 @@ def test_heads_of_the_members_follow_each_other() -> None:
 def test_a_prediction_is_what_the_rows_with_weight_make_it() -> None:
     """Rows with little weight in every head and layer can be deleted, the others cannot."""
     trained, _, split = small_compact("regression", layers=1)
-    (group,) = CompactProbe(trained).query_groups(split.test[:1])
-    (attention,) = CompactProbe(trained).attention(split.test[:1])
-    largest = attention.weights[trained.settings.attribute_layers].max(0)
+    (group,) = trained.query_groups(split.test[:1])
+    (attention,) = trained.attention(split.test[:1])
+    largest = attention.weights[1].max(0)
     by_weight = np.argsort(largest)
     whole = group.predict([0], [np.arange(len(largest))])
     changes = []

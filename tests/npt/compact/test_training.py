@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,22 +11,16 @@ import torch
 from torch import Tensor
 
 from npt.compact.learner import CompactLearner
-from npt.compact.optimisation import learning_rate
 from npt.compact.settings import CompactSettings
 from npt.compact.training import (
-    METRICS,
     Batches,
-    BestWeights,
-    TrainingResult,
+    CompactTraining,
     hidden_cells,
     member_losses,
-    train,
     update,
     validation_losses,
 )
 from npt.interface import Infeasible, Resources
-from npt.nn.checkpoint import Checkpoint, stamp
-from npt.table import Table
 from tests.conftest import first_split
 from tests.npt.compact.tables import (
     PLAIN,
@@ -76,27 +67,15 @@ def test_batches_mix_the_rows() -> None:
 def test_squared_errors_by_hand() -> None:
     outputs = torch.tensor([[[1.0], [2.0]], [[0.0], [4.0]]])
     labels = torch.tensor([[0.0], [4.0]])
-    losses = member_losses(outputs, labels, torch.tensor([1.0, 3.0]), TINY)
+    losses = member_losses(outputs, labels, torch.tensor([1.0, 3.0]))
     assert losses.tolist() == pytest.approx([(1 + 3 * 4) / 4, 0])
 
 
 def test_cross_entropy_by_hand() -> None:
     probabilities = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]])
     labels = torch.tensor([[1.0, 0, 0], [0, 1.0, 0]])
-    losses = member_losses(probabilities.log(), labels, torch.ones(2), TINY)
+    losses = member_losses(probabilities.log(), labels, torch.ones(2))
     assert losses.tolist() == pytest.approx([-(math.log(0.7) + math.log(0.1)) / 2])
-
-
-def test_labels_are_smoothed_in_training_alone() -> None:
-    settings = TINY.changed(label_smoothing=0.3)
-    outputs = torch.tensor([[0.7, 0.2, 0.1]]).log()[None]
-    labels = torch.tensor([[1.0, 0, 0]])
-    smoothed = member_losses(outputs, labels, torch.ones(1), settings)
-    expected = -(0.8 * math.log(0.7) + 0.1 * math.log(0.2) + 0.1 * math.log(0.1))
-    assert smoothed.tolist() == pytest.approx([expected])
-    with torch.no_grad():
-        evaluated = member_losses(outputs, labels, torch.ones(1), settings)
-    assert evaluated.tolist() == pytest.approx([-math.log(0.7)])
 
 
 @pytest.mark.parametrize("classes", [1, 3])
@@ -105,14 +84,14 @@ def test_weights_act_as_repeated_rows(classes: int) -> None:
     outputs = torch.randn(2, 4, classes)
     labels = torch.randn(4, 1) if classes == 1 else torch.eye(3)[[0, 2, 1, 1]]
     repeats = torch.tensor([1, 3, 0, 2])
-    weighted = member_losses(outputs, labels, repeats.float(), TINY)
+    weighted = member_losses(outputs, labels, repeats.float())
     rows = torch.arange(4).repeat_interleave(repeats)
-    repeated = member_losses(outputs[:, rows], labels[rows], torch.ones(6), TINY)
+    repeated = member_losses(outputs[:, rows], labels[rows], torch.ones(6))
     assert torch.allclose(weighted, repeated)
 
 
 def test_a_batch_of_rows_without_weight_changes_nothing() -> None:
-    losses = member_losses(torch.ones(2, 3, 1), torch.zeros(3, 1), torch.zeros(3), TINY)
+    losses = member_losses(torch.ones(2, 3, 1), torch.zeros(3, 1), torch.zeros(3))
     assert losses.tolist() == [0, 0]
 
 
@@ -133,7 +112,7 @@ def test_weights_of_rows_steer_the_training() -> None:
         weights = np.where(table.truth == heavy, 9.0, 1.0)
         settings = PLAIN.changed(between_datapoints=False, learning_rate=0.05, batch_rows=32)
         start = started(settings, table, consecutive(32, 4, 4), weights)
-        train(start.model, start.data, settings, SEED)
+        CompactTraining(start.model, start.data, settings, SEED).run()
         with torch.no_grad():
             rows = start.model.encode(start.data.features)
             context = start.model.context(rows, start.data.labels)
@@ -199,49 +178,12 @@ def test_an_update_reports_the_mean_loss_before_it() -> None:
     assert loss == pytest.approx(expected, rel=1e-6)
 
 
-def noisy_step(start: Any, number: int) -> list[Tensor]:
-    """One update; returns the averaged weights after it."""
-    terms = [parameter.square().sum() for parameter in start.model.parameters()]
-    start.optimiser.step(torch.stack(terms).sum() * number)
-    return [p.detach().clone() for p in start.optimiser.averaged.module.parameters()]
-
-
-def test_each_member_keeps_the_weights_of_its_lowest_loss() -> None:
-    start = started(TINY.changed(members=3))
-    state = BestWeights(start.optimiser, 3)
-    nan = math.nan
-    offered = [[3.0, 1.0, nan], [2.0, 1.0, 5.0], [2.5, 0.5, 4.0], [2.0, nan, 4.5]]
-    averages = []
-    for number, losses in enumerate(offered, 1):
-        averages.append(noisy_step(start, number))
-        state.offer(torch.tensor(losses))
-    result = state.result()
-    assert result.losses == [2.0, 0.5, 4.0]
-    assert result.best_updates == [2, 3, 3]
-    state.load_best_weights()
-    for place, weight in enumerate(start.model.parameters()):
-        for member, best in enumerate(result.best_updates):
-            assert torch.equal(weight[member], averages[best - 1][place][member])
-
-
-def test_a_member_that_never_improves_keeps_its_initial_weights() -> None:
-    start = started(TINY)
-    state = BestWeights(start.optimiser, 2)
-    before = weights_of(start.model)
-    noisy_step(start, 1)
-    state.offer(torch.tensor([math.nan, 1.0]))
-    state.load_best_weights()
-    assert state.result().losses == [math.inf, 1.0]
-    for weight, initial in zip(start.model.parameters(), before, strict=True):
-        assert torch.equal(weight[0], initial[0])
-
-
 def test_training_ends_with_the_best_weights_of_every_member() -> None:
     start = started(OVERSHOOTING)
-    result = train(start.model, start.data, OVERSHOOTING, SEED)
+    result = CompactTraining(start.model, start.data, OVERSHOOTING, SEED).run()
     assert not start.model.training
     losses = validation_losses(start.model, start.data, OVERSHOOTING)
-    assert losses.tolist() == result.losses
+    assert losses.tolist() == result.losses.tolist()
     assert len(set(result.best_updates)) > 1
     assert all(0 < best < 50 for best in result.best_updates)
 
@@ -264,7 +206,7 @@ def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
     averages = averaged_by_hand(settings)
     start = started(settings)
     stops = [4, 9, 2]
-    result = train(start.model, start.data, settings, SEED, stop_at=stops)
+    result = CompactTraining(start.model, start.data, settings, SEED, stop_at=stops).run()
     assert result.best_updates == stops
     assert result.updates == 9
     for place, weight in enumerate(start.model.parameters()):
@@ -276,228 +218,25 @@ def test_evaluated_weights_are_the_averaged_ones() -> None:
     settings = TINY.changed(updates=6, evaluate_every=6, weight_average=0.9)
     averages = averaged_by_hand(settings)
     start = started(settings)
-    train(start.model, start.data, settings, SEED)
+    CompactTraining(start.model, start.data, settings, SEED).run()
     assert same_bits(weights_of(start.model), averages[-1])
 
 
 def test_stop_at_needs_no_validation_rows() -> None:
     table = mixed_table()
     start = started(TINY, table, consecutive(50, 0, 10))
-    result = train(start.model, start.data, TINY, SEED, stop_at=[3, 3])
+    result = CompactTraining(start.model, start.data, TINY, SEED, stop_at=[3, 3]).run()
     assert result.updates == 3
-    assert result.losses == [math.inf, math.inf]
+    assert result.losses.tolist() == [math.inf, math.inf]
 
 
 @pytest.mark.parametrize(("patience", "updates"), [(10, 15), (11, 20), (1, 10), (1000, 25)])
 def test_training_stops_when_no_member_improved(patience: int, updates: int) -> None:
     settings = STILL.changed(patience=patience, updates=25, evaluate_every=5)
     start = started(settings)
-    result = train(start.model, start.data, settings, SEED)
+    result = CompactTraining(start.model, start.data, settings, SEED).run()
     assert result.updates == updates
     assert result.best_updates == [5, 5]
-
-
-def test_one_improving_member_prevents_the_stop() -> None:
-    start = started(TINY)
-    state = BestWeights(start.optimiser, 2)
-    for number in range(1, 7):
-        noisy_step(start, number)
-        state.offer(torch.tensor([1.0, 1 / number]))
-        assert max(state.best_updates) == number
-    noisy_step(start, 7)
-    state.offer(torch.tensor([1.0, 1.0]))
-    assert state.result().best_updates == [1, 6]
-
-
-class EveryUpdate(Checkpoint):
-    """Is always due, and dies after a number of writes; keeps the weights of the last one."""
-
-    lives = 10**9
-    weights: list[Tensor]
-
-    def due(self) -> bool:
-        return True
-
-    def write(self, state: Any) -> None:
-        self.weights = [weight.clone() for weight in state["weights"]]
-        super().write(state)
-        self.lives -= 1
-        if self.lives == 0:
-            raise KeyboardInterrupt
-
-
-def interrupted(
-    path: Path,
-    killed_after: int,
-    settings: CompactSettings,
-    stamped: str = "one",
-    **options: Any,
-) -> None:
-    start = started(settings)
-    dying = EveryUpdate(path, stamped, 0)
-    dying.lives = killed_after
-    with pytest.raises(KeyboardInterrupt):
-        train(start.model, start.data, settings, SEED, checkpoint=dying, **options)
-
-
-def resumed(
-    path: Path, settings: CompactSettings, **options: Any
-) -> tuple[TrainingResult, list[Tensor], list[Tensor]]:
-    """Result, best weights and last weights."""
-    start = started(settings)
-    checkpoint = EveryUpdate(path, "one", 0)
-    result = train(start.model, start.data, settings, SEED, checkpoint=checkpoint, **options)
-    return replace(result, earlier_seconds=0.0), weights_of(start.model), checkpoint.weights
-
-
-@pytest.mark.parametrize("killed_after", [1, 3, 4, 5, 10])
-def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_after: int) -> None:
-    whole = resumed(tmp_path / "whole", TINY)
-    interrupted(tmp_path / "killed", killed_after, TINY)
-    again = resumed(tmp_path / "killed", TINY)
-    assert again[0] == whole[0]
-    assert same_bits(again[1], whole[1])
-    assert same_bits(again[2], whole[2])
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"labels_of_others": False},
-        {"between_datapoints": False},
-        {"between_attributes": False},
-        {"target_mask": 0.3},
-        {"number_embedding": "periodic"},
-        {"number_embedding": "linear"},
-        {"batch_rows": None, "patience": 5},
-    ],
-)
-def test_every_kind_of_training_can_be_resumed(tmp_path: Path, changes: dict[str, Any]) -> None:
-    settings = TINY.changed(updates=9, **changes)
-    whole = resumed(tmp_path / "whole", settings)
-    interrupted(tmp_path / "killed", 5, settings)
-    again = resumed(tmp_path / "killed", settings)
-    assert again[0] == whole[0]
-    assert same_bits(again[1] + again[2], whole[1] + whole[2])
-
-
-def test_training_without_validation_rows_can_be_resumed(tmp_path: Path) -> None:
-    stops = [3, 11]
-    whole = resumed(tmp_path / "whole", TINY, stop_at=stops)
-    interrupted(tmp_path / "killed", 6, TINY, stop_at=stops)
-    again = resumed(tmp_path / "killed", TINY, stop_at=stops)
-    assert again[0] == whole[0]
-    assert same_bits(again[1], whole[1])
-
-
-def columns_alone(*chosen: int) -> Table:
-    table = mixed_table()
-    columns = [table.columns[j] for j in chosen]
-    return Table.of(columns, table.values[:, chosen], 0)
-
-
-@pytest.mark.parametrize("table", [columns_alone(0, 1), columns_alone(0, 3)], ids=["x", "c"])
-def test_tables_of_one_kind_of_column_have_checkpoints(tmp_path: Path, table: Table) -> None:
-    split = first_split(table)
-    weights = []
-    for killed_after in (None, 4):
-        path = tmp_path / f"{killed_after}"
-        start = started(TINY, table, split)
-        checkpoint = EveryUpdate(path, "one", 0)
-        if killed_after:
-            checkpoint.lives = killed_after
-            with pytest.raises(KeyboardInterrupt):
-                train(start.model, start.data, TINY, SEED, checkpoint=checkpoint)
-            start = started(TINY, table, split)
-            checkpoint.lives = 10**9
-        train(start.model, start.data, TINY, SEED, checkpoint=checkpoint)
-        weights.append(weights_of(start.model))
-    assert same_bits(*weights)
-
-
-def test_other_or_damaged_checkpoints_are_ignored(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    settings = TINY.changed(updates=6)
-    whole = resumed(tmp_path / "whole", settings)
-    for damage in ("stamp", "half", "text", "bits"):
-        path = tmp_path / damage
-        interrupted(path, 4, settings, "another" if damage == "stamp" else "one")
-        content = path.read_bytes()
-        middle = len(content) // 2
-        damaged = {
-            "stamp": content,
-            "half": content[:1000],
-            "text": b"text",
-            "bits": content[:middle] + bytes(64) + content[middle + 64 :],
-        }
-        path.write_bytes(damaged[damage])
-        capsys.readouterr()
-        again = resumed(path, settings)
-        assert same_bits(again[1], whole[1])
-        assert again[0] == whole[0]
-        assert (str(path) in capsys.readouterr().err) == (damage != "stamp")
-
-
-def test_a_checkpoint_belongs_to_settings_seed_and_data() -> None:
-    def stamped(data: Any, settings: CompactSettings = TINY, seed: int = SEED) -> str:
-        return stamp(settings, seed, tensors=data.tensors)
-
-    table = mixed_table()
-    data = started(TINY, table).data
-    split = first_split(table)
-    heavier = np.ones(table.rows)
-    heavier[split.validation[0]] = 2
-    stamps = [
-        stamped(data),
-        stamped(data, seed=4),
-        stamped(data, TINY.changed(clip=2.0)),
-        stamped(started(TINY, mixed_table(seed=1)).data),
-        stamped(started(TINY, table, split, heavier).data),
-    ]
-    assert stamped(started(TINY, table).data) == stamps[0]
-    assert len(set(stamps)) == len(stamps)
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def test_metrics_have_a_row_for_every_evaluation(tmp_path: Path) -> None:
-    settings = TINY.changed(updates=10)
-    path = tmp_path / "metrics.csv"
-    start = started(settings)
-    result = train(start.model, start.data, settings, SEED, metrics=path)
-    rows = rows_of(path)
-    assert tuple(rows[0]) == METRICS
-    assert [int(row["update"]) for row in rows] == [4, 8, 10]
-    for row in rows:
-        rate = learning_rate(int(row["update"]), settings)
-        assert float(row["learning_rate"]) == rate
-        assert float(row["best_validation_loss"]) <= float(row["validation_loss"])
-        assert float(row["seconds"]) > 0
-    assert float(rows[-1]["best_validation_loss"]) == pytest.approx(np.mean(result.losses))
-
-
-def test_metrics_are_continued_after_an_interruption(tmp_path: Path) -> None:
-    whole = tmp_path / "whole.csv"
-    path = tmp_path / "metrics.csv"
-    resumed(tmp_path / "one", TINY, metrics=whole)
-    interrupted(tmp_path / "state", 7, TINY, metrics=path)
-    resumed(tmp_path / "state", TINY, metrics=path)
-    expected = [{**row, "seconds": ""} for row in rows_of(whole)]
-    assert [{**row, "seconds": ""} for row in rows_of(path)] == expected
-
-
-def test_time_before_an_interruption_is_counted(tmp_path: Path) -> None:
-    interrupted(tmp_path / "state", 5, TINY)
-    start = started(TINY)
-    checkpoint = Checkpoint(tmp_path / "state", "one", 60)
-    result = train(start.model, start.data, TINY, SEED, checkpoint=checkpoint)
-    assert result.earlier_seconds > 0
-    fresh = started(TINY)
-    assert train(fresh.model, fresh.data, TINY, SEED).earlier_seconds == 0
 
 
 def test_training_ignores_and_keeps_the_global_seed() -> None:
@@ -506,7 +245,7 @@ def test_training_ignores_and_keeps_the_global_seed() -> None:
         torch.manual_seed(seed)
         state = torch.get_rng_state()
         start = started(TINY)
-        train(start.model, start.data, TINY, SEED)
+        CompactTraining(start.model, start.data, TINY, SEED).run()
         assert torch.equal(torch.get_rng_state(), state)
         weights.append(weights_of(start.model))
     assert same_bits(*weights)

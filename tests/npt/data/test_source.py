@@ -18,7 +18,7 @@ import pytest
 from npt.data.datasets import datasets, synthetic
 from npt.data.declaration import Archive, Dataset, File, Reading
 from npt.data.source import MIRROR, Acquired, acquire
-from npt.data.unpack import expand, take_out
+from npt.data.unpack import unpack
 from npt.interface import UserError
 
 CONTENT = b"1,2\n3,4\n" * 1000
@@ -246,7 +246,7 @@ def test_hostile_archives_are_refused(content: bytes, tmp_path: Path) -> None:
     archive.write_bytes(content)
     target = folder / "out"
     with pytest.raises(UserError, match=r"toy\.tar\.gz"):
-        take_out(archive, "toy/file.csv", target, 1000)
+        unpack(archive, "toy/file.csv", target, 1000)
     assert set(leftovers(tmp_path)) <= {"out", "toy.tar.gz"}
     assert not target.exists() or target.stat().st_size <= 1000
 
@@ -259,7 +259,7 @@ def test_hostile_gzip_files_are_refused(content: bytes, tmp_path: Path) -> None:
     packed.write_bytes(content)
     target = tmp_path / "file"
     with pytest.raises(UserError, match=r"file\.gz"):
-        expand(packed, target, 100_000)
+        unpack(packed, "", target, 100_000)
     assert not target.exists() or target.stat().st_size <= 100_000
 
 

@@ -68,10 +68,8 @@ def test_without_rows_is_a_prediction_in_the_rest_of_the_context(fitted: NPTRegr
             encoder=trained.encoder,
             table=trained.table,
             context_rows=kept,
-            weights=trained.weights,
             settings=trained.settings,
             seed=trained.seed,
-            device=trained.device,
         )
         assert smaller.predict_table(table_).values[0] == pytest.approx(expected, abs=1e-9)
 

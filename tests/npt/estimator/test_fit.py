@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,8 @@ import pandas as pd
 import pytest
 import torch
 
-from npt.estimator import NPTClassifier, NPTRegressor, following
+from npt.estimator import NPTClassifier, NPTRegressor
 from npt.estimator.compact_model import CompactModel
-from npt.estimator.following import LongFitWarning
 from npt.estimator.solved_model import SolvedModel
 from npt.estimator.validation_rows import validation_rows
 from tests.npt.estimator.small import (
@@ -177,29 +175,6 @@ def test_bar_is_shown_only_when_wanted(capsys: pytest.CaptureFixture[str]) -> No
     assert "4/4" in capsys.readouterr().err
     paper_classifier(max_updates=2, verbose=1).fit(*table("multiclass", 20))
     assert "2/2" in capsys.readouterr().err
-
-
-def test_long_fit_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    frame, target = table("regression", 20)
-    monkeypatch.setattr(following, "SHORTEST_MEASUREMENT", 0.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", LongFitWarning)
-        regressor(**FEW).fit(frame, target)
-    monkeypatch.setattr(following, "LONG_FIT", 1e-6)
-    with pytest.warns(LongFitWarning, match="minutes") as announced:
-        regressor(**FEW).fit(frame, target)
-    assert len(announced) == 1
-    with pytest.warns(LongFitWarning):
-        paper_classifier(max_updates=4).fit(*table("multiclass", 20))
-
-
-def test_estimate_counts_all_updates_of_both_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter(10.0 * tick for tick in range(1000))
-    monkeypatch.setattr(following.time, "monotonic", lambda: next(clock))
-    progress = following.FollowFit(visible=False, trainings=2)(updates=100)
-    with pytest.warns(LongFitWarning, match="33 minutes"):
-        for _ in range(3):
-            progress.updated()
 
 
 @pytest.mark.parametrize(

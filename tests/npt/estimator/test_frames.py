@@ -83,8 +83,9 @@ def test_named_columns_are_categories() -> None:
     frame = pd.DataFrame({"a": [1, 2, 1], "b": [3, 4, 3], "c": [5, 6, 5]})
     kinds = [found.kind for found in encoded(frame, categorical=["a", 2]).columns]
     assert kinds == ["categorical", "continuous", "categorical", "continuous"]
-    with pytest.raises(ValueError, match="'d'"):
-        learn_features(frame, ["d"])
+    for wrong in (["d"], [True, False, False]):
+        with pytest.raises(ValueError, match="categorical: column"):
+            learn_features(frame, wrong)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +120,18 @@ def test_list_keeps_numbers_beside_text() -> None:
     frame = read_frame(regressor(), [[1, "x"], [2, "y"]], reset=True)
     kinds = [found.kind for found in encoded(frame).columns]
     assert kinds == ["continuous", "categorical", "continuous"]
+
+
+def test_masked_cells_are_missing() -> None:
+    masked = np.ma.masked_less([[1, 2], [3, -4]], 0)
+    frame = read_frame(regressor(), masked, reset=True)
+    assert np.array_equal(frame, [[1, 2], [3, np.nan]], equal_nan=True)
+
+
+def test_a_column_that_was_empty_in_fit_is_missing() -> None:
+    for later in (["x", "y"], [1.0, 2.0]):
+        features = encoded(column(later), column([None, None], dtype=object))
+        assert np.isnan(features.numbers(0)).all()
 
 
 def test_frames_of_other_libraries_are_read() -> None:

@@ -102,3 +102,27 @@ def test_levels_and_architectures_without_quantiles_are_refused() -> None:
         model.predict_interval(frame, 90)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="only the architecture solved"):
         regressor(max_updates=2).fit(frame, target).predict_quantiles(frame)
+
+
+def test_levels_beyond_the_fitted_rows_are_refused() -> None:
+    frame, target = table("regression", 18)
+    model = NPTRegressor(**SOLVED).fit(frame, target)
+    with pytest.raises(ValueError, match=r"quantiles: 0.05 needs .* weight of 19, found 18"):
+        model.predict_interval(frame, 0.9)
+    assert np.isfinite(model.predict_interval(frame, 0.8)).all()
+    with pytest.raises(ValueError, match="quantiles: none"):
+        model.predict_quantiles(frame, [])
+
+
+def test_two_rows_are_enough() -> None:
+    frame, target = table("regression", 2)
+    assert np.isfinite(NPTRegressor(**SOLVED).fit(frame, target).predict(frame)).all()
+
+
+def test_weights_too_far_apart_are_named() -> None:
+    frame, target = table("regression", 20)
+    weights = np.ones(20)
+    weights[:3] = 1e-300
+    weights[3:6] = 1e300
+    with pytest.raises(ValueError, match="sample_weight or y"):
+        NPTRegressor(**SOLVED).fit(frame, target, sample_weight=weights)

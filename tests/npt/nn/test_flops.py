@@ -2,43 +2,72 @@ from __future__ import annotations
 
 import pytest
 
+from baselines import methods
+from npt.method import Method
 from npt.nn import flops
-from npt.nn.column_layout import ColumnLayout
-from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
+from npt.table import Image
 
-VARIANTS = [{}, {"between_datapoints": False}, {"between_attributes": False}]
-
-
-@pytest.mark.parametrize("changes", VARIANTS)
-@pytest.mark.parametrize("layers", [2, 4, 8])
-def test_blocks_are_those_of_the_model(layers: int, changes: dict[str, bool]) -> None:
-    settings = NPTSettings(width=8, heads=2, layers=layers).changed(**changes)
-    model = NPT(ColumnLayout((1, 3), (True, False), 1), settings)
-    over_rows = sum(model.over_rows)
-    assert flops.blocks(settings) == (over_rows, len(model.blocks) - over_rows)
+SMALL = NPTSettings(width=16, heads=4, layers=2)
+IMAGE = Image(3, 8, 8)
 
 
 @pytest.mark.parametrize(
     ("rows", "columns", "changes", "teraflop"),
     [
-        (308, 7, {"between_datapoints": False}, 0.0037),
-        (2048, 10, {"between_attributes": False}, 0.4349),
+        (308, 7, {"between_datapoints": False}, 3 * 0.0037),
+        (2048, 10, {"between_attributes": False}, 3 * 0.4349),
     ],
 )
 def test_ablations_have_half_the_blocks(
-    rows: int,
-    columns: int,
-    changes: dict[str, bool],
-    teraflop: float,
+    rows: int, columns: int, changes: dict[str, bool], teraflop: float
 ) -> None:
     settings = NPTSettings(width=128).changed(**changes)
-    assert flops.forward(rows, columns, settings) / 1e12 == pytest.approx(teraflop, abs=5e-5)
+    assert flops.update(rows, columns, settings) / 1e12 == pytest.approx(teraflop, abs=2e-4)
 
 
 def test_rows_that_attend_to_themselves_have_no_pairs() -> None:
-    to_all = NPTSettings(width=16, heads=4, between_attributes=False, layers=2)
+    to_all = SMALL.changed(between_attributes=False)
     to_itself = to_all.changed(attends_to="self")
     for rows in (10, 20):
-        pairs = 4 * (rows**2 - rows) * 16 * 3
-        assert flops.forward(rows, 3, to_all) - flops.forward(rows, 3, to_itself) == pairs
+        pairs = 3 * 4 * (rows**2 - rows) * 16 * 3
+        assert flops.update(rows, 3, to_all) - flops.update(rows, 3, to_itself) == pairs
+
+
+@pytest.mark.parametrize("kernel", ["l2", "l2_contractive", "span"])
+def test_other_kernels_count_as_dot_products(kernel: str) -> None:
+    settings = SMALL.changed(kernel=kernel)
+    assert flops.update(10, 3, settings) == flops.update(10, 3, SMALL)
+
+
+def test_a_batch_has_its_rows_and_their_duplicates() -> None:
+    batch = SMALL.changed(batch_rows=40)
+    whole = flops.update(40, 5, SMALL)
+    assert flops.update_flop(batch, 1000, 5, None) == whole
+    doubled = flops.update(80, 5, SMALL)
+    lookup = batch.changed(lookup="original", target_mask=1, feature_mask=0, tradeoff_start=0)
+    assert flops.update_flop(lookup, 1000, 5, None) == doubled
+
+
+def test_patches_and_encoded_images_are_the_tokens() -> None:
+    columns = IMAGE.intensities + 1
+    patches = SMALL.changed(patch=4)
+    assert flops.update_flop(patches, 40, columns, IMAGE) == flops.update(40, 5, SMALL)
+    encoded = SMALL.changed(
+        encoder="resnet18", between_attributes=False, feature_mask=0, tradeoff_start=0
+    )
+    images = flops.update_flop(encoded, 40, columns, IMAGE)
+    assert images - flops.update(40, 1, encoded) > 0
+    assert images < flops.update_flop(encoded, 80, columns, IMAGE)
+
+
+SAVING = [method for method in methods().values() if method.saves_weights]
+
+
+@pytest.mark.parametrize("method", SAVING, ids=[method.name for method in SAVING])
+def test_operations_of_a_method_grow_with_its_width(method: Method) -> None:
+    assert method.update_flop is not None
+    narrow = method.settings(width=16)
+    wide = method.settings(width=32)
+    sizes = (1000, 4, None)
+    assert 0 < method.update_flop(narrow, *sizes) < method.update_flop(wide, *sizes)

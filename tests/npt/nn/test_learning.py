@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 
-from npt.interface import Resources, UserError
-from npt.nn.checkpoint import DamagedError, read_tensors
+from npt.interface import Resources
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
-from npt.nn.trained import TrainedNPT
 from npt.nn.training import build_model, build_optimiser, update
 from npt.table import Split
 from tests.conftest import first_split, make_table
@@ -105,50 +100,3 @@ def test_the_same_seed_gives_the_same_weights() -> None:
         assert torch.equal(torch.get_rng_state(), state)
         weights.append([p.detach().clone() for p in learner.trained.model.parameters()])
     assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
-
-
-def test_saved_weights_predict_the_same(tmp_path: Path) -> None:
-    table = make_table("binary")
-    split = first_split(table)
-    blind = table.blind(split.test)
-    settings = NPTSettings(width=8, layers=2, heads=2, updates=5, target_mask=0.5)
-    learner = NPTLearner(settings, Resources())
-    learner.fit(blind, split, 1)
-    path = tmp_path / "weights.pt"
-    learner.save(path)
-    loaded = TrainedNPT.load(settings, Resources(), path, blind, split, 1)
-    expected = learner.predict(split.test).values
-    assert np.array_equal(loaded.predict(split.test).values, expected)
-
-
-def test_every_flipped_bit_of_a_tensor_is_told(tmp_path: Path) -> None:
-    tensors = {"weight": torch.randn(64, 64), "bias": torch.randn(64)}
-    path = tmp_path / "weights.pt"
-    torch.save(tensors, path)
-    whole = path.read_bytes()
-    draws = random.Random(0)
-    for _ in range(60):
-        tensor = draws.choice([*tensors.values()]).numpy().tobytes()
-        start = whole.index(tensor)
-        content = bytearray(whole)
-        content[start + draws.randrange(len(tensor))] ^= 1 << draws.randrange(8)
-        path.write_bytes(content)
-        with pytest.raises(DamagedError, match="checksum"):
-            read_tensors(path)
-    path.write_bytes(whole)
-    assert read_tensors(path).keys() == tensors.keys()
-
-
-@pytest.mark.parametrize("content", [b"", b"weights", b"half"])
-def test_damaged_weights_are_refused(tmp_path: Path, content: bytes) -> None:
-    table = make_table("binary")
-    split = first_split(table)
-    settings = NPTSettings(width=8, layers=2, heads=2, updates=1, target_mask=0.5)
-    learner = NPTLearner(settings, Resources())
-    learner.fit(table.blind(split.test), split, 1)
-    path = tmp_path / "weights.pt"
-    learner.save(path)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] if content == b"half" else content)
-    with pytest.raises(UserError, match=r"weights\.pt"):
-        TrainedNPT.load(settings, Resources(), path, table.blind(split.test), split, 1)

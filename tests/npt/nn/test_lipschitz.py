@@ -21,7 +21,7 @@ from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network, tied_block
 from tests.npt.nn.test_patches import images
-from workflow.studies.lipschitz.experiments import (
+from workflow.studies.certificates.line import (
     bound,
     by_distance,
     by_product,

@@ -10,7 +10,6 @@ from npt.nn.block import Block
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
 from npt.nn.kernels.attention import AttentionDropout
-from npt.nn.kernels.compilation import exclude_uncompiled
 from npt.nn.kernels.dropout import Dropout, DropoutMasks
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
@@ -344,14 +343,3 @@ def test_no_gradient_reaches_what_a_hidden_cell_held() -> None:
     assert held.grad is not None
     assert (held.grad[hidden] == 0).all()
     assert (held.grad[~hidden & (x.mask == 0)] != 0).any()
-
-
-@pytest.mark.parametrize("norm_on", ["query", "all"])
-def test_a_compiled_block_is_one_graph(norm_on: str) -> None:
-    settings = NPTSettings(width=16, heads=4).changed(layer_norm_on=norm_on)
-    block = Block(16, settings).eval()
-    exclude_uncompiled()
-    torch._dynamo.reset()
-    explanation = torch._dynamo.explain(block)(torch.randn(1, 300, 16))
-    assert explanation.graph_count == 1
-    assert explanation.graph_break_count == 0

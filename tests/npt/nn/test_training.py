@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import csv
-import math
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +16,6 @@ from npt.interface import Resources, UserError
 from npt.nn import device as device_module
 from npt.nn import kernels, training
 from npt.nn.batches import partition
-from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import autocast, has_bfloat16, require_precision
 from npt.nn.inputs import EncodedTable
@@ -32,16 +24,14 @@ from npt.nn.losses import tradeoff, training_loss
 from npt.nn.masking import Masked, mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import learning_rate
-from npt.nn.progress import FIELDS, Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import (
-    BestWeights,
+    NPTTraining,
     TrainingBatches,
     build_model,
     build_optimiser,
     label_scores,
-    train,
     update,
 )
 from npt.seeding import generator_for
@@ -193,7 +183,7 @@ def test_each_update_takes_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(training, "update", recording)
     model, data = start(BATCHES)
-    train(model, data, BATCHES, 3)
+    NPTTraining(model, data, BATCHES, 3).run()
     batches = TrainingBatches(data, BATCHES, 3)
     assert list(updates) == list(range(1, BATCHES.updates + 1))
     for number, batch in updates.items():
@@ -204,39 +194,15 @@ def test_each_update_takes_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
     model, data = start(OVERSHOOTING)
-    best = train(model, data, OVERSHOOTING, 3, metrics=tmp_path / "metrics.csv")
+    best = NPTTraining(model, data, OVERSHOOTING, 3).run(metrics=tmp_path / "metrics.csv")
     rows = list(csv.DictReader((tmp_path / "metrics.csv").open()))
     losses = [float(row["validation_loss"]) for row in rows]
     lowest = int(np.argmin(losses))
     assert 0 < lowest < len(losses) - 1, "neither the first nor the last"
-    assert (best.validation_loss, best.update) == (losses[lowest], lowest + 1)
+    assert best.losses.tolist() == [losses[lowest]]
+    assert best.best_updates == [lowest + 1]
     assert not model.training
     assert label_scores(model, data, "validation", OVERSHOOTING, 3).loss == losses[lowest]
-
-
-class EveryUpdate(Checkpoint):
-    """Is always due, and dies after a number of writes."""
-
-    lives = 10**9
-
-    def due(self) -> bool:
-        return True
-
-    def write(self, state: dict) -> None:
-        super().write(state)
-        self.lives -= 1
-        if self.lives == 0:
-            raise KeyboardInterrupt
-
-
-class LastWeights(EveryUpdate):
-    """Remembers the weights after the last update that was written."""
-
-    weights: list[torch.Tensor]
-
-    def write(self, state: dict) -> None:
-        self.weights = [p.clone() for p in state["weights"]]
-        super().write(state)
 
 
 def test_repeated_batches_share_rows_and_masks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +218,7 @@ def test_repeated_batches_share_rows_and_masks(monkeypatch: pytest.MonkeyPatch) 
         return masked
 
     monkeypatch.setattr(training, "mask", recorded)
-    train(model, data, settings, 3)
+    NPTTraining(model, data, settings, 3).run()
     for drawn in (rows_of_updates, masks_of_updates):
         assert all(torch.equal(drawn[i], drawn[i + 1]) for i in range(0, 8, 2))
         assert not any(torch.equal(drawn[i], drawn[i + 1]) for i in range(1, 7, 2))
@@ -271,74 +237,9 @@ def test_settings_of_the_released_code_change_training() -> None:
     for changes in ({}, {"first_sync": True}, {"repeated_batches": 3}):
         settings = BATCHES.changed(**changes)
         model, data = start(settings)
-        train(model, data, settings, 3)
+        NPTTraining(model, data, settings, 3).run()
         trained.append(torch.cat([weight.flatten() for weight in weights(model)]))
     assert len({weight.sum().item() for weight in trained}) == 3
-
-
-@pytest.mark.parametrize("killed_after", [1, 5, 6, 7])
-def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path, killed_after: int) -> None:
-    model, data = start(BATCHES)
-    whole = train(model, data, BATCHES, 3)
-    other, _ = start(BATCHES)
-    dying = EveryUpdate(tmp_path / "state", "one", 0)
-    dying.lives = killed_after
-    with pytest.raises(KeyboardInterrupt):
-        train(other, data, BATCHES, 3, checkpoint=dying)
-    fresh, _ = start(BATCHES)
-    again = train(fresh, data, BATCHES, 3, checkpoint=Checkpoint(tmp_path / "state", "one", 60))
-    assert (again.validation_loss, again.update) == (whole.validation_loss, whole.update)
-    assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))
-
-
-def test_first_of_equally_low_losses_is_the_best() -> None:
-    model, _ = start(BATCHES)
-    state = BestWeights(build_optimiser(model, BATCHES))
-    for number, loss in enumerate([2.0, 1.0, 1.0, math.nan, 1.5]):
-        state.update = number
-        state.offer(loss)
-    assert (state.best_loss, state.best_update) == (1.0, 1)
-
-
-def test_best_weights_outlive_an_interruption(tmp_path: Path) -> None:
-    model, data = start(OVERSHOOTING)
-    whole = train(model, data, OVERSHOOTING, 3)
-    other, _ = start(OVERSHOOTING)
-    dying = EveryUpdate(tmp_path / "state", "one", 0)
-    dying.lives = whole.update + 1
-    with pytest.raises(KeyboardInterrupt):
-        train(other, data, OVERSHOOTING, 3, checkpoint=dying)
-    fresh, _ = start(OVERSHOOTING)
-    resumed = train(fresh, data, OVERSHOOTING, 3, checkpoint=dying)
-    assert (resumed.validation_loss, resumed.update) == (whole.validation_loss, whole.update)
-    assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        pytest.param({"precision": "bfloat16"}, marks=NEEDS_BFLOAT16),
-        {"recompute_activations": "always", "layers": 4},
-        {"class_balanced": True, "transductive": False},
-        {"batch_rows": None, "evaluate_every": 4},
-        {"first_sync": True, "repeated_batches": 2},
-    ],
-)
-def test_every_kind_of_training_can_be_resumed(tmp_path: Path, changes: dict) -> None:
-    """Compares the last weights, which every update went into, and not the best ones alone."""
-    settings, last = BATCHES.changed(**changes), []
-    for killed_after in (None, 3, 7):
-        model, data = start(settings)
-        final = LastWeights(tmp_path / f"{killed_after}", "one", 0)
-        if killed_after:
-            final.lives = killed_after
-            with pytest.raises(KeyboardInterrupt):
-                train(model, data, settings, 3, checkpoint=final)
-            model, _ = start(settings)
-            final.lives = 10**9
-        train(model, data, settings, 3, checkpoint=final)
-        last.append(final.weights)
-    assert all(torch.equal(a, b) for other in last[1:] for a, b in zip(last[0], other, strict=True))
 
 
 def test_plain_trainings_ignore_the_global_seed() -> None:
@@ -347,7 +248,7 @@ def test_plain_trainings_ignore_the_global_seed() -> None:
         for seed in (1, 2):
             model, data = start(BATCHES)
             torch.manual_seed(seed)
-            train(model, data, BATCHES, 3)
+            NPTTraining(model, data, BATCHES, 3).run()
             trained.append(weights(model))
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
 
@@ -358,151 +259,11 @@ def test_two_threads_give_the_same_bits_twice() -> None:
         trained = []
         for _ in range(2):
             model, data = start(BATCHES)
-            train(model, data, BATCHES, 3)
+            NPTTraining(model, data, BATCHES, 3).run()
             trained.append(weights(model))
     finally:
         torch.set_num_threads(1)
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
-
-
-def test_a_stamp_depends_on_settings_seed_data_and_threads() -> None:
-    _, data = start(BATCHES)
-    same = stamp(BATCHES, 3, tensors=data.tensors)
-    missing = data.missing.clone()
-    assert stamp(BATCHES, 3, tensors=data.tensors) == same
-    missing[0, 0] = ~missing[0, 0]
-    others = [
-        stamp(BATCHES, 4, tensors=data.tensors),
-        stamp(BATCHES.changed(heads=1), 3, tensors=data.tensors),
-        stamp(BATCHES, 3, tensors=replace(data, missing=missing).tensors),
-    ]
-    torch.set_num_threads(2)
-    others.append(stamp(BATCHES, 3, tensors=data.tensors))
-    torch.set_num_threads(1)
-    assert len({same, *others}) == 5
-
-
-def test_a_terminated_training_leaves_its_checkpoint(tmp_path: Path) -> None:
-    """As when a scheduler preempts its job."""
-    model, data = start(BATCHES)
-    train(model, data, BATCHES, 3)
-
-    class Terminating(Progress):
-        counted = 0
-
-        def updated(self) -> None:
-            super().updated()
-            self.counted += 1
-            if self.counted == 5:
-                os.kill(os.getpid(), signal.SIGTERM)
-
-    path = tmp_path / "state"
-    preempted, _ = start(BATCHES)
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit):
-        train(
-            preempted,
-            data,
-            BATCHES,
-            3,
-            checkpoint=Checkpoint(path, "one", 60),
-            follow=Terminating,
-        )
-    assert signal.getsignal(signal.SIGTERM) is before
-    state = Checkpoint(path, "one", 60).read()
-    assert state is not None
-    assert state["update"] == 5
-    resumed, _ = start(BATCHES)
-    train(resumed, data, BATCHES, 3, checkpoint=Checkpoint(path, "one", 60))
-    assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(resumed), strict=True))
-
-
-def test_other_or_damaged_checkpoints_are_ignored(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    model, data = start(BATCHES)
-    train(model, data, BATCHES, 3)
-    path = tmp_path / "state"
-    for damage in ("stamp", "half", "text", "bits"):
-        other, _ = start(BATCHES)
-        dying = EveryUpdate(path, "another" if damage == "stamp" else "one", 0)
-        dying.lives = 5
-        with pytest.raises(KeyboardInterrupt):
-            train(other, data, BATCHES, 3, checkpoint=dying)
-        content = bytearray(path.read_bytes())
-        middle = len(content) // 2
-        content[middle : middle + 64] = bytes(64)
-        damaged = {
-            "stamp": path.read_bytes(),
-            "half": path.read_bytes()[:1000],
-            "text": b"text",
-            "bits": bytes(content),
-        }
-        path.write_bytes(damaged[damage])
-        fresh, _ = start(BATCHES)
-        train(fresh, data, BATCHES, 3, checkpoint=Checkpoint(path, "one", 60))
-        assert all(torch.equal(a, b) for a, b in zip(weights(model), weights(fresh), strict=True))
-        assert ("not a checkpoint" in capsys.readouterr().err) == (damage != "stamp")
-
-
-KILLED = """
-import sys
-from pathlib import Path
-from npt.interface import Resources
-from npt.nn.learner import NPTLearner
-from tests.conftest import first_split, make_table
-from tests.npt.nn.test_training import LONG
-table = make_table("binary")
-split = first_split(table)
-place = Path(sys.argv[1])
-metrics = place / "metrics.csv"
-resources = Resources(checkpoint=place / "state", checkpoint_minutes=0, metrics=metrics)
-learner = NPTLearner(LONG, resources)
-learner.fit(table.blind(split.test), split, 1)
-learner.save(place / "weights.pt")
-"""
-LONG = BATCHES.changed(updates=150, batch_rows=None, evaluate_every=3)
-
-
-def test_a_killed_training_resumes_bit_identically(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", KILLED]
-    for place in ("whole", "killed"):
-        (tmp_path / place).mkdir()
-    subprocess.run([*command, tmp_path / "whole"], check=True, timeout=120)
-    process = subprocess.Popen([*command, tmp_path / "killed"])
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "killed/state").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.3)
-    process.kill()
-    process.wait()
-    assert (tmp_path / "killed/state").exists()
-    assert not (tmp_path / "killed/weights.pt").exists(), "it was over before it was killed"
-    subprocess.run([*command, tmp_path / "killed"], check=True, timeout=120)
-    one, two = (
-        torch.load(tmp_path / place / "weights.pt", weights_only=True)
-        for place in ("whole", "killed")
-    )
-    assert all(torch.equal(one[name], two[name]) for name in one)
-    rows = [
-        list(csv.DictReader((tmp_path / place / "metrics.csv").open()))
-        for place in ("whole", "killed")
-    ]
-    assert [{**row, "seconds": ""} for row in rows[0]] == [
-        {**row, "seconds": ""} for row in rows[1]
-    ]
-
-
-def test_metrics_have_a_row_for_every_evaluation(tmp_path: Path) -> None:
-    model, data = start(BATCHES)
-    settings = BATCHES.changed(evaluate_every=2)
-    trained = train(model, data, settings, 3, metrics=tmp_path / "metrics.csv")
-    rows = list(csv.DictReader((tmp_path / "metrics.csv").open()))
-    assert list(rows[0]) == list(FIELDS)
-    assert [int(row["update"]) for row in rows] == [6, 11]
-    assert float(rows[-1]["best_validation_loss"]) == trained.validation_loss
-    assert float(rows[0]["learning_rate"]) == learning_rate(6, settings)
-    assert all(float(row["seconds"]) > 0 for row in rows)
 
 
 @pytest.mark.parametrize("changes", [{}, {"attention_dropout": 0.0}, {"layer_norm_on": "all"}])
@@ -511,7 +272,7 @@ def test_recomputed_activations_change_no_bit(changes: dict) -> None:
     for recompute in ("never", "always"):
         settings = BATCHES.changed(recompute_activations=recompute, updates=4, **changes)
         model, data = start(settings)
-        train(model, data, settings, 3)
+        NPTTraining(model, data, settings, 3).run()
         assert model.recompute == (recompute == "always")
         trained.append(weights(model))
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
@@ -561,24 +322,6 @@ def test_bfloat16_is_near_float32(task: Task) -> None:
     assert np.allclose(losses[0], losses[1], rtol=0.03)
 
 
-def test_compiled_blocks_compute_the_same() -> None:
-    """With dropout: its masks on the CPU are not drawn by compiled code, and are the same."""
-    if not any(
-        os.access(Path(folder) / name, os.X_OK)
-        for folder in os.get_exec_path()
-        for name in ("g++", "clang++")
-    ):
-        pytest.skip("no C++ compiler, which torch.compile needs on the CPU")
-    losses = []
-    for compiled in (False, True):
-        settings = BATCHES.changed(
-            compile=compiled, batch_rows=None, updates=3, between_attributes=False
-        )
-        model, data = start(settings)
-        losses.append(train(model, data, settings, 3).validation_loss)
-    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
-
-
 @pytest.mark.parametrize("batch_rows", [None, 25])
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
 def test_validation_scores_are_those_of_full_passes(task: Task, batch_rows: int | None) -> None:
@@ -614,8 +357,8 @@ def test_fast_and_plain_kernels_train_the_same(task: Task, norm: str) -> None:
     for implementation in (kernels.fast, kernels.plain):
         with implementation():
             model, data = start(settings, task)
-            result = train(model, data, settings, 3)
-        trained.append((result.validation_loss, model))
+            result = NPTTraining(model, data, settings, 3).run()
+        trained.append((float(result.losses), model))
     (fast_loss, fast), (plain_loss, plain) = trained
     assert fast_loss == pytest.approx(plain_loss, rel=1e-5)
     for (name, a), b in zip(fast.named_parameters(), plain.parameters(), strict=True):
@@ -626,5 +369,5 @@ def test_fast_and_plain_kernels_train_the_same(task: Task, norm: str) -> None:
 def test_plain_kernels_train_with_dropout() -> None:
     with kernels.plain():
         model, data = start(BATCHES)
-        result = train(model, data, BATCHES, 3)
-    assert np.isfinite(result.validation_loss)
+        result = NPTTraining(model, data, BATCHES, 3).run()
+    assert result.losses.isfinite().all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,17 @@ from npt.data.store import Prepared
 from npt.evaluation import evaluate
 from npt.interface import Resources, UserError
 from npt.method import Method
-from npt.nn.checkpoint import Checkpoint
 from npt.processes.learner import METHODS
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.realisations import Realisations
 from npt.processes.settings import NeuralProcessSettings, TrainingSettings
-from npt.processes.training import Curves, learning_rate, log_likelihoods, source_of, train
+from npt.processes.training import (
+    Curves,
+    ProcessTraining,
+    learning_rate,
+    log_likelihoods,
+    source_of,
+)
 from npt.table import Column, Split, Table
 
 CPU = torch.device("cpu")
@@ -52,7 +56,7 @@ def test_attention_reproduces_the_context() -> None:
     source = Curves("rbf", settings)
     held_out = source.drawn(64, torch.Generator().manual_seed(9))
     before = log_likelihoods(model, [held_out], draws=1, seed=0)
-    train(model, source, [held_out], settings, seed=0)
+    ProcessTraining(model, source, [held_out], settings, seed=0).run()
     after = log_likelihoods(model, [held_out], draws=1, seed=0)
     assert after.context > before.context + 0.5
     with torch.no_grad():
@@ -97,46 +101,6 @@ def test_targets_are_predicted_from_their_realisation(prepared: Prepared) -> Non
         assert np.isin(rows[:, tasks.context :], split.test).all()
         seen += rows[:, tasks.context :].size
     assert seen == len(split.test)
-
-
-class Killed(Exception):
-    pass
-
-
-class KilledAt(Curves):
-    """Curves that end a training at an update."""
-
-    def __init__(self, settings: TrainingSettings, update: int) -> None:
-        super().__init__("rbf", settings)
-        self.left = update
-
-    def drawn(self, tables: int, generator: torch.Generator) -> Any:
-        self.left -= 1
-        if self.left < 0:
-            raise Killed
-        return super().drawn(tables, generator)
-
-
-def test_an_interrupted_training_ends_with_the_same_weights(tmp_path: Path) -> None:
-    settings = NeuralProcessSettings(
-        width=16, updates=6, evaluate_every=2, draws=2, schedule="cosine", learning_rate=1e-2
-    )
-    held_out = [Curves("rbf", settings).drawn(2, torch.Generator().manual_seed(9))]
-
-    def trained(source: Curves, checkpoint: Checkpoint | None) -> Any:
-        torch.manual_seed(0)
-        model = NeuralProcess(1, width=16)
-        state = train(model, source, held_out, settings, seed=3, checkpoint=checkpoint)
-        return model.state_dict(), state.history
-
-    undisturbed, history = trained(Curves("rbf", settings), None)
-    checkpoint = Checkpoint(tmp_path / "state", "stamp", minutes=0)
-    with pytest.raises(Killed):
-        trained(KilledAt(settings, 5), checkpoint)
-    resumed, resumed_history = trained(Curves("rbf", settings), replace(checkpoint))
-    assert all(torch.equal(undisturbed[name], resumed[name]) for name in undisturbed)
-    assert [row[0] for row in resumed_history] == [row[0] for row in history]
-    assert [row[2:] for row in resumed_history] == [row[2:] for row in history]
 
 
 def test_cosine_falls_to_zero() -> None:

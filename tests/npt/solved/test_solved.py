@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,7 @@ def test_without_is_what_the_others_predict() -> None:
     """The closed form, against the same heads solved among the rows that are left."""
     model = fitted(ridges=[0.1], steps=0)
     places = np.argsort(-np.abs(model.attention_weights(QUERIES)), axis=1)[:, :3]
-    predicted = model.without(QUERIES, model.context.groups[places])
+    (predicted,) = model.without(QUERIES, model.context.groups[places])
     for query in (0, 3):
         out = set(model.context.groups[places[query]])
         kept = np.array([place for place in range(len(model.weights)) if place not in out])
@@ -139,6 +140,46 @@ def test_without_is_what_the_others_predict() -> None:
             expected += share * (near[0, kept] @ slopes + intercept)
         in_units = float(expected) * model.scale + float(model.centre)
         assert predicted[query] == pytest.approx(in_units, abs=1e-7)
+
+
+def test_own_class_is_not_in_the_shares_of_the_others() -> None:
+    """Another label of a row, with what was mixed as it is, leaves its prediction equal."""
+    model = fitted(3)
+    labels = CLASSES[:ROWS].copy()
+    labels[7] = (labels[7] + 1) % 3
+    other = model.among(FEATURES[:ROWS], labels)
+    place = model.context.groups[7]
+    leave_one_out = []
+    for solved in (model, other):
+        predictions = [item[2].leave_one_out(solved.targets) for item in solved._solutions()]
+        mixed = torch.einsum("s,smc->mc", model.mixture.shares, torch.stack(predictions))
+        solved.mixture = replace(model.mixture, leave_one_out=mixed)
+        leave_one_out.append(solved.left_out()[place])
+    assert leave_one_out[0] == pytest.approx(leave_one_out[1], abs=1e-9)
+
+
+def test_loss_of_rows_with_equal_features_is_that_of_their_labels() -> None:
+    """Nothing can tell the rows apart, so the loss is that of a mean of others."""
+    generator = np.random.default_rng(0)
+    features = np.repeat(generator.normal(size=(20, 2)), 10, axis=0)
+    target = generator.normal(size=200)
+    model = fit(features, target, np.zeros(2, bool))
+    residuals = target - model.left_out()[model.context.groups]
+    assert model.loss == pytest.approx(np.mean(residuals**2) / target.var())
+    assert model.loss > 0.95
+
+
+def test_landmarks_do_not_depend_on_labels() -> None:
+    keys = []
+    for labels in (TARGET[:ROWS], -(TARGET[:ROWS] ** 3)):
+        settings = SolvedSettings(steps=1, exact_rows=50, landmarks=40)
+        keys.append(fit(FEATURES[:ROWS], labels, CATEGORICAL, settings=settings).keys)
+    assert torch.equal(keys[0].scores, keys[1].scores)
+
+
+def test_no_rows_have_no_predictions() -> None:
+    assert fitted().predict(QUERIES[:0]).shape == (0,)
+    assert fitted(3).predict(QUERIES[:0]).shape == (0, 3)
 
 
 def test_a_row_that_stands_twice_is_a_row_of_weight_two() -> None:
@@ -242,7 +283,7 @@ def test_other_rows_are_given_to_the_same_tuning_and_mixture(classes: int | None
     fewer = model.among(FEATURES[: ROWS - 1], labels[:-1])
     assert fewer.mixture is model.mixture
     if classes is None:
-        without = model.without(QUERIES, np.full((len(QUERIES), 1), _place(model, ROWS - 1)))
+        (without,) = model.without(QUERIES, np.full((len(QUERIES), 1), _place(model, ROWS - 1)))
         assert fewer.predict(QUERIES) == pytest.approx(without, abs=0.01 * TARGET.std())
 
 

@@ -216,7 +216,7 @@ def test_datasets_of_a_study_follow_the_configuration() -> None:
     studies = {
         "main": {},
         "some": {"except_datasets": ["wine", "yacht"]},
-        "known": {"kind": "instrument", "methods": ["knn"]},  # takes regression alone
+        "known": {"kind": "lookup", "methods": ["knn"]},  # takes regression alone
     }
     config = raw(datasets=["yacht", "wine", "concrete"], studies=studies)
     planned = Plan.of(read(config)).studies

@@ -240,50 +240,6 @@ def test_trials_name_their_tuned_variant() -> None:
     assert rows["yacht/knn/base"].trial_of is None
 
 
-def test_external_results_replace_runs(tmp_path: Path) -> None:
-    folder = tmp_path / "theirs"
-    file = folder / "runs" / "wine" / "knn" / "base" / "seed_0" / "folds_1.jsonl"
-    file.parent.mkdir(parents=True)
-    file.touch()
-    main = {"external_results": [str(folder)]}
-    made = plan(methods=["knn"], datasets=["wine"], studies={"main": main})
-    assert list(made.runs) == ["wine/knn/base/seed_0/folds_0_2"]
-    assert folds_by_key(made.studies["main"]) == {"wine/knn/base": [0, 1, 2]}
-
-
-def test_external_results_must_be_readable(tmp_path: Path) -> None:
-    main = {"external_results": str(tmp_path)}
-    with pytest.raises(UserError, match=r"studies\.main\.external_results"):
-        plan(studies={"main": main})
-    file = tmp_path / "runs" / "wine" / "knn" / "base" / "seed_0" / "folds_x.jsonl"
-    file.parent.mkdir(parents=True)
-    file.touch()
-    with pytest.raises(UserError, match=r"folds_x"):
-        plan(studies={"main": main})
-
-
-@pytest.mark.parametrize("source", ["~nouser/x", "nul\0", "~nouser/x.csv"])
-def test_external_path_must_be_possible(source: str) -> None:
-    with pytest.raises(UserError, match=r"studies\.main\.external_results"):
-        plan(studies={"main": {"external_results": source}})
-
-
-def test_own_results_are_not_external(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "results").mkdir()
-    with pytest.raises(UserError, match="is the results folder of this run"):
-        plan(studies={"main": {"external_results": "results"}})
-
-
-def test_two_external_files_with_one_fold_are_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "wine" / "knn" / "base" / "seed_0"
-    folder.mkdir(parents=True)
-    (folder / "folds_0-1.jsonl").touch()
-    (folder / "folds_1-2.jsonl").touch()
-    with pytest.raises(UserError, match=r"folds_0-1\.jsonl and .*folds_1-2\.jsonl"):
-        plan(studies={"main": {"external_results": str(tmp_path)}})
-
-
 def test_study_has_runs_of_its_own_seeds_only() -> None:
     made = plan(
         methods=["knn"],
@@ -293,17 +249,6 @@ def test_study_has_runs_of_its_own_seeds_only() -> None:
     stems = [f"wine/knn/base/seed_{seed}/folds_0-2" for seed in (0, 1)]
     assert list(made.studies["first"].runs) == stems[:1]
     assert list(made.studies["both"].runs) == stems
-
-
-def test_study_omits_its_external_folds_of_a_shared_run(tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "wine" / "knn" / "base" / "seed_0"
-    folder.mkdir(parents=True)
-    (folder / "folds_1.jsonl").touch()
-    external = {"external_results": str(tmp_path)}
-    made = plan(methods=["knn"], datasets=["wine"], studies={"all": {}, "some": external})
-    stem = "wine/knn/base/seed_0/folds_0-2"
-    assert made.studies["all"].runs == {stem: (0, 1, 2)}
-    assert made.studies["some"].runs == {stem: (0, 2)}
 
 
 def test_fingerprint_follows_the_data() -> None:

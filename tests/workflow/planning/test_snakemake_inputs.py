@@ -11,10 +11,10 @@ import pytest
 
 from baselines import methods
 from workflow.config.reading import read, read_file
-from workflow.planning import limits, paths
-from workflow.planning.forecast import search_seconds
+from workflow.planning import paths
 from workflow.planning.patterns import methods_of_rule
-from workflow.planning.plan import Plan
+from workflow.planning.plan import PARTS, Plan
+from workflow.planning.resources import growing_minutes
 from workflow.planning.snakemake_inputs import RULES, Jobs
 from workflow.studies import kinds
 
@@ -69,30 +69,13 @@ def test_study_is_collected_again_for_another_metric(monkeypatch: pytest.MonkeyP
     assert jobs().contents(main) != base
 
 
-def external_jobs(source: Path) -> Jobs:
-    return jobs(studies={"main": {"external_results": str(source)}})
-
-
-def test_study_is_collected_again_for_new_external_files(tmp_path: Path) -> None:
-    main = Wildcards(study="main")
-    rows = tmp_path / "runs" / "yacht" / "knn" / "base" / "seed_0" / "folds_0.jsonl"
-    rows.parent.mkdir(parents=True)
-    rows.touch()
-    made = external_jobs(tmp_path)
-    alone = made.contents(main)
-    assert made.external_files(main) == [str(rows)]
-    rows.with_name("notes.jsonl").touch()
-    assert made.contents(main) == alone
-    predictions = rows.with_name("folds_0.predictions.npz")
-    predictions.touch()
-    assert made.external_files(main) == [str(rows), str(predictions)]
-    assert made.contents(main) != alone
-
-
 def test_external_csv_is_an_input(tmp_path: Path) -> None:
     file = tmp_path / "others.csv"
     file.touch()
-    assert external_jobs(file).external_files(Wildcards(study="main")) == [str(file)]
+    made = jobs(studies={"main": {"external_results": str(file)}})
+    main = Wildcards(study="main")
+    assert made.external_files(main) == [str(file)]
+    assert made.contents(main) != jobs().contents(main)
 
 
 def test_the_content_of_a_custom_file_counts(tmp_path: Path) -> None:
@@ -110,60 +93,29 @@ def test_the_content_of_a_custom_file_counts(tmp_path: Path) -> None:
     assert fingerprint("x,y\n1,3\n", 0) != original
 
 
-@pytest.mark.parametrize(("rows", "batch_rows"), [(90, None), (20_000, 4096)])
-def test_requests_follow_a_custom_table(rows: int, batch_rows: int | None, tmp_path: Path) -> None:
+def test_large_custom_tables_have_minibatches(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
-    file.write_text("x,y\n" + "1.5,2.5\n" * rows)
     mine = {"path": str(file), "target": "y", "task": "regression"}
-    made = jobs(custom_datasets={"mine": mine}, datasets=["mine", "yacht"])
-    (npt,) = [run for run in made.plan.runs.values() if run.key == "mine/npt/base"]
-    assert npt.settings["batch_rows"] == batch_rows
-    requested = made.memory(run("mine", "npt"), attempt=1)
-    like_yacht = made.memory(run("yacht", "npt"), attempt=1)
-    assert (requested <= like_yacht) == (rows == 90)
+    for rows, batch_rows in ((90, None), (20_000, 4096)):
+        file.write_text("x,y\n" + "1.5,2.5\n" * rows)
+        made = jobs(custom_datasets={"mine": mine}, datasets=["mine"], methods=["npt"])
+        (npt,) = made.plan.runs.values()
+        assert npt.settings["batch_rows"] == batch_rows
 
 
-def test_limits_follow_the_forecast() -> None:
+def test_whole_grids_on_large_tables_are_divided() -> None:
     made = shipped("workflow/configs/paper.yaml")
-    mlp = run("concrete", "mlp")
-    forecast = search_seconds(made.plan, made.plan.runs["concrete/mlp/base/seed_0/folds_0"])
-    assert forecast is not None
-    assert made.minutes(mlp, attempt=1) == pytest.approx(3 * forecast / 60, abs=1)
-    assert made.minutes(mlp, attempt=2) == pytest.approx(6 * forecast / 60, abs=1)
-    assert made.part_files(mlp) == []
-    assert made.threads(mlp) == 1
+    assert made.part_files(run("concrete", "mlp")) == []
+    assert made.part_files(run("higgs", "npt")) == []
+    parts = made.part_files(run("higgs", "catboost"))
+    assert len(parts) == len(set(parts)) == PARTS
+    quick = jobs(datasets=["higgs"], methods=["knn"], settings={"knn": {"grid": "quick"}})
+    assert quick.part_files(run("higgs", "knn")) == []
 
 
-def test_no_search_is_longer_than_the_longest_limit() -> None:
-    """But for a fit of one thread, which cannot be divided."""
-    made = shipped("workflow/configs/paper.yaml")
-    beyond = limits.beyond_limits(made.plan)
-    searches = [stem for stem in beyond if "/npt/" not in stem]
-    assert searches == ["higgs/gradient_boosting/base/seed_0/folds_0"]
-    longest = run("higgs", "catboost")
-    assert len(made.part_files(longest)) == 12  # one for each fit
-    assert made.threads(longest) > 1
-    assert made.threads(run("higgs", "lightgbm")) == 1
-
-
-def test_probe_limits_follow_their_passes() -> None:
-    made = shipped("workflow/configs/paper.yaml")
-    large = Wildcards(**run("higgs", "npt"), study="corruption")
-    small = Wildcards(**run("protein", "npt"), study="corruption")
-    assert made.probe_minutes(large, attempt=1) > made.probe_minutes(small, attempt=1)
-
-
-def test_memory_grows_unless_the_training_left_a_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    made = jobs()
-    once = made.memory(run("yacht", "npt"), attempt=1)
-    assert made.memory(run("yacht", "npt"), attempt=2) == 2 * once
-    checkpoint = Path(paths.run_checkpoint("yacht/npt/base/seed_0/folds_0"))
-    checkpoint.parent.mkdir(parents=True)
-    checkpoint.touch()
-    assert made.memory(run("yacht", "npt"), attempt=2) == once
+def test_time_limits_grow_with_the_attempt_up_to_two_days() -> None:
+    limit = growing_minutes(720)
+    assert [limit(None, attempt) for attempt in (1, 2, 9)] == [720, 1440, 2880]
 
 
 def test_page_follows_preset_and_scoring() -> None:
@@ -219,38 +171,30 @@ def test_every_figure_and_table_has_a_caption(kind: str) -> None:
         assert label["category"] == kinds()[kind].title
 
 
-def test_memory_doubles_with_the_attempt() -> None:
+def test_memory_grows_with_the_table_and_the_attempt() -> None:
     paper = shipped("workflow/configs/paper.yaml")
-    small = run("yacht", "npt")
-    large = run("protein", "npt")
-    first = paper.memory(small, 1)
-    assert paper.memory(large, 1) > 2 * first > 2 * 1000
-    assert [paper.memory(small, attempt) for attempt in (2, 3)] == [2 * first, 4 * first]
+    for method in ("npt", "knn"):
+        small = paper.memory(run("yacht", method), 1)
+        assert paper.memory(run("yacht", method), 3) == 4 * small
+        assert paper.memory(run("higgs", method), 1) > 10 * small
+    higgs = Wildcards(dataset="higgs")
+    assert paper.prepare_memory(higgs, 2) == 2 * paper.prepare_memory(higgs, 1)
 
 
-def test_minutes_grow_with_the_operations() -> None:
-    paper = shipped("workflow/configs/paper.yaml")
-    small = run("yacht", "npt")
-    assert 30 <= paper.minutes(small, 1) < paper.minutes(run("protein", "npt"), 1) <= 2880
-    assert paper.minutes(small, 2) >= paper.minutes(small, 1)
-
-
-def test_memory_covers_the_measured_peak() -> None:
-    quick = shipped("results/reference/quick/config.yaml")
-    rows = pd.read_csv(ROOT / "results/reference/quick/main.csv")
-    for row in rows[rows["method"].isin(["npt", "npt_compact"])].itertuples():
+@pytest.mark.parametrize("folder", ["quick", "row_models"])
+def test_memory_covers_the_measured_peak(folder: str) -> None:
+    made = shipped(f"results/reference/{folder}/config.yaml")
+    rows = pd.read_csv(ROOT / f"results/reference/{folder}/main.csv")
+    for row in rows.dropna(subset="peak_memory_mb").itertuples():
         wildcards = run(str(row.dataset), str(row.method), str(row.fold), str(row.variant))
-        requested = quick.memory(wildcards, 1)
         peak = float(row.peak_memory_mb)  # type: ignore[arg-type]
-        assert peak < requested < 4 * peak
+        assert peak < made.memory(wildcards, 1), row.method
 
 
 def test_memory_of_collecting_grows_with_the_rows_and_the_attempt() -> None:
     studies = {"main": {}, "again": {}}
     main = Wildcards(study="main")
-    requested: list[tuple[int, int]] = []
-    for seeds in ("0", "0-9999"):
-        made = jobs(folds="0-9", methods=["knn"], seeds=seeds, studies=studies)
-        assert made.study_memory(main, 2) == 2 * made.study_memory(main, 1)
-        requested.append((made.study_memory(main, 1), made.report_memory(main, 1)))
-    assert requested == [(500, 500), (2000, 3500)]
+    few = jobs(studies=studies)
+    many = jobs(folds="0-9", methods=["knn"], seeds="0-9999", studies=studies)
+    assert few.study_memory(main, 2) == 2 * few.study_memory(main, 1)
+    assert few.study_memory(main, 1) < many.study_memory(main, 1) < many.report_memory(main, 1)

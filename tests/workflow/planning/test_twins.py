@@ -12,7 +12,6 @@ from npt.method import Method
 from tests.workflow.planning.test_snakemake_inputs import Wildcards
 from workflow.config.reading import read
 from workflow.planning import paths
-from workflow.planning.forecast import estimate
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 
@@ -129,12 +128,6 @@ def test_base_alone_is_probed() -> None:
         assert paths.run_rows(stem) not in files
     targets = [target for target in jobs.targets if target.startswith("results/probes")]
     assert len(targets) == len(set(targets)) == len(probed)
-
-
-def test_forecast_counts_every_training_once() -> None:
-    main, benefit = estimate(plan())[:2]
-    assert main.jobs == 2 + 2
-    assert benefit.jobs == 3 + 2 + 2
 
 
 @pytest.mark.parametrize(

@@ -102,15 +102,6 @@ def test_differences_by_rounding_are_no_evidence() -> None:
     assert frame["reason"].tolist() == ["the same difference on every fold"]
 
 
-def test_unfinished_dataset_is_not_tested() -> None:
-    study = fold_study({**KNN, "mlp": [0.1, -0.1, 0.3]})
-    last = study.index[-1]
-    study.loc[last, ["status", "reason", "test_rmse"]] = ["unfinished", "not yet", np.nan]
-    (frame,) = fold_differences(study, SCORING)
-    assert frame["p_value"].isna().all()
-    assert frame.set_index("method").loc["mlp", "reason"] == "MLP, fold 2: not yet"
-
-
 def test_seeds_are_averaged_before_folds_are_compared() -> None:
     study = fold_study({"knn": [1.0, 2.0, 3.0]}, seed=0)
     other = fold_study({"knn": [3.0, 4.0, 5.0]}, seed=1)

@@ -20,7 +20,7 @@ from workflow.planning.run import Run
 from workflow.report.cells import text
 from workflow.report.failures import failures
 from workflow.report.files import write_figures, write_tables
-from workflow.report.page import cards, extent, render, run_line
+from workflow.report.page import answers, extent, render, run_line
 from workflow.report.provenance import version_lines
 from workflow.report.run_facts import run_facts
 from workflow.report.settings import all_settings, most_frequent
@@ -32,9 +32,11 @@ MADE_UP = {
 from workflow.studies.study_kind import StudyKind
 KIND = StudyKind("made_up", "How large is it?", 0, tables=("sizes",), figures=("sizes",))
 """,
-    "tables": """
+    "view": """
 from workflow.report.cells import number, text
+from workflow.report.drawing import panels
 from workflow.report.sections import Section, Table
+from workflow.studies.view import Card, View
 def sizes(study, scoring):
     tidy = study[["dataset", "size"]]
     columns = {
@@ -42,20 +44,15 @@ def sizes(study, scoring):
         "Size": [number(size, 1) for size in tidy["size"]],
     }
     return Table(tidy, (Section("Sizes of <datasets>", columns, ("A `size`.",)),))
-""",
-    "figures": """
-from workflow.report.drawing import panels
-def sizes(study, scoring):
+def figure(study, scoring):
+    '''One size
+    per dataset.
+    '''
     figure, (axis,) = panels(1, 3)
     axis.plot(study["size"])
     return figure
-""",
-    "summary": """
-def finding(study, scoring):
-    return f"The largest is {study['size'].max():.1f}."
-from workflow.studies.study_kind import Card
-def cards(study, scoring):
-    return [Card("How large?", "Very", "Sizes are known.")]
+figure.__name__ = "sizes"
+VIEW = View((sizes,), (figure,), Card("How large?", sizes))
 """,
 }
 
@@ -64,10 +61,9 @@ def cards(study, scoring):
 def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StudyKind]:
     """A folder of a kind that the registry finds."""
     folder = tmp_path / "kinds" / "made_up"
-    (folder / "captions").mkdir(parents=True)
+    folder.mkdir(parents=True)
     for name, code in MADE_UP.items():
         (folder / f"{name}.py").write_text(code, encoding="utf-8")
-    (folder / "captions" / "sizes.rst").write_text("One size\nper dataset.\n", encoding="utf-8")
     monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(folder.parent)])
     importlib.invalidate_caches()
     kinds.cache_clear()
@@ -89,7 +85,10 @@ def page(
     for name, frame in frames.items():
         kind = kinds()[kind_names[name]]
         write_figures(name, kind, frame, SCORING, results / "figures")
-    return render(frames, kind_names, SCORING, "toy", results, [prepared()], runs=runs)
+    rows = answers(frames, kind_names, SCORING)
+    return render(
+        frames, kind_names, SCORING, "toy", results, [prepared()], runs=runs, answers=rows
+    )
 
 
 def sizes_study() -> pd.DataFrame:
@@ -115,11 +114,9 @@ def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
     frames = {"main": benchmark_study(), "big": sizes_study()}
     html = page(frames, {"main": "benchmark", "big": "made_up"}, tmp_path / "results")
     assert '<h2 id="big">How large is it?</h2>' in html
-    assert "<p>The largest is 7.0.</p>" in html
     assert '<a href="#big">How large?</a>' in html
-    assert '<p class="verdict">Very</p>' in html
-    sizes, scores = html.index("Sizes are known."), html.index("Breast Cancer: k-NN has")
-    assert sizes < scores  # in the order of the kinds
+    assert "<dt>Size</dt><dd>0.0</dd>" in html
+    assert html.index("How large?") < html.index("How accurate are the models?")
     assert "One size per dataset." in html
     assert "Sizes of &lt;datasets&gt; <a" in html
     assert "A <code>size</code>." in html
@@ -137,31 +134,6 @@ def test_names_of_others_are_escaped(tmp_path: Path) -> None:
     html = page(frames, {"main": "benchmark"}, tmp_path)
     assert "<script>k" not in html
     assert "&lt;script&gt;k" in html
-
-
-def test_study_without_results_is_left_out(tmp_path: Path) -> None:
-    waiting = benchmark_study(status="unfinished", reason="not begun")
-    kind_names = {"main": "benchmark", "later": "benchmark"}
-    (tmp_path / "figures").mkdir()
-    write_figures("main", kinds()["benchmark"], benchmark_study(), SCORING, tmp_path / "figures")
-    frames = {"main": benchmark_study(), "later": waiting}
-    html = render(frames, kind_names, SCORING, "toy", tmp_path, [], ["main: no room"])
-    assert "8 results are missing" in html
-    assert 'id="later"' not in html
-    assert "<li>main: no room</li>" in html
-    assert "<li>later: npt (base) on yacht, folds 0-1: not begun</li>" in html
-
-
-def test_studies_have_cards_on_the_first_screen() -> None:
-    benchmark = kinds()["benchmark"]
-    (card,) = cards({"main": benchmark_study()}, {"main": benchmark}, SCORING)
-    assert (card.study, card.verdict) == ("main", "")
-    assert card.evidence == (
-        "Breast Cancer: k-NN has the best AUROC (0.610); NPT has 0.510. "
-        "Yacht: NPT has the best RMSE (0.510)."
-    )
-    ablation = {"parts": kinds()["ablation"]}
-    assert cards({"parts": benchmark_study()}, ablation, SCORING) == []
 
 
 def test_a_study_says_what_it_rests_on() -> None:

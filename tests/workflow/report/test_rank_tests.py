@@ -9,7 +9,7 @@ from scipy import stats
 
 from tests.workflow.report.toy import FAILED, SCORING, random_study
 from workflow.report.published import published_study
-from workflow.report.rank_tests import nemenyi, rank_tests
+from workflow.report.rank_tests import nemenyi, rank_tests, sign_flip_p_value
 
 NPT = ("npt", "base")
 
@@ -97,7 +97,6 @@ def test_nemenyi_takes_the_ranks_of_failures_as_they_are() -> None:
     assert tests.pairs.loc[("m1", "base"), ("m2", "base")] == pytest.approx(expected)
 
 
-def test_unfinished_datasets_are_not_ranked() -> None:
-    study = random_study(6, 4)
-    study.loc[0, ["status", "reason", "test_rmse"]] = ["unfinished", "killed", np.nan]
-    assert list(rank_tests(study, SCORING).ranks.index) == ["d1", "d2", "d3", "d4", "d5"]
+def test_sign_flips_of_few_datasets_are_all_combinations() -> None:
+    assert sign_flip_p_value(pd.Series([1.0, 2, 3, 4, 5, 6])) == pytest.approx(2 / 2**6)
+    assert sign_flip_p_value(pd.Series([1.0, -1, 2, -2, 3, -3])) == 1

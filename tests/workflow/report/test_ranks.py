@@ -73,13 +73,6 @@ def test_hole_without_a_reason_is_refused(means: Means) -> None:
         rank_methods(summary(means), higher_is_better=False)
 
 
-def test_unranked_datasets_have_no_ranks() -> None:
-    frame = summary({"a": {"x": 1, "y": 2}, "b": {"x": 2, "y": 1}})
-    ranked = rank_methods(frame, higher_is_better=False, unranked=["b"])
-    assert ranked["rank"].isna().tolist() == [False, False, True, True]
-    assert mean_ranks(ranked)["mean_rank"].tolist() == [1, 2]
-
-
 def rounded(value: float) -> str:
     """Two decimals, half up, as the paper rounds."""
     return f"{np.floor(value * 100 + 0.5 + 1e-9) / 100:.2f}"

@@ -11,7 +11,6 @@ import pandas as pd
 from npt.metrics import PAPER_METRICS
 from tests.rows import row, study_frame
 from workflow.config.scoring import Scoring
-from workflow.studies.study_kind import StudyKind
 
 SCORING = Scoring(PAPER_METRICS)
 SEARCH = {"grid": 480, "configurations": 480, "models": 40, "fits": 2}
@@ -67,12 +66,6 @@ def with_failure(study: pd.DataFrame, index: int = 0) -> pd.DataFrame:
     study.loc[index, metrics] = np.nan
     study.loc[index, list(FAILED)] = list(FAILED.values())
     return study
-
-
-def evidence(kind: StudyKind, study: pd.DataFrame) -> str:
-    """What the cards of a study say."""
-    cards = kind.cards(study, SCORING)
-    return " ".join(card.evidence for card in cards)
 
 
 def texts(cells: Iterable[Any]) -> list[str]:

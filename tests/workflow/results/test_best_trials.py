@@ -7,7 +7,7 @@ import pytest
 from tests.rows import failed, row
 from workflow.planning.planned_study import Expected
 from workflow.results.best_trials import Trial, best_trials
-from workflow.results.row import UNFINISHED, Row
+from workflow.results.row import Row
 
 CHANGES: dict[str, dict[str, Any]] = {"base": {}, "deep": {"layers": 8}, "wide": {"width": 64}}
 
@@ -58,12 +58,6 @@ def test_failed_trial_loses_unless_all_failed() -> None:
     assert best.status == "ok"
     (worst,) = best_trials([lost, pair(failed(variant="base", reason="diverged"))])
     assert (worst.status, worst.reason) == ("failed", "out of memory")
-
-
-def test_fold_waits_for_all_of_its_trials() -> None:
-    waiting = pair(row(variant="deep", status=UNFINISHED, reason="not started"))
-    (best,) = best_trials([trial("base", 0.1), waiting])
-    assert (best.status, best.variant, best.chosen) == (UNFINISHED, "tuned", None)
 
 
 def test_other_rows_stay_as_they_are_and_in_order() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from npt.interface import Trial, UserError
-from workflow.results.trials import read_trials, write_trials
+from npt.interface import Trial
+from workflow.results.trials import write_trials
 
 
 def written(folder: Path, trials: dict[int, list[Trial]]) -> pd.DataFrame:
@@ -28,19 +28,6 @@ def test_trials_keep_hyper_parameters_and_reasons(tmp_path: Path) -> None:
     assert list(frame["rate"]) == [0.1, 0.2, 0.1]
     assert frame["validation_loss"].isna().tolist() == [False, True, False]
     assert list(frame["reason"]) == ["", "ValueError: singular", ""]
-
-
-def test_trials_read_back(tmp_path: Path) -> None:
-    path = tmp_path / "trials.parquet"
-    wide = {"layers": [50, 50], "features": 1.0, "rate": 0.1, "cap": None, "name": "1"}
-    deep = {"layers": [25], "features": "sqrt", "rate": 0.2, "cap": "low", "name": "2"}
-    trials = {0: [Trial(wide, 0.5, "", 1, 2.5), Trial(deep, 0.6, "", 2, 0.5)]}
-    trials[3] = trials[0][:1]
-    write_trials(path, trials)
-    assert read_trials(path) == trials
-    path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(UserError, match=r"trials\.parquet: damaged"):
-        read_trials(path)
 
 
 @pytest.mark.parametrize("trials", [{}, {0: []}])

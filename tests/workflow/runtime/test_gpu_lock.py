@@ -50,51 +50,6 @@ def test_third_process_waits_for_one_of_two_gpus(tmp_path: Path) -> None:
     kill(third)
 
 
-def sharer(folder: Path, *, is_small: bool, gpus: list[str]) -> subprocess.Popen[str]:
-    code = HOLD.replace('["0", "1"]', str(gpus)).replace(
-        "0.05)", f"0.05, places=3, is_small={is_small})"
-    )
-    command = [sys.executable, "-c", code, str(folder)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def test_small_trainings_share_a_gpu(tmp_path: Path) -> None:
-    small = [sharer(tmp_path, is_small=True, gpus=["0"]) for _ in range(3)]
-    assert [line_of(process) for process in small] == ["0"] * 3
-    fourth = sharer(tmp_path, is_small=True, gpus=["0"])
-    assert line_of(fourth).startswith("waiting for a GPU")
-    kill(small.pop())
-    assert line_of(fourth) == "0"
-    for process in (*small, fourth):
-        kill(process)
-
-
-def test_a_large_training_has_a_gpu_for_itself(tmp_path: Path) -> None:
-    small = [sharer(tmp_path, is_small=True, gpus=["0"]) for _ in range(2)]
-    for process in small:
-        line_of(process)
-    large = sharer(tmp_path, is_small=False, gpus=["0"])
-    assert line_of(large).startswith("waiting for a GPU")
-    others = [sharer(tmp_path, is_small=is_small, gpus=["0"]) for is_small in (True, False)]
-    for process in others:
-        assert line_of(process).startswith("waiting for a GPU")
-    kill(others[0])
-    for process in small:
-        kill(process)
-    assert claimed(large) == "0"
-    kill(large)
-    assert claimed(others[1]) == "0"
-    kill(others[1])
-
-
-def claimed(process: subprocess.Popen[str]) -> str:
-    """The GPU of a process that may have waited for several places."""
-    line = line_of(process)
-    while line.startswith("waiting"):
-        line = line_of(process)
-    return line
-
-
 def test_named_device_is_used() -> None:
     assert gpu_lock.device("cpu") == "cpu"
     assert gpu_lock.device("cuda:3") == "cuda:3"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -11,7 +12,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from snakemake.resources import Resource
 from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import MaxJobsPerTimespan
 
@@ -29,18 +29,18 @@ def snakemake(
     *,
     dry_run: bool,
     is_main_process: bool = True,
-    mem_mb: int | None = None,
     local_exec: bool = False,
+    default: bool = False,
 ) -> Any:
     names = ("verbose", "printshellcmds", "debug_dag")
     settings = SimpleNamespace(dryrun=dry_run, quiet=None, **dict.fromkeys(names, False))
     return SimpleNamespace(
         configfiles=[],
+        overwrite_configfiles=not default,
         is_main_process=is_main_process,
         output_settings=settings,
         local_exec=local_exec,
         scheduler=SimpleNamespace(job_rate_limiter=JobRateLimiter(MaxJobsPerTimespan(100))),
-        global_resources={"mem_mb": Resource("mem_mb", mem_mb)},
     )
 
 
@@ -70,41 +70,6 @@ def test_only_jobs_of_a_cluster_are_started_at_a_limited_rate(
     jobs = hooks.plan_jobs(CONFIG, run)
     hooks.started(jobs, CONFIG, run)
     assert (run.scheduler.job_rate_limiter is None) == local_exec
-
-
-@pytest.mark.parametrize(
-    ("mem_mb", "note"),
-    [
-        (
-            510,
-            "note: more than the 510 MB of memory here is forecast: knn on higgs 20,916 MB, "
-            "linear on higgs 20,916 MB, knn on protein 529 MB, 1 more (each runs alone, and may be "
-            "killed)\n",
-        ),
-        (
-            20_000,
-            "note: more than the 20,000 MB of memory here is forecast: knn on higgs 20,916 MB, "
-            "linear on higgs 20,916 MB (each runs alone, and may be killed)\n",
-        ),
-        (21_000, ""),
-        (None, ""),
-    ],
-)
-def test_memory_that_is_not_there_is_told_before_the_start(
-    mem_mb: int | None,
-    note: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    config = {**CONFIG, "datasets": ["yacht", "protein", "higgs"], "methods": ["knn", "linear"]}
-    hooks.plan_jobs(config, snakemake(dry_run=True, mem_mb=mem_mb))
-    assert capsys.readouterr().err == note
-
-
-def test_without_a_limit_no_memory_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    run = snakemake(dry_run=True)
-    run.global_resources = {}
-    hooks.plan_jobs({**CONFIG, "datasets": ["higgs"]}, run)
-    assert capsys.readouterr().err == ""
 
 
 def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
@@ -176,38 +141,34 @@ def test_one_can_look_while_a_run_goes_on(
         hooks.plan_jobs(CONFIG, snakemake(dry_run=False))
 
 
-def test_complete_report_removes_the_interim_one() -> None:
-    interim = Path(paths.INTERIM, "report", "index.html")
-    interim.parent.mkdir(parents=True)
-    interim.touch()
+def test_default_file_is_below_the_command_line() -> None:
+    Path("config.yaml").write_text(json.dumps({**CONFIG, "preset": "mine"}))
+    config: dict[str, Any] = {"folds": 3}
+    made = hooks.plan_jobs(config, snakemake(dry_run=True, default=True))
+    assert config == {**CONFIG, "folds": 3, "preset": "mine"}
+    assert [run.folds for run in made.plan.runs.values()] == [(3,)]
+
+
+@pytest.mark.parametrize("content", ["folds: 0\nfolds: 1\n", None])
+def test_default_file_that_cannot_be_read_is_named(content: str | None) -> None:
+    if content is not None:
+        Path("config.yaml").write_text(content)
+    with pytest.raises(SystemExit, match=r"error: config\.yaml: "):
+        hooks.plan_jobs({}, snakemake(dry_run=True, default=True))
+
+
+def test_end_shows_what_the_report_says(capsys: pytest.CaptureFixture[str]) -> None:
     hooks.finished()
-    assert interim.exists()
-    report = Path(paths.REPORT)
-    report.parent.mkdir(parents=True)
-    report.touch()
-    os.utime(report, (0, 0))
+    assert capsys.readouterr().out == ""
+    log = Path(paths.log("report", "report"))
+    for path in (log, Path(paths.REPORT)):
+        path.parent.mkdir(parents=True)
+    log.write_text("3 of 3 results\n")
+    Path(paths.REPORT).touch()
     hooks.finished()
-    assert interim.exists()
-    os.utime(interim, (0, 0))
-    os.utime(report, (1, 1))
-    hooks.finished()
-    assert not Path(paths.INTERIM).exists()
-
-
-def test_no_interim_report_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    commands: list[Any] = []
-
-    def record(command: list[str], **_: Any) -> None:
-        commands.append(command)
-
-    monkeypatch.setattr(subprocess, "run", record)
-    log = Path("snakemake.log")
-    log.write_text("Terminating processes on user request, this might take some time.")
-    hooks.failed([str(log)])
-    assert not commands
-    log.write_text("Error in rule train")
-    hooks.failed([str(log)])
-    assert len(commands) == 1
+    *_, result, address = capsys.readouterr().out.splitlines()
+    assert result == "3 of 3 results"
+    assert address.startswith("report: file:///")
 
 
 def _user_error() -> None:

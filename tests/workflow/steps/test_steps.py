@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from npt.interface import UserError
-from tests.rows import finish, finish_probe, plan, prepare
+from tests.rows import finish, plan, prepare
 from workflow.planning import paths
 from workflow.planning.kept import keep
 from workflow.planning.plan import Plan
 from workflow.results.study_file import read_study
-from workflow.steps import collect, interim, probe, run, show
+from workflow.steps import collect, estimate, probe, run, show
 
 Call = Callable[..., None]
 NPT = "yacht/npt/base/seed_0/folds_{}"
@@ -57,7 +58,7 @@ def test_collect_writes_the_study(planned: Plan, call: Call) -> None:
 
 def test_collect_refuses_a_study_with_a_missing_row(planned: Plan, call: Call) -> None:
     finish_all(planned, NPT.format(1))
-    with pytest.raises(UserError, match="yacht/npt/base fold 1: not started"):
+    with pytest.raises(UserError, match="yacht/npt/base seed 0 fold 1"):
         call(collect.main, "--study", "main")
     assert not Path(paths.collected("main")).exists()
 
@@ -82,26 +83,22 @@ def test_probe_refuses_what_is_not_probed(planned: Plan, call: Call) -> None:
         call(probe.main, "--run", "yacht/mlp/base/seed_0/folds_0-2")
 
 
-def test_interim_report_has_the_reasons(
-    planned: Plan, call: Call, capsys: pytest.CaptureFixture[str]
+def test_estimate_counts_jobs_and_operations(
+    tmp_path: Path, call: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    finish_all(planned, "wine/mlp/")
-    for stem in planned.studies["corruption"].runs:
-        if not stem.startswith("yacht/npt"):
-            finish_probe(planned, "corruption", stem, status="failed", reason="no model")
-    log = Path(paths.log("probe", NPT.format(0)))
-    log.parent.mkdir(parents=True)
-    log.write_text("error: CUDA exploded\n")
-    Path(paths.INTERIM).write_text("a file where the folder belongs")
-    call(interim.main)
-    page = Path(paths.INTERIM, "report", "index.html").read_text()
-    assert "CUDA exploded" in page
-    assert "not started" in page
-    assert "6 results are missing" in capsys.readouterr().out
-    assert not list(Path(paths.RESULTS).glob(".interim*"))
-
-
-def test_interim_report_of_nothing_is_refused(planned: Plan, call: Call) -> None:
-    with pytest.raises(UserError, match="yacht/npt/base fold 0: not started"):
-        call(interim.main)
-    assert not Path(paths.INTERIM).exists()
+    file = tmp_path / "config.yaml"
+    config = {
+        "folds": "0-2",
+        "datasets": ["yacht"],
+        "methods": ["npt", "knn"],
+        "settings": {"npt": {"width": 16, "layers": 2, "heads": 4, "updates": 10}},
+        "studies": {"main": {}, "corruption": {"kind": "corruption", "methods": ["npt"]}},
+    }
+    file.write_text(json.dumps(config))
+    call(estimate.main, "--configfile", str(file))
+    lines = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines()]
+    cells = {name.strip(): [cell.strip() for cell in rest] for name, *rest in lines}
+    assert cells["npt"][:2] == ["3", "3"]
+    assert float(cells["npt"][2]) > 0
+    assert cells["knn"] == ["1", "", ""]
+    assert cells["all"][:2] == ["4", "3"]

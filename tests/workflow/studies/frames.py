@@ -255,6 +255,7 @@ def _context(method: str, fold: int, errors: list[float]) -> Any:
     facts: dict[str, Any] = {
         "options": {"shares": shares, "retrained": None},
         "contexts": {"share": shares, "rows": [70, 35, 7], "rmse": errors},
+        "test_rmse": errors[0],
         "constant_rmse": 10.0,
     }
     return row(method, fold, "yacht", **facts, train_rows=70, test_rows=10)
@@ -266,19 +267,8 @@ def _trained_on(method: str, percent: int, fold: int, rmse: float) -> Any:
     return row(method, fold, variant=variant, test_rmse=rmse, train_rows=rows, test_rows=10)
 
 
-def instrument_study() -> pd.DataFrame:
-    """k-NN's rows are found on one of two folds, a linear model's on both."""
-    rows = []
-    for fold in range(2):
-        found = {"control": 0.0, "precision": 1.0 - 0.1 * fold, "recall": 1.0}
-        rows.append(row("knn", fold, checks=found))
-        rows.append(row("linear", fold, checks={"control": 0.0, "movement": 1e-12}))
-    return study_frame(rows, "instrument")
-
-
 STUDIES = {
     "context": context_study(),
-    "instrument": instrument_study(),
     "benefit": benefit_study(),
     "corruption": corruption_study(),
     "dose_response": dose_study(),

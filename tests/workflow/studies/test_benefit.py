@@ -13,13 +13,11 @@ from npt.nn.probe import NPTProbe
 from npt.perturbation import Perturbation
 from npt.probing import Probe
 from npt.table import Column, Split, Table
-from tests.workflow.report.toy import evidence
 from tests.workflow.studies.frames import SCORING, benefit_study, with_second_seed
 from tests.workflow.studies.models import small_npt
-from workflow.report.fold_tests import corrected_test, needed_errors
+from workflow.report.fold_tests import corrected_test
 from workflow.studies import kinds
 from workflow.studies.benefit import BenefitOptions
-from workflow.studies.benefit.effects import summarised
 from workflow.studies.benefit.information import LABELS, OTHER_ROWS, sources_of
 from workflow.studies.benefit.probe import probe
 from workflow.studies.benefit.tables import SELF_TWIN
@@ -184,18 +182,6 @@ def test_effects_are_tested_over_folds() -> None:
     assert np.isnan(equal["depends_p_value"])
 
 
-def test_needed_errors_are_at_the_border_of_the_test() -> None:
-    losses = pd.Series([0.0, 1.0, 3.0])
-    error = losses.std(ddof=1) / 3**0.5
-    needed = needed_errors(3, 0.2)
-    above = losses - losses.mean() + 1.001 * needed * error
-    below = losses - losses.mean() + 0.999 * needed * error
-    assert (
-        summarised("x", above, 0.2)["x_p_value"] < 0.05 < summarised("x", below, 0.2)["x_p_value"]
-    )
-    assert np.isnan(needed_errors(2, 0.2))
-
-
 def test_classes_lose_likelihood_beside_their_metric() -> None:
     study = benefit_study().assign(task="binary", dataset="breast_cancer")
     for name in ("test", "clean", "corrupted", "corrupted_target_all"):
@@ -238,14 +224,6 @@ def test_certain_effects_are_bold() -> None:
     assert bold == [True, False, True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("folds", "words"), [(3, "only beyond 5.1 standard errors"), (2, "too few")]
-)
-def test_notes_say_what_the_folds_can_show(folds: int, words: str) -> None:
-    assert f"{folds} folds" in notes(benefit_study(folds))
-    assert words in notes(benefit_study(folds))
-
-
 def test_failed_twin_is_a_dash_with_its_reason() -> None:
     study = benefit_study()
     twin = study["variant"] == "without_labels"
@@ -269,28 +247,9 @@ def test_failed_base_has_its_reason_once() -> None:
     assert "without_labels" not in notes(study)
 
 
-def test_card_is_of_other_rows_without_their_labels_as_a_case() -> None:
-    text = KIND.finding(benefit_study(), SCORING)
-    assert "NPT, labels of other rows: retrained without, RMSE × 1.0, in 1 of 3 folds" in text
-    assert "k-NN" not in text
-    (card,) = KIND.cards(benefit_study(), SCORING)
-    assert card.verdict == "NPT: strongly (RMSE × 2.1, in all 3 folds)"
-    assert "NPT RMSE × 4.0, in all 3 folds" in card.evidence
-
-
-def test_failed_control_leaves_no_verdict() -> None:
-    study = benefit_study()
-    is_first = (study["method"] == "knn") & (study["fold"] == 0)
-    study.loc[is_first, "corrupted_rmse"] = 0.9
-    (card,) = KIND.cards(study, SCORING)
-    assert card.verdict.startswith("No verdict")
-    assert "k-NN on Yacht" in card.verdict
-
-
 def test_two_folds_have_sizes_without_a_test() -> None:
     study = benefit_study(folds=2)
     assert effects(study)["depends_p_value"].isna().all()
-    assert "too few for a test" in evidence(KIND, study)
 
 
 def test_figure_pairs_both_effects_of_a_source() -> None:
@@ -299,10 +258,11 @@ def test_figure_pairs_both_effects_of_a_source() -> None:
     assert axis.get_title() == "NPT"
     labels = [label.get_text() for label in axis.get_yticklabels()]
     assert labels[1] == "Yacht: labels of other rows"
-    depends, benefits = axis.containers
-    assert depends.get_label() == "depends: permuted"
-    assert depends[0].get_xdata()[:2] == pytest.approx([4, 3], rel=1e-2)
-    assert benefits[0].get_xdata() == pytest.approx([2.1, 1, 1.5], rel=1e-2)
+    (legend,) = figure.legends
+    assert legend.get_texts()[0].get_text() == "depends: permuted"
+    depends, benefits = [line.get_xdata() for line in axis.lines if line.get_marker() in "oD"][:2]
+    assert depends[:2] == pytest.approx([4, 3], rel=1e-2)
+    assert benefits == pytest.approx([2.1, 1, 1.5], rel=1e-2)
 
 
 def test_each_fold_has_its_own_effects() -> None:
@@ -315,8 +275,30 @@ def test_each_fold_has_its_own_effects() -> None:
     assert len(of_knn) == 2 * 3  # sources and folds
 
 
-def test_a_model_of_other_rows_alone_has_no_twin() -> None:
-    section = KIND.table("benefit", benefit_study(), SCORING).sections[-1]
-    assert any(
-        note.endswith("alone: k-NN. Without these it is a constant.") for note in section.notes
-    )
+def on_datasets(number: int) -> pd.DataFrame:
+    """A study of many datasets, on which the twins' errors grow by more and more."""
+    studies = []
+    for index in range(number):
+        study = benefit_study().assign(dataset=f"d{index}")
+        study.loc[study["variant"] == "without_labels", "test_rmse"] = 1.1 + 0.1 * index
+        studies.append(study)
+    return pd.concat(studies, ignore_index=True)
+
+
+def test_twins_are_tested_over_six_datasets() -> None:
+    table = KIND.table("benefit", on_datasets(6), SCORING)
+    labels = table.tidy.query("method == 'npt' and source == @LABELS.title")
+    expected = np.exp(np.log([1.1, 1.2, 1.3, 1.4, 1.5, 1.6]).mean())
+    assert labels["tables"].tolist() == [6] * 6
+    assert labels["tables_ratio"].tolist() == pytest.approx([expected] * 6)
+    assert labels["tables_p_holm"].tolist() == pytest.approx([2 / 2**6] * 6)
+    assert len(table.tidy) == 6 * 5
+    section = table.sections[0]
+    assert section.columns["Twin's error"][1].value == pytest.approx(expected)
+    assert len(section.rows) == 3
+
+
+def test_fewer_datasets_have_no_test() -> None:
+    table = KIND.table("benefit", on_datasets(5), SCORING)
+    assert table.tidy["tables_p_holm"].isna().all()
+    assert len(table.sections) == 1

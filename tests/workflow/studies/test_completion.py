@@ -20,10 +20,10 @@ from npt.table import Column, Split, Table
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING
 from workflow.studies import kinds
-from workflow.studies.completion.tasks import SIDE, TITLES, shown_pixels
+from workflow.studies.processes.tasks import SIDE, TITLES, shown_pixels
 from workflow.studies.query import ProbeQuery
 
-COMPLETION = kinds()["completion"]
+COMPLETION = kinds()["processes"]
 IMAGES, HELD_OUT = 6, 2
 SETTINGS: dict[str, TrainingSettings] = {
     "attentive_neural_process": NeuralProcessSettings(
@@ -112,12 +112,10 @@ def test_tables_and_figures_are_made(study: pd.DataFrame, tmp_path: Path) -> Non
     (section,) = COMPLETION.table("completions", study, SCORING).sections
     methods = [cell.text for cell in section.columns["Method"]]
     assert methods == ["Pixels of the training images", "ANP", "NPT, many tables"]
-    assert "RMSE" in COMPLETION.finding(study, SCORING)
     for number, shown in enumerate((study, nothing)):
         assert COMPLETION.table("completions", shown, SCORING).sections
-        assert COMPLETION.finding(shown, SCORING)
         for name in COMPLETION.figures:
-            assert len(COMPLETION.caption(name, shown)) > 50
+            assert len(COMPLETION.view.caption(name)) > 50
             COMPLETION.figure(name, shown, SCORING).savefig(tmp_path / f"{name}{number}.png")
             plt.close("all")
 

@@ -23,7 +23,7 @@ from workflow.planning.plan import Plan
 from workflow.studies import kinds
 from workflow.studies.context import ContextOptions
 from workflow.studies.context.probe import predicted_without, probe
-from workflow.studies.context.tables import AT_PREDICTION, IN_TRAINING, errors
+from workflow.studies.dose_response.tables import AT_PREDICTION, IN_TRAINING, contexts
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["context"]
@@ -120,30 +120,24 @@ def test_methods_without_stored_rows_are_trained_alone() -> None:
     is_base = (collected["method"] == "knn") & (collected["variant"] == "base")
     collected.loc[is_base, "contexts"] = np.nan
     collected.loc[is_base, "test_rmse"] = 1.25
-    of_knn = errors(collected).query("method == 'knn'")
-    assert set(of_knn["where"]) == {IN_TRAINING}
+    of_knn = contexts(collected).query("method == 'knn'")
+    assert set(of_knn["kind"]) == {IN_TRAINING}
     assert of_knn["error"].iloc[0] == 1.25
     assert KIND.figure("context", collected, SCORING).axes
     trained_alone = collected[collected["method"] == "knn"].drop(columns="contexts")
-    assert KIND.table("context", trained_alone, SCORING).tidy["where"].eq(IN_TRAINING).all()
-    assert "k-NN" in KIND.finding(collected, SCORING)
+    assert set(contexts(trained_alone)["kind"]) == {IN_TRAINING}
+    assert KIND.table("context", trained_alone, SCORING).sections
 
 
 def test_errors_are_of_both_ways_and_a_failed_share_has_none() -> None:
-    means = errors(context_study())
+    means = contexts(context_study())
     of_npt = means[means["method"] == "npt"]
-    at_prediction = of_npt[of_npt["where"] == AT_PREDICTION]
+    at_prediction = of_npt[of_npt["kind"] == AT_PREDICTION]
     assert at_prediction["error"].tolist() == [1.0, 1.5, 2.0]
-    in_training = of_npt[of_npt["where"] == IN_TRAINING]
+    in_training = of_npt[of_npt["kind"] == IN_TRAINING]
     assert in_training["error"].tolist() == [1.0, 3.0, 6.0]
-    of_knn = means[(means["method"] == "knn") & (means["where"] == IN_TRAINING)]
+    of_knn = means[(means["method"] == "knn") & (means["kind"] == IN_TRAINING)]
     assert of_knn["share"].tolist() == [1.0, 0.5]
-
-
-def test_the_finding_is_of_a_tenth_of_the_rows() -> None:
-    sentence = KIND.finding(context_study(), SCORING)
-    assert sentence.startswith("With 10 % of the train rows at prediction")
-    assert "NPT (Yacht × 2.0, trained on them × 6.0), k-NN (Yacht × 4.0)" in sentence
 
 
 def test_effects_are_geometric_means_over_folds() -> None:
@@ -152,8 +146,8 @@ def test_effects_are_geometric_means_over_folds() -> None:
     scaled = {"share": [1.0, 0.5, 0.1], "rows": [70, 35, 7], "rmse": [4.0, 12.0, 32.0]}
     is_npt = is_second & (study["method"] == "npt") & (study["variant"] == "base")
     study.loc[is_npt, "contexts"] = json.dumps(scaled)
-    means = errors(study)
-    of_npt = means[(means["method"] == "npt") & (means["where"] == AT_PREDICTION)]
+    means = contexts(study)
+    of_npt = means[(means["method"] == "npt") & (means["kind"] == AT_PREDICTION)]
     assert np.exp(of_npt["effect"]).tolist() == pytest.approx([1, 4.5**0.5, 4])
 
 

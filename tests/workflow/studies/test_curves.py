@@ -25,7 +25,7 @@ from tests.workflow.report.toy import SCORING
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery
 
-CURVES = kinds()["curves"]
+CURVES = kinds()["processes"]
 OF_EACH_KERNEL = 48  # held-out curves
 SETTINGS: dict[str, TrainingSettings] = {
     "neural_process": NeuralProcessSettings(width=16, draws=3),
@@ -119,7 +119,6 @@ def test_tables_have_a_row_for_each_model(study: pd.DataFrame, facts: dict[str, 
     assert section.columns["RBF, target"][2].value == pytest.approx(target)
     (section,) = CURVES.table("company", study, SCORING).sections
     assert section.columns["Moved"][0].text == "0.000 ± 0.000"
-    assert CURVES.finding(study, SCORING).startswith("Mean log density of a target")
 
 
 def test_a_model_with_a_failed_seed_has_no_result(study: pd.DataFrame) -> None:
@@ -135,10 +134,9 @@ def test_a_model_with_a_failed_seed_has_no_result(study: pd.DataFrame) -> None:
 def test_figures_are_drawn_with_and_without_results(study: pd.DataFrame, tmp_path: Path) -> None:
     nothing = study_frame([failed("neural_process", 0, dataset="gp_curves")], "curves")
     for name in CURVES.figures:
-        assert len(CURVES.caption(name, study)) > 50
+        assert len(CURVES.view.caption(name)) > 50
         for number, shown in enumerate((study, nothing)):
             CURVES.figure(name, shown, SCORING).savefig(tmp_path / f"{name}{number}.png")
             plt.close("all")
     assert CURVES.table("likelihoods", nothing, SCORING).sections
     assert CURVES.table("company", nothing, SCORING).sections
-    assert CURVES.finding(nothing, SCORING)

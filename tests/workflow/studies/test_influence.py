@@ -20,13 +20,13 @@ from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import small_npt
 from workflow.config.reading import read
 from workflow.studies import kinds
-from workflow.studies.influence.probe import probe
-from workflow.studies.influence.search import CellRange, ChangedRows, largest_influence
-from workflow.studies.influence.tables import influences
+from workflow.studies.certificates.probe import probe
+from workflow.studies.certificates.search import Attack, cell_range, largest_influence
+from workflow.studies.certificates.tables import influences
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
 
-KIND = kinds()["influence"]
+KIND = kinds()["certificates"]
 CONTRACTIVE = {"kernel": "l2_contractive", "layer_norm": "none"}
 BOUNDS = ("bound_maximum", "bound_euclidean")
 
@@ -96,10 +96,10 @@ def test_the_search_starts_at_neighbours_of_the_query() -> None:
     codes = torch.zeros(1, 3, 3, dtype=torch.long)
     codes[0, :, 0] = torch.tensor([0, 2, 1])
     inputs = ModelInput(codes, torch.tensor([rows]), torch.tensor([hidden]))
-    unchanged = ChangedRows.of(inputs, torch.tensor([1, 2]))
-    changed = unchanged.like(0, CellRange.of(inputs))
-    assert not changed.cells(changed.inputs.codes).any()
-    numbers = changed.cells(changed.inputs.scale)
+    changed_rows = torch.tensor([1, 2, 1, 2])
+    attack = Attack(None, inputs, 0, changed_rows, *cell_range(inputs))  # type: ignore[arg-type]
+    numbers, codes = attack.like_query
+    assert not codes.any()
     assert numbers.tolist() == [
         [1.0, 0.5, 2.0],
         [1.0, 3.0, 2.0],
@@ -113,7 +113,7 @@ def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
     (batch,) = query_batches(model, split.test)
     index = int(batch.queries[0])
     found = largest_influence(model, batch, index, rows=3, steps=12)
-    ranges = CellRange.of(batch.inputs)
+    lowest, highest = cell_range(batch.inputs)
     generator = torch.Generator().manual_seed(0)
     before = model.model.predict_target(batch.inputs, torch.tensor([[index]]))
     largest = 0.0
@@ -121,7 +121,7 @@ def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
     for other in others[:20]:
         scale = batch.inputs.scale.clone()
         uniform = torch.rand(scale.shape[2], generator=generator)
-        drawn = ranges.lowest + uniform * ranges.widths
+        drawn = lowest + uniform * (highest - lowest)
         visible = model.data.continuous & (batch.inputs.mask[0, other] == 0)
         scale[0, other] = torch.where(visible, drawn, scale[0, other])
         changed = ModelInput(batch.inputs.codes, scale, batch.inputs.mask)
@@ -133,10 +133,9 @@ def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
 def test_ranges_are_those_of_the_visible_cells() -> None:
     scale = torch.tensor([[[1.0, 0.0], [-2.0, 0.0], [0.0, 0.0]]])
     mask = torch.tensor([[[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]]])
-    ranges = CellRange.of(ModelInput(torch.zeros(1, 3, 2).long(), scale, mask))
-    assert ranges.lowest.tolist() == [-2, 0]
-    assert ranges.highest.tolist() == [1, 0]
-    assert ranges.widths.tolist() == [3, 0]
+    lowest, highest = cell_range(ModelInput(torch.zeros(1, 3, 2).long(), scale, mask))
+    assert lowest.tolist() == [-2, 0]
+    assert highest.tolist() == [1, 0]
 
 
 def test_spans_are_facts_of_the_columns() -> None:
@@ -182,6 +181,8 @@ def test_the_table_has_the_largest_of_the_folds() -> None:
     assert means.loc["base", "largest_influence"] == 2
     table = KIND.table("influence", study(), SCORING)
     first, spans = table.sections
+    assert KIND.view.shown_figures(study(), SCORING) == ["influence"]
+    assert not KIND.table("bounds", study(), SCORING).sections
     assert [cell.text for cell in first.columns["Certified, Euclidean"]] == ["–", "50", "–"]
     assert first.columns["Certified, maximum norm"][1].text == "5.0e+06"
     assert spans.columns["a"][0].text == "0.50"
@@ -207,16 +208,12 @@ def test_the_figure_is_drawn_without_results() -> None:
     plt.close(figure)
 
 
-def test_the_finding_names_the_certificate() -> None:
-    assert "at most 50 is certified" in KIND.finding(study(), SCORING)
-
-
 def test_other_methods_are_refused() -> None:
     content = {
         "folds": 0,
         "datasets": ["yacht"],
         "methods": ["npt", "npt_compact"],
-        "studies": {"influence": {"kind": "influence"}},
+        "studies": {"influence": {"kind": "certificates"}},
     }
     with pytest.raises(UserError, match=r"studies.influence.methods.*allowed: npt$"):
         read(content)

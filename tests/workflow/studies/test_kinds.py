@@ -85,14 +85,13 @@ def test_kinds_accept_the_methods_that_they_can_probe() -> None:
         if baseline.keeps_train_rows:
             row_models.add(name)
     processes = {name for name, method in methods().items() if method.realisations}
-    assert able["curves"] == processes
+    assert able["processes"] == processes
     assert able["corruption"] == able["dose_response"] == set(methods()) - processes
     for kind in ("deletion", "attention", "lookup"):
         assert able[kind] == row_models
     assert able["context"] == set(methods()) - processes
     context = kinds()["context"]
     assert {name for name, method in methods().items() if context.can_probe(method)} == row_models
-    assert able["instrument"] == {"constant", "linear", "knn", "gaussian_process"}
     assert _probed("benchmark") == set(methods())
 
 
@@ -122,12 +121,10 @@ def test_corruption_refuses_some_columns_of_encoded_images() -> None:
     assert refusal.startswith("columns: target")
 
 
-def test_forward_passes_count_every_dose() -> None:
-    dose = kinds()["dose_response"]
-    assert dose.forward_passes(dose.options()) == 14
-    corruption = kinds()["corruption"]
-    assert corruption.forward_passes(corruption.options()) == 1
-    several = {"columns": ["features", "target"], "rows": ["all", "train", "test"]}
-    options = corruption.options.model_validate({**several, "permutations": 4})
-    assert corruption.forward_passes(options) == 24
-    assert kinds()["deletion"].forward_passes(kinds()["deletion"].options()) is None
+@pytest.mark.parametrize("name", kinds())
+def test_the_view_has_the_tables_and_figures_of_the_kind(name: str) -> None:
+    kind = kinds()[name]
+    assert tuple(table.__name__ for table in kind.view.tables) == kind.tables
+    assert tuple(figure.__name__ for figure in kind.view.figures) == kind.figures
+    for figure in kind.figures:
+        assert len(kind.view.caption(figure)) > 40

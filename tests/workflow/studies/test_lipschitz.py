@@ -17,7 +17,7 @@ from tests.workflow.studies.models import small_npt
 from workflow.config.reading import read
 from workflow.planning.plan import Plan
 from workflow.studies import kinds
-from workflow.studies.lipschitz.experiments import (
+from workflow.studies.certificates.line import (
     bound,
     by_distance,
     by_product,
@@ -26,13 +26,19 @@ from workflow.studies.lipschitz.experiments import (
     inversion_errors,
     largest_norm,
 )
-from workflow.studies.lipschitz.probe import probe
-from workflow.studies.lipschitz.tables import inversion_rows, tightness_rows
+from workflow.studies.certificates.probe import probe
+from workflow.studies.certificates.tables import inversion_rows, tightness_rows
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
 
-KIND = kinds()["lipschitz"]
-SMALL = {"positions": [2, 8], "restarts": 3, "steps": 200, "iterations": 60}
+KIND = kinds()["certificates"]
+SMALL = {
+    "measure": "bounds",
+    "positions": [2, 8],
+    "restarts": 3,
+    "line_steps": 200,
+    "iterations": 60,
+}
 FOUND = {2: 1.60, 8: 3.96, 16: 5.39}  # with six restarts, by another implementation
 
 
@@ -85,11 +91,11 @@ def study() -> pd.DataFrame:
     return study_frame([row("npt", 0, **probed()), failed("npt", 0, variant="lost")], "lipschitz")
 
 
-def test_tables_figures_and_sentence_are_of_the_facts() -> None:
+def test_tables_and_figures_are_of_the_facts() -> None:
     frame = study()
     assert list(tightness_rows(frame)["positions"]) == [2, 8]
     assert set(inversion_rows(frame)["attention"]) == {"L2", "dot product", "trained L2"}
-    table = KIND.table("lipschitz", frame, SCORING)
+    table = KIND.table("bounds", frame, SCORING)
     tightness, derivatives, trained, inversion = table.sections
     assert tightness.columns["Bound"][0].text == "2.11"
     assert [cell.text for cell in derivatives.columns["Dot product"]] == [
@@ -99,14 +105,15 @@ def test_tables_figures_and_sentence_are_of_the_facts() -> None:
     ]
     assert len(trained.columns["Found"]) == 1
     assert len(inversion.columns["c"]) == 9
-    assert "L2 3 of 3" in KIND.finding(frame, SCORING)
+    assert not KIND.table("influence", frame, SCORING).sections
+    assert KIND.view.shown_figures(frame, SCORING) == ["tightness", "inversion"]
     for name in KIND.figures:
         plt.close(KIND.figure(name, frame, SCORING))
 
 
 def test_without_results_tables_and_figures_are_empty() -> None:
     frame = study_frame([failed("npt", 0)], "lipschitz")
-    KIND.table("lipschitz", frame, SCORING)
+    KIND.table("bounds", frame, SCORING)
     for name in KIND.figures:
         plt.close(KIND.figure(name, frame, SCORING))
 
@@ -116,7 +123,7 @@ def test_kernels_without_a_bound_are_refused() -> None:
         "folds": 0,
         "datasets": ["yacht"],
         "methods": ["npt"],
-        "studies": {"lipschitz": {"kind": "lipschitz"}},
+        "studies": {"lipschitz": {"kind": "certificates", "options": {"measure": "bounds"}}},
     }
     with pytest.raises(UserError, match="kernel dot has no bound"):
         Plan.of(read(content))

@@ -8,7 +8,7 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import fit_lines, panels, points, zero_line
+from workflow.report.drawing import EQUAL, facets, points
 from workflow.report.titles import dataset_title
 from workflow.studies.ablation.tables import changes
 
@@ -17,32 +17,21 @@ if TYPE_CHECKING:
 
 
 def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Change of every variant's test metric in percent of its base, a panel per dataset.
-
-    Without a base, the metric itself with its deviation over seeds.
+    """Change of the test metric when one part of the model is removed or altered, in percent of the
+    whole model's value, with its standard error over folds. In a study without a whole model, the
+    metric itself with its deviation over seeds. A change near zero shows no measurable effect of
+    that part on these folds.
     """
-    variants = changes(study, scoring)
-    datasets = list(variants["dataset"].unique())
-    most = max(variants.groupby("dataset").size(), default=0)
-    figure, axes = panels(max(1, len(datasets)), 3 + most)
-    for name, axis in zip(datasets, axes, strict=False):
-        part = variants[variants["dataset"] == name]
-        titles = list(part["title"])
-        has_base = part["change"].notna().any()
-        points(
-            axis,
-            titles,
-            part["change" if has_base else "mean"],
-            part["error" if has_base else "deviation"],
-            npts=dict(zip(titles, part["method"], strict=True)),
-        )
+    figure, datasets = facets(changes(study, scoring), "dataset")
+    for dataset, part, axis in datasets:
         metric = METRICS[part["metric"].iloc[0]]
-        better = "right" if metric.higher_is_better else "left"
         label = f"test {metric.title}"
-        if has_base:
-            zero_line(axis)
+        if part["change"].notna().any():
+            points(axis, part, "change", "error")
+            axis.axvline(0, **EQUAL)
             label = f"change of {label}, %"
-        axis.set_title(dataset_title(name))
-        axis.set_xlabel(f"{label}\n({better} is better)")
-        fit_lines(axis, titles)
+        else:
+            points(axis, part, "mean", "deviation")
+        better = "right" if metric.higher_is_better else "left"
+        axis.set(title=dataset_title(dataset), xlabel=f"{label}\n({better} is better)")
     return figure

@@ -12,9 +12,8 @@ from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, emphasised, metric_decimals, number
-from workflow.report.cost import cost
 from workflow.report.fold_tests import fold_test, fraction_tested
-from workflow.report.notes import failure_notes, unranked_notes
+from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
@@ -30,14 +29,11 @@ from workflow.report.statistics import (
     standard_error,
     summarise,
     tasks_of,
-    unfinished,
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.ablation.paper import paper_table, with_paper_ranks, with_paper_results
 from workflow.studies.error_columns import texts, with_errors
-
-__all__ = ["ablation", "changes", "cost", "validation_ranks"]
 
 PAPER_TITLES = {
     "table_4_ablation": "Table 4",
@@ -95,14 +91,12 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 def validation_ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Mean zero-based rank of every variant by validation loss on each fold (paper Table 13)."""
-    missing = unfinished(study)
     folds = with_columns(fold_means(study), ["validation_loss"])
-    folds = folds[~folds["dataset"].isin(missing)].reset_index(drop=True)
     tidy = with_paper_ranks(_mean_validation_ranks(folds))
     sections = []
     for dataset, part in tidy.groupby("dataset", sort=False):
         sections.append(_rank_section(str(dataset), part))
-    return Table(tidy, with_notes(sections, RANK_NOTE, *unranked_notes(missing)))
+    return Table(tidy, with_notes(sections, RANK_NOTE))
 
 
 def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:

@@ -22,15 +22,7 @@ class AttentionOptions(Options):
     bins: Annotated[int, Field(ge=2, le=200)] = 20
 
 
-class Attention(StudyKind):
-    """One forward pass for each probed row."""
-
-    def forward_passes(self, options: AttentionOptions) -> float:
-        """One pass, with the attention weights recorded."""
-        return 1.0
-
-
-KIND = Attention(
+KIND = StudyKind(
     name="attention",
     title="To which datapoints do the heads attend?",
     order=7,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workflow.report.statistics import MODEL, without_failures
+from workflow.report.statistics import MODEL, with_columns, without_failures
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.attention.pictures import ATTENDED, DRAWN
 
@@ -30,23 +30,18 @@ Gallery = dict[str, list[Picture]]
 def queries_of_models(study: pd.DataFrame) -> Gallery:
     """Query images of the first fold of every model of images, by its title."""
     gallery: Gallery = {}
-    if "pictures" not in study:
-        return gallery
-    for names, rows in without_failures(study).groupby(MODEL, sort=False):
-        content = rows["pictures"].iloc[0]
-        if pd.isna(content):
-            continue
-        dataset, method, variant = map(str, names)
-        queries = json.loads(content)["queries"]
-        if queries:
-            title = f"{dataset_title(dataset)}, {method_title(method, variant)}"
-            gallery[title] = queries
-    return gallery
+    models = with_columns(without_failures(study), ["pictures"]).drop_duplicates(MODEL)
+    for row in models.dropna(subset="pictures").to_dict("records"):
+        method = method_title(row["method"], row["variant"])
+        gallery[f"{dataset_title(row['dataset'])}, {method}"] = json.loads(row["pictures"])[
+            "queries"
+        ]
+    return {title: queries for title, queries in gallery.items() if queries}
 
 
 def gallery_height(gallery: Gallery) -> float:
     """Height in inches."""
-    return len(gallery) * (ATTENDED + 1) * CELL + len(gallery) * TITLE
+    return len(gallery) * ((ATTENDED + 1) * CELL + TITLE)
 
 
 def draw_gallery(figure: Figure | SubFigure, gallery: Gallery) -> None:
@@ -56,16 +51,15 @@ def draw_gallery(figure: Figure | SubFigure, gallery: Gallery) -> None:
         part.suptitle(f"{title}: images with the most attention, mean of all heads")
         grid = part.subplots(ATTENDED + 1, DRAWN, squeeze=False)
         for axis in grid.flat:
-            axis.set(xticks=[], yticks=[])
+            axis.set(xticks=[], yticks=[], frame_on=False)
             axis.grid(visible=False)
-            axis.set_frame_on(False)
-        for column, query in enumerate(queries):
-            _draw(grid[0, column], query, f"query: {query['class']}")
-            for line, attended in enumerate(query["attended"], 1):
-                axis = grid[line, column]
+        for column, query in zip(grid.T, queries, strict=False):
+            _draw(column[0], query, f"query: {query['class']}")
+            for axis, attended in zip(column[1:], query["attended"], strict=False):
                 _draw(axis, attended, f"{attended['class']}, {attended['relative']:g} ×")
-                is_same = attended["class"] == query["class"]
-                _frame(axis, SAME if is_same else OTHER)
+                color = SAME if attended["class"] == query["class"] else OTHER
+                axis.set_frame_on(True)
+                axis.spines[:].set(visible=True, color=color, linewidth=FRAME)
 
 
 def _draw(axis: Axes, picture: Picture, title: str) -> None:
@@ -82,9 +76,3 @@ def _draw(axis: Axes, picture: Picture, title: str) -> None:
         interpolation="nearest",
     )
     axis.set_title(title, fontsize=SMALL)
-
-
-def _frame(axis: Axes, color: str) -> None:
-    axis.set_frame_on(True)
-    for spine in axis.spines.values():
-        spine.set(visible=True, color=color, linewidth=FRAME)

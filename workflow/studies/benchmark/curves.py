@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import seaborn as sns
 
 from workflow.config.scoring import Scoring
 from workflow.planning.paths import run_key, run_metrics
-from workflow.report.drawing import COLUMN, NPT_STYLES, legend_below, logarithmic, panels, pyplot
+from workflow.report.drawing import NPT_STYLES, facets, legend_below, logarithmic, panels
 from workflow.report.statistics import MODEL
 from workflow.report.titles import NPTS, dataset_title, method_title
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLES = {"train_loss": "train loss", "validation_loss": "validation loss"}
-STYLES = {"train_loss": ":", "validation_loss": "-"}
+LOSSES = {"train_loss": "train loss", "validation_loss": "validation loss"}
 
 
 def has_curves(study: pd.DataFrame) -> bool:
@@ -29,32 +28,43 @@ def has_curves(study: pd.DataFrame) -> bool:
 
 
 def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Train and validation loss after each evaluation, a panel for each NPT and dataset.
-
-    There is a line for each fold; of a search, that of the configuration that was chosen.
+    """Training of the NPTs: the loss on train and validation rows after each evaluation, a line for
+    each fold. Only the selected configuration of a search is shown. Where the validation loss still
+    falls at the end, more updates might help. The exact NPT's train loss counts masked cells of all
+    columns. Compact NPT's validation loss is that of the averaged weights.
     """
-    groups: dict[tuple[str, ...], list[pd.DataFrame]] = {}
+    folds = []
     for row in _trainings(study):
         path = curve_file(row)
         if path.exists():
-            model = tuple(row[name] for name in MODEL)
-            folds = groups.setdefault(model, [])
-            folds.append(pd.read_csv(path))
-    if not groups:
-        figure, axis = pyplot().subplots(figsize=(COLUMN, 0.5), layout="constrained")
-        axis.set_axis_off()
-        axis.set_title("The trainings have left no curves")
-        return figure
-    datasets = {model[0] for model in groups}
-    figure, axes = panels(len(groups), 7, columns=min(3, len(datasets)))
-    by_method = sorted(groups.items(), key=lambda group: group[0][1:])
-    for (model, folds), axis in zip(by_method, axes, strict=True):
-        dataset, method, variant = model
-        _panel(axis, folds, method)
-        axis.set_title(f"{method_title(method, variant)}\n{dataset_title(dataset)}")
-    for column, style in STYLES.items():
-        axes[0].plot([], [], style, color="0.3", label=TITLES[column])
-    legend_below(figure, axes[0], columns=2)
+            model = {name: row[name] for name in MODEL}
+            folds.append(pd.read_csv(path).assign(**model, training=len(folds)))
+    if not folds:
+        return panels(0, 0)[0]
+    losses = pd.concat(folds).melt(
+        [*MODEL, "training", "update"], LOSSES, var_name="loss", value_name="size"
+    )
+    losses["loss"] = losses["loss"].map(LOSSES)
+    losses = losses.sort_values(["method", "variant"], kind="stable")
+    columns = min(3, losses["dataset"].nunique())
+    figure, models = facets(losses, MODEL, 7, columns=columns)
+    for (dataset, method, variant), part, axis in models:
+        sns.lineplot(
+            part,
+            x="update",
+            y="size",
+            style="loss",
+            dashes={"train loss": (1, 1), "validation loss": ""},
+            units="training",
+            estimator=None,
+            color=NPT_STYLES[method][0],
+            linewidth=0.9,
+            ax=axis,
+        )
+        title = f"{method_title(method, variant)}\n{dataset_title(dataset)}"
+        axis.set(title=title, xlabel="updates", ylabel="loss", xlim=(0, None))
+        logarithmic(axis.yaxis)
+    legend_below(figure, figure.axes[0], columns=2)
     return figure
 
 
@@ -74,20 +84,3 @@ def curve_file(row: Mapping[Any, Any]) -> Path:
         if configuration is not None:
             stem = f"{stem}.{configuration}"
     return Path(run_metrics(stem))
-
-
-def _panel(axis: Axes, folds: list[pd.DataFrame], method: str) -> None:
-    color, _ = NPT_STYLES[method]
-    colors = {"train_loss": "0.5", "validation_loss": color}
-    for fold in folds:
-        for column, style in STYLES.items():
-            axis.plot(
-                fold["update"],
-                fold[column],
-                style,
-                color=colors[column],
-                linewidth=0.9,
-            )
-    axis.set(xlabel="updates", ylabel="loss")
-    logarithmic(axis.yaxis)
-    axis.set_xlim(left=0)

@@ -13,7 +13,7 @@ from workflow.planning.paths import run_key
 from workflow.report.cells import DASH, Cell, counted, emphasised, followed_by, number, seconds
 from workflow.report.cost import cost
 from workflow.report.fold_tests import SIZES, fold_comparison
-from workflow.report.notes import failure_notes, unranked_notes
+from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import rank_matrix, refusal
 from workflow.report.ranks import FEWEST_RANKED, rank_methods
 from workflow.report.sections import Section, Table
@@ -24,11 +24,9 @@ from workflow.report.statistics import (
     has_seeds,
     summarise,
     tasks_of,
-    unfinished,
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_titles
-from workflow.results.row import UNFINISHED
 from workflow.studies.error_columns import texts, with_errors
 
 METHOD = ["method", "variant"]
@@ -75,7 +73,6 @@ def _summaries(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
             summarise(study, task, metric.name),
             higher_is_better=metric.higher_is_better,
             ranking=scoring.ranking,
-            unranked=unfinished(study),
         )
         frames.append(ranked)
     return pd.concat(frames, ignore_index=True)
@@ -132,9 +129,8 @@ def _title(dataset: str, part: pd.DataFrame) -> str:
 def _computed_here(study: pd.DataFrame) -> set[str]:
     """Keys of the runs whose files lie beside the report."""
     sources = with_columns(study, ["source"])["source"]
-    is_finished = study["status"] != UNFINISHED
     is_own = sources.isna() | (sources == "")
-    models = study.loc[is_finished & is_own, MODEL]
+    models = study.loc[is_own, MODEL]
     keys = set()
     for names in models.drop_duplicates().itertuples(index=False):
         keys.add(run_key(*names))
@@ -199,5 +195,4 @@ def _notes(
         reason = refusal(ranks)
         if reason:
             notes.append(NO_TEST_NOTE.format(reason))
-    unranked = unranked_notes(unfinished(study))
-    return (*notes, SECONDS_NOTE, *unranked, *failure_notes(tidy))
+    return (*notes, SECONDS_NOTE, *failure_notes(tidy))

@@ -11,8 +11,7 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.scoring import Ranking, Scoring
 from workflow.report.cells import Cell, counted, decimals, emphasised, number
-from workflow.report.cost import cost
-from workflow.report.notes import failure_notes, unranked_notes
+from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
@@ -33,24 +32,9 @@ from workflow.report.statistics import (
     metrics_of,
     summarise,
     tasks_of,
-    unfinished,
 )
 from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
-from workflow.studies.benchmark.scores import scores
-from workflow.studies.benchmark.significance import fold_tests, rank_tests
-from workflow.studies.benchmark.win_rates import win_rates
 from workflow.studies.error_columns import texts, with_errors
-
-__all__ = [
-    "cost",
-    "fold_tests",
-    "metrics",
-    "published",
-    "rank_tests",
-    "ranks",
-    "scores",
-    "win_rates",
-]
 
 PAPER_RANKS_NOTE = (
     "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "
@@ -72,13 +56,12 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
 
     Tasks with fewer datasets than `FEWEST_RANKED` have no section.
     """
-    missing = unfinished(study)
     frames = []
     sections = []
     for task in tasks_of(study):
         metric = METRICS[scoring.metrics[task]]
         ranked = _ranked_summary(study, scoring, task, metric.name)
-        datasets = [name for name in ranked["dataset"].unique() if name not in missing]
+        datasets = list(ranked["dataset"].unique())
         means = _with_paper_ranks(mean_ranks(ranked), metric.name, datasets, scoring.ranking)
         means.insert(0, "task", task)
         means.insert(1, "metric", metric.name)
@@ -93,7 +76,7 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
     notes = [RANKING_NOTES[scoring.ranking]]
     if tidy["published"].notna().any():
         notes.append(PAPER_RANKS_NOTE)
-    return Table(tidy, with_notes(sections, *notes, *unranked_notes(missing)))
+    return Table(tidy, with_notes(sections, *notes))
 
 
 def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -149,7 +132,6 @@ def _ranked_summary(
         summarise(study, task, metric),  # type: ignore[arg-type]
         higher_is_better=METRICS[metric].higher_is_better,
         ranking=scoring.ranking,
-        unranked=unfinished(study),
     )
 
 

@@ -48,10 +48,6 @@ class Benefit(StudyKind):
         """The declared twins."""
         return method.twins
 
-    def forward_passes(self, options: BenefitOptions) -> float:
-        """One pass for each selection and permutation."""
-        return float(len(options.selections) * options.permutations)
-
 
 KIND = Benefit(
     name="benefit",

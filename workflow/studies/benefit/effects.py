@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from workflow.config.fields import BASE
@@ -28,11 +29,31 @@ def twin_effects(folds: pd.DataFrame, model: Mapping[Any, Any], source: Informat
 
     Empty if there is no such twin, or one of its folds failed.
     """
+    base, twin = _pair(folds, model, source)
+    return _known(effect(losses(base, "test_"), losses(twin, "test_")))
+
+
+def twin_log_ratio(folds: pd.DataFrame, model: Mapping[Any, Any], source: Information) -> float:
+    """Logarithm of the twin's RMSE or NLL over the model's, a mean over folds; NaN without one."""
+    base, twin = _pair(folds, model, source)
+    logarithms = []
+    for rows in (base, twin):
+        values = losses(rows, "test_")
+        if model["task"] != "regression":  # of the RMSE, the loss is a logarithm already
+            values = values.where(values > 0).transform(np.log)
+        logarithms.append(values)
+    return effect(*logarithms).mean(skipna=False)
+
+
+def _pair(
+    folds: pd.DataFrame, model: Mapping[Any, Any], source: Information
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rows of the model and of its twin by fold; none if the twin is missing or a fold failed."""
     base = of_model(folds, {**model, "variant": BASE}).set_index("fold")
     twin = of_model(folds, {**model, "variant": source.twin}).set_index("fold")
     if {*base["status"], *twin["status"]} != {"ok"}:
-        return pd.Series(dtype=float)
-    return _known(effect(losses(base, "test_"), losses(twin, "test_")))
+        return base[:0], twin[:0]
+    return base, twin
 
 
 def _known(effects: pd.Series) -> pd.Series:

@@ -26,16 +26,17 @@ from workflow.report.statistics import (
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_title
-from workflow.studies.benefit import BenefitOptions
-from workflow.studies.benefit.by_fold import by_fold
-from workflow.studies.benefit.effects import permuted_effects, summarised, twin_effects
+from workflow.studies.benefit.effects import (
+    permuted_effects,
+    summarised,
+    twin_effects,
+    twin_log_ratio,
+)
 from workflow.studies.benefit.information import Information, sources_of
+from workflow.studies.benefit.over_tables import RESULTS, section, with_tests
 from workflow.studies.corruption.tables import with_changes
 from workflow.studies.error_columns import model_columns, numbers, percents, texts
 from workflow.studies.errors import effect_cell
-from workflow.studies.sentences import listed, power
-
-__all__ = ["benefit", "by_fold", "effects"]
 
 COLUMNS = [
     "dataset",
@@ -65,26 +66,22 @@ COLUMNS = [
     "benefits_p_value",
     "test_fraction",
     "missing_twin",
+    "log_ratio",
+    *RESULTS,
 ]
-READS_NOTE = (
-    "`Reads` is the share of the probed test rows whose prediction moves by more than {:g} when "
-    "the source is permuted, in standard deviations of the train targets or in total variation "
-    "distance of the class probabilities. `Movement` is the root mean square of the change, or its "
-    "mean for classes. `Control` is what the identity permutation moves of up to 20 rows of a fold."
-)
-LOSS_NOTE = (
+NOTES = (
+    "`Reads` is the share of the probed test rows whose prediction moves by more than a threshold "
+    "(0.01 by default) when the source is permuted, in standard deviations of the train targets or "
+    "in total variation distance of the class probabilities. `Movement` is the root mean square of "
+    "the change, or its mean for classes. `Control` is what the identity permutation moves of up "
+    "to 20 rows of a fold. All are means over the permutations of each row.",
     "`Depends` is the effect of permuting the source on the trained model, on the probed test "
     "rows. `Benefits` is that of training a twin without the source, on all test rows of the same "
     "folds. Of RMSE it is the geometric mean over folds of the ratio, of classes the mean increase "
-    "of the NLL in nats per row. Then come the folds that are worse without the source."
-)
-PERMUTATIONS_NOTE = "`Reads`, `Movement` and `Depends` are means over {} permutations of each row."
-TEST_NOTE = (
-    "Bold: differs from zero at the 5 % level by the corrected resampled t-test (Nadeau and "
-    "Bengio 2003), without a correction for the number of tests."
-)
-NO_TWIN_NOTE = (
-    "Without a twin, because it predicts from other rows alone: {}. Without these it is a constant."
+    "of the NLL in nats per row. Then come the folds that are worse without the source. A method "
+    "that predicts from other rows alone has no twin without them, which would be a constant.",
+    "Bold: differs from zero at the 5 % level by the corrected resampled t-test (Nadeau and Bengio "
+    "2003), without a correction for the number of tests. What it does not detect is not excluded.",
 )
 SELF_TWIN = "the model is without this source, so that its twin would be itself"
 
@@ -92,14 +89,14 @@ SELF_TWIN = "the model is without this source, so that its twin would be itself"
 def benefit(study: pd.DataFrame, scoring: Scoring) -> Table:
     """A row for each base model and source of information, a section for each metric."""
     tidy = effects(study, scoring)
-    sections = []
+    sections = section(tidy)
     for metric, part in tidy.groupby("metric", sort=False):
         sections.append(_section(str(metric), part))
-    return Table(tidy, with_notes(sections, *_notes(study, tidy)))
+    return Table(tidy, with_notes(sections, *NOTES))
 
 
 def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
-    """What each base model reads, depends on and benefits from, with the tests over folds."""
+    """What each base model reads, depends on and benefits from, tested over folds and datasets."""
     folds = fold_means(study)
     rows: list[dict[str, Any]] = []
     for task in tasks_of(study):
@@ -107,7 +104,7 @@ def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
         for model in by_model(folds[folds["task"] == task]):
             if model.variant == BASE:
                 rows += _rows_of(model, folds, metric)
-    return framed(rows, COLUMNS)
+    return with_tests(framed(rows, COLUMNS))
 
 
 def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dict[str, Any]]:
@@ -131,6 +128,7 @@ def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dic
             **summarised("benefits", benefits, fraction),
             "test_fraction": fraction,
             "missing_twin": _missing_twin(model, folds, source) if source.twin in twins else "",
+            "log_ratio": twin_log_ratio(folds, facts, source),
         }
 
 
@@ -194,20 +192,3 @@ def _reasons(part: pd.DataFrame) -> tuple[str, ...]:
         title = method_title(row["method"], row["twin"])
         notes.append(f"{DASH} {title} on {dataset_title(row['dataset'])}: {row['missing_twin']}")
     return tuple(notes)
-
-
-def _notes(study: pd.DataFrame, tidy: pd.DataFrame) -> list[str]:
-    options = BenefitOptions.of(study)
-    notes = [READS_NOTE.format(options.threshold), LOSS_NOTE]
-    if options.permutations > 1:
-        notes.append(PERMUTATIONS_NOTE.format(options.permutations))
-    without_twin = _without_twin(tidy)
-    if without_twin:
-        notes.append(NO_TWIN_NOTE.format(listed(without_twin)))
-    return [*notes, TEST_NOTE, *power(tidy)]
-
-
-def _without_twin(tidy: pd.DataFrame) -> list[str]:
-    """Titles of the methods that predict from other rows alone."""
-    declared = [methods().get(name) for name in tidy["method"].drop_duplicates()]
-    return [method.title for method in declared if method and method.dependence == "certain"]

@@ -68,10 +68,6 @@ class Context(StudyKind):
         """The share in the variant's name."""
         return options.trained_shares.get(variant, 1.0)
 
-    def forward_passes(self, options: ContextOptions) -> float:
-        """One pass for each share."""
-        return float(len(options.shares))
-
 
 KIND = Context(
     name="context",

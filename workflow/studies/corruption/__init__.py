@@ -43,7 +43,7 @@ class CorruptionOptions(Options):
 
 
 class Corruption(StudyKind):
-    """A forward pass for each selection of cells, permutation and probed row."""
+    """A kind that changes cells of the other rows."""
 
     def refuse(self, settings: Mapping[str, Any], options: CorruptionOptions) -> str | None:
         """Refuses some columns of encoded images, which have one vector and show no label."""
@@ -52,10 +52,6 @@ class Corruption(StudyKind):
             if encoder != LINEAR and columns != "all":
                 return f"columns: {columns} of images with encoder {encoder}; allowed: all"
         return None
-
-    def forward_passes(self, options: CorruptionOptions) -> float:
-        """One pass for each selection and permutation."""
-        return float(len(options.selections) * options.permutations)
 
 
 KIND = Corruption(

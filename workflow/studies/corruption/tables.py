@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import DASH, MISSING, Cell, interval, p_value
+from workflow.report.cells import MISSING, Cell, interval, p_value, scientific
 from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.notes import failure_notes
 from workflow.report.published import (
@@ -19,7 +19,7 @@ from workflow.report.published import (
     difference_cells,
     in_standard_errors,
 )
-from workflow.report.sections import Section, Table, with_notes
+from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
     INTERVAL,
     LEVEL,
@@ -30,70 +30,53 @@ from workflow.report.statistics import (
     standard_error,
     with_columns,
 )
-from workflow.results.row import LINEAR
 from workflow.studies.corruption import CorruptionOptions
 from workflow.studies.corruption.changes import SAMPLES, change, increase
 from workflow.studies.corruption.paper import published_change
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
 from workflow.studies.errors import effect, effect_cell, effect_interval, losses
-from workflow.studies.sentences import listed, power, title_of
 
-NOTE = "Every column of all other rows is permuted, each by its own permutation."
-SELECTION_NOTE = (
-    "The named columns of the named rows are permuted, each by its own permutation. All other "
-    "cells are intact. The rows of a baseline are its train rows."
-)
-ENCODINGS_NOTE = (
-    "With an encoder ({}), the features of other images' encodings are permuted, not their pixels."
-)
 MOVEMENT = "Predictions move"
-MOVEMENT_NOTES = {
-    True: "`Predictions move` is the root mean square of the differences, in standard deviations "
-    "of the train targets.",
-    False: "`Predictions move` is the mean total variation distance of the class probabilities, "
-    "`flipped` the share of rows whose most probable class changes.",
-}
-EFFECT_NOTES = {
-    True: "`Ratio` is the geometric mean over folds of corrupted over clean RMSE.",
-    False: "`NLL` is the mean increase of the negative log-likelihood, in nats per row. A loss of "
-    "accuracy is negative.",
-}
-TEST_NOTE = (
-    f"The {INTERVAL} and p are those of the corrected resampled t-test (Nadeau and Bengio 2003) "
-    "over folds, of the logarithm of the ratio or of the NLL."
-)
-CONTROL_NOTE = (
-    "The identity permutation, for up to 20 rows of a fold, is the control: its largest effect on "
-    "a logarithm of RMSE, or an NLL, is {:.0e}."
-)
-UNTESTED_NOTE = "{} Without p, {}: {}."
 FLIPPED = "Flipped, %"
 ROWS_INTERVAL = f"{INTERVAL} over test rows"
 PAPER = "As in the paper's Table 2"
-PAPER_NOTE = (
-    "The paper's numbers are of NPTs at full size, on the small datasets of the variants that mask "
-    "targets. In its Table 2, a rise of RMSE is negative."
-)
-INTERVAL_NOTE = (
-    f"The interval over test rows is a paired bootstrap with {SAMPLES:,} samples of the probed "
-    "rows, drawn within each fold, of the ratio or of the accuracy. It shows the uncertainty from "
-    "the choice of test rows for these trained models, and not that of another training."
-)
 DEVIATION = "Over permutations"
-DEVIATION_NOTE = (
-    "Corrupted scores are means over {} permutations for each row. `Over permutations` is the "
-    "standard deviation of a fold's ratio or NLL over them, pooled over folds."
+CONTROL = "Control"
+NOTES = (
+    "Each column of the other rows is permuted by its own permutation: all columns of all rows, or "
+    "the named ones, with all other cells intact. The rows of a baseline are its train rows. With "
+    "an encoder, the features of other images' encodings are permuted, not their pixels.",
+    f"`{MOVEMENT}`: the root mean square of the differences, in standard deviations of the train "
+    "targets; of classes, the mean total variation distance of the probabilities.",
+    f"`{FLIPPED}`: rows whose most probable class changes.",
+    "`Ratio`: the geometric mean over folds of corrupted over clean RMSE.",
+    "`NLL`: the mean increase of the negative log-likelihood, in nats per row. A loss of accuracy "
+    "is negative.",
+    f"`{INTERVAL}` and p are those of the corrected resampled t-test (Nadeau and Bengio 2003) over "
+    "folds, of the logarithm of the ratio or of the NLL. What it does not detect is not excluded.",
+    f"`{CONTROL}`: the largest effect of the identity permutation on a logarithm of RMSE or an "
+    "NLL, for up to 20 rows of a fold.",
+    f"`{ROWS_INTERVAL}`: a paired bootstrap with {SAMPLES:,} samples of the probed rows, drawn "
+    "within each fold, of the ratio or of the accuracy. It shows the uncertainty from the choice "
+    "of test rows for these trained models, and not that of another training.",
+    f"`{DEVIATION}`: the standard deviation of a fold's ratio or NLL over its permutations, pooled "
+    "over folds. Corrupted scores are means over them.",
+    f"`{PAPER}`: of NPTs at full size, on the small datasets of the variants that mask targets. "
+    "There, a rise of RMSE is negative.",
+    f"`{DIFFERENCE}`: {DIFFERENCE_NOTE}",
 )
-CLASSES_TITLE = "Classes: what corrupting {} other rows costs"
-RMSE_TITLE = "RMSE: what corrupting {} other rows costs"
+CLASSES_TITLE = "Classes: what corrupting other rows costs"
+RMSE_TITLE = "RMSE: what corrupting other rows costs"
 OPTIONAL = (
     MOVEMENT,
     FLIPPED,
     "Clean NLL",
     "NLL",
+    "Ratio",
     INTERVAL,
     "p",
+    CONTROL,
     ROWS_INTERVAL,
     DEVIATION,
     PAPER,
@@ -108,21 +91,14 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
     """
     options = CorruptionOptions.of(study)
     tidy = effects_of(study, options.selections)
-    quantifier = "all" if options.selections == [EVERYTHING] else "the"
     is_regression = tidy["task"] == "regression"
     sections = []
     for title, part in ((CLASSES_TITLE, tidy[~is_regression]), (RMSE_TITLE, tidy[is_regression])):
         if len(part):
             columns = _columns(part, options)
-            section = Section(
-                title.format(quantifier),
-                columns,
-                _section_notes(part),
-            )
-            optional = [name for name in OPTIONAL if name in columns]
-            sections.append(section.without_empty(*optional))
-    encoders = {model.encoder for model in by_model(study)} - {LINEAR}
-    return Table(tidy, with_notes(sections, *_notes(tidy, options, sorted(encoders))))
+            section = Section(title, columns, (*NOTES, *_reasons(part)))
+            sections.append(section.without_empty(*OPTIONAL))
+    return Table(tidy, tuple(sections))
 
 
 def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.DataFrame:
@@ -269,6 +245,7 @@ def _columns(part: pd.DataFrame, options: CorruptionOptions) -> dict[str, list[C
         ],
         INTERVAL: [effect_interval(row["effect_low"], row["effect_high"], task) for row in rows],
         "p": [p_value(row["p_value"]) for row in rows],
+        CONTROL: [scientific(value, 1) for value in part["control"]],
     }
     if task == "regression":
         measures = {
@@ -301,37 +278,8 @@ def _columns(part: pd.DataFrame, options: CorruptionOptions) -> dict[str, list[C
     }
 
 
-def _section_notes(part: pd.DataFrame) -> tuple[str, ...]:
-    """What the effect is, what moves if it was measured, and why models are missing or untested."""
-    is_regression = part["task"].iloc[0] == "regression"
-    notes = [EFFECT_NOTES[is_regression]] if part["effect"].notna().any() else []
-    if part["movement"].notna().any():
-        notes.append(MOVEMENT_NOTES[is_regression])
-    is_untested = part["effect"].notna() & part["untested"].ne("")
-    for reason, rows in part[is_untested].groupby("untested", sort=False):
-        models = rows[MODEL].drop_duplicates().to_dict("records")
-        notes.append(UNTESTED_NOTE.format(DASH, reason, listed([title_of(row) for row in models])))
-    return (*notes, *failure_notes(part.drop_duplicates(MODEL)))
-
-
-def _notes(
-    tidy: pd.DataFrame,
-    options: CorruptionOptions,
-    encoders: list[str],
-) -> list[str]:
-    notes = [NOTE if options.selections == [EVERYTHING] else SELECTION_NOTE]
-    if encoders:
-        notes.append(ENCODINGS_NOTE.format(", ".join(encoders)))
-    if tidy["p_value"].notna().any():
-        notes += [TEST_NOTE, *power(tidy)]
-    if tidy["control"].notna().any():
-        notes.append(CONTROL_NOTE.format(tidy["control"].max()))
-    if tidy["low"].notna().any():
-        notes.append(INTERVAL_NOTE)
-    if tidy["deviation"].notna().any():
-        notes.append(DEVIATION_NOTE.format(options.permutations))
-    if tidy["published"].notna().any():
-        notes.append(PAPER_NOTE)
-    if tidy["standard_errors"].notna().any():
-        notes.append(DIFFERENCE_NOTE)
-    return notes
+def _reasons(part: pd.DataFrame) -> tuple[str, ...]:
+    """Why models are missing or untested."""
+    models = part.drop_duplicates(MODEL)
+    untested = models["untested"].where(models["effect"].notna(), "")
+    return failure_notes(models.assign(reason=models["reason"].where(untested == "", untested)))

@@ -39,14 +39,7 @@ class DeletionOptions(Options):
         return self
 
 
-class Deletion(StudyKind):
-    """A kind whose costs depend on how many deletions are rejected."""
-
-    def forward_passes(self, options: DeletionOptions) -> None:
-        """Known from measurements only."""
-
-
-KIND = Deletion(
+KIND = StudyKind(
     name="deletion",
     title="Which datapoints does a prediction need?",
     order=6,

@@ -32,15 +32,7 @@ class DoseResponseOptions(Options):
         return fractions
 
 
-class DoseResponse(StudyKind):
-    """A forward pass for each fraction and probed row."""
-
-    def forward_passes(self, options: DoseResponseOptions) -> float:
-        """One pass for each fraction."""
-        return float(len(options.shuffle) + len(options.delete))
-
-
-KIND = DoseResponse(
+KIND = StudyKind(
     name="dose_response",
     title="What happens when other datapoints are shuffled or deleted?",
     order=2,

@@ -1,98 +1,93 @@
-"""Figure of the test error as more and more of the other rows are perturbed."""
+"""Figures of the test error by the share of the other rows that is perturbed, or left."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import seaborn as sns
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import (
-    from_all_to_few,
-    legend_below,
-    logarithmic,
-    method_styles,
-    panels,
-)
+from workflow.report.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
 from workflow.report.titles import dataset_title, method_titles
-from workflow.studies.dose_response.tables import PERTURBED, doses
+from workflow.studies.dose_response.tables import IN_TRAINING, PERTURBED, contexts, doses
 from workflow.studies.errors import error_label
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-WIDE = 5.0  # ratio of errors beyond which their axis is logarithmic
 
 
 def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Test error of every method: a pair of panels for each dataset, shuffled and deleted."""
+    """Test error as more of the other rows are shuffled, and as fewer of them are left, with its
+    standard error over folds. The dotted line is a constant prediction. A model with a flat line is
+    not affected. Where a line reaches the dotted one, the model has no skill left.
+    """
     means = doses(study)
     means["title"] = method_titles(means)
-    styles = method_styles(list(means["title"]))
-    datasets = list(dict.fromkeys(means["dataset"]))
-    pairs = [(dataset, kind) for dataset in datasets for kind in PERTURBED]
-    figure, axes = panels(max(1, len(pairs)), 8)
-    for axis, (dataset, kind) in zip(axes, pairs, strict=False):
-        part = means[(means["dataset"] == dataset) & (means["kind"] == kind)]
-        _panel(axis, part, kind, styles)
-        axis.set_title(f"{dataset_title(dataset)}: others {PERTURBED[kind]}")
-    if pairs:
-        legend_below(figure, axes[0], columns=3)
+    means["percent"] = 100 * means["share"].where(means["kind"] != "delete", 1 - means["share"])
+    styles = by_title(means["title"])
+    figure, pairs = facets(means, ["dataset", "kind"], 8)
+    for (dataset, kind), part, axis in pairs:
+        sns.lineplot(part, x="percent", y="error", dashes=False, errorbar=None, ax=axis, **styles)
+        for title, line in part.groupby("title", sort=False):
+            error = line["standard_error"].fillna(0)
+            axis.fill_between(
+                line["percent"],
+                line["error"] - error,
+                line["error"] + error,
+                color=styles["palette"][title],
+                alpha=0.15,
+                linewidth=0,
+            )
+        constant = part["constant"].mean()
+        axis.axhline(constant, label="a constant", **EQUAL)
+        if constant > WIDE * part["error"].min() > 0:
+            logarithmic(axis.yaxis)
+        else:
+            axis.set_ylim(bottom=0)
+        if kind == "delete":
+            logarithmic(axis.xaxis)
+            axis.invert_xaxis()
+        change = "left" if kind == "delete" else "shuffled"
+        axis.set(
+            title=f"{dataset_title(dataset)}: others {PERTURBED[kind]}",
+            xlabel=f"share of the other rows that is {change}, %",
+            ylabel=error_label(part["task"].iloc[0]),
+        )
+    legend_below(figure, figure.axes[0], columns=3)
     return figure
 
 
-def _axis_of_doses(axis: Axes, percent: pd.Series, kind: str) -> None:
-    """Shares that are shuffled; or what is left, from all rows to few on a logarithmic axis."""
-    if kind == "shuffle":
-        axis.set_xlabel("share of the other rows that is shuffled, %")
-        return
-    from_all_to_few(axis, percent)
-    axis.set_xlabel("share of the other rows that is left, %")
-
-
-def _panel(
-    axis: Axes,
-    part: pd.DataFrame,
-    kind: str,
-    styles: dict[str, tuple[str, str]],
-) -> None:
-    shares = part["share"]
-    if kind == "delete":
-        shares = 1 - shares
-    part = part.assign(percent=100 * shares)
-    for title, (color, marker) in styles.items():
-        line = part[part["title"] == title]
-        percent = line["percent"]
-        mean = line["error"]
-        error = line["standard_error"].fillna(0)
-        axis.plot(
-            percent,
-            mean,
-            color=color,
-            marker=marker,
-            markersize=4,
-            label=title,
+def context(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Test error with fewer and fewer train rows. Solid: a model that was trained on all of them
+    has a share at prediction. Dashed: the same settings trained on this share, with the
+    hyper-parameters of baselines searched anew. The dotted line is a constant prediction.
+    """
+    means = contexts(study)
+    means["title"] = method_titles(means)
+    styles = by_title(means["title"])
+    figure, pairs = facets(means, "dataset", 10)
+    for dataset, part, axis in pairs:
+        for kind, lines in part.groupby("kind", sort=False):
+            dashes = "--" if kind == IN_TRAINING else "-"
+            sns.lineplot(
+                lines,
+                x="rows",
+                y="error",
+                dashes=False,
+                errorbar=None,
+                linestyle=dashes,
+                ax=axis,
+                **styles,
+            )
+        axis.axhline(part["constant"].mean(), label="a constant", **EQUAL)
+        if part["error"].min() > 0:
+            logarithmic(axis.yaxis)
+        axis.set(
+            title=dataset_title(str(dataset)),
+            xscale="log",
+            xlabel="train rows",
+            ylabel=error_label(part["task"].iloc[0]),
         )
-        axis.fill_between(
-            percent,
-            mean - error,
-            mean + error,
-            color=color,
-            alpha=0.15,
-            linewidth=0,
-        )
-    constant = part["constant"].mean()
-    axis.axhline(
-        constant,
-        color="0.3",
-        linestyle=":",
-        linewidth=1.2,
-        label="a constant",
-    )
-    axis.set_ylabel(error_label(part["task"].iloc[0]))
-    if constant > WIDE * part["error"].min() > 0:
-        logarithmic(axis.yaxis)
-    else:
-        axis.set_ylim(bottom=0)
-    _axis_of_doses(axis, part["percent"], kind)
+    legend_below(figure, figure.axes[0], columns=3)
+    return figure

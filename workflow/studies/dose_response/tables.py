@@ -1,4 +1,7 @@
-"""How the test error grows with the share of perturbed rows."""
+"""The test error by the share of the other rows that is shuffled, deleted, or left.
+
+A tidy frame of shares has a row for each model, kind of change and share.
+"""
 
 from __future__ import annotations
 
@@ -6,68 +9,138 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from npt.perturbation import KINDS
+from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, counted, number, text
-from workflow.report.notes import failure_notes
-from workflow.report.sections import Section, Table
+from workflow.report.cells import counted, metric_decimals, number, text
+from workflow.report.sections import Table
 from workflow.report.statistics import (
     MODEL,
     by_model,
+    fold_means,
     of_model,
     standard_error,
+    with_columns,
     without_failures,
 )
-from workflow.report.titles import dataset_title, method_title
-from workflow.studies.error_columns import columns_of
+from workflow.studies.context import ContextOptions
+from workflow.studies.error_columns import model_cells, probe_table
 from workflow.studies.errors import effect, effect_cell, error_of, losses
 
+PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
+AT_PREDICTION = "at prediction"
+IN_TRAINING = "in training"
 NOTE = (
     "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Constant` is that "
     "of a prediction without features. `Effect` is the geometric mean over folds of the ratio of "
     "RMSEs, perturbed to intact, or the mean increase of the NLL of classes in nats per row. The "
     "other rows are the train rows for k-NN, and all rows of the batch for NPT."
 )
-PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
-DOSE = [*MODEL, "task", "kind", "share"]
+CONTEXT_NOTE = (
+    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `At prediction`: a "
+    "model that was trained on all train rows has a share of them left. `In training`: the same "
+    "settings trained on this share alone, with all validation rows. The rows are the same in "
+    "both, and those of a smaller share are among those of a larger one. Baselines search their "
+    "hyper-parameters anew on each share. What the first is better by was learned from the rows "
+    "that are not there. Methods without stored rows are trained alone."
+)
+KEYS = [*MODEL, "task", "kind", "share"]
+COLUMNS = [*KEYS, "fold", "rows", "error", "loss", "constant"]
 
 
 def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Error with the other rows intact, shuffled and deleted, and the effects."""
     means = doses(study)
-    models = pd.DataFrame([model.facts() for model in by_model(study)])
     rows = []
-    for facts in models.to_dict("records"):
-        part = of_model(means, facts)
-        rows.append(_cells(facts, part))
-    folds_by_dataset = study.groupby("dataset")["fold"].nunique()
-    folds = int(folds_by_dataset.max())
+    for model in by_model(study):
+        cells = model_cells(model.facts())
+        rows.append(cells)
+        part = of_model(means, model.facts())
+        if part.empty:
+            continue
+        digits = 2 if model.task == "regression" else 1
+        cells["Error"] = number(part["error"].iloc[0], digits)
+        cells["Constant"] = number(part["constant"].iloc[0], digits)
+        for kind, perturbed in PERTURBED.items():
+            largest = part[part["kind"] == kind].iloc[-1]
+            cells[f"{100 * largest['share']:.0f} % {perturbed}"] = number(largest["error"], digits)
+            cells[f"Effect, {perturbed}"] = effect_cell(largest["effect"], model.task)
+    folds = int(study.groupby("dataset")["fold"].nunique().max())
     title = f"Other rows perturbed: {counted(folds, 'fold')}"
-    notes = (NOTE, *failure_notes(models))
-    section = Section(title, columns_of(rows), notes)
-    failed = models[models["reason"] != ""]
-    failed = failed.assign(kind="", share=np.nan)
-    tidy = means.assign(reason="")
-    if len(failed):
-        tidy = pd.concat([tidy, failed], ignore_index=True)
-    return Table(tidy, (section,))
+    return probe_table(study, means, title, rows, NOTE)
+
+
+def context(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Errors for each share, a row for each model at prediction and in training."""
+    means = contexts(study)
+    rows = []
+    for _, part in means.groupby([*MODEL, "kind"], sort=False):
+        first = part.iloc[0]
+        cells = {**model_cells(first), "Share": text(first["kind"])}
+        digits = metric_decimals(part["error"].min()) if first["task"] == "regression" else 1
+        for share, error in zip(part["share"], part["error"], strict=True):
+            cells[f"{100 * share:g} %"] = number(error, digits)
+        rows.append(cells)
+    return probe_table(study, means, "Test error by the share of train rows", rows, CONTEXT_NOTE)
 
 
 def doses(study: pd.DataFrame) -> pd.DataFrame:
-    """Mean error over folds, with its standard error, for each model, kind and share.
-
-    `effect` is the mean difference from the loss at share 0. `constant` is the error of a constant
-    prediction. Models with a failed fold have no rows.
-    """
-    rows: list[dict[str, Any]] = []
+    """Means over folds for each model and perturbed share; none of a model with a failed fold."""
+    frames = [pd.DataFrame(columns=COLUMNS)]
     for row in without_failures(study).to_dict("records"):
-        rows += _errors(row)
-    frame = pd.DataFrame(rows, columns=[*DOSE, "fold", "error", "effect", "constant"])
-    folds = frame.groupby([*DOSE, "fold"], sort=False).mean().reset_index()
-    means = folds.groupby(DOSE, sort=False).agg(
+        scores = json.loads(row["doses"])
+        frames += [_scored(row, kind, pd.DataFrame(scores[kind])) for kind in PERTURBED]
+    return _means(frames, intact=0.0)
+
+
+def contexts(study: pd.DataFrame) -> pd.DataFrame:
+    """Means over folds for each base model and share, at prediction and in training.
+
+    A model or a share with a failed fold has none.
+    """
+    frames = [pd.DataFrame(columns=COLUMNS)]
+    folds = with_columns(fold_means(study), ["train_rows"])
+    shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
+    for model in by_model(study):
+        if model.variant != BASE or model.rows.empty:
+            continue
+        base = with_columns(of_model(study, model.facts()), ["contexts"])
+        for row in base.dropna(subset="contexts").to_dict("records"):
+            frames.append(_scored(row, AT_PREDICTION, pd.DataFrame(json.loads(row["contexts"]))))
+        for variant, share in shares.items():
+            part = of_model(folds, {**model.facts(), "variant": variant})
+            if set(part["status"]) == {"ok"}:
+                trained = part.assign(variant=BASE, share=share, rows=part["train_rows"])
+                frames.append(_with_errors(trained.assign(kind=IN_TRAINING), "test_"))
+    return _means(frames, intact=1.0)
+
+
+def _scored(row: Mapping[Any, Any], kind: str, scores: pd.DataFrame) -> pd.DataFrame:
+    """Shares of a probed fold with their errors and losses, and the error of a constant."""
+    facts = {name: row[name] for name in (*MODEL, "task", "fold")}
+    constant = error_of(row, row["task"], "constant_")
+    return _with_errors(scores.assign(**facts, kind=kind, constant=constant), "")
+
+
+def _with_errors(rows: pd.DataFrame, prefix: str) -> pd.DataFrame:
+    errors = [error_of(row, row["task"], prefix) for row in rows.to_dict("records")]
+    return with_columns(rows.assign(error=errors, loss=losses(rows, prefix)), COLUMNS)[COLUMNS]
+
+
+def _means(frames: list[pd.DataFrame], intact: float) -> pd.DataFrame:
+    """Mean error over folds with its standard error, for each model, kind and share.
+
+    `effect` is the mean difference from the loss at the share `intact`, of the same test rows.
+    `constant` is the error of a constant prediction, `rows` the mean number of rows.
+    """
+    frame = pd.concat(frames[1:] or frames, ignore_index=True)
+    folds = frame.groupby([*KEYS, "fold"], sort=False).mean().reset_index()
+    keys = [folds[name] for name in (*KEYS[:-1], "fold")]
+    before = folds["loss"].where(folds["share"] == intact).groupby(keys).transform("first")
+    folds["effect"] = effect(before, folds["loss"])
+    means = folds.groupby(KEYS, sort=False).agg(
+        rows=("rows", "mean"),
         error=("error", "mean"),
         standard_error=("error", standard_error),
         effect=("effect", "mean"),
@@ -75,44 +148,3 @@ def doses(study: pd.DataFrame) -> pd.DataFrame:
         folds=("error", "size"),
     )
     return means.reset_index()
-
-
-def _errors(row: Mapping[Any, Any]) -> list[dict[str, Any]]:
-    """Errors of a fold for every kind and share."""
-    facts = {name: row[name] for name in (*MODEL, "task", "fold")}
-    facts["constant"] = error_of(row, row["task"], prefix="constant_")
-    results = json.loads(row["doses"])
-    rows = []
-    for kind in KINDS:
-        doses = pd.DataFrame(results[kind]).assign(task=row["task"])
-        loss = losses(doses, "")
-        effects = effect(pd.Series(loss.iloc[0], loss.index), loss)
-        for dose, size in zip(doses.to_dict("records"), effects, strict=True):
-            cell = {
-                **facts,
-                "kind": kind,
-                "share": dose["share"],
-                "error": error_of(dose, row["task"]),
-                "effect": size,
-            }
-            rows.append(cell)
-    return rows
-
-
-def _cells(row: Mapping[Any, Any], part: pd.DataFrame) -> dict[str, Cell]:
-    """Cells of a model; only its name if a fold failed."""
-    cells = {
-        "Dataset": text(dataset_title(row["dataset"])),
-        "Method": text(method_title(row["method"], row["variant"])),
-    }
-    if part.empty:
-        return cells
-    digits = 2 if row["task"] == "regression" else 1
-    cells["Error"] = number(part["error"].iloc[0], digits)
-    cells["Constant"] = number(part["constant"].iloc[0], digits)
-    for kind, perturbed in PERTURBED.items():
-        worst = part[part["kind"] == kind].iloc[-1]
-        percentage = f"{100 * worst['share']:.0f} %"
-        cells[f"{percentage} {perturbed}"] = number(worst["error"], digits)
-        cells[f"Effect, {perturbed}"] = effect_cell(worst["effect"], row["task"])
-    return cells

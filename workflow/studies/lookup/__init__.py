@@ -6,18 +6,13 @@ Paper section 4.2, Table 3, Figure 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
 from baselines.grids import BaselineSettings
 from npt.interface import UserError, unknown
 from workflow.studies.study_kind import Options, StudyKind
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from workflow.config.scoring import Scoring
 
 Compared = dict[str, BaselineSettings]  # by baseline
 ENCODING = ("native_categories", "native_missing", "transductive")  # here as in the probed NPT
@@ -74,16 +69,6 @@ class Lookup(StudyKind):
         if settings.get("lookup") == "off":
             return "not trained on the lookup task; add a variant that sets `lookup`"
         return None
-
-    def forward_passes(self, options: LookupOptions) -> float:
-        """One pass with the duplicates and one without."""
-        return 2.0
-
-    def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> tuple[str, ...]:
-        """Older rows have no predictions to show."""
-        if "looked_up" in study and study["looked_up"].notna().any():
-            return self.figures
-        return tuple(name for name in self.figures if name != "predictions")
 
 
 KIND = Lookup(

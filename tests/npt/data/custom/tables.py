@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from npt.data.custom import CustomDataset, CustomTable, folds_of, read_custom
+from npt.data.custom import CustomDataset
+from npt.data.custom.reading import CustomTable, folds_of, read_custom
 from npt.table import Split, Table
 from npt.validation import validated
 

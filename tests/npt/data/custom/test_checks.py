@@ -107,59 +107,6 @@ def test_a_declaration_that_does_not_fit_the_table(
     refused(key, write(tmp_path, TEXT), **changes)
 
 
-@pytest.mark.parametrize(
-    ("column", "cells"),
-    [
-        ("rooms", ["3", "x"] + ["4"] * 38),
-        ("size", [1.0, np.inf] + [2.0] * 38),
-        ("x", [2**60] * ROWS),
-        ("x", [1e200] * ROWS),
-        ("x", ["1,5", "2,25"] * 20),
-        ("x", ["1,020", "12"] * 20),
-        ("x", ["12%", "7 %"] * 20),
-        ("x", ["-$5", "$1,000.5"] * 20),
-        ("x", ["€5", "7"] * 20),
-        ("x", [str(i) if i < 20 else "unknown" for i in range(ROWS)]),
-        ("price", [7.0] * ROWS),
-        ("price", [np.nan] * ROWS),
-        ("price", [1.0, -np.inf] + [2.0] * 38),
-    ],
-)
-def test_a_column_that_would_be_misread(column: str, cells: list[Any], tmp_path: Path) -> None:
-    refused(f"{column!r}", write(tmp_path, frame().assign(**{column: cells})))
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize("missing", [None, "?", "-999"])
-def test_inexact_integers_beside_missing_cells(
-    ending: str, missing: str | None, tmp_path: Path
-) -> None:
-    cells = [missing] + [str(2**60 + i) for i in range(1, ROWS)]
-    data = frame().assign(x=cells)
-    path = write(tmp_path, data, f"my.{ending}")
-    if ending == "parquet":
-        if missing != "?":
-            data["x"] = data["x"].astype("Int64")
-        data.to_parquet(path)
-    refused("'x' has whole numbers beyond 2^53", path, missing=["?", -999])
-
-
-def test_an_identifier_is_refused(tmp_path: Path) -> None:
-    data = frame(120).assign(id=[f"h{i}" for i in range(120)])
-    refused("'id'", write(tmp_path, data))
-
-
-@pytest.mark.parametrize("hidden", [0, 4])
-def test_a_copy_of_the_target_is_refused(hidden: int, tmp_path: Path) -> None:
-    copy = PRICES.where(PRICES.index >= hidden)
-    refused("column 'copy'", write(tmp_path, frame().assign(copy=copy)))
-
-
-def test_classes_under_other_names_are_refused(tmp_path: Path) -> None:
-    data = frame().assign(y=["a", "b"] * 20, z=[1, 0] * 20)
-    refused("column 'z'", write(tmp_path, data), target="y", task="classification")
-
-
 @pytest.mark.parametrize("classes", [120, 60])
 def test_numbers_as_classes_are_refused(classes: int, tmp_path: Path) -> None:
     data = frame(120).assign(price=[i % classes for i in range(120)])
@@ -212,21 +159,27 @@ def test_a_part_without_known_targets(
     refused("fold 0", write(tmp_path, data), **changes)
 
 
+@pytest.mark.parametrize("cells", [[7.0] * ROWS, [np.nan] * ROWS, [1.0, -np.inf] + [2.0] * 38])
+def test_a_target_without_a_range_is_refused(cells: list[float], tmp_path: Path) -> None:
+    refused("'price'", write(tmp_path, frame().assign(price=cells)))
+
+
 @pytest.mark.parametrize(
-    "cells",
+    ("column", "target"),
     [
-        ["", True] + [False] * 38,
-        [True] * 20 + [False] * 20,
-        ["-5001-01-01"] + ["2001-01-01"] * 39,
-        ["now"] + ["2001-01-01"] * 39,
-        ["today"] * ROWS,
+        (PRICES.where(PRICES.index >= 4), "price"),
+        (-np.exp(PRICES / 100), "price"),
+        ([1, 0] * (ROWS // 2), "class"),
+        ([f"{'ab'[i % 2]}{i % 3}" for i in range(ROWS)], "class"),
     ],
 )
-def test_times_that_are_not_dates_are_refused(cells: list[Any], tmp_path: Path) -> None:
-    refused("time: 'when'", write(tmp_path, frame().assign(when=cells)), time="when")
+def test_a_leak_of_the_target_is_refused(column: Any, target: str, tmp_path: Path) -> None:
+    data = frame().assign(leak=column, **{"class": ["a", "b"] * (ROWS // 2)})
+    task = "regression" if target == "price" else "classification"
+    path = write(tmp_path, data.drop(columns={"price", "class"} - {target}))
+    refused("column 'leak'", path, target=target, task=task)
 
 
-def test_dates_with_two_readings_are_refused(tmp_path: Path) -> None:
-    days = [f"{i % 12 + 1:02}/{i // 12 + 1:02}/2001" for i in range(24)]
-    path = write(tmp_path, pd.concat([frame(24), pd.Series(days, name="day")], axis=1))
-    refused("time: 'day'", path, time="day")
+def test_the_single_feature_of_a_curve_may_be_monotone(tmp_path: Path) -> None:
+    path = write(tmp_path, pd.DataFrame({"x": range(ROWS), "price": np.arange(ROWS) ** 2.0}))
+    assert prepare(path)[0].table.rows == ROWS

@@ -12,7 +12,8 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 
-from npt.data.custom import CustomDataset, read_custom
+from npt.data.custom import CustomDataset
+from npt.data.custom.reading import read_custom
 from npt.interface import UserError
 from npt.validation import validated
 from tests.npt.data.custom.tables import kinds

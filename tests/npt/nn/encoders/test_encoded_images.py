@@ -11,7 +11,6 @@ import torch
 
 from npt.interface import Resources, UserError
 from npt.nn.batches import partition, rows_of
-from npt.nn.checkpoint import Checkpoint
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import ImageEmbedding
 from npt.nn.encoders.resnet import ResNet18
@@ -20,12 +19,10 @@ from npt.nn.model import NPT
 from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.nn.training import train
 from npt.perturbation import Perturbation
 from npt.table import Split
 from tests.conftest import make_table
 from tests.npt.nn.test_patches import images
-from tests.npt.nn.test_training import EveryUpdate
 
 SETTINGS = NPTSettings(
     encoder="resnet18",
@@ -52,6 +49,11 @@ def split() -> Split:
     return Split(0, rows[:80], rows[80:100], rows[100:])
 
 
+def untrained_on_images(settings: NPTSettings) -> TrainedNPT:
+    """A network with initial weights, and the images to train it on."""
+    return TrainedNPT.untrained(settings, Resources(), images(), split(), 0)
+
+
 def fitted(settings: NPTSettings, **options: Any) -> TrainedNPT:
     table = images()
     learner = NPTLearner(settings, Resources())
@@ -64,7 +66,7 @@ def test_an_image_is_one_token(changes: dict[str, Any]) -> None:
     settings = SETTINGS.changed(**changes)
     layout = ColumnLayout.of(images(), settings)
     model = NPT(layout, settings).eval()
-    trained = TrainedNPT.untrained(settings, Resources(), images(), split(), 0)
+    trained = untrained_on_images(settings)
     (rows, *_) = partition(trained.data, "test", settings, torch.Generator())
     inputs = trained.data.take(rows).visible()
     assert model.embed(inputs).shape == (1, len(rows), 1, 8)
@@ -77,7 +79,7 @@ def test_an_image_is_one_token(changes: dict[str, Any]) -> None:
 
 def test_batches_have_rows_of_one_part() -> None:
     settings = SETTINGS.changed(evaluation_rows=7)
-    data = TrainedNPT.untrained(settings, Resources(), images(), split(), 0).data
+    data = untrained_on_images(settings).data
     for part, rows in (("train", 80), ("validation", 20), ("test", 20)):
         assert len(rows_of(data, part, settings)) == rows  # type: ignore[arg-type]
     sizes = [len(rows) for rows in partition(data, "test", settings, torch.Generator())]
@@ -102,16 +104,16 @@ def test_statistics_of_normalisation_are_saved_with_the_weights(tmp_path: Path) 
 
 def test_an_encoder_without_normalisation_is_as_it_was_before_training() -> None:
     trained = fitted(SETTINGS.changed(**SIREN))
-    before = NPTProbe(trained).before_training().trained.model.state_dict()
-    initial = TrainedNPT.untrained(trained.settings, Resources(), images(), split(), 0)
+    before = trained.before_training().model.state_dict()
+    initial = untrained_on_images(trained.settings)
     for name, weights in initial.model.state_dict().items():
         assert torch.equal(before[name], weights)
 
 
 def test_normalisation_before_training_is_of_train_images() -> None:
     trained = fitted(SETTINGS.changed(batch_rows=80))
-    before = NPTProbe(trained).before_training().trained.model
-    untouched = TrainedNPT.untrained(SETTINGS, Resources(), images(), split(), 0).model
+    before = trained.before_training().model
+    untouched = untrained_on_images(SETTINGS).model
     inputs = trained.data.take(torch.arange(80)).visible()
     embedding = before.embedding
     assert isinstance(embedding, ImageEmbedding)
@@ -199,26 +201,3 @@ def test_attention_is_to_the_other_images_of_the_batch() -> None:
     (attention, *_) = NPTProbe(trained).attention(split().test[:2])
     assert list(attention.weights) == [0]
     assert attention.weights[0].shape == (2, 19)
-
-
-@pytest.mark.parametrize("changes", [{}, SIREN])
-def test_a_resumed_training_equals_an_uninterrupted_one(
-    changes: dict[str, Any],
-    tmp_path: Path,
-) -> None:
-    settings = SETTINGS.changed(updates=6, **changes)
-    ends = []
-    for lives in (None, 3):
-        trained = TrainedNPT.untrained(settings, Resources(), images(), split(), 0)
-        path = tmp_path / str(lives)
-        if lives is not None:
-            dying = EveryUpdate(path, "one", 0)
-            dying.lives = lives
-            with pytest.raises(KeyboardInterrupt):
-                train(trained.model, trained.data, settings, 0, checkpoint=dying)
-            trained = TrainedNPT.untrained(settings, Resources(), images(), split(), 0)
-        train(trained.model, trained.data, settings, 0, checkpoint=Checkpoint(path, "one", 60))
-        ends.append(trained.model.state_dict())
-    assert ends[0].keys() == ends[1].keys()
-    for name, tensor in ends[0].items():
-        assert torch.equal(tensor, ends[1][name]), name

@@ -111,10 +111,9 @@ def test_sinusoids_are_of_whole_distances() -> None:
     assert waves[6, 0].item() == pytest.approx(math.sin(2))
 
 
-@pytest.mark.parametrize("form", ["multiplied", "added"])
-def test_attention_in_the_middle_moves_with_the_image(form: str) -> None:
+def test_attention_in_the_middle_moves_with_the_image() -> None:
     torch.manual_seed(0)
-    settings = PixelSettings(span=True, threshold=0.5, form=form)  # type: ignore[arg-type]
+    settings = PixelSettings(span=True, threshold=0.5)
     encoder = PixelEncoder(1, (9, 9), settings).eval()
     block = encoder.blocks[0]
     assert isinstance(block, PixelBlock)

@@ -1,0 +1,95 @@
+"""The base classes of baselines that train a network of their own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from baselines.baseline import Baseline, Predictor
+from baselines.estimators import require_known
+from baselines.grids import Parameters
+from baselines.training_data import TrainingData
+from npt.interface import Resources
+from npt.table import Task
+
+if TYPE_CHECKING:
+    import torch
+
+    from baselines.networks.retrieval import RetrievalNetwork
+
+
+class NetworkBaseline(Baseline):
+    """A network that ends with the weights of its best epoch on the validation rows.
+
+    Attributes:
+        defaults: Values of all parameters.
+    """
+
+    libraries = ("torch",)
+    defaults: ClassVar[Mapping[str, Any]]
+    slow = True
+    accelerated = True
+
+    @abstractmethod
+    def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:
+        """Train one network; random numbers are those of PyTorch's global generator.
+
+        Args:
+            data: What it is trained on.
+            parameters: Values of all parameters.
+            device: Device of the network.
+        """
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Those with a default."""
+        return self.defaults
+
+    def fit(
+        self,
+        data: TrainingData,
+        configurations: Sequence[Parameters],
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Train one network.
+
+        Raises:
+            Infeasible: There are too few train rows.
+            UserError: A parameter is unknown.
+        """
+        import torch
+
+        (stated,) = configurations
+        require_known(stated, list(self.defaults), self.title)
+        torch.set_num_threads(resources.threads)
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return self.train(data, {**self.defaults, **stated}, torch.device(resources.device))
+
+
+class RetrievalBaseline(NetworkBaseline):
+    """A network that predicts a row from stored rows."""
+
+    keeps_train_rows = True
+    untrained: ClassVar[Parameters] = {"max_epochs": 0}
+    recalls = True
+
+    @abstractmethod
+    def network(
+        self, features: int, classes: int | None, parameters: Parameters
+    ) -> RetrievalNetwork:
+        """A network with initial weights for rows of some features.
+
+        Args:
+            features: Number of features.
+            classes: Number of classes; None for a regression.
+            parameters: Values of all parameters.
+        """
+
+    def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:
+        """Train one network on the train rows, each predicted from the others."""
+        from baselines.networks.retrieval import fit_network
+
+        network = self.network(data.features.shape[1], data.trained_classes, parameters)
+        return fit_network(network, data, parameters, device)

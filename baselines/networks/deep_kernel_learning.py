@@ -1,0 +1,165 @@
+"""A Gaussian process with an RBF kernel on the features that a network learns.
+
+n rows, F features, E features that the network learns, m inducing points.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from gpytorch.distributions import MultivariateNormal
+from gpytorch.kernels import RBFKernel, ScaleKernel
+from gpytorch.likelihoods import GaussianLikelihood
+from gpytorch.means import ConstantMean
+from gpytorch.mlls import VariationalELBO
+from gpytorch.models import ApproximateGP
+from gpytorch.variational import CholeskyVariationalDistribution, VariationalStrategy
+from torch import Tensor, nn
+
+from baselines.grids import Parameters
+from baselines.networks.training import SILENT, EpochTraining
+from baselines.training_data import TrainingData
+from npt.interface import Infeasible
+from npt.probing import Duplicates
+
+CHUNK = 4096  # rows that are predicted together
+JITTERS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # added to the kernel's diagonal, as fractions of its mean
+
+
+class SparseProcess(ApproximateGP):
+    """A variational process whose inducing points are learned, from initial ones (m, E)."""
+
+    def __init__(self, inducing: Tensor) -> None:
+        distribution = CholeskyVariationalDistribution(len(inducing))
+        strategy = VariationalStrategy(self, inducing, distribution, learn_inducing_locations=True)
+        super().__init__(strategy)
+        self.mean_module = ConstantMean()
+        self.covariance = ScaleKernel(RBFKernel(ard_num_dims=inducing.shape[1]))
+
+    def forward(self, x: Tensor) -> Any:
+        """The prior at x (n, E)."""
+        mean: Any = self.mean_module(x)
+        return MultivariateNormal(mean, self.covariance(x))
+
+
+class DeepKernel(nn.Module):
+    """A network, a process on its features, and Gaussian noise.
+
+    Args:
+        rows: Train rows (n, F), some of which are the first inducing points.
+        parameters: `hidden_layer_sizes`, `features` and `inducing_points`.
+    """
+
+    def __init__(self, rows: Tensor, parameters: Parameters) -> None:
+        super().__init__()
+        widths = [rows.shape[1], *parameters["hidden_layer_sizes"]]
+        layers: list[nn.Module] = []
+        for width_in, width_out in itertools.pairwise(widths):
+            layers += [nn.Linear(width_in, width_out), nn.ReLU()]
+        layers.append(nn.Linear(widths[-1], parameters["features"]))
+        self.network = nn.Sequential(*layers).to(rows.device)
+        chosen = torch.randperm(len(rows))[: parameters["inducing_points"]].to(rows.device)
+        with torch.no_grad():
+            inducing = self.network(rows[chosen])
+        self.process: Any = SparseProcess(inducing).to(rows.device)
+        self.likelihood: Any = GaussianLikelihood().to(rows.device)
+
+    def forward(self, rows: Tensor) -> Any:
+        """Posterior at rows (n, F)."""
+        return self.process(self.network(rows))
+
+    @torch.no_grad()
+    def mean(self, rows: Tensor) -> Tensor:
+        """Posterior mean (n,) at rows (n, F)."""
+        return torch.cat([self(part).mean for part in rows.split(CHUNK)])
+
+    @torch.no_grad()
+    def exact_mean(self, rows: Tensor, observed: Tensor, values: Tensor) -> Tensor:
+        """Posterior mean (k,) at rows (k, F) of an exact process.
+
+        It is observed at rows (n, F) with standardised values (n,), without noise but for the least
+        of JITTERS with which the kernel has a Cholesky factor.
+
+        Raises:
+            Infeasible: There is none.
+        """
+        inputs = self.network(observed)  # (n, E)
+        across = self.process.covariance(self.network(rows), inputs).to_dense()  # (k, n)
+        mean = self.process.mean_module(inputs[:1])
+        factor = _factor(self.process.covariance(inputs, inputs).to_dense())
+        residuals = (values - mean)[:, None]
+        return across @ torch.cholesky_solve(residuals, factor)[:, 0] + mean
+
+
+@dataclass(frozen=True)
+class DeepKernelPredictor:
+    """Predicts by the sparse process of a trained model, for its one configuration."""
+
+    model: DeepKernel
+    device: torch.device
+
+    def __call__(
+        self, features: np.ndarray, configurations: Sequence[Parameters]
+    ) -> list[np.ndarray]:
+        """Standardised values (n,) of features (n, F)."""
+        return [self.model.mean(_tensor(features, self.device)).cpu().numpy()]
+
+    def recall(self, duplicates: Duplicates) -> np.ndarray:
+        """Values (n,) of originals by an exact process on duplicates, in double precision."""
+        inputs = (duplicates.originals, duplicates.duplicates, duplicates.shown)
+        originals, observed, values = [_tensor(part, self.device).double() for part in inputs]
+        model = copy.deepcopy(self.model).double()
+        return model.exact_mean(originals, observed, values).cpu().numpy()
+
+
+def fit_deep_kernel(
+    data: TrainingData, parameters: Parameters, device: torch.device
+) -> DeepKernelPredictor:
+    """Train network and process together on the variational bound."""
+    features = _tensor(data.features, device)
+    target = _tensor(data.target, device)
+    train = features[data.train]
+    labels = target[data.train]
+    validation = features[data.validation]
+    expected = target[data.validation]
+    model = DeepKernel(train, parameters)
+    bound: Any = VariationalELBO(model.likelihood, model.process, num_data=len(labels))
+
+    def loss_of(batch: Tensor) -> Tensor:
+        return -bound(model(train[batch]), labels[batch])
+
+    def validation_loss() -> float:
+        return float((model.mean(validation) - expected).square().mean())
+
+    training = EpochTraining(
+        model, len(labels), loss_of, validation_loss, parameters, fewest_rows=1
+    )
+    training.run(follow=SILENT)
+    return DeepKernelPredictor(model, device)
+
+
+def _factor(kernel: Tensor) -> Tensor:
+    """Cholesky factor (n, n) of a kernel, whose diagonal grows in place until there is one.
+
+    Raises:
+        Infeasible: The kernel has none with the largest jitter.
+    """
+    scale = kernel.diagonal().mean()
+    added = 0.0
+    for jitter in JITTERS:
+        kernel.diagonal().add_((jitter - added) * scale)
+        added = jitter
+        factor, failed = torch.linalg.cholesky_ex(kernel)
+        if not failed and factor.isfinite().all():
+            return factor
+    raise Infeasible(f"the kernel of {len(kernel)} rows has no Cholesky factor")
+
+
+def _tensor(values: np.ndarray, device: torch.device) -> Tensor:
+    return torch.as_tensor(values, dtype=torch.float32, device=device)

@@ -1,0 +1,194 @@
+"""Read, check and split a custom dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from npt.data.custom.cells import Form, typed
+from npt.data.custom.checks import (
+    check_copies,
+    check_known_targets,
+    check_names,
+    check_roles,
+    check_target,
+)
+from npt.data.custom.dataset import CustomDataset
+from npt.data.custom.description import described, doubts
+from npt.data.custom.formats import Content, read_source
+from npt.data.frames import Feature, FeatureKind
+from npt.data.splits import splits
+from npt.interface import UserError
+from npt.table import Split, Table
+
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "<NA>")
+NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}  # exact beside missing
+
+
+@dataclass(frozen=True)
+class CustomTable:
+    """A custom dataset that was read.
+
+    Attributes:
+        table: Features and target.
+        groups: Group of every row (N,), where a column declares them.
+        times: Time of every row (N,), where a column declares them.
+        description: Lines that describe how the columns were read.
+        sha256: Digest of the file.
+    """
+
+    table: Table
+    groups: np.ndarray | None
+    times: np.ndarray | None
+    description: tuple[str, ...]
+    sha256: str
+
+
+def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
+    """Read and check a custom dataset.
+
+    Raises:
+        UserError: The file, and what is wrong with it.
+    """
+    with _errors_at(dataset):
+        content = read_source(dataset, downloads)
+        columns = _columns(dataset, content)
+        groups = times = None
+        features = []
+        cells = []
+        words = {}
+        for name, series in columns.items():
+            kind = _kind(dataset, name)
+            series, words[name] = typed(series, name, kind, _form(dataset, content))
+            if name == dataset.group:
+                groups = _groups(series, name)
+                continue
+            feature = Feature.from_series(series, name)
+            if name == dataset.time:
+                times = _times(feature, series)
+                continue
+            if kind == "number" and feature.levels:
+                raise UserError(f"column {name!r} is continuous and holds no numbers")
+            features.append(feature)
+            cells.append(feature.cells(series))
+        names = [feature.name for feature in features]
+        if len(names) < 2:
+            raise UserError(f"has no feature, only the target {dataset.target!r}")
+        table = Table(
+            tuple(feature.column for feature in features), tuple(cells), names.index(dataset.target)
+        )
+        check_target(table, dataset.task)
+        check_copies(table)
+        if dataset.test_rows >= table.rows:
+            raise UserError(f"test_rows: {dataset.test_rows} leaves none of the {table.rows} rows")
+    left_out = [name for name in map(str.strip, content.names) if name and name not in names]
+    description = (
+        *described(dataset.name, table, features, words, left_out),
+        *doubts(table, features),
+    )
+    return CustomTable(table, groups, times, description, content.sha256)
+
+
+def folds_of(dataset: CustomDataset, custom: CustomTable) -> dict[int, Split]:
+    """Folds with known targets in each part.
+
+    Raises:
+        UserError: There are too few rows, groups, times or known targets.
+    """
+    with _errors_at(dataset):
+        folds = splits(custom.table, dataset.split_rule, custom.groups, custom.times)
+        for split in folds:
+            check_known_targets(custom.table, split)
+    return {split.fold: split for split in folds}
+
+
+@contextmanager
+def _errors_at(dataset: CustomDataset) -> Generator[None]:
+    """Errors inside the block name the file."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{dataset.location}: {error}") from None
+
+
+def _columns(dataset: CustomDataset, content: Content) -> dict[str, pd.Series]:
+    """Columns by name, without those that are left out."""
+    names = [name.strip() for name in content.names]
+    check_names(names)
+    check_roles(dataset, names)
+    if not content.table.num_rows:
+        raise UserError("has a header and no rows")
+    used = {dataset.target, dataset.group, dataset.time}
+    columns = {}
+    unnamed = []
+    for j, (name, column) in enumerate(zip(names, content.table.columns, strict=True)):
+        if name in dataset.drop or name in set(content.index) - used:
+            continue
+        if name:
+            columns[name] = _series(name, column, name in content.categories)
+        elif not set(column.unique().to_pylist()) <= {None, "", b""}:  # spreadsheets leave those
+            unnamed.append(str(j + 1))
+    if unnamed:
+        raise UserError(
+            f"column '' has no name (number {', '.join(unnamed)}); put '' under `drop` (a saved "
+            "index?), or name it"
+        )
+    return columns
+
+
+def _series(name: str, column: pa.ChunkedArray, is_category: bool) -> pd.Series:
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        try:
+            column = column.cast(pa.large_string())
+        except pa.ArrowInvalid:
+            raise UserError(
+                f"column {name!r} holds bytes that are not UTF-8 text; save the file as UTF-8, or "
+                "put the column under `drop`"
+            ) from None
+    if is_category and not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if pa.types.is_nested(column.type):
+        raise UserError(f"column {name!r} holds {column.type}; put it under `drop`")
+    return column.to_pandas(types_mapper=NULLABLE.get).reset_index(drop=True)
+
+
+def _form(dataset: CustomDataset, content: Content) -> Form:
+    usual = MISSING if content.is_text else ()
+    return Form((*usual, *dataset.missing), dataset.decimal, content.is_text)
+
+
+def _kind(dataset: CustomDataset, name: str) -> FeatureKind | None:
+    """What the cells of a column must be; None if they tell."""
+    if name == dataset.target:
+        return "number" if dataset.task == "regression" else "category"
+    if name == dataset.time:
+        return "date"
+    if name in (*dataset.categorical, dataset.group):
+        return "category"
+    return "number" if name in dataset.continuous else None
+
+
+def _groups(series: pd.Series, name: str) -> np.ndarray:
+    codes, _ = pd.factorize(series)
+    missing = codes < 0
+    if missing.any():
+        first = missing.argmax() + 1
+        raise UserError(f"group: {name!r} is missing in {missing.sum()} rows, first in row {first}")
+    return codes
+
+
+def _times(feature: Feature, series: pd.Series) -> np.ndarray:
+    """Numbers (N,) that order the rows in time."""
+    if feature.kind == "category":
+        raise UserError(f"time: {feature.name!r} is not a number or a date in every row")
+    times = feature.cells(series).astype(np.float64)
+    missing = np.isnan(times)
+    if missing.any():
+        raise UserError(f"time: {feature.name!r} is missing, first in row {missing.argmax() + 1}")
+    return times

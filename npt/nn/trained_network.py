@@ -1,0 +1,112 @@
+"""Trained networks: their initial weights, and the file of their weights."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from npt.interface import Prediction, Resources, UserError
+from npt.nn.checkpoint import DamagedError, read_tensors
+from npt.seeding import isolated_randomness, seed_for
+from npt.table import Split, Table
+
+
+@contextmanager
+def initial_weights(seed: int) -> Generator[None]:
+    """A network that is built inside has the initial weights of a run, whatever its device."""
+    with isolated_randomness(torch.device("cpu")):
+        key = seed_for(seed, "weights")
+        torch.default_generator.manual_seed(key)
+        yield
+
+
+class TrainedNetwork(ABC):
+    """A network in evaluation mode, with a table that it predicts.
+
+    Attributes:
+        model: The network.
+        settings: Its hyper-parameters.
+    """
+
+    model: Any
+    settings: Any
+
+    @classmethod
+    @abstractmethod
+    def untrained(
+        cls, settings: Any, resources: Resources, table: Table, split: Split, seed: int
+    ) -> Self:
+        """A network with initial weights, the same on every device."""
+
+    @abstractmethod
+    def predict(self, rows: np.ndarray) -> Prediction:
+        """Predict rows of the table."""
+
+    @classmethod
+    def load(
+        cls,
+        settings: Any,
+        resources: Resources,
+        path: Path,
+        table: Table,
+        split: Split,
+        seed: int,
+    ) -> Self:
+        """Read what `save` wrote; only tensors are unpickled.
+
+        Raises:
+            UserError: The file is damaged, or holds the weights of another model.
+        """
+        trained = cls.untrained(settings, resources, table, split, seed)
+        reason = "other names or shapes"
+        try:
+            return trained.with_weights(read_tensors(path))
+        except torch.OutOfMemoryError:
+            raise
+        except DamagedError as error:
+            reason = str(error)
+        except (RuntimeError, KeyError, AttributeError):
+            pass
+        raise UserError(
+            f"{path}: not the weights of this model ({reason}); remove the file and re-run"
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the weights."""
+        torch.save(self.weights(), path)
+
+    def weights(self) -> dict[str, Tensor]:
+        """Weights and buffers by name, on the CPU."""
+        return weights_of(self.model)
+
+    def with_weights(self, weights: dict[str, Any]) -> Self:
+        """The network with other `weights`, which are set in place."""
+        self.model.load_state_dict(weights)
+        return self
+
+    @property
+    def device(self) -> torch.device:
+        """Device of the network and the data."""
+        return next(self.model.parameters()).device
+
+    @property
+    def parameters(self) -> int:
+        """Number of weights."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+    @property
+    def transductive(self) -> bool:
+        """Whether features are standardised over all rows."""
+        return self.settings.transductive
+
+
+def weights_of(model: nn.Module) -> dict[str, Tensor]:
+    """Weights and buffers of a network by name, on the CPU."""
+    return {name: tensor.cpu() for name, tensor in model.state_dict().items()}

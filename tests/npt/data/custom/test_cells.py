@@ -1,0 +1,136 @@
+"""Cells: missing words, numbers, dates, categories, and columns that would be misread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from npt.data.custom.cells import Form, typed
+from npt.data.frames import Feature, FeatureKind
+from npt.interface import UserError
+
+ROWS = 40
+TEXT = Form(("", "NA", "?", "-999"), is_text=True)
+TYPED = Form(("?", "-999"))
+
+
+def feature(cells: Any, kind: FeatureKind | None = None, form: Form = TEXT) -> Feature:
+    series, _ = typed(pd.Series(cells), "x", kind, form)
+    return Feature.from_series(series, "x")
+
+
+def written(cell: Callable[[int], str]) -> list[str]:
+    return [cell(i) for i in range(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        (str, "number"),
+        (lambda i: f" +{i}.5 ", "number"),
+        (lambda i: "-999.0" if i == 3 else f"{i}e2", "number"),
+        (lambda i: f"0{i % 3}.05", "number"),
+        (lambda i: f"{i % 7:05}", "category"),
+        (lambda i: ("true", "False")[i % 2], "category"),
+        (lambda i: f"1.{i % 5}.{i % 7}", "category"),
+        (lambda i: f"{i % 9} mm", "category"),
+        (lambda i: f"2001-02-{i % 28 + 1:02}", "date"),
+        (lambda i: f"2001-02-{i % 28 + 1:02} 10:30:00+02:00", "date"),
+        (lambda i: f"{i % 28 + 1}/2/2001 10:30", "date"),
+        (lambda i: f"{i % 28 + 1:02}-Mar-2021", "date"),
+        (lambda i: f"{i % 28 + 1} March 2021", "date"),
+    ],
+)
+def test_kind_of_text(cell: Callable[[int], str], kind: str) -> None:
+    assert feature(written(cell)).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("cell", "key"),
+    [
+        (lambda i: "x" if i == 1 else str(i), "mixes numbers and text"),
+        (lambda i: "unknown" if i % 2 else str(i), "mixes numbers and text"),
+        (lambda i: f"{2**60 + i}", r"2\^53"),
+        (lambda i: f"{12345678901234567890 + i}", r"2\^53"),
+        (lambda i: ("1,5", "2,25")[i % 2], "decimal: ','"),
+        (lambda i: ("1,020", "12")[i % 2], "decimal"),
+        (lambda i: f"{i}%", "decimal"),
+        (lambda i: ("-$5", "$1,000.5")[i % 2], "decimal"),
+        (lambda i: f"1\u202f{100 + i % 9}", "digits"),
+        (lambda i: f"{i % 24:02}:30:00", "times of day"),
+        (lambda i: f"{i % 20 + 10}.12.99", "2001-12-31"),
+        (lambda i: f"{i % 12 + 1}/{i % 11 + 1}/2001", "is 2001-"),
+    ],
+)
+def test_text_that_would_be_misread(cell: Callable[[int], str], key: str) -> None:
+    with pytest.raises(UserError, match=key):
+        feature(written(cell))
+
+
+def test_an_identifier_is_refused() -> None:
+    with pytest.raises(UserError, match="identifier"):
+        feature([f"h{i}" for i in range(120)])
+
+
+@pytest.mark.parametrize("cell", [np.inf, 1e200])
+def test_too_large_numbers_are_refused(cell: float) -> None:
+    series, _ = typed(pd.Series([1.0, cell]), "x", None, TYPED)
+    with pytest.raises(UserError, match="row 2"):
+        Feature.from_series(series, "x").cells(series)
+
+
+@pytest.mark.parametrize("cells", [[1, 2**60, None], ["?", str(2**60), "4"]])
+def test_inexact_integers_beside_missing_cells(cells: list[Any]) -> None:
+    series = pd.Series(cells, dtype="Int64" if None in cells else "str")
+    with pytest.raises(UserError, match=r"2\^53"):
+        typed(series, "x", None, TYPED)
+
+
+def test_missing_words_in_every_type() -> None:
+    series, words = typed(pd.Series(["1.5", " ?", "-999", "2", ""]), "x", None, TEXT)
+    assert np.array_equal(series, [1.5, np.nan, np.nan, 2, np.nan], equal_nan=True)
+    assert words == ["-999", "?"]
+    series, words = typed(pd.Series(["NA", "b ", "?"]), "x", None, TYPED)
+    assert series.isna().tolist() == [False, False, True]
+    series, _ = typed(pd.Series([3, -999]), "x", None, TYPED)
+    assert series.isna().tolist() == [False, True]
+
+
+def test_levels_are_whole_numbers_where_all_are() -> None:
+    assert feature(written(lambda i: str(i % 12)), "category").levels == tuple(range(12))
+    assert feature(["007", "7", "1"], "category").levels == ("007", "1", "7")
+    assert feature(["1", "b", "NA"], "category").levels == ("1", "b")
+
+
+@pytest.mark.parametrize(
+    ("cell", "advice"), [("0,1257", "decimal: ','"), ("0.1%", "digits"), ("x", "`missing`")]
+)
+def test_a_target_that_is_no_number_has_advice(cell: str, advice: str) -> None:
+    with pytest.raises(UserError, match=f"'x' is continuous and has .*{advice}"):
+        feature(["1.5", cell], "number")
+    assert feature(["1,5", "NA"], "number", Form(("NA",), ",", is_text=True)).kind == "number"
+
+
+@pytest.mark.parametrize("cells", [["now", "2001-01-01"], ["True", "False"], ["-5001-01-01"]])
+def test_times_that_are_not_dates_are_refused(cells: list[str]) -> None:
+    with pytest.raises(UserError, match="time: 'x'"):
+        feature(cells, "date")
+
+
+@pytest.mark.parametrize("month", ["1960-12", "9999-12"])
+def test_dates_are_seconds(month: str) -> None:
+    days = [f"{month}-{day:02}" for day in range(1, 31)]
+    turned = pd.Series([f"{day[8:]}/12/{day[:4]}" for day in days])
+    series, _ = typed(turned, "x", None, TEXT)
+    seconds = Feature.from_series(series, "x").cells(series)
+    epoch = np.datetime64("1970-01-01", "s")
+    assert seconds.tolist() == (np.array(days, "datetime64[s]") - epoch).astype(int).tolist()
+
+
+def test_dates_have_time_zones() -> None:
+    zoned = pd.Series(pd.date_range("2001-02-03", periods=2, tz="Asia/Tokyo"))
+    assert Feature.from_series(zoned, "x").cells(zoned)[0] == zoned[0].timestamp()

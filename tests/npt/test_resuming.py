@@ -1,0 +1,353 @@
+"""Interruptions of a training: every network resumes bit-identically, or starts over."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from npt.compact.training import CompactTraining
+from npt.nn.checkpoint import Checkpoint, stamp
+from npt.nn.device import has_bfloat16
+from npt.nn.engine import Training
+from npt.nn.optimiser import Adam
+from npt.nn.progress import Progress
+from npt.nn.training import NPTTraining
+from npt.processes.neural_process import NeuralProcess
+from npt.processes.settings import NeuralProcessSettings
+from npt.processes.training import Curves, ProcessTraining
+from npt.table import Table
+from tests.conftest import first_split
+from tests.npt.compact.tables import SEED, TINY, mixed_table, started
+from tests.npt.nn.encoders.test_encoded_images import SETTINGS as RESNET
+from tests.npt.nn.encoders.test_encoded_images import SIREN, untrained_on_images
+from tests.npt.nn.test_training import BATCHES, start
+
+NEEDS_BFLOAT16 = pytest.mark.skipif(
+    not has_bfloat16(torch.device("cpu")), reason="no instructions for bfloat16"
+)
+PROCESS = NeuralProcessSettings(
+    width=16, updates=11, evaluate_every=4, draws=2, schedule="cosine", learning_rate=1e-2
+)
+Run = Callable[..., Training[Any, Any]]
+
+
+def npt(**changes: Any) -> Run:
+    """Trainings of exact NPT from initial weights."""
+    settings = BATCHES.changed(**changes)
+
+    def run(**options: Any) -> Training[Any, Any]:
+        model, data = start(settings)
+        return NPTTraining(model, data, settings, 3).run(**options)
+
+    return run
+
+
+def images(**changes: Any) -> Run:
+    """Trainings with an encoder of images."""
+    settings = RESNET.changed(updates=6, **changes)
+
+    def run(**options: Any) -> Training[Any, Any]:
+        trained = untrained_on_images(settings)
+        return NPTTraining(trained.model, trained.data, settings, 0).run(**options)
+
+    return run
+
+
+def compact(table: Table | None = None, stop_at: list[int] | None = None, **changes: Any) -> Run:
+    """Trainings of compact NPT."""
+    settings = TINY.changed(**changes)
+
+    def run(**options: Any) -> Training[Any, Any]:
+        begun = started(settings, table)
+        training = CompactTraining(begun.model, begun.data, settings, SEED, stop_at)
+        return training.run(**options)
+
+    return run
+
+
+def process(**options: Any) -> Training[Any, Any]:
+    """Trainings of a neural process."""
+    source = Curves("rbf", PROCESS)
+    held_out = [source.drawn(2, torch.Generator().manual_seed(9))]
+    torch.manual_seed(0)
+    return ProcessTraining(NeuralProcess(1, width=16), source, held_out, PROCESS, 3).run(**options)
+
+
+def columns_alone(*chosen: int) -> Table:
+    table = mixed_table()
+    columns = [table.columns[j] for j in chosen]
+    return Table.of(columns, table.values[:, chosen], 0)
+
+
+RUNS: dict[str, Any] = {
+    "npt": npt(),
+    "npt, overshooting": npt(batch_rows=None, learning_rate=0.1),
+    "npt, bfloat16": pytest.param(npt(precision="bfloat16"), marks=NEEDS_BFLOAT16),
+    "npt, recomputed": npt(recompute_activations="always", layers=4),
+    "npt, balanced": npt(class_balanced=True, transductive=False),
+    "npt, rarely evaluated": npt(batch_rows=None, evaluate_every=4),
+    "npt, released code": npt(first_sync=True, repeated_batches=2),
+    "npt, adam": npt(optimiser="adam"),
+    "npt, resnet18": images(),
+    "npt, siren": images(**SIREN),
+    "compact": compact(),
+    "compact, without labels": compact(labels_of_others=False),
+    "compact, without datapoints": compact(between_datapoints=False),
+    "compact, without attributes": compact(between_attributes=False),
+    "compact, masked targets": compact(target_mask=0.3),
+    "compact, periodic": compact(number_embedding="periodic"),
+    "compact, linear": compact(number_embedding="linear"),
+    "compact, patient": compact(batch_rows=None, patience=5),
+    "compact, scaled rates": compact(rate_scale=[1.0, 0.25]),
+    "compact, without validation rows": compact(stop_at=[3, 11]),
+    "compact, numbers alone": compact(columns_alone(0, 1)),
+    "compact, categories alone": compact(columns_alone(0, 3)),
+    "process": process,
+}
+THREE = pytest.mark.parametrize("run", [RUNS["npt"], RUNS["compact"], process])
+
+
+class EveryUpdate(Checkpoint):
+    """Is always due, and dies after a number of writes."""
+
+    lives = 10**9
+
+    def due(self) -> bool:
+        return True
+
+    def write(self, state: Any) -> None:
+        super().write(state)
+        self.lives -= 1
+        if self.lives == 0:
+            raise KeyboardInterrupt
+
+
+def interrupted(run: Run, path: Path, killed_after: int, stamped: str = "one") -> None:
+    dying = EveryUpdate(path, stamped, 0)
+    dying.lives = killed_after
+    with pytest.raises(KeyboardInterrupt):
+        run(checkpoint=dying)
+
+
+def assert_same(training: Training[Any, Any], other: Training[Any, Any]) -> None:
+    """Best weights, and what every update went into: moments, slow and averaged weights."""
+    assert training.best_updates == other.best_updates
+    assert training.updates == other.updates
+    for name, tensors in training.state().items():
+        for tensor, same in zip(tensors, other.state()[name], strict=True):
+            if name == "history":  # its second column are seconds
+                tensor, same = tensor[:, [0, 2, 3]], same[:, [0, 2, 3]]
+            assert torch.equal(tensor, same), name
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_every_resumed_training_equals_a_whole_one(run: Run, tmp_path: Path) -> None:
+    whole = run()
+    path = tmp_path / "state"
+    interrupted(run, path, 2)
+    interrupted(run, path, 1)  # right after it has resumed
+    interrupted(run, path, 2)
+    assert_same(run(checkpoint=Checkpoint(path, "one", 60)), whole)
+
+
+@THREE
+@pytest.mark.parametrize("killed_after", [1, 4, 10])
+def test_the_update_of_an_interruption_does_not_matter(
+    run: Run, killed_after: int, tmp_path: Path
+) -> None:
+    interrupted(run, tmp_path / "state", killed_after)
+    resumed = run(checkpoint=Checkpoint(tmp_path / "state", "one", 60))
+    assert_same(resumed, run())
+    assert resumed.earlier_seconds > 0
+
+
+@pytest.mark.parametrize("damage", ["stamp", "half", "text", "bits"])
+def test_other_or_damaged_checkpoints_are_ignored(
+    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "state"
+    run = RUNS["npt"]
+    interrupted(run, path, 5, "another" if damage == "stamp" else "one")
+    content = path.read_bytes()
+    middle = len(content) // 2
+    damaged = {
+        "stamp": content,
+        "half": content[:1000],
+        "text": b"text",
+        "bits": content[:middle] + bytes(64) + content[middle + 64 :],
+    }
+    path.write_bytes(damaged[damage])
+    again = run(checkpoint=Checkpoint(path, "one", 60))
+    assert again.earlier_seconds == 0
+    assert_same(again, run())
+    assert (str(path) in capsys.readouterr().err) == (damage != "stamp")
+
+
+def test_a_terminated_training_leaves_its_checkpoint(tmp_path: Path) -> None:
+    """As when a scheduler preempts its job."""
+
+    class Terminating(Progress):
+        counted = 0
+
+        def updated(self) -> None:
+            super().updated()
+            self.counted += 1
+            if self.counted == 5:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    checkpoint = Checkpoint(tmp_path / "state", "one", 60)
+    run = RUNS["npt"]
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit):
+        run(checkpoint=replace(checkpoint), follow=Terminating)
+    assert signal.getsignal(signal.SIGTERM) is before
+    state = checkpoint.read()
+    assert state is not None
+    assert state["updates"] == 5
+    assert_same(run(checkpoint=checkpoint), run())
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as stream:
+        return [{**row, "seconds": ""} for row in csv.DictReader(stream)]
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from npt.interface import Resources
+from npt.nn.learner import NPTLearner
+from tests.conftest import first_split, make_table
+from tests.npt.nn.test_training import BATCHES
+table = make_table("binary")
+split = first_split(table)
+folder = Path(sys.argv[1])
+metrics = folder / "metrics.csv"
+resources = Resources(checkpoint=folder / "state", checkpoint_minutes=0, metrics=metrics)
+settings = BATCHES.changed(updates=150, batch_rows=None, evaluate_every=3)
+learner = NPTLearner(settings, resources)
+learner.fit(table.blind(split.test), split, 1)
+learner.save(folder / "weights.pt")
+"""
+
+
+def test_a_killed_training_resumes_bit_identically(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED]
+    whole = tmp_path / "whole"
+    killed = tmp_path / "killed"
+    for folder in (whole, killed):
+        folder.mkdir()
+    subprocess.run([*command, whole], check=True, timeout=120)
+    process = subprocess.Popen([*command, killed])
+    deadline = time.monotonic() + 60
+    while not (killed / "state").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    process.kill()
+    process.wait()
+    assert (killed / "state").exists()
+    assert not (killed / "weights.pt").exists(), "it was over before it was killed"
+    subprocess.run([*command, killed], check=True, timeout=120)
+    expected = torch.load(whole / "weights.pt", weights_only=True)
+    weights = torch.load(killed / "weights.pt", weights_only=True)
+    assert all(torch.equal(weights[name], expected[name]) for name in expected)
+    assert rows_of(killed / "metrics.csv") == rows_of(whole / "metrics.csv")
+
+
+@THREE
+def test_metrics_have_a_row_for_every_evaluation(run: Run, tmp_path: Path) -> None:
+    whole = run(metrics=tmp_path / "whole.csv")
+    path = tmp_path / "metrics.csv"
+    dying = EveryUpdate(tmp_path / "state", "one", 0)
+    dying.lives = 7
+    with pytest.raises(KeyboardInterrupt):
+        run(checkpoint=dying, metrics=path)
+    run(checkpoint=Checkpoint(tmp_path / "state", "one", 60), metrics=path)
+    rows = rows_of(path)
+    assert rows == rows_of(tmp_path / "whole.csv")
+    assert tuple(rows[0]) == tuple(whole.fields)
+    assert int(rows[-1]["update"]) == whole.updates
+    assert len(rows) >= 3
+
+
+def test_a_stamp_depends_on_settings_seed_data_and_threads() -> None:
+    _, data = start(BATCHES)
+    same = stamp(BATCHES, 3, tensors=data.tensors)
+    assert stamp(BATCHES, 3, tensors=data.tensors) == same
+    missing = data.missing.clone()
+    missing[0, 0] = ~missing[0, 0]
+    others = [
+        stamp(BATCHES, 4, tensors=data.tensors),
+        stamp(BATCHES.changed(heads=1), 3, tensors=data.tensors),
+        stamp(BATCHES, 3, tensors=replace(data, missing=missing).tensors),
+    ]
+    torch.set_num_threads(2)
+    others.append(stamp(BATCHES, 3, tensors=data.tensors))
+    torch.set_num_threads(1)
+    assert len({same, *others}) == 5
+
+
+def test_a_stamp_of_compact_depends_on_all_tensors() -> None:
+    table = mixed_table()
+    data = started(TINY, table).data
+    stamps = {stamp(tensors=data.tensors)}
+    for index, tensor in enumerate(data.tensors):
+        others = list(data.tensors)
+        others[index] = torch.ones_like(tensor) if tensor.dtype == torch.bool else tensor + 1
+        stamps.add(stamp(tensors=others))
+    assert len(stamps) == 1 + len(data.tensors)
+    assert stamp(tensors=started(TINY, table, first_split(table)).data.tensors) in stamps
+
+
+class Counting(Training[nn.Module, Adam]):
+    """The members' weights are the number of the update; losses are those that are offered."""
+
+    fields = ("update", "seconds")
+
+    def __init__(self, losses: list[list[float]]) -> None:
+        model = nn.Linear(1, len(losses[0]), bias=False)
+        nn.init.zeros_(model.weight)
+        super().__init__(model, Adam(model.parameters()), len(losses), members=len(losses[0]))
+        self.offered = losses
+
+    def update(self, number: int) -> float:
+        nn.init.constant_(self.model.weight, number)  # type: ignore[arg-type]
+        return 0.0
+
+    def evaluate(self, number: int, loss: float | torch.Tensor) -> None:
+        self.offer(self.offered[number - 1])
+
+
+@pytest.mark.parametrize(
+    ("offered", "losses", "best"),
+    [
+        ([[2.0], [1.0], [1.0], [math.nan], [1.5]], [1.0], [2]),
+        (
+            [[3.0, 1.0, math.nan], [2.0, 1.0, 5.0], [2.5, 0.5, 4.0], [2.0, math.nan, 4.5]],
+            [2.0, 0.5, 4.0],
+            [2, 3, 3],
+        ),
+        ([[math.nan, 1.0]], [math.inf, 1.0], [0, 1]),
+    ],
+)
+def test_each_member_ends_with_the_weights_of_its_first_lowest_loss(
+    offered: list[list[float]], losses: list[float], best: list[int]
+) -> None:
+    training = Counting(offered)
+    training.run()
+    assert training.losses.tolist() == losses
+    assert training.best_updates == best
+    assert training.model.weight.flatten().tolist() == best  # type: ignore[operator, union-attr]

@@ -1,0 +1,111 @@
+"""Files of weights: they predict the same, and damaged or other ones are refused."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from npt.compact.learner import CompactLearner
+from npt.interface import Resources, UserError
+from npt.nn.checkpoint import DamagedError, read_tensors
+from npt.nn.learner import NPTLearner
+from npt.nn.settings import NPTSettings
+from npt.table import TASKS, Split, Table, Task
+from tests.conftest import first_split
+from tests.npt.compact.tables import TINY, mixed_table
+
+SMALL = NPTSettings(width=8, layers=2, heads=2, updates=5, target_mask=0.5)
+LEARNERS: dict[str, tuple[Any, Any]] = {
+    "npt": (NPTLearner, SMALL),
+    "compact": (CompactLearner, TINY.changed(updates=5, context_rows=20)),
+    "periodic": (CompactLearner, TINY.changed(updates=5, number_embedding="periodic")),
+}
+KINDS = pytest.mark.parametrize(("learner", "settings"), LEARNERS.values(), ids=LEARNERS)
+
+
+def blind_table(task: Task = "binary") -> tuple[Table, Split]:
+    table = mixed_table(task)
+    split = first_split(table)
+    return table.blind(split.test), split
+
+
+@KINDS
+@pytest.mark.parametrize("task", TASKS)
+def test_saved_weights_predict_the_same(
+    learner: Any, settings: Any, task: Task, tmp_path: Path
+) -> None:
+    table, split = blind_table(task)
+    fitted = learner(settings, Resources())
+    fit = fitted.fit(table, split, 1)
+    path = tmp_path / "weights.pt"
+    fitted.save(path)
+    loaded = learner.load(settings, Resources(), path, table, split, 1)
+    assert np.array_equal(loaded.predict(split.test).values, fitted.predict(split.test).values)
+    assert loaded.parameters == fit.parameters
+
+
+def save_untrained(learner: Any, settings: Any, path: Path) -> None:
+    learner.network().untrained(settings, Resources(), *blind_table(), 1).save(path)
+
+
+def assert_refused(learner: Any, settings: Any, path: Path) -> None:
+    with pytest.raises(UserError) as refused:
+        learner.load(settings, Resources(), path, *blind_table(), 1)
+    message = str(refused.value)
+    assert str(path) in message
+    assert "\n" not in message
+
+
+@KINDS
+@pytest.mark.parametrize("content", [b"", b"weights", b"half"])
+def test_damaged_weights_are_refused(
+    learner: Any, settings: Any, content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.pt"
+    save_untrained(learner, settings, path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if content == b"half" else content)
+    assert_refused(learner, settings, path)
+
+
+@KINDS
+@pytest.mark.parametrize("changes", [{"width": 16}, {"layers": 4}])
+def test_weights_of_another_model_are_refused(
+    learner: Any, settings: Any, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.pt"
+    save_untrained(learner, settings.changed(**changes), path)
+    assert_refused(learner, settings, path)
+
+
+@KINDS
+@pytest.mark.parametrize("content", [{}, {"weight": torch.ones(2)}, [1.0]])
+def test_tensors_of_something_else_are_refused(
+    learner: Any, settings: Any, content: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.pt"
+    torch.save(content, path)
+    assert_refused(learner, settings, path)
+
+
+def test_every_flipped_bit_of_a_tensor_is_noticed(tmp_path: Path) -> None:
+    tensors = {"weight": torch.randn(64, 64), "bias": torch.randn(64)}
+    path = tmp_path / "weights.pt"
+    torch.save(tensors, path)
+    whole = path.read_bytes()
+    draws = random.Random(0)
+    for _ in range(60):
+        tensor = draws.choice([*tensors.values()]).numpy().tobytes()
+        start = whole.index(tensor)
+        content = bytearray(whole)
+        content[start + draws.randrange(len(tensor))] ^= 1 << draws.randrange(8)
+        path.write_bytes(content)
+        with pytest.raises(DamagedError, match="checksum"):
+            read_tensors(path)
+    path.write_bytes(whole)
+    assert read_tensors(path).keys() == tensors.keys()

@@ -1,0 +1,97 @@
+"""Certified, largest found and mean influence of other rows on the predictions of a trained NPT."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import numpy as np
+import torch
+
+from npt.nn.influence import influence_bound
+from npt.nn.lipschitz import ORDERS, Norm
+from npt.nn.span import locate
+from npt.nn.trained import QueryBatch, TrainedNPT, query_batches
+from npt.perturbation import Perturbation
+from workflow.studies.certificates.bounds import bounds
+from workflow.studies.certificates.search import cell_range, largest_influence
+from workflow.studies.query import ProbeQuery
+from workflow.studies.study_kind import Facts
+
+SOFTMAX_SLOPE = 0.5  # Lipschitz constant of a probability in the maximum norm of the logits
+
+
+def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+    """Influences, or bounds, as the options say."""
+    return influences(query) if query.options.measure == "influence" else (bounds(query), {})
+
+
+def influences(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+    """Influences, and the scores of all test rows.
+
+    In standard deviations of the train targets, or of the predicted class's probability. A bound
+    is None where there is none.
+    """
+    trained = cast(TrainedNPT, query.model)
+    options = query.options
+    certified: dict[Norm, list[float]] = {norm: [] for norm in ORDERS}
+    largest: list[float] = []
+    fractions: list[float] = []
+    for batch in query_batches(trained, query.rows):
+        for norm, by_batch in certified.items():
+            by_batch.append(_certificate(trained, batch, norm))
+        fractions += _near_fractions(trained, batch)
+        for index in batch.queries.tolist():
+            influence = largest_influence(
+                trained, batch, index, rows=options.rows, steps=options.steps
+            )
+            largest.append(influence)
+    facts: Facts = {
+        **{f"bound_{norm}": _finite(max(by_batch)) for norm, by_batch in certified.items()},
+        "largest_influence": max(largest),
+        "mean_influence": float(np.mean(largest)),
+        "corruption": _corruption(trained, query),
+    }
+    sigmas = trained.model.spans()
+    if sigmas:
+        names = [column.name for column in query.table.columns]
+        del names[trained.target]
+        by_block = {f"block_{index}": sigma.tolist() for index, sigma in sigmas.items()}
+        facts["spans"] = {"column": names, **by_block}
+        facts["near_fraction"] = float(np.mean(fractions))
+    return facts | query.test_scores(), {"influence": np.array(largest)}
+
+
+def _corruption(trained: TrainedNPT, query: ProbeQuery) -> float:
+    """Mean movement of the predictions when all other rows are permuted."""
+    plain = trained.predict(query.rows).values
+    corrupted = query.perturbed(Perturbation("shuffle", 1.0))
+    moved = np.abs(corrupted - plain)
+    if trained.task == "regression":
+        return float(moved.mean() / trained.statistics.scale[trained.target])
+    predicted_class = plain.argmax(1)
+    of_class = np.take_along_axis(moved, predicted_class[:, None], axis=1)
+    return float(of_class.mean())
+
+
+def _finite(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None
+
+
+def _certificate(trained: TrainedNPT, batch: QueryBatch, norm: Norm) -> float:
+    """Bound of what changes of another row's cells within their columns' ranges can do."""
+    lowest, highest = cell_range(batch.inputs)
+    changes = torch.where(trained.data.continuous, highest - lowest, 1.0).tolist()
+    _, by_other = influence_bound(trained.model, batch.shape[0], changes, norm)
+    if trained.task == "regression" or math.isinf(by_other):
+        return by_other
+    return min(1.0, SOFTMAX_SLOPE * by_other)
+
+
+def _near_fractions(trained: TrainedNPT, batch: QueryBatch) -> list[float]:
+    """Fractions of the pairs of rows that blocks with a span attend to."""
+    spans = [block.span for block in trained.model.blocks if block.span is not None]
+    if not spans:
+        return []
+    located = locate(batch.inputs, trained.model.layout)
+    return [span.near_fraction(located[0]) for span in spans]  # type: ignore[union-attr, operator]

@@ -1,0 +1,47 @@
+"""Processes: NPT and neural processes on many tables (Kim et al. 2019, section 4).
+
+The NPT paper declines a comparison with neural processes, which learn from many realisations of a
+dataset. On curves of Gaussian processes both do, and the exact posterior is known. Images are
+completed from some of their pixels, with one set of weights.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from workflow.studies.study_kind import Options, StudyKind
+
+
+class ProcessesOptions(Options):
+    """What is asked of each model besides its log-likelihoods.
+
+    Attributes:
+        company: Held-out curves whose targets are also predicted one at a time.
+        shown: Curves of each kernel that are drawn, at equally spaced inputs.
+        points: Number of these inputs.
+        images: Held-out images that are scored.
+        image: Image that is drawn, counted from the first of them.
+        samples: Completions that are drawn, each for a draw of the latent variable.
+    """
+
+    company: int = Field(default=64, ge=1, le=10_000)
+    shown: int = Field(default=1, ge=1, le=10)
+    points: int = Field(default=81, ge=2, le=1000)
+    images: int = Field(default=48, ge=1, le=10_000)
+    image: int = Field(default=0, ge=0, le=10_000)
+    samples: int = Field(default=3, ge=1, le=10)
+
+
+KIND = StudyKind(
+    name="processes",
+    title="NPT and neural processes on many tables",
+    order=11,
+    tables=("likelihoods", "company", "completions"),
+    figures=("training", "examples", "attention", "completions", "pixel_attention"),
+    options=ProcessesOptions,
+    probes=True,
+    only_task="regression",
+    realisations=True,
+    first_table="likelihoods",
+    first_figure="training",
+)

@@ -1,0 +1,95 @@
+"""How a study kind is shown: its tables, its figures and the row on the report's first screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from workflow.config.scoring import Scoring
+from workflow.report.sections import Table
+from workflow.report.titles import npt_of_title, titles_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MakesTable = Callable[[pd.DataFrame, Scoring], Table]
+MakesFigure = Callable[[pd.DataFrame, Scoring], "Figure"]
+NAMES = ("Dataset", "Method")
+
+
+@dataclass(frozen=True)
+class Card:
+    """The row of a table that answers a question on the report's first screen.
+
+    It is the first row of an NPT, or the first row where the table has none.
+
+    Attributes:
+        columns: Columns that are shown, as far as the table has them; empty for all.
+    """
+
+    question: str
+    table: MakesTable
+    columns: tuple[str, ...] = ()
+
+    def row(self, study: pd.DataFrame, scoring: Scoring) -> dict[str, str]:
+        """Texts of the row by column, without dashes; empty if no row has a number."""
+        rows: list[dict[str, str]] = []
+        with titles_of(study):
+            for section in self.table(study, scoring).sections:
+                for cells in section.rows:
+                    row = {}
+                    for title, cell in zip(section.columns, cells, strict=True):
+                        is_shown = not self.columns or title in (*NAMES, *self.columns)
+                        if is_shown and not cell.is_missing:
+                            row[title] = cell
+                    if any(cell.is_number for cell in row.values()):
+                        rows.append({title: cell.text for title, cell in row.items()})
+            rows.sort(key=lambda row: npt_of_title(row.get("Method", "")) is None)
+        return rows[0] if rows else {}
+
+
+@dataclass(frozen=True)
+class View:
+    """What the module `view` of a kind's package exports as `VIEW`.
+
+    Tables and figures are functions of the collected study and the scoring, by whose names
+    `StudyKind` lists them. The docstring of a figure's function is its caption.
+
+    Attributes:
+        optional: Conditions of figures that the report shows of some studies alone, by name.
+    """
+
+    tables: tuple[MakesTable, ...]
+    figures: tuple[MakesFigure, ...] = ()
+    card: Card | None = None
+    optional: dict[str, Callable[[pd.DataFrame, Scoring], bool]] | None = None
+
+    def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
+        """A table of a study, whose trainings the titles of methods are of."""
+        with titles_of(study):
+            return _named(self.tables, name)(study, scoring)
+
+    def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
+        """A figure of a study."""
+        with titles_of(study):
+            return _named(self.figures, name)(study, scoring)
+
+    def caption(self, name: str) -> str:
+        """Caption of a figure as one line."""
+        return " ".join(str(_named(self.figures, name).__doc__).split())
+
+    def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> list[str]:
+        """Figures that the report shows of a study; all of them have files."""
+        conditions = self.optional or {}
+        names = [figure.__name__ for figure in self.figures]
+        return [
+            name for name in names if name not in conditions or conditions[name](study, scoring)
+        ]
+
+
+def _named(functions: tuple[Any, ...], name: str) -> Any:
+    """The function of a name."""
+    return next(function for function in functions if function.__name__ == name)
