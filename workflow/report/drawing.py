@@ -202,13 +202,15 @@ def fit_lines(axis: Axes, labels: Sequence[str]) -> None:
 def legend_below(figure: Figure, axis: Axes, columns: int) -> None:
     """The legend of an axis below all panels, in place of theirs, with each label once."""
     handles, labels = axis.get_legend_handles_labels()
-    by_label = dict(zip(labels, handles, strict=True))
+    by_label = dict(
+        zip(reversed(labels), reversed(handles), strict=True)
+    )  # the first of equal ones
     for panel in figure.axes:
         if legend := panel.get_legend():
             legend.remove()
     figure.legend(
-        list(by_label.values()),
-        list(by_label),
+        list(reversed(by_label.values())),
+        list(reversed(by_label)),
         loc="outside lower center",
         ncols=columns,
         frameon=False,

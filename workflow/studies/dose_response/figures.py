@@ -81,11 +81,11 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Figure:
                 **styles,
             )
         axis.axhline(part["constant"].mean(), label="a constant", **EQUAL)
+        logarithmic(axis.xaxis)
         if part["error"].min() > 0:
             logarithmic(axis.yaxis)
         axis.set(
             title=dataset_title(str(dataset)),
-            xscale="log",
             xlabel="train rows",
             ylabel=error_label(part["task"].iloc[0]),
         )
