@@ -24,7 +24,7 @@ from workflow.results.predictions import PARTS, fold_arrays, read_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows
 from workflow.steps import run
-from workflow.studies.probing import Probe
+from workflow.studies.probing import RunProbe
 
 STEM = "yacht/npt_compact/tuned/seed_0/folds_0"
 LOSSES = {"base": 0.3, "trial_01": 0.2, "trial_02": 0.4}
@@ -157,7 +157,7 @@ def test_the_probe_loads_the_best(planned: Plan, monkeypatch: pytest.MonkeyPatch
 
     method = dataclasses.replace(job.method, load=load)
     job = dataclasses.replace(job, method=method)
-    probe = Probe.of(planned.studies["corruption"], job, Resources())
+    probe = RunProbe.from_job(job, Resources())
     probe._model(fitted.fold)
     assert loaded == [job.trial("trial_01").settings]
     assert loaded != [job.settings]
