@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from npt.provenance import installed_version
-
-if TYPE_CHECKING:
-    from baselines.search import Search
 
 
 @dataclass(frozen=True)
@@ -33,33 +24,31 @@ class Journal:
 
     Attributes:
         path: None keeps nothing.
-        parts: Files of finished parts of the search, which are read alone.
         minutes: Time between two writes.
         stamp: Identity of the search; lines of others are not read.
     """
 
-    def __init__(
-        self, path: Path | None, minutes: float, stamp: str, parts: Sequence[Path] = ()
-    ) -> None:
+    def __init__(self, path: Path | None, minutes: float, stamp: str) -> None:
         self.path = path
         self.minutes = minutes
         self.stamp = stamp
-        self.parts = parts
         self._unwritten: list[str] = []
         self._written = time.monotonic()
 
-    @classmethod
-    def of(cls, search: Search) -> Journal:
-        """The journal of a search."""
-        resources = search.resources
-        if resources.checkpoint is None:
-            return cls(None, 0, "")
-        minutes = resources.checkpoint_minutes
-        return cls(resources.checkpoint, minutes, _stamp(search), resources.parts)
-
     def read(self) -> dict[str, Outcome]:
         """Outcomes by model; a line that was cut off is left out."""
-        return dict(self._lines())
+        outcomes: dict[str, Outcome] = {}
+        if self.path is None or not self.path.exists():
+            return outcomes
+        for text in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                line = json.loads(text)
+                if line.pop("stamp") == self.stamp:
+                    model = line.pop("model")
+                    outcomes[model] = Outcome(**line)
+            except (ValueError, LookupError, TypeError, AttributeError):
+                continue
+        return outcomes
 
     def add(self, outcomes: Mapping[str, Outcome]) -> None:
         """Note the outcomes of a fit, and write if it is time."""
@@ -68,55 +57,10 @@ class Journal:
         for model, outcome in outcomes.items():
             line = {"stamp": self.stamp, "model": model, **asdict(outcome)}
             self._unwritten.append(json.dumps(line) + "\n")
-        if time.monotonic() - self._written >= 60 * self.minutes:
-            self._write(self.path)
-
-    def _write(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as stream:
+        if time.monotonic() - self._written < 60 * self.minutes:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as stream:
             stream.write("\n" + "".join(self._unwritten))  # after a line that was cut off
         self._unwritten.clear()
         self._written = time.monotonic()
-
-    def _lines(self) -> Iterator[tuple[str, Outcome]]:
-        if self.path is None:
-            return
-        fits = 0
-        for part in self.parts:  # each counts its fits from 1
-            found = list(self._lines_of(part))
-            for model, outcome in found:
-                yield model, replace(outcome, fit=outcome.fit and fits + outcome.fit)
-            fits += max((outcome.fit for _, outcome in found), default=0)
-        yield from self._lines_of(self.path)
-
-    def _lines_of(self, path: Path) -> Iterator[tuple[str, Outcome]]:
-        if not path.exists():
-            return
-        for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                line = json.loads(text)
-                if line.pop("stamp") == self.stamp:
-                    yield line.pop("model"), Outcome(**line)
-            except (ValueError, LookupError, TypeError, AttributeError):
-                continue
-
-
-def _stamp(search: Search) -> str:
-    """Hex digits over data, seed, settings, versions of the method and of libraries."""
-    baseline = search.baseline
-    data = search.data
-    resources = search.resources
-    settings: dict[str, Any] = search.settings.model_dump(mode="json", exclude={"grid", "budget"})
-    facts = [
-        baseline.name,
-        settings,
-        search.seed,
-        resources.threads,
-        resources.device,
-        [installed_version(name) for name in baseline.libraries],
-        baseline.version,
-    ]
-    digest = hashlib.sha256(repr(facts).encode())
-    for array in (data.features, data.target, data.train, data.validation):
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()[:16]
