@@ -8,13 +8,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from baselines import baselines
-from baselines.baseline import Baseline
 from baselines.deep_kernel_learning import FROM_DUPLICATES
 from baselines.grids import BaselineSettings
-from baselines.search import Search, Winner
+from baselines.search import Search
 from baselines.training_data import TrainingData, training_data
 from baselines.tuned import SEED
-from npt.interface import Infeasible, Resources
+from npt.interface import Resources
 from npt.probing import Duplicates
 from npt.table import Split, Table
 
@@ -56,7 +55,8 @@ def predict_originals(
     if not baseline.recalls:
         resources = replace(resources, device="cpu")
     with threadpool_limits(resources.threads):
-        winner = _winner(baseline, settings, data, SEED + seed, resources)
+        grid = list(baseline.configurations(settings, data.task, len(data.train)))
+        winner = Search(baseline, data, settings, SEED + seed, resources).run(grid).winner
         if baseline.recalls:
             return baseline.recall(winner.predictor, duplicates, winner.parameters)
         (predicted,) = winner.predictor(duplicates.originals, [winner.parameters])
@@ -73,17 +73,3 @@ def _of_duplicates(duplicates: Duplicates) -> TrainingData:
         task="regression",
         classes=1,
     )
-
-
-def _winner(
-    baseline: Baseline,
-    settings: BaselineSettings,
-    data: TrainingData,
-    seed: int,
-    resources: Resources,
-) -> Winner:
-    grid = list(baseline.configurations(settings, data.task, len(data.train)))
-    result = Search(baseline, data, settings, seed, resources).run(grid)
-    if result.winner is None:
-        raise Infeasible(result.failure, result.trials)
-    return result.winner

@@ -63,91 +63,80 @@ class SearchResult:
 
     Attributes:
         trials: All configurations that were tried, in the order of the grid.
-        winner: None if no configuration could be fitted and scored.
         fits: Number of models that were fitted.
         models: Number of different models that were tried.
     """
 
     trials: Sequence[Trial]
-    winner: Winner | None
+    winner: Winner
     fits: int
     models: int
 
-    @property
-    def failure(self) -> str:
-        """Why there is no winner: the reason of the first failed configuration."""
-        reasons = [trial.reason for trial in self.trials if trial.reason]
-        return reasons[0] if reasons else "the grid is empty"
 
-
-@dataclass(frozen=True)
 class Search:
-    """A grid search of a baseline on one fold."""
+    """A grid search of a baseline on one fold.
 
-    baseline: Baseline
-    data: TrainingData
-    settings: BaselineSettings
-    seed: int
-    resources: Resources
+    Attributes:
+        journal: File of outcomes, from which an interrupted search resumes.
+        outcomes: What is known of the models that are tried.
+        fits: Number of models that were fitted.
+        winner: The best model that was fitted here.
+    """
+
+    def __init__(
+        self,
+        baseline: Baseline,
+        data: TrainingData,
+        settings: BaselineSettings,
+        seed: int,
+        resources: Resources,
+    ) -> None:
+        self.baseline = baseline
+        self.data = data
+        self.settings = settings
+        self.seed = seed
+        self.resources = resources
+        self.journal = Journal(None, 0, "")
+        if resources.checkpoint is not None:
+            minutes = resources.checkpoint_minutes
+            self.journal = Journal(resources.checkpoint, minutes, self._stamp())
+        self.outcomes: dict[str, Outcome] = {}
+        self.fits = 0
+        self.winner: Winner | None = None
 
     def run(self, grid: Sequence[Parameters]) -> SearchResult:
-        """Try every configuration, or as many different models as the budget allows."""
-        candidates = self._candidates(grid)
-        models = _different_models(candidates)
-        tried = self._within_budget(models)
-        outcomes = _Outcomes(tried, self.journal())
+        """Try every configuration, or as many different models as the budget allows.
+
+        Raises:
+            Infeasible: No configuration could be fitted and scored.
+        """
+        candidates = [self._candidate(index, point) for index, point in enumerate(grid)]
+        models: dict[str, Candidate] = {}
+        for candidate in candidates:
+            models.setdefault(candidate.model_key, candidate)
+        tried = self._within_budget(list(models.values()))
+        known = self.journal.read()
+        for candidate in tried:
+            if candidate.model_key in known:
+                self.outcomes[candidate.model_key] = known[candidate.model_key]
+                self.fits = max(self.fits, known[candidate.model_key].fit)
         groups = self._groups(tried)
-        self._try_all(groups, outcomes)
-        best = outcomes.best(tried)
-        if best is not None and (outcomes.winner is None or outcomes.winner.index != best.index):
-            (group,) = [group for group in groups if best in group]
-            outcomes.winner = self._refitted(best, group, outcomes)
-        shown = candidates if len(tried) == len(models) else tried
-        trials = []
-        for candidate in shown:
-            outcome = outcomes.by_model[candidate.model_key]
-            trials.append(_trial(grid[candidate.index], outcome))
-        return SearchResult(trials, outcomes.winner, outcomes.fits, len(outcomes.by_model))
-
-    def run_part(self, grid: Sequence[Parameters], part: int, parts: int) -> None:
-        """Fit each `parts`-th group of configurations, from `part` on, for the journal alone."""
-        tried = self._within_budget(_different_models(self._candidates(grid)))
-        outcomes = _Outcomes(tried, self.journal())
-        self._try_all(self._groups(tried)[part::parts], outcomes)
-
-    def journal(self) -> Journal:
-        """The outcomes of this search before it was interrupted."""
-        resources = self.resources
-        if resources.checkpoint is None:
-            return Journal(None, 0, "")
-        minutes = resources.checkpoint_minutes
-        return Journal(resources.checkpoint, minutes, self._stamp(), resources.parts)
-
-    def _stamp(self) -> str:
-        """Hex digits over data, seed, settings, versions of the method and of libraries."""
-        baseline = self.baseline
-        data = self.data
-        facts = [
-            baseline.name,
-            self.settings.model_dump(mode="json", exclude={"grid", "budget"}),
-            self.seed,
-            self.resources.threads,
-            self.resources.device,
-            [installed_version(name) for name in baseline.libraries],
-            baseline.version,
-        ]
-        digest = hashlib.sha256(repr(facts).encode())
-        for array in (data.features, data.target, data.train, data.validation):
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()[:16]
-
-    def _candidates(self, grid: Sequence[Parameters]) -> list[Candidate]:
-        return [self._candidate(index, point) for index, point in enumerate(grid)]
-
-    def _try_all(self, groups: Iterable[list[Candidate]], outcomes: _Outcomes) -> None:
         for group in groups:
-            if not outcomes.are_known(group):
-                self._try(group, outcomes)
+            if any(candidate.model_key not in self.outcomes for candidate in group):
+                self._try(group)
+        trials = []
+        for candidate in candidates if len(tried) == len(models) else tried:
+            outcome = self.outcomes[candidate.model_key]
+            parameters = dict(grid[candidate.index])
+            trials.append(
+                Trial(parameters, outcome.loss, outcome.reason, outcome.fit, outcome.seconds)
+            )
+        winner = self._best(tried, groups)
+        if winner is None:
+            reasons = [trial.reason for trial in trials] or ["the grid is empty"]
+            message = f"none of the {len(trials)} configurations could be fitted and scored"
+            raise Infeasible(f"{message}: {reasons[0]}", trials)
+        return SearchResult(trials, winner, self.fits, len(self.outcomes))
 
     def _candidate(self, index: int, point: Parameters) -> Candidate:
         parameters = {**self.baseline.fixed, **self.settings.fixed, **point}
@@ -174,113 +163,89 @@ class Search:
             groups.setdefault(_key(alone), []).append(candidate)
         return list(groups.values())
 
-    def _try(self, group: list[Candidate], outcomes: _Outcomes) -> None:
+    def _try(self, group: list[Candidate]) -> None:
         """Fit and score a group; if that fails, each member alone, so that one fails no other."""
         started = time.perf_counter()
+        failure: Exception | None = None
+        losses: list[float] = []
         try:
-            predictor, losses = self._fit_and_score(group)
+            losses = self._fit_and_score(group)
         except (UserError, ImportError):
             raise
         except Exception as error:  # whatever a library raises is the result of its configuration
-            if len(group) == 1:
-                outcomes.add_failure(group[0], error, time.perf_counter() - started)
-                return
+            failure = error
+        seconds = time.perf_counter() - started
+        if failure is None:
+            self.fits += 1
+            outcomes = {}
+            for candidate, loss in zip(group, losses, strict=True):
+                reason = "" if math.isfinite(loss) else f"the validation loss is {loss}"
+                outcomes[candidate.model_key] = Outcome(loss, reason, self.fits, seconds)
+            self._note(outcomes)
+        elif len(group) > 1:
+            for candidate in group:
+                self._try([candidate])
         else:
-            outcomes.add(group, losses, predictor, time.perf_counter() - started)
-            return
-        for candidate in group:
-            self._try([candidate], outcomes)
+            reason = _summary(failure)
+            earlier = {outcome.reason for outcome in self.outcomes.values()}
+            if not isinstance(failure, Infeasible) and reason not in earlier:
+                traceback.print_exception(failure)
+            self._note({group[0].model_key: Outcome(math.nan, reason, 0, seconds)})
 
-    def _refitted(self, best: Candidate, group: list[Candidate], outcomes: _Outcomes) -> Winner:
-        """The best configuration, which was fitted before an interruption."""
-        fits = {outcomes.by_model[candidate.model_key].fit for candidate in group}
-        if len(fits) > 1:  # the group failed together
-            group = [best]
-        predictor, _ = self._fit_and_score(group)
-        loss = outcomes.by_model[best.model_key].loss
-        return Winner(loss, best.index, best.parameters, predictor)
-
-    def _fit_and_score(self, group: list[Candidate]) -> tuple[Predictor, list[float]]:
+    def _fit_and_score(self, group: list[Candidate]) -> list[float]:
+        """Losses of a group, whose best takes the lead if none before is better."""
         configurations = [candidate.parameters for candidate in group]
         predictor = self.baseline.fit(self.data, configurations, self.seed, self.resources)
         losses = []
         for predicted in predictor(self.data.features[self.data.validation], configurations):
             losses.append(self.data.validation_loss(self.data.over_all_classes(predicted)))
-        return predictor, losses
-
-
-class _Outcomes:
-    """What a search has found so far; of all models it keeps the best alone.
-
-    Those that the journal has are known from the start.
-    """
-
-    def __init__(self, tried: Iterable[Candidate], journal: Journal) -> None:
-        self.journal = journal
-        keys = {candidate.model_key for candidate in tried}
-        self.by_model: dict[str, Outcome] = {}
-        for model, outcome in journal.read().items():
-            if model in keys:
-                self.by_model[model] = outcome
-        self.winner: Winner | None = None
-        self.fits = max((outcome.fit for outcome in self.by_model.values()), default=0)
-        self._printed: set[str] = set()
-
-    def are_known(self, group: Iterable[Candidate]) -> bool:
-        """Whether all of a group have an outcome."""
-        return all(candidate.model_key in self.by_model for candidate in group)
-
-    def best(self, tried: Iterable[Candidate]) -> Candidate | None:
-        """The candidate of the lowest loss, the first of equal ones; None without any loss."""
-        scored = [
-            (self.by_model[candidate.model_key].loss, candidate.index, candidate)
-            for candidate in tried
-            if math.isfinite(self.by_model[candidate.model_key].loss)
-        ]
-        return min(scored, key=lambda score: score[:2])[2] if scored else None
-
-    def add(
-        self, group: list[Candidate], losses: list[float], predictor: Predictor, seconds: float
-    ) -> None:
-        """Record a fit that serves a group."""
-        self.fits += 1
-        found = {}
         for candidate, loss in zip(group, losses, strict=True):
-            reason = "" if math.isfinite(loss) else f"the validation loss is {loss}"
-            found[candidate.model_key] = Outcome(loss, reason, self.fits, seconds)
-            if math.isfinite(loss) and self._is_best(loss, candidate.index):
+            leader = (math.inf, 0)
+            if self.winner is not None:
+                leader = (self.winner.loss, self.winner.index)
+            if (loss, candidate.index) < leader:
                 self.winner = Winner(loss, candidate.index, candidate.parameters, predictor)
-        self._note(found)
+        return losses
 
-    def add_failure(self, candidate: Candidate, error: Exception, seconds: float) -> None:
-        """Record a failed fit, and print the traceback of an error that is new."""
-        reason = _summary(error)
-        self._note({candidate.model_key: Outcome(math.nan, reason, 0, seconds)})
-        if not isinstance(error, Infeasible) and reason not in self._printed:
-            traceback.print_exception(error)
-            self._printed.add(reason)
+    def _best(self, tried: list[Candidate], groups: list[list[Candidate]]) -> Winner | None:
+        """The first model of the lowest loss, fitted again if that was before an interruption."""
+        losses = {}
+        for candidate in tried:
+            loss = self.outcomes[candidate.model_key].loss
+            if math.isfinite(loss):
+                losses[candidate.index] = loss
+        if not losses:
+            return None
+        index = min(losses, key=losses.__getitem__)
+        if self.winner is None or self.winner.index != index:
+            (group,) = [group for group in groups if index in {member.index for member in group}]
+            fits = {self.outcomes[candidate.model_key].fit for candidate in group}
+            if len(fits) > 1:  # the group failed together
+                group = [candidate for candidate in group if candidate.index == index]
+            self.winner = None
+            self._fit_and_score(group)
+        return self.winner
 
-    def _note(self, found: Mapping[str, Outcome]) -> None:
-        self.by_model.update(found)
-        self.journal.add(found)
+    def _note(self, outcomes: Mapping[str, Outcome]) -> None:
+        self.outcomes.update(outcomes)
+        self.journal.add(outcomes)
 
-    def _is_best(self, loss: float, index: int) -> bool:
-        """Whether a loss is below the winner's, or equal and earlier in the grid."""
-        if self.winner is None:
-            return True
-        return (loss, index) < (self.winner.loss, self.winner.index)
-
-
-def _different_models(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The first candidate of each model."""
-    first: dict[str, Candidate] = {}
-    for candidate in candidates:
-        first.setdefault(candidate.model_key, candidate)
-    return list(first.values())
-
-
-def _trial(parameters: Parameters, outcome: Outcome) -> Trial:
-    return Trial(dict(parameters), outcome.loss, outcome.reason, outcome.fit, outcome.seconds)
+    def _stamp(self) -> str:
+        """Hex digits over data, seed, settings, versions of the method and of libraries."""
+        data = self.data
+        facts = [
+            self.baseline.name,
+            self.settings.model_dump(mode="json", exclude={"grid", "budget"}),
+            self.seed,
+            self.resources.threads,
+            self.resources.device,
+            [installed_version(name) for name in self.baseline.libraries],
+            self.baseline.version,
+        ]
+        digest = hashlib.sha256(repr(facts).encode())
+        for array in (data.features, data.target, data.train, data.validation):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:16]
 
 
 def _key(parameters: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, Parameters, single_point
 from baselines.probe import StoredRowProbe
-from baselines.search import Search, SearchResult, Winner
+from baselines.search import Search
 from baselines.trained import TrainedBaseline, TrainedRowModel
 from baselines.training_data import TrainingData, training_data
 from npt.data.encoding import statistics
@@ -98,11 +98,13 @@ class TunedBaseline:
             Infeasible: The train rows have one target value, no validation row has a target, or
                 no configuration could be fitted and scored.
         """
-        search, grid = self._search(table, split, seed)
-        data = search.data
+        data = self._data(table, split)
+        self._require_device()
+        grid = list(self.baseline.configurations(self.settings, data.task, len(split.train)))
+        search = Search(self.baseline, data, self.settings, SEED + seed, self.resources)
         with threadpool_limits(self.resources.threads):
             result = search.run(grid)
-        winner = _winner(result)
+        winner = result.winner
         known = statistics(table, split, transductive=self.settings.transductive)
         trained = TrainedRowModel if self.baseline.keeps_train_rows else TrainedBaseline
         self.trained = trained(
@@ -123,23 +125,6 @@ class TunedBaseline:
             grid=len(grid),
             models=result.models,
         )
-
-    def fit_part(self, table: Table, split: Split, seed: int, part: int, parts: int) -> None:
-        """Do a part of the search, whose outcomes are in the checkpoint of the resources.
-
-        Raises:
-            Infeasible: The train rows have one target value, or no validation row has a target.
-        """
-        search, grid = self._search(table, split, seed)
-        with threadpool_limits(self.resources.threads):
-            search.run_part(grid, part, parts)
-
-    def _search(self, table: Table, split: Split, seed: int) -> tuple[Search, list[dict[str, Any]]]:
-        """The search on a fold, and its grid."""
-        data = self._data(table, split)
-        self._require_device()
-        grid = list(self.baseline.configurations(self.settings, data.task, len(split.train)))
-        return Search(self.baseline, data, self.settings, SEED + seed, self.resources), grid
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Probabilities of all classes (n, C), or values (n,) in original units."""
@@ -181,13 +166,3 @@ def _require_inputs(baseline: Baseline, settings: BaselineSettings) -> None:
             f"{baseline.name}.native_missing: true is not allowed, "
             "the method takes no missing numbers"
         )
-
-
-def _winner(result: SearchResult) -> Winner:
-    if result.winner is not None:
-        return result.winner
-    count = len(result.trials)
-    raise Infeasible(
-        f"none of the {count} configurations could be fitted and scored: {result.failure}",
-        result.trials,
-    )

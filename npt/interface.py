@@ -137,7 +137,6 @@ class Resources:
         checkpoint: File for the state of a long training or search, from which it resumes.
         checkpoint_minutes: Time between two writes of the checkpoint.
         metrics: CSV file for metrics during the training.
-        parts: Checkpoints of finished parts, whose fits a search takes over.
     """
 
     threads: int = 1
@@ -145,7 +144,6 @@ class Resources:
     checkpoint: Path | None = None
     checkpoint_minutes: float = 10.0
     metrics: Path | None = None
-    parts: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         if self.threads < 1:

@@ -78,12 +78,10 @@ def whole_variant(method: str) -> str:
 
 
 def folds_by_key(study: PlannedStudy) -> Mapping[str, set[int]]:
-    """Folds of the rows that a study needs, by run key; a tuned variant has those of its trials."""
+    """Folds of the rows that a study needs, by run key."""
     folds: dict[str, set[int]] = defaultdict(set)
     for row in study.expected:
         folds[row.key].add(row.fold)
-        if row.trial_of:
-            folds[row.trial_of].add(row.fold)
     return folds
 
 

@@ -16,7 +16,6 @@ from performance.reproduction.sources import (
     committed_sources,
     planned_sources,
 )
-from workflow.planning.run import Run
 
 SIZE_SETTINGS = frozenset({"updates", "evaluate_every", "budget"})
 OWN_COSTS = (
@@ -143,8 +142,8 @@ def _reductions(
     """What is smaller than planned; None if other settings differ, so that it is another value."""
     key = quantity.planned_key(planned.plan, planned.study)
     assert key is not None
-    run = _first_run(source, measured.key)
-    paper_run = _first_run(planned, key)
+    run = source.run(measured.key)
+    paper_run = planned.run(key)
     if run is None or paper_run is None:
         return None
     differences = _differences(run.settings, paper_run.settings)
@@ -155,28 +154,15 @@ def _reductions(
     differences.pop("budget", None)  # the configurations tell its effect
     reductions = [f"`{name}`: {text}" for name, text in differences.items()]
     folds = len(folds_by_key(planned.study)[key])
-    trials = max(1, len(_trials(planned, key)))
     amounts = [
         ("configurations", *(measured.searched or (1, 1))),
-        ("configurations", max(1, len(_trials(source, measured.key))), trials),
+        ("configurations", len(run.trainings), len(paper_run.trainings)),
         ("folds", measured.folds, folds),
     ]
     for noun, amount, whole in amounts:
         if amount < whole:
             reductions.append(f"{noun}: {amount:,} of {whole:,}")
     return tuple(reductions)
-
-
-def _first_run(source: Source, key: str) -> Run | None:
-    """The run with a key, or the first of the runs of which a tuned variant is the best."""
-    trials = _trials(source, key)
-    return source.run(trials[0] if trials else key)
-
-
-def _trials(source: Source, key: str) -> list[str]:
-    """Keys of the runs of which a tuned variant is the best; empty for others."""
-    trials = [row.key for row in source.study.expected if row.trial_of == key]
-    return list(dict.fromkeys(trials))
 
 
 def _differences(settings: Mapping[str, Any], paper: Mapping[str, Any]) -> dict[str, str]:

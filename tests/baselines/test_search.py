@@ -13,7 +13,6 @@ from baselines import baselines
 from baselines.grids import BaselineSettings
 from baselines.search import Search
 from baselines.training_data import training_data
-from baselines.tuned import TunedBaseline
 from npt.data.encoding import one_hot_features, statistics
 from npt.interface import Infeasible, Resources, UserError
 from tests.baselines.toy import Outcome, Toy, tuned
@@ -169,28 +168,6 @@ def test_an_interrupted_search_resumes(tmp_path: Path) -> None:
         assert trial.validation_loss == pytest.approx(expected.validation_loss, nan_ok=True)
 
 
-@pytest.mark.parametrize("one_fit_serves_all", [False, True])
-def test_a_divided_search_is_the_whole_search(one_fit_serves_all: bool, tmp_path: Path) -> None:
-    outcomes: list[Outcome] = [3.0, 0.0, ValueError("no luck"), 4.0, 5.0]
-    table = make_table("regression")
-    split = first_split(table)
-    files = tuple(tmp_path / f"part_{part}" for part in range(3))
-    for part, file in enumerate(files):
-        its_own = Resources(checkpoint=file, checkpoint_minutes=0)
-        toy = Toy(outcomes, one_fit_serves_all)
-        learner = TunedBaseline(toy, BaselineSettings(), its_own)
-        learner.fit_part(table, split, 0, part, len(files))
-    last = Toy(outcomes, one_fit_serves_all)
-    resources = Resources(checkpoint=tmp_path / "last", parts=files)
-    fit = TunedBaseline(last, BaselineSettings(), resources).fit(table, split, 0)
-    whole = tuned(Toy(outcomes, one_fit_serves_all))
-    assert last.fitted == [[1]]  # only the best, again
-    assert (fit.chosen, fit.validation_loss) == (whole.chosen, whole.validation_loss)
-    assert [trial.reason for trial in fit.trials] == [trial.reason for trial in whole.trials]
-    fits = [trial.fit for trial in fit.trials if trial.fit]
-    assert len(set(fits)) == len({trial.fit for trial in whole.trials if trial.fit})
-
-
 def test_what_shared_a_fit_shares_it_again(tmp_path: Path) -> None:
     path = tmp_path / "search.checkpoint"
     tuned(Toy([3.0, 0.0], one_fit_serves_all=True), checkpoint=path)
@@ -219,7 +196,7 @@ def test_every_search_can_be_noted(name: str, tmp_path: Path) -> None:
     for seed in (0, 0, 1):
         resources = Resources(checkpoint=tmp_path / "search.checkpoint")
         search = Search(baselines()[name], data, BaselineSettings(), seed, resources)
-        stamps.append(search.journal().stamp)
+        stamps.append(search.journal.stamp)
     assert stamps[0] == stamps[1] != stamps[2]
 
 
@@ -230,7 +207,7 @@ def test_a_search_of_another_version_is_not_taken_over(
     table = make_table("regression")
     data = training_data(table, first_split(table), codes=False)
     resources = Resources(checkpoint=tmp_path / "search.checkpoint")
-    search = Search(baseline, data, BaselineSettings(), 0, resources)
-    before = search.journal().stamp
+    before = Search(baseline, data, BaselineSettings(), 0, resources).journal.stamp
     monkeypatch.setattr(type(baseline), "version", 2)
-    assert search.journal().stamp != before
+    after = Search(baseline, data, BaselineSettings(), 0, resources).journal.stamp
+    assert after != before

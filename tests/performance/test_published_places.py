@@ -49,16 +49,13 @@ def made_up(source: Source) -> pd.DataFrame:
     draw = np.random.default_rng(0)
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for expected in source.study.expected:
-        variant = "tuned" if expected.trial_of else expected.variant
-        key = (expected.dataset, expected.method, variant, expected.fold)
+        key = (expected.dataset, expected.method, expected.variant, expected.fold)
         if key not in rows:
-            rows[key] = made_up_row(source, expected, variant, draw)
+            rows[key] = made_up_row(source, expected, draw)
     return pd.DataFrame(rows.values())
 
 
-def made_up_row(
-    source: Source, expected: Expected, variant: str, draw: np.random.Generator
-) -> dict[str, Any]:
+def made_up_row(source: Source, expected: Expected, draw: np.random.Generator) -> dict[str, Any]:
     """Every column that a table of any kind reads."""
     task = datasets()[expected.dataset].task
     tested = {f"test_{name}": draw.random() for name, of in METRICS.items() if task in of.tasks}
@@ -70,7 +67,7 @@ def made_up_row(
         "dataset": expected.dataset,
         "task": task,
         "method": expected.method,
-        "variant": variant,
+        "variant": expected.variant,
         "fold": expected.fold,
         "seed": expected.seed,
         "status": "ok",

@@ -151,7 +151,7 @@ def test_planned_scores_are_in_the_named_plan(metric: str) -> None:
         if not isinstance(quantity, Score) or quantity.metric != metric or not state.planned:
             continue
         keys = planned_keys(state.planned)
-        assert f"{quantity.dataset}/{quantity.method}/base" in keys
+        assert f"{quantity.dataset}/{quantity.method}/{quantity.variant}" in keys
         checked += 1
     assert checked >= 36
 
@@ -193,7 +193,7 @@ def test_mean_ranks_are_planned_with_all_methods() -> None:
             continue
         assert state.planned is not None
         keys = {expected.key for expected in state.planned.study.expected}
-        assert len({key for key in keys if key.endswith("/base")}) == 10 * 9
+        assert len({key for key in keys if key.endswith(("/base", "/tuned"))}) == 10 * 9
         assert state.state is State.PLANNED
 
 

@@ -102,8 +102,6 @@ def _check_study(study: Study, config: Config) -> None:
         raise UserError(f"{study.key}.tuned: not allowed with include_base: false")
     if study.tuned and study.kind.trains_variants:
         raise UserError(f"{study.key}.tuned: not allowed with {study.kind.name}")
-    if study.tuned and study.kind.probes and not config.trials_share_a_job:
-        raise UserError(f"{study.key}.tuned: a probe needs trials_share_a_job: true")
     if study.external_results and study.kind.probes:
         raise UserError(f"{study.key}.external_results: not allowed with a probe")
     for name in study.external_results:

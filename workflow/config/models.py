@@ -127,10 +127,6 @@ class Config(Strict):
     budget: Budget = Field(default_factory=dict)
     """Number of configurations to try: one number, or a number by method."""
 
-    trials_share_a_job: bool = False
-    """Whether a job trains all configurations of a fold one after the other, which saves the start
-    of processes, and whose best model can be probed; else each is a job of its own."""
-
     metrics: MetricByTask = Field(default_factory=dict)
     """Metric of each task."""
 

@@ -10,7 +10,6 @@ RESULTS = "results"
 ROWS = ".jsonl"
 PREDICTIONS = ".predictions.npz"
 TRIALS = ".scores.parquet"
-PART = "{part}_of_{parts}"
 PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
 CONFIG = f"{RESULTS}/config.yaml"  # configuration of that run, for readers of the report
 REPORT = f"{RESULTS}/report/index.html"
@@ -67,11 +66,6 @@ def trial_of_run(stem: str, fold: int, name: str) -> str:
 def run_trials(stem: str = RUN) -> str:
     """Validation scores of all configurations of a grid search."""
     return f"{RESULTS}/runs/{stem}{TRIALS}"
-
-
-def run_part(stem: str = RUN, part: str = PART) -> str:
-    """Outcomes of a part of a grid search, from which the whole search resumes."""
-    return f"{RESULTS}/runs/{stem}.part_{part}"
 
 
 def probes(stem: str = RUN) -> str:

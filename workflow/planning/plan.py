@@ -14,7 +14,6 @@ from npt.validation import Strict
 from workflow.config.models import Config
 from workflow.config.scoring import Scoring
 from workflow.config.study import Study, studies_of
-from workflow.planning import paths
 from workflow.planning.planned_study import (
     PlannedStudy,
     planned_study,
@@ -22,9 +21,6 @@ from workflow.planning.planned_study import (
 )
 from workflow.planning.run import Run
 from workflow.planning.selection import Selected, require_agreement, select
-
-LARGE_CELLS = 10_000_000
-PARTS = 12  # of a search on a table of more cells
 
 Selections = Mapping[str, list[Selected]]  # by study
 
@@ -110,18 +106,6 @@ class Plan(Strict):
             if run.stem in study.runs and study.is_probed(run.method, run.variant):
                 studies.append(study)
         return studies
-
-    def part_files(self, run: Run) -> list[str]:
-        """Outcomes of the jobs among which the whole grid on a large table is divided.
-
-        A last job takes them over and fits the best configuration again. Empty for any other run.
-        """
-        dataset = self.dataset(run.dataset)
-        is_large = dataset.rows * dataset.columns > LARGE_CELLS
-        if not (is_large and run.settings.get("grid") == "paper"):
-            return []
-        names = [paths.PART.format(part=part, parts=PARTS) for part in range(PARTS)]
-        return [paths.run_part(run.stem, name) for name in names]
 
 
 def _fingerprints(config: Config, selections: Selections) -> dict[str, str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from baselines import methods
 from npt.validation import Strict
-from workflow.config.fields import BASE, TUNED
+from workflow.config.fields import BASE
 from workflow.config.study import Study
 from workflow.planning.paths import run_key
 from workflow.planning.run import Run
@@ -21,8 +21,6 @@ class Expected:
 
     Attributes:
         fingerprint: That of the run, which the row must carry.
-        trial_of: Key of the tuned variant that this row is a trial of, or None.
-        changes: What a trial changes in the base.
     """
 
     dataset: str
@@ -31,8 +29,6 @@ class Expected:
     seed: int
     fold: int
     fingerprint: str
-    trial_of: str | None = None
-    changes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -115,11 +111,6 @@ def _expected(
 ) -> list[Expected]:
     folds = study.folds[selected.dataset]
     fingerprint = run_of(selected, seed, folds, fingerprints).fingerprint
-    trial_of: str | None = None
-    changes: dict[str, Any] = {}
-    if selected.is_trial:
-        trial_of = run_key(selected.dataset, selected.method, TUNED)
-        changes = dict(selected.changes)
     return [
         Expected(
             dataset=selected.dataset,
@@ -128,8 +119,6 @@ def _expected(
             seed=seed,
             fold=fold,
             fingerprint=fingerprint,
-            trial_of=trial_of,
-            changes=changes,
         )
         for fold in folds
     ]

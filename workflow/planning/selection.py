@@ -24,10 +24,8 @@ class Selected:
 
     Attributes:
         settings: Resolved, as plain values.
-        changes: Those of a trial in the base.
-        is_trial: Whether it is a configuration of a tuned study with a job of its own.
         where: Key of the variant in the configuration.
-        trials: Resolved settings of all configurations by name, if they share a job.
+        trials: Resolved settings of the configurations of a search by name; else empty.
         train_share: Share of the train rows that it is trained on.
     """
 
@@ -35,8 +33,6 @@ class Selected:
     method: str
     variant: str
     settings: dict[str, Any]
-    changes: Changes
-    is_trial: bool
     where: str
     trials: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     train_share: float = 1.0
@@ -68,12 +64,10 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterat
         if name in tried:
             raise UserError(f"{study.key}.variants.{method}.{name}: is a trial of the study")
     variants: dict[str, Changes] = {}
-    if tried and config.trials_share_a_job:
+    if tried:
         yield _search(study, config, dataset, method, tried)
-    else:
-        if study.include_base:
-            variants[BASE] = {}
-        variants.update(tried)
+    elif study.include_base:
+        variants[BASE] = {}
     variants.update(named)
     base: dict[str, Any] = {}
     for variant, changes in variants.items():
@@ -93,8 +87,6 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterat
             method=method,
             variant=variant,
             settings=settings,
-            changes=changes,
-            is_trial=variant in tried,
             where=where,
             train_share=share,
         )
@@ -123,7 +115,7 @@ def _search(
         trial_settings[name] = settings
     base = as_json(resolve(config, dataset, method, {}))
     where = f"{study.key}.tuned"
-    return Selected(dataset, method, TUNED, base, {}, False, where, trial_settings)
+    return Selected(dataset, method, TUNED, base, where, trial_settings)
 
 
 def _refuse(study: Study, method: str, variant: str, settings: Mapping[str, Any]) -> None:

@@ -83,10 +83,6 @@ class Jobs:
         trains = methods()[wildcards.method].saves_weights
         return resources.table_memory(self._cells(wildcards), attempt, trains=trains)
 
-    def part_files(self, wildcards: Any) -> list[str]:
-        """Outcomes of the parts of a search that is divided."""
-        return self.plan.part_files(self._run(wildcards))
-
     def probed_files(self, wildcards: Any) -> list[str]:
         """Rows of a run; its weights, and the predictions to compare with, if it has any."""
         stem = self.stem(wildcards)

@@ -11,7 +11,6 @@ from npt.metrics import METRICS, METRICS_VERSION
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import Expected, PlannedStudy
-from workflow.results.best_trials import Trial, best_trials
 from workflow.results.external import external_rows
 from workflow.results.predictions import read_predictions
 from workflow.results.requirements import (
@@ -50,12 +49,10 @@ class Collector:
             run = self.plan.runs[stem]
             for fold in folds:
                 stems[run.key, run.seed, fold] = stem
-        trials: list[Trial] = []
+        rows: list[Row] = []
         for expected in study.expected:
             stem = stems[expected.key, expected.seed, expected.fold]
-            row = self._row(study, expected, stem)
-            trials.append(Trial(expected, row))
-        rows = best_trials(trials)
+            rows.append(self._row(study, expected, stem))
         run_here = {row.key for row in rows}
         folds_of_study = [(expected.dataset, expected.fold) for expected in study.expected]
         for name in study.external_results:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
+from npt.atomic import replacing
 from npt.evaluation import Evaluation, evaluate
-from npt.interface import Learner, Resources, Trial
+from npt.interface import Resources, Savable, Trial
 from npt.metrics import METRICS_VERSION, scores
 from npt.table import Split, Table, with_train_share
+from workflow.planning import paths
 from workflow.results.job import Job
 from workflow.results.predictions import fold_arrays
 from workflow.results.row import Row, sizes
@@ -22,13 +26,13 @@ class FittedFold:
 
     Attributes:
         arrays: Predictions by name; empty if there are none.
-        learner: The fitted learner; None if the method refused the task or failed.
+        save: Writes the weights to a file; None if there are none.
     """
 
     row: Row
     arrays: dict[str, np.ndarray]
     trials: tuple[Trial, ...]
-    learner: Learner | None
+    save: Callable[[Path], object] | None
 
 
 def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
@@ -40,7 +44,7 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     refusal = job.method.refusal(table.task, realisations=job.realisations)
     if refusal:
         row = Row(**identity, status="skipped", reason=refusal)
-        return FittedFold(row, arrays={}, trials=(), learner=None)
+        return FittedFold(row, arrays={}, trials=(), save=None)
     learner = job.method.build(job.settings, resources)
     evaluation = evaluate(learner, shown, its_split, job.run.training_seed(fold))
     row = Row(
@@ -50,12 +54,22 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
         device=str(getattr(learner, "device", "cpu")),
         **_scored(evaluation, job.prepared.table, split),
     )
+    save = None
+    if job.method.saves_weights and evaluation.status == "ok":
+        save = cast(Savable, learner).save
     return FittedFold(
         row,
         arrays=fold_arrays(fold, split, evaluation.predictions),
         trials=tuple(evaluation.trials),
-        learner=learner if evaluation.status == "ok" else None,
+        save=save,
     )
+
+
+def write_weights(stem: str, fitted: FittedFold) -> None:
+    """Write the weights of a fold; an empty file if it failed, which Snakemake expects."""
+    with replacing(Path(paths.run_weights(stem))) as partial:
+        if fitted.save is not None:
+            fitted.save(partial)
 
 
 def _outcome(evaluation: Evaluation) -> dict[str, Any]:

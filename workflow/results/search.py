@@ -6,123 +6,96 @@ resumes with the next one.
 
 from __future__ import annotations
 
+import math
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any
 
-import numpy as np
-
-from npt.atomic import replacing
-from npt.interface import Resources, Savable, Trial, UserError
+from npt.interface import Resources, Trial, UserError
 from workflow.planning import paths
-from workflow.results.best_trials import CONFIGURATION, best_row
-from workflow.results.fitting import FittedFold, fit_fold
+from workflow.planning.run import Run
+from workflow.results.fitting import FittedFold, fit_fold, write_weights
 from workflow.results.job import Job
 from workflow.results.predictions import read_predictions, write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows, write_rows
 
+CONFIGURATION = "configuration"  # key of the winner's name among the chosen hyper-parameters
 
-@dataclass(frozen=True)
-class SearchedFold:
-    """The best configuration on a fold.
 
-    Attributes:
-        arrays: Its predictions by name; empty if all configurations failed.
-        trials: All configurations, in the order of the search.
-        weights: File of its weights; None if there are none.
+def search_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
+    """Fit all configurations of a run to a fold, and choose by the loss on validation rows.
+
+    The row is the winner's, with the costs of all; failed configurations lose.
     """
-
-    row: Row
-    arrays: Mapping[str, np.ndarray]
-    trials: tuple[Trial, ...]
-    weights: Path | None
-
-
-def search_fold(job: Job, fold: int, resources: Resources) -> SearchedFold:
-    """Fit all configurations of a run to a fold, and choose by the loss on validation rows."""
+    run = job.run
     rows: list[Row] = []
     trials: list[Trial] = []
-    for name in job.run.trials:
+    for number, name in enumerate(run.trials, start=1):
         row = _fitted(job, fold, name, resources)
         rows.append(row)
-        trial = _trial(job, row, number=len(rows))
+        trial = Trial(
+            parameters=_parameters(run, name),
+            validation_loss=math.nan if row.validation_loss is None else row.validation_loss,
+            reason=row.reason,
+            fit=number if row.status == "ok" else 0,
+            seconds=row.fit_seconds or 0.0,
+        )
         trials.append(trial)
-    changes = {name: job.run.changes_of(name) for name in job.run.trials}
-    best = best_row(rows, changes)
-    identity = {
-        "variant": job.run.variant,
-        "fingerprint": job.run.fingerprint,
+    winner = min(rows, key=_rank)
+    changes = {
+        "variant": run.variant,
+        "fingerprint": run.fingerprint,
+        "chosen": {**_parameters(run, winner.variant), **(winner.chosen or {})},
+        "fit_seconds": round(sum(row.fit_seconds or 0.0 for row in rows), 3),
+        "fits": sum(row.fits or 0 for row in rows),
+        "configurations": len(rows),
+        "failed_configurations": sum(row.status != "ok" for row in rows),
     }
-    assert best.chosen is not None
-    stem = paths.trial_of_run(job.run.stem, fold, best.chosen[CONFIGURATION])
-    weights = Path(paths.run_weights(stem))
-    return SearchedFold(
-        row=best.changed(identity),
+    stem = paths.trial_of_run(run.stem, fold, winner.variant)
+    return FittedFold(
+        row=winner.changed(changes),
         arrays=read_predictions(Path(paths.run_predictions(stem))),
         trials=tuple(trials),
-        weights=weights if weights.exists() else None,
+        save=partial(shutil.copyfile, paths.run_weights(stem)),
     )
 
 
-def forget_search(job: Job) -> None:
+def forget_search(run: Run) -> None:
     """Remove the files of the configurations."""
-    for fold in job.run.folds:
-        for name in job.run.trials:
-            stem = paths.trial_of_run(job.run.stem, fold, name)
-            folder = Path(paths.run_rows(stem)).parent
-            shutil.rmtree(folder, ignore_errors=True)
+    stem = paths.trial_of_run(run.stem, run.folds[0], run.variant)
+    shutil.rmtree(Path(paths.run_rows(stem)).parent, ignore_errors=True)
 
 
 def _fitted(job: Job, fold: int, name: str, resources: Resources) -> Row:
-    """The row of a configuration, whose files are written unless they are there."""
+    """The row of a configuration, which is fitted unless the same code did it before."""
     trial = job.trial(name)
     stem = paths.trial_of_run(job.run.stem, fold, name)
     path = Path(paths.run_rows(stem))
-    finished = _finished(path, trial, fold)
-    if finished is not None:
-        return finished
+    identity = trial.identity(fold)
+    del identity["date"], identity["machine"]  # a search may resume another day, elsewhere
+    with suppress(FileNotFoundError, UserError, ValueError):
+        (row,) = read_rows(path)
+        if identity.items() <= row.values().items():
+            return row
     metrics = Path(paths.run_metrics(f"{job.run.stem}.{name}"))
     fitted = fit_fold(trial, fold, replace(resources, metrics=metrics))
-    predictions = Path(paths.run_predictions(stem))
-    write_predictions(predictions, fitted.arrays)
-    if job.method.saves_weights:
-        weights = Path(paths.run_weights(stem))
-        _save(fitted, weights)
+    write_predictions(Path(paths.run_predictions(stem)), fitted.arrays)
+    write_weights(stem, fitted)
     write_rows(path, [fitted.row])  # comes last, as the others exist where it does
     return fitted.row
 
 
-def _finished(path: Path, trial: Job, fold: int) -> Row | None:
-    """The row of a configuration that was fitted before an interruption, by the same code."""
-    try:
-        (row,) = read_rows(path)
-    except (FileNotFoundError, UserError, ValueError):
-        return None
-    identity = trial.identity(fold)
-    if identity.items() <= row.values().items():
-        return row
-    return None
+def _parameters(run: Run, name: str) -> dict[str, Any]:
+    return {CONFIGURATION: name, **run.changes_of(name)}
 
 
-def _save(fitted: FittedFold, path: Path) -> None:
-    if fitted.learner is None:
-        path.unlink(missing_ok=True)
-        return
-    with replacing(path) as partial:
-        cast(Savable, fitted.learner).save(partial)
-
-
-def _trial(job: Job, row: Row, number: int) -> Trial:
-    failed = row.status != "ok"
+def _rank(row: Row) -> tuple[bool, float]:
+    """Success first, then a low validation loss; none is infinite."""
     loss = row.validation_loss
-    changes = job.run.changes_of(row.variant)
-    return Trial(
-        parameters={CONFIGURATION: row.variant, **changes},
-        validation_loss=float("nan") if loss is None else loss,
-        reason=row.reason,
-        fit=0 if failed else number,
-        seconds=row.fit_seconds or 0.0,
-    )
+    if loss is None or math.isnan(loss):
+        loss = math.inf
+    return row.status != "ok", loss

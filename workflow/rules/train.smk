@@ -25,37 +25,9 @@ rule train:
         "python -m workflow.runtime.step {params.libraries} run --run {params.run} --threads {threads} > {log} 2>&1"
 
 
-rule fit_part:
-    input:
-        paths.prepared(),
-    output:
-        temp(paths.run_part()),
-    log:
-        paths.log("run", f"{paths.RUN}.part_{paths.PART}"),
-    wildcard_constraints:
-        method=patterns.methods_of_rule("fit"),
-        part=r"[0-9]+",
-        parts=r"[0-9]+",
-    threads: 1
-    resources:
-        gpu=0,
-        device="cpu",
-        mem_mb=jobs.memory,
-        runtime=growing_minutes(720),
-    params:
-        run=jobs.stem,
-        fingerprint=jobs.fingerprint,
-        libraries=jobs.libraries,
-    message:
-        "fit {params.run}, part {wildcards.part} of {wildcards.parts}"
-    shell:
-        "python -m workflow.runtime.step {params.libraries} run --run {params.run} --part {wildcards.part} --device {resources.device} --threads {threads} > {log} 2>&1"
-
-
 rule fit:
     input:
         paths.prepared(),
-        jobs.part_files,
     output:
         paths.run_rows(),
         paths.run_predictions(),
@@ -82,10 +54,5 @@ rule fit:
 
 # A profile can give these a GPU, with `set-resources`.
 use rule fit as fit_accelerated with:
-    wildcard_constraints:
-        method=patterns.methods_of_rule("fit_accelerated"),
-
-
-use rule fit_part as fit_part_accelerated with:
     wildcard_constraints:
         method=patterns.methods_of_rule("fit_accelerated"),

@@ -40,7 +40,7 @@ def main() -> None:
     counts: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for run in plan.runs.values():
         count = counts[run.method]
-        count["jobs"] += 1 + len(plan.part_files(run))
+        count["jobs"] += 1
         if methods()[run.method].update_flop is not None:
             for training in run.trainings:
                 operations = flop(run.dataset, run.method, json.dumps(training.settings))

@@ -15,11 +15,11 @@ from npt.probing import Probe
 from npt.table import Split
 from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
-from workflow.results.best_trials import CONFIGURATION
 from workflow.results.job import Job
 from workflow.results.predictions import read_predictions
 from workflow.results.row import Row, sizes
 from workflow.results.row_file import read_rows, remedy
+from workflow.results.search import CONFIGURATION
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery, drawn, target_scale
 from workflow.studies.study_kind import Options

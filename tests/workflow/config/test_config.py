@@ -102,7 +102,6 @@ def error_of(config: dict[str, Any]) -> str:
         (with_study(include_base=False), "studies.main.include_base"),
         (with_study(max_test_rows=0), "studies.main.max_test_rows"),
         (with_study(tuned=1), "studies.main.tuned"),
-        (with_study(tuned=True, kind="corruption", methods=["npt"]), "studies.main.tuned"),
         (with_study(kind="attention", methods=["linear"]), "studies.main.methods"),
         (with_study(kind="lookup", methods=["npt"]), "studies.main.methods"),
         (with_study(kind="lookup", datasets=["wine"]), "studies.main.datasets"),

@@ -184,8 +184,9 @@ def test_paper_cross_validates_the_small_datasets() -> None:
 
 def test_paper_tunes_on_the_small_datasets() -> None:
     made = paper()
-    for dataset, variants in variants_by_dataset(made, "main", "npt").items():
-        assert len(variants) == (8 if dataset in SMALL else 1)
+    for run in made.runs_of(made.studies["main"]):
+        if run.method == "npt":
+            assert len(run.trials) == (8 if run.dataset in SMALL else 1)
     networks = [run for run in made.runs.values() if run.method == "npt"]
     updates = {(run.dataset, run.variant): run.settings["updates"] for run in networks}
     assert updates["yacht", "base"] == updates["yacht", "target_mask_0.5"] == 10_000
@@ -198,16 +199,16 @@ def test_tuned_study_runs_named_and_drawn_trials() -> None:
     studies = {"main": {"tuned": True}, "probe": {"kind": "corruption", "methods": ["npt"]}}
     budget = {"npt": 5, "knn": 7}
     made = plan(configurations=CONFIGURATIONS, budget=budget, studies=studies, folds="0-1")
-    variants = variants_by_dataset(made, "main", "npt")
-    assert variants["yacht"] == {"base", "deep", "plain", "trial_01", "trial_02"}
-    assert variants["wine"] == {"base", "trial_01", "trial_02", "trial_03", "trial_04"}
+    trials = {run.dataset: list(run.trials) for run in made.runs.values() if run.trials}
+    assert trials["yacht"] == ["base", "deep", "plain", "trial_01", "trial_02"]
+    assert trials["wine"] == ["base", "trial_01", "trial_02", "trial_03", "trial_04"]
     assert variants_by_dataset(made, "probe", "npt") == {"yacht": {"base"}, "wine": {"base"}}
     assert {run.settings["budget"] for run in made.runs.values() if run.method == "knn"} == {7}
     again = plan(configurations=CONFIGURATIONS, budget=budget, studies=studies, folds="0-1")
     assert again == made
 
 
-def test_trials_that_share_a_job_are_one_run() -> None:
+def test_a_search_is_one_run() -> None:
     tuned = {"tuned": True}
     probe = {"kind": "corruption", "methods": ["npt"], **tuned}
     facts: dict[str, Any] = {
@@ -216,28 +217,15 @@ def test_trials_that_share_a_job_are_one_run() -> None:
         "studies": {"main": tuned, "probe": probe},
         "folds": "0-1",
     }
-    made = plan(trials_share_a_job=True, **facts)
+    made = plan(**facts)
     for study in ("main", "probe"):
         variants = variants_by_dataset(made, study, "npt")
         assert variants == {"yacht": {"tuned"}, "wine": {"tuned"}}
     run = made.runs["yacht/npt/tuned/seed_0/folds_0"]
     assert list(run.trials) == ["base", "deep", "plain", "trial_01"]
     assert run.changes_of("deep") == {"layers": 16}
-    apart = plan(**{**facts, "studies": {"main": tuned}})
-    for training in run.trainings:
-        assert training.fingerprint == apart.runs[training.stem].fingerprint
-    fewer = plan(trials_share_a_job=True, **{**facts, "budget": {"npt": 3}})
+    fewer = plan(**{**facts, "budget": {"npt": 3}})
     assert fewer.runs[run.stem].fingerprint != run.fingerprint
-
-
-def test_trials_name_their_tuned_variant() -> None:
-    studies = {"main": {"tuned": True}}
-    made = plan(configurations=CONFIGURATIONS, studies=studies, folds="0-1")
-    rows = {row.key: row for row in made.studies["main"].expected}
-    assert rows["yacht/npt/deep"].trial_of == "yacht/npt/tuned"
-    assert rows["yacht/npt/deep"].changes == {"layers": 16}
-    assert rows["yacht/npt/base"].trial_of == "yacht/npt/tuned"
-    assert rows["yacht/knn/base"].trial_of is None
 
 
 def test_study_has_runs_of_its_own_seeds_only() -> None:

@@ -13,7 +13,7 @@ from baselines import methods
 from workflow.config.reading import read, read_file
 from workflow.planning import paths
 from workflow.planning.patterns import methods_of_rule
-from workflow.planning.plan import PARTS, Plan
+from workflow.planning.plan import Plan
 from workflow.planning.resources import growing_minutes
 from workflow.planning.snakemake_inputs import RULES, Jobs
 from workflow.studies import kinds
@@ -101,16 +101,6 @@ def test_large_custom_tables_have_minibatches(tmp_path: Path) -> None:
         made = jobs(custom_datasets={"mine": mine}, datasets=["mine"], methods=["npt"])
         (npt,) = made.plan.runs.values()
         assert npt.settings["batch_rows"] == batch_rows
-
-
-def test_whole_grids_on_large_tables_are_divided() -> None:
-    made = shipped("workflow/configs/paper.yaml")
-    assert made.part_files(run("concrete", "mlp")) == []
-    assert made.part_files(run("higgs", "npt")) == []
-    parts = made.part_files(run("higgs", "catboost"))
-    assert len(parts) == len(set(parts)) == PARTS
-    quick = jobs(datasets=["higgs"], methods=["knn"], settings={"knn": {"grid": "quick"}})
-    assert quick.part_files(run("higgs", "knn")) == []
 
 
 def test_time_limits_grow_with_the_attempt_up_to_two_days() -> None:

@@ -172,16 +172,6 @@ def test_probes_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) 
     assert "revision: " in refusal(planned, "corruption")
 
 
-def test_tuned_study_has_a_row_per_fold() -> None:
-    study = {"tuned": True, "methods": ["npt"], "datasets": ["yacht"]}
-    planned = plan(studies={"main": study}, budget={"npt": 2})
-    for stem in planned.runs:
-        finish(planned, stem, validation_loss=0.1 if "trial" in stem else 0.5)
-    rows = collect(planned)
-    assert [row.variant for row in rows] == ["tuned"] * 3
-    assert {row.chosen["configuration"] for row in rows if row.chosen} == {"trial_01"}
-
-
 def test_every_seed_has_its_rows() -> None:
     planned = plan(seeds=[0, 1], studies={"main": {"methods": ["knn"]}}, datasets=["yacht"])
     finish_all(planned)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,12 +14,12 @@ import pandas as pd
 import pytest
 
 from baselines import methods
-from npt.interface import Learner, Prediction, Resources
+from npt.interface import Prediction, Resources
 from npt.table import Part
 from tests.rows import plan, predicted, prepare
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.results import search
+from workflow.results import job, search
 from workflow.results.fitting import FittedFold
 from workflow.results.job import Job
 from workflow.results.predictions import PARTS, fold_arrays, read_predictions
@@ -30,41 +32,42 @@ STEM = "yacht/npt_compact/tuned/seed_0/folds_0"
 LOSSES = {"base": 0.3, "trial_01": 0.2, "trial_02": 0.4}
 
 
-class Weights:
-    """A learner whose weights are the name of its configuration."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def save(self, path: Path) -> None:
-        path.write_text(self.name)
-
-
 class Fits:
-    """Replaces `fit_fold`: configurations have the losses given, or raise what is given."""
+    """Replaces `fit_fold`: configurations have these losses or errors, and their name as weights.
+
+    A negative loss is a failure.
+    """
 
     def __init__(self, outcomes: Mapping[str, float | BaseException]) -> None:
         self.outcomes = outcomes
         self.fitted: list[str] = []
 
-    def __call__(self, job: Job, fold: int, resources: Resources) -> FittedFold:
-        name = job.run.variant
+    def __call__(self, trial: Job, fold: int, resources: Resources) -> FittedFold:
+        name = trial.run.variant
         outcome = self.outcomes[name]
         if isinstance(outcome, BaseException):
             raise outcome
         self.fitted.append(name)
-        identity = job.identity(fold)
+        identity = trial.identity(fold)
         if outcome < 0:
             failure = Row(**identity, status="failed", reason="diverged")
-            return FittedFold(failure, {}, (), None)
+            return FittedFold(failure, arrays={}, trials=(), save=None)
         facts = {"validation_loss": outcome, "fits": 1, "fit_seconds": 2.0}
         fitted = Row(**identity, status="ok", **facts)
-        split = job.split(fold)
+        split = trial.split(fold)
         values: dict[Part, Prediction] = {
-            part: predicted(job.prepared, split.rows(part), name) for part in PARTS
+            part: predicted(trial.prepared, split.rows(part), name) for part in PARTS
         }
-        learner: Learner = Weights(name)  # type: ignore[assignment]
-        return FittedFold(fitted, fold_arrays(fold, split, values), (), learner)
+        arrays = fold_arrays(fold, split, values)
+        return FittedFold(fitted, arrays, trials=(), save=lambda path: path.write_text(name))
+
+
+class Tomorrow(datetime):
+    """The clock of the next day."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Tomorrow:
+        return super().now(tz) + timedelta(days=1)
 
 
 @pytest.fixture
@@ -80,7 +83,6 @@ def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
         folds=0,
         methods=["npt_compact"],
         budget={"npt_compact": 3},
-        trials_share_a_job=True,
         studies=studies,
     )
 
@@ -111,6 +113,8 @@ def test_an_interrupted_search_resumes(planned: Plan, monkeypatch: pytest.Monkey
     with pytest.raises(KeyboardInterrupt):
         fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
     second = Fits(LOSSES)
+    monkeypatch.setattr(job, "machine", lambda: "another node")
+    monkeypatch.setattr(job, "datetime", Tomorrow)
     resumed = fit(planned, second, monkeypatch)
     assert second.fitted == ["trial_02"]
     assert resumed.chosen is not None
@@ -129,11 +133,12 @@ def test_another_version_fits_all_again(planned: Plan, monkeypatch: pytest.Monke
     assert second.fitted == list(LOSSES)
 
 
-def test_a_failure_loses(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    fitted = fit(planned, Fits({**LOSSES, "trial_01": -1.0}), monkeypatch)
+@pytest.mark.parametrize("loss", [-1.0, math.nan])
+def test_a_failure_loses(loss: float, planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = fit(planned, Fits({**LOSSES, "trial_01": loss}), monkeypatch)
     assert fitted.chosen is not None
     assert fitted.chosen["configuration"] == "base"
-    assert fitted.failed_configurations == 1
+    assert fitted.failed_configurations == (loss < 0)
 
 
 def test_all_failures_are_one(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,19 +150,18 @@ def test_all_failures_are_one(planned: Plan, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_probe_loads_the_best(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     fitted = fit(planned, Fits(LOSSES), monkeypatch)
     loaded = []
-
-    job = Job.of(planned, STEM)
+    trained = Job.of(planned, STEM)
 
     def predict(rows: np.ndarray) -> Prediction:
-        return predicted(job.prepared, rows, "trial_01")
+        return predicted(trained.prepared, rows, "trial_01")
 
     def load(settings: object, *_: object) -> SimpleNamespace:
         loaded.append(settings)
         return SimpleNamespace(predict=predict)
 
-    method = dataclasses.replace(job.method, load=load)
-    job = dataclasses.replace(job, method=method)
-    probe = RunProbe.from_job(job, Resources())
+    method = dataclasses.replace(trained.method, load=load)
+    trained = dataclasses.replace(trained, method=method)
+    probe = RunProbe.from_job(trained, Resources())
     probe._model(fitted.fold)
-    assert loaded == [job.trial("trial_01").settings]
-    assert loaded != [job.settings]
+    assert loaded == [trained.trial("trial_01").settings]
+    assert loaded != [trained.settings]
