@@ -1,49 +1,33 @@
-"""Draws the pictures of README.md and of the documents.
-
-The report's needs Chromium: Debian's `chromium`, or the path in `NPT_CHROMIUM`.
-"""
+"""Draws the pictures of README.md and of the documents."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import yaml
 from matplotlib.collections import PathCollection
 
 from npt.data.preparation import prepare
 from npt.estimator import NPTRegressor
 from npt.estimator.explanation import Explanation
 from npt.metrics import PAPER_METRICS
+from npt.provenance import ROOT
 from performance.intervals import frame_of
-from performance.machine import ROOT
-from workflow.config.reading import read
 from workflow.config.scoring import Scoring
-from workflow.planning.plan import Plan
 from workflow.report.drawing import COMPACT_COLOR, OTHER_COLOR, PAGE, pyplot
-from workflow.report.files import write_figures
-from workflow.report.page import render
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 
 DOCS = ROOT / "docs"
 FIGURES = {  # study, kind and figure
     "curves_training.png": ("neural_processes/curves", "curves", "training"),
-    "completions.png": ("neural_processes/completion", "completion", "completions"),
     "influence.png": ("kernels/influence", "influence", "influence"),
-    "images.png": ("images/attention", "attention", "images"),
+    "images.png": ("images/attention", "attention", "attention"),
     "context.png": ("row_models/context", "context", "context"),
 }
 IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost")
 DOTS_PER_INCH = 110
-SCHEMES: dict[Any, str] = {"light": "report.png", "dark": "report_dark.png"}
-SCREEN: Any = {"width": 1240, "height": 1250}  # down to the first table
-EXAMPLE = ROOT / "build" / "example" / "results"
 DATASET, UNIT = "concrete", "compressive strength, MPa"
 EXPLAINED = (0.1, 0.5, 0.9)  # quantiles of the predictions, whose test rows are shown
 SHOWN = 10  # fitted rows of each
@@ -59,13 +43,6 @@ def main() -> None:
         drawing = kinds()[kind].figure(figure, study, Scoring(PAPER_METRICS))
         drawing.savefig(DOCS / file, dpi=DOTS_PER_INCH)
     draw_explanation(*explained())
-    report = write_report(EXAMPLE)
-    print(report)
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    chromium = os.environ.get("NPT_CHROMIUM") or found
-    if chromium is None:
-        sys.exit("Chromium is needed for the report's pictures: apt-get install chromium")
-    photograph(report, chromium)
 
 
 def explained() -> tuple[Explanation, np.ndarray]:
@@ -114,49 +91,6 @@ def draw_explanation(explanation: Explanation, truth: np.ndarray) -> None:
         else:
             handle.set_markersize(9)
     figure.savefig(DOCS / "explain.png", dpi=150)
-
-
-def write_report(results: Path) -> Path:
-    """Write the report of the studies under `results/reference/quick`, with their figures."""
-    figures = results / "figures"
-    figures.mkdir(parents=True, exist_ok=True)
-    config = read(yaml.safe_load((ROOT / "config.yaml").read_text()))
-    plan = Plan.of(config)
-    studies = {}
-    kind_names = {}
-    for name, study in config.studies.items():
-        studies[name] = reference_study(f"quick/{name}")
-        kind_names[name] = study.kind
-        write_figures(name, kinds()[study.kind], studies[name], config.scoring, figures)
-    with tempfile.TemporaryDirectory() as downloads:
-        prepared = [prepare(name, Path(downloads)) for name in plan.datasets]
-    path = results / "report" / "index.html"
-    path.parent.mkdir(exist_ok=True)
-    page = render(
-        studies,
-        kind_names,
-        config.scoring,
-        config.preset,
-        results,
-        prepared,
-        runs=list(plan.runs.values()),
-    )
-    path.write_text(page, encoding="utf-8")
-    return path
-
-
-def photograph(report: Path, chromium: str) -> None:
-    """Photograph the first screen of a report in both color schemes."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for scheme, picture in SCHEMES.items():
-            page = browser.new_page(color_scheme=scheme, viewport=SCREEN)
-            page.goto(report.as_uri())
-            page.screenshot(path=DOCS / picture)
-            page.close()
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from sklearn.datasets import make_friedman1
 from npt.solved.model import SolvedNPT, fit
 from npt.solved.settings import SolvedSettings
 from performance.machine import parser, peak_megabytes, reset_peak, seconds, start, write
-from performance.table_columns import SOLVED, print_row, print_titles
 
 COLUMNS = 20
 QUERIES = 1000
@@ -31,11 +30,10 @@ def main() -> None:
     device = start(arguments)
     settings = SolvedSettings(exact_rows=arguments.exact)
     fitted(200, settings, device)  # warm up
-    print_titles(SOLVED)
     rows = []
     for size in arguments.rows:
         rows.append(fitted(size, settings, device))
-        print_row(rows[-1], SOLVED)
+        print(*(f"{name} {value}" for name, value in rows[-1].items()), sep=", ", flush=True)
     write(arguments, "solved", rows)
 
 
