@@ -106,9 +106,19 @@ class Cell:
 @cache
 def published_cells() -> tuple[Cell, ...]:
     """All cells by table, in the order of the page."""
-    scores = tuple(tables_8_to_12())
-    cells = [*table_1(scores), *table_2(), *table_3(), *table_4(), *table_5()]
-    return (*cells, *tables_6_and_7(), *scores, *table_13())
+    scores = tuple(score_tables())
+    return (
+        *table_1(scores),
+        *table_2(),
+        *table_3(),
+        *variant_table(4, "table_4_ablation", "test_rmse"),
+        five_folds(),
+        *table_5(),
+        *cost_table(6, "protein"),
+        *cost_table(7, "higgs"),
+        *scores,
+        *variant_table(13, "table_13_configuration_rank", "validation_rank"),
+    )
 
 
 def table_1(scores: tuple[Cell, ...]) -> Iterator[Cell]:
@@ -144,26 +154,6 @@ def table_3() -> Iterator[Cell]:
             yield Cell(3, row, column, cells[task][method], "lookup", "protein", task, measure)
 
 
-def table_4() -> Iterator[Cell]:
-    """Test RMSE of the variants of the ablation, and of the base on all folds of Protein."""
-    table = published()["table_4_ablation"]
-    for dataset, cells in table["cells"].items():
-        title = dataset_title(dataset)
-        for variant, cell in cells.items():
-            yield Cell(4, variant, title, cell, "ablation", dataset, variant, "test_rmse")
-    yield Cell(
-        4,
-        "base, five folds",
-        dataset_title("protein"),
-        table["protein_base_five_fold"],
-        "benchmark",
-        "protein",
-        BASE,
-        "test_rmse",
-        folds=PROTEIN_FOLDS,
-    )
-
-
 def table_5() -> Iterator[Cell]:
     """Ablation of attention between attributes and of feature masking, beside the main result."""
     for dataset, cells in published()["table_5_ablation"]["cells"].items():
@@ -176,20 +166,18 @@ def table_5() -> Iterator[Cell]:
             yield Cell(5, row, column, cells[variant], *model)
 
 
-def tables_6_and_7() -> Iterator[Cell]:
-    """Time and memory on the authors' machines."""
-    tables = published()["tables_6_and_7_cost"]["cells"]
-    for table, dataset in ((6, "protein"), (7, "higgs")):
-        for method, costs in tables[dataset].items():
-            for name, column in COSTS.items():
-                cost = costs[name]
-                if cost is not None:
-                    text = f"{cost:.2f}" if isinstance(cost, float) else str(cost)
-                    yield Cell(table, method_title(method, BASE), column, {"printed": text})
+def cost_table(table: int, dataset: str) -> Iterator[Cell]:
+    """Time and memory on the authors' machines (Tables 6 and 7)."""
+    for method, costs in published()["tables_6_and_7_cost"]["cells"][dataset].items():
+        for name, column in COSTS.items():
+            cost = costs[name]
+            if cost is not None:
+                text = f"{cost:.2f}" if isinstance(cost, float) else str(cost)
+                yield Cell(table, method_title(method, BASE), column, {"printed": text})
 
 
-def tables_8_to_12() -> Iterator[Cell]:
-    """Test metrics; NPT's are those of its best configuration."""
+def score_tables() -> Iterator[Cell]:
+    """Test metrics (Tables 8 to 12); NPT's are those of its best configuration."""
     for metric, (name, *_) in TABLES.items():
         table = int(name.split("_")[1])
         for dataset, cells in published()[name]["cells"].items():
@@ -200,9 +188,16 @@ def tables_8_to_12() -> Iterator[Cell]:
                 yield Cell(table, method_title(method, BASE), title, cell, *model)
 
 
-def table_13() -> Iterator[Cell]:
-    """Mean ranks of NPT's eight configurations by validation loss."""
-    for dataset, cells in published()["table_13_configuration_rank"]["cells"].items():
+def variant_table(table: int, name: str, measure: str) -> Iterator[Cell]:
+    """A measure of the variants of an ablation (Tables 4 and 13)."""
+    for dataset, cells in published()[name]["cells"].items():
         title = dataset_title(dataset)
         for variant, cell in cells.items():
-            yield Cell(13, variant, title, cell, "ablation", dataset, variant, "validation_rank")
+            yield Cell(table, variant, title, cell, "ablation", dataset, variant, measure)
+
+
+def five_folds() -> Cell:
+    """The base of Table 4 on all folds of Protein."""
+    cell = published()["table_4_ablation"]["protein_base_five_fold"]
+    model = ("benchmark", "protein", BASE, "test_rmse", NPT)
+    return Cell(4, "base, five folds", dataset_title("protein"), cell, *model, PROTEIN_FOLDS)

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 
 import pandas as pd
 
-from performance.reproduction.values import Reproduced, reproduced_cells
+from performance.reproduction.values import REASONS, Reproduced, reproduced_cells
 from workflow.report.cells import formatted, number
 from workflow.report.published import published, published_ranks
 from workflow.report.statistics import t_quantile
@@ -98,7 +98,7 @@ def paper_table(table: int) -> str:
     if marks:
         sources = [f"{mark} `{source}`" for source, mark in marks.items()]
         parts.append(f"Sources: {', '.join(sources)}")
-    parts += dict.fromkeys(f"{cell.state} {cell.reason}" for cell in cells if cell.reason)
+    parts += [f"✕ {reason}" for (number, _), reason in REASONS.items() if number == table]
     if table == 1:
         parts.append(arithmetic())
     return "\n\n".join(parts)
@@ -109,7 +109,7 @@ def source_marks(cells: Iterable[Reproduced]) -> dict[str, str]:
     sources: list[str] = []
     for cell in cells:
         planned = [cell.planned] if cell.planned else []
-        sources += [value.source for value in cell.values] or planned
+        sources += [value.model.source for value in cell.values] or planned
     marks = zip(dict.fromkeys(sources), ascii_lowercase, strict=False)
     return {source: f"<sup>{letter}</sup>" for source, letter in marks}
 
@@ -125,10 +125,10 @@ def cell_text(reproduced: Reproduced, marks: Mapping[str, str]) -> str:
     for value in reproduced.values:
         text = number(value.mean, cell.digits, error=value.error).text + unit
         if not isnan(value.difference):
-            bound = t_quantile(pd.Series([value.folds])).item()
+            bound = t_quantile(pd.Series([len(value.model.rows)])).item()
             bold = "**" if abs(value.difference) > bound else ""
             text += f" ({bold}{formatted(value.difference, 1, sign=True)}{bold})"
-        lines.append(f"{value.state} {text} {marks[value.source]}")
+        lines.append(f"{value.state} {text} {marks[value.model.source]}")
     return "<br>".join(lines)
 
 
@@ -158,7 +158,7 @@ def reductions() -> str:
                 dataset = dataset_title(value.model.dataset)
                 method = method_title(value.model.method, value.model.variant)
                 smaller = ", ".join(value.reductions)
-                names = (f"`{value.source}`", dataset, method)
+                names = (f"`{value.model.source}`", dataset, method)
                 rows[names] = [*names, smaller, f"`{cell.planned}`"]
     titles = ["Rows", "dataset", "method", "smaller than in the paper", "planned at full size by"]
     return markdown(titles, list(rows.values()))

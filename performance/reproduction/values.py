@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -48,35 +49,27 @@ SETTINGS_OF_NEIGHBOURS = {"lookup", "transductive"}
 
 @dataclass(frozen=True)
 class Model:
-    """A method's variant on a dataset, as a study plans it.
+    """A method's variant on a dataset in a study.
 
     Attributes:
+        source: File of the configuration and study, as on the page.
         settings: Of its training; of the best of several configurations, those of the first.
+        rows: Committed rows over folds; empty if there are none.
+        variants: All of the method on the dataset in the study.
+        folds: Those that the study plans.
         configurations: Variants of which it is the best, or itself.
     """
 
+    source: str
+    study: PlannedStudy
     dataset: str
     method: str
     variant: str
     settings: dict[str, Any]
+    rows: pd.DataFrame
+    variants: set[str]
     folds: set[int] = field(default_factory=set)
     configurations: set[str] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class Source:
-    """A study of a configuration.
-
-    Attributes:
-        title: File of the configuration and study, as on the page.
-        models: Variants by dataset and method.
-        rows: Committed rows by dataset, method and variant.
-    """
-
-    title: str
-    study: PlannedStudy
-    models: dict[tuple[str, str], dict[str, Model]]
-    rows: dict[Any, pd.DataFrame] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,17 +77,14 @@ class Value:
     """A value of a cell from committed rows, in the units of the paper.
 
     Attributes:
-        source: Title of the study.
         error: Standard error over the folds; NaN for one fold.
         reductions: What is smaller than in the paper; empty at full size.
         difference: From the paper in standard errors; NaN where it is not defined.
     """
 
-    source: str
     model: Model
     mean: float
     error: float
-    folds: int
     reductions: list[str]
     difference: float
 
@@ -111,47 +101,48 @@ class Reproduced:
     Attributes:
         planned: Title of the first study with the paper's settings; empty if there is none.
         values: From committed rows, those at full size first.
-        reason: Why it is not possible; else empty.
     """
 
     cell: Cell
     state: str
     planned: str = ""
     values: tuple[Value, ...] = ()
-    reason: str = ""
 
 
 @cache
 def reproduced_cells() -> tuple[Reproduced, ...]:
     """All cells of the paper's tables."""
-    planned = [source for name in FULL_SIZE for source in studies(name)]
-    committed = []
+    smaller = []
     for path in sorted(CONFIGURATIONS.glob("*.yaml")):
-        if (REFERENCE / path.stem).exists():
-            committed += studies(path.stem)
-    return tuple(reproduced(cell, planned, committed) for cell in published_cells())
+        if (REFERENCE / path.stem).exists() and path.stem not in FULL_SIZE:
+            smaller += models_of(path.stem)
+    full_size = [model for name in FULL_SIZE for model in models_of(name)]
+    return tuple(reproduced(cell, full_size, smaller) for cell in published_cells())
 
 
 @cache
-def studies(configuration: str) -> tuple[Source, ...]:
-    """Studies of a configuration under `workflow/configs`, with their committed rows."""
+def models_of(configuration: str) -> tuple[Model, ...]:
+    """Models of all studies of a configuration under `workflow/configs`."""
     plan = Plan.of(read_file(CONFIGURATIONS / f"{configuration}.yaml"))
-    sources = []
+    models: dict[Any, Model] = {}
     for name, study in plan.studies.items():
+        source = f"{configuration}.yaml: {name}"
         settings = {run.key: run.settings for run in plan.runs_of(study)}
-        models: dict[tuple[str, str], dict[str, Model]] = {}
-        for row in study.expected:
-            variants = models.setdefault((row.dataset, row.method), {})
-            for variant in (row.variant, TUNED) if row.trial_of else (row.variant,):
-                model = Model(row.dataset, row.method, variant, settings[row.key])
-                model = variants.setdefault(variant, model)
-                model.folds.add(row.fold)
-                model.configurations.add(row.variant)
-        rows = {}
+        rows: dict[Any, pd.DataFrame] = {}
         if (REFERENCE / configuration / f"{name}.csv").exists():
             rows = rows_by_model(study.kind, reference_study(f"{configuration}/{name}"))
-        sources.append(Source(f"{configuration}.yaml: {name}", study, models, rows))
-    return tuple(sources)
+        variants: dict[Any, set[str]] = defaultdict(set)
+        for row in study.expected:
+            siblings = variants[row.dataset, row.method]
+            for variant in (row.variant, TUNED) if row.trial_of else (row.variant,):
+                key = (row.dataset, row.method, variant)
+                of_key = rows.get(key, pd.DataFrame())
+                model = Model(source, study, *key, settings[row.key], of_key, siblings)
+                model = models.setdefault((name, *key), model)
+                model.folds.add(row.fold)
+                model.configurations.add(row.variant)
+                siblings.add(variant)
+    return tuple(models.values())
 
 
 def rows_by_model(kind: str, rows: pd.DataFrame) -> dict[Any, pd.DataFrame]:
@@ -167,74 +158,74 @@ def rows_by_model(kind: str, rows: pd.DataFrame) -> dict[Any, pd.DataFrame]:
     return dict(list(rows.groupby(MODEL, sort=False)))
 
 
-def reproduced(cell: Cell, planned: Iterable[Source], committed: Iterable[Source]) -> Reproduced:
-    """State and values of a cell, given the studies at full size and those with rows."""
-    reason = REASONS.get((cell.table, cell.dataset), "")
-    if reason:
-        return Reproduced(cell, IMPOSSIBLE, reason=reason)
-    for source in planned:
-        parts = [models_of(part, source) for part in cell.parts or (cell,)]
-        if all(parts) and source.study.kind == (cell.kind or "benchmark"):
-            values = values_of(cell, parts[0][0], committed)
-            state = values[0].state if values else PLANNED
-            return Reproduced(cell, state, source.title, tuple(values))
-    return Reproduced(cell, UNPLANNED)
+def reproduced(cell: Cell, full_size: Iterable[Model], smaller: Iterable[Model]) -> Reproduced:
+    """State and values of a cell, given models with the paper's settings and others."""
+    if (cell.table, cell.dataset) in REASONS:
+        return Reproduced(cell, IMPOSSIBLE)
+    papers = [planned_model(part, full_size) for part in cell.parts or (cell,)]
+    paper = papers[0]
+    if paper is None or any(model is None or model.source != paper.source for model in papers):
+        return Reproduced(cell, UNPLANNED)
+    values = []
+    for model in (*full_size, *smaller):
+        if measures(model, cell) and cell.measure in model.rows:
+            value = value_of(cell, model, paper)
+            values += [value] if value else []
+    values.sort(key=lambda value: bool(value.reductions))
+    state = values[0].state if values else PLANNED
+    return Reproduced(cell, state, paper.source, tuple(values))
 
 
-def models_of(cell: Cell, source: Source) -> list[Model]:
-    """Models of a study that have the cell's value, on the paper's folds or on others."""
-    models = []
-    for (dataset, method), variants in source.models.items():
-        if (paper_name(dataset), method) == (cell.dataset, cell.method):
-            names = variants_of(cell, source.study, variants)
-            models += [variants[name] for name in names if name in variants]
-    return [model for model in models if len(model.folds) >= cell.folds]
+def planned_model(cell: Cell, models: Iterable[Model]) -> Model | None:
+    """The first model of which a study of the cell's kind has the cell's value."""
+    for model in models:
+        if model.study.kind == cell.kind and measures(model, cell):
+            return model
+    return None
 
 
-def variants_of(cell: Cell, study: PlannedStudy, variants: dict[str, Model]) -> list[str]:
-    """Variants that have the cell's value, of those of its method on a dataset of a study."""
-    is_base = cell.variant in BASE_STANDS_FOR and cell.variant not in variants
-    names = [BASE if is_base else cell.variant]
+def measures(model: Model, cell: Cell) -> bool:
+    """Whether a cell's value is one of a model, on the paper's folds or on others."""
+    if model.method != cell.method or paper_name(model.dataset) != cell.dataset:
+        return False
+    is_base = cell.variant in BASE_STANDS_FOR and cell.variant not in model.variants
+    is_variant = model.variant == (BASE if is_base else cell.variant)
     if cell.kind == "benchmark":
-        return names
-    if cell.kind != study.kind:
-        return []
+        return is_variant and len(model.folds) >= cell.folds
+    if cell.kind != model.study.kind:
+        return False
+    options = model.study.options
     if cell.table == 2:
-        options = CorruptionOptions.model_validate(study.options)
-        return list(variants) if EVERYTHING in options.selections else []
+        return EVERYTHING in CorruptionOptions.model_validate(options).selections
     if cell.table == 3:
-        compared = [f"{method}_rmse" for method in study.options["compare_with"]]
-        names = [name for name in variants if variants[name].settings["lookup"] == cell.variant]
-        return names if cell.measure in ("rmse", *NEIGHBOURS, *compared) else []
+        compared = [f"{method}_rmse" for method in options["compare_with"]]
+        is_measured = cell.measure in ("rmse", *NEIGHBOURS, *compared)
+        return is_measured and model.settings["lookup"] == cell.variant
     if cell.table == 13:
         table = published()["table_13_configuration_rank"]["cells"][cell.dataset]
-        return names if variants.keys() == table.keys() else []
-    table = paper_table(cell.dataset, set(variants))
-    return names if table == f"table_{cell.table}_ablation" else []
+        return is_variant and model.variants == set(table)
+    table = paper_table(cell.dataset, model.variants)
+    return is_variant and table == f"table_{cell.table}_ablation"
 
 
-def values_of(cell: Cell, paper: Model, committed: Iterable[Source]) -> list[Value]:
-    """Values in committed rows of a cell that a model at full size has, whole ones first."""
-    values = []
-    for source in committed:
-        for model in models_of(cell, source):
-            rows = source.rows.get((model.dataset, model.method, model.variant), pd.DataFrame())
-            if rows.empty or (rows["status"] != "ok").any() or cell.measure not in rows:
-                continue
-            reductions = reductions_of(cell, model, paper, rows)
-            measured = rows[cell.measure] / cell.scale
-            if reductions is None or measured.isna().any():
-                continue
-            mean = measured.mean()
-            error = standard_error(measured)
-            difference = in_standard_errors(mean, error, cell.value, cell.error)
-            value = Value(source.title, model, mean, error, len(rows), reductions, difference)
-            values.append(value)
-    return sorted(values, key=lambda value: bool(value.reductions))
+def value_of(cell: Cell, model: Model, paper: Model) -> Value | None:
+    """A model's value of a cell; None if it failed, or differs from the paper's in more than size.
+
+    Args:
+        paper: The model at full size.
+    """
+    measured = model.rows[cell.measure] / cell.scale
+    reductions = reductions_of(cell, model, paper)
+    if reductions is None or measured.isna().any() or (model.rows["status"] != "ok").any():
+        return None
+    mean = measured.mean()
+    error = standard_error(measured)
+    difference = in_standard_errors(mean, error, cell.value, cell.error)
+    return Value(model, mean, error, reductions, difference)
 
 
-def reductions_of(cell: Cell, model: Model, paper: Model, rows: pd.DataFrame) -> list[str] | None:
-    """What is smaller than in the paper; None if other settings differ: it is another value."""
+def reductions_of(cell: Cell, model: Model, paper: Model) -> list[str] | None:
+    """What is smaller than in the paper; None if other settings differ."""
     settings = model.settings.items()
     different = {name for name, value in settings if value != paper.settings[name]}
     if cell.measure in NEIGHBOURS:
@@ -246,6 +237,7 @@ def reductions_of(cell: Cell, model: Model, paper: Model, rows: pd.DataFrame) ->
     for name, value in settings:
         if name in different and name != "budget":  # the configurations tell its effect
             reductions.append(f"`{name}`: {value:,} instead of {paper.settings[name]:,}")
+    rows = model.rows
     amounts = [
         ("configurations", len(model.configurations), len(paper.configurations)),
         ("folds", len(rows), len(paper.folds)),

@@ -18,11 +18,10 @@ from performance.reproduction.values import (
     REGENERATED,
     UNPLANNED,
     Reproduced,
-    Source,
+    models_of,
     reproduced,
     reproduced_cells,
     rows_by_model,
-    studies,
 )
 from tests.rows import row, study_frame
 from workflow.report.published import published
@@ -40,18 +39,18 @@ def cell_of(table: int, title: str, column: str) -> Cell:
     return cell
 
 
-def source_of(title: str) -> Source:
-    configuration, _, name = title.partition(".yaml: ")
-    (source,) = [source for source in studies(configuration) if source.study.name == name]
-    return source
-
-
 def result(cell: Cell, title: str, *rows: Any) -> Reproduced:
     """A cell where one study has rows."""
-    source = source_of(title)
-    by_model = rows_by_model(source.study.kind, study_frame(rows, source.study.name))
-    planned = [source for name in ("paper", "ablations", "lookup") for source in studies(name)]
-    return reproduced(cell, planned, [replace(source, rows=by_model)])
+    full_size = [model for name in ("paper", "ablations", "lookup") for model in models_of(name)]
+    source = [model for model in models_of(title.partition(".")[0]) if model.source == title]
+    study = source[0].study
+    by_model = rows_by_model(study.kind, study_frame(rows, study.name))
+    measured = []
+    for model in source:
+        key = (model.dataset, model.method, model.variant)
+        if key in by_model:
+            measured.append(replace(model, rows=by_model[key]))
+    return reproduced(cell, full_size, measured)
 
 
 def text_of(result: Reproduced) -> str:
@@ -122,28 +121,28 @@ def test_values_of_committed_rows(
     state: str,
 ) -> None:
     (reproduced,) = [cell for cell in reproduced_cells() if cell.cell == cell_of(*place)]
-    (value,) = [value for value in reproduced.values if value.source == source]
+    (value,) = [value for value in reproduced.values if value.model.source == source]
     assert value.mean == pytest.approx(mean, abs=0.05)
     if error is not None:
         assert value.error == pytest.approx(error, abs=0.05)
-    assert (value.folds, value.state) == (folds, state)
+    assert (len(value.model.rows), value.state) == (folds, state)
 
 
 def test_cell_without_a_plan_is_not_planned() -> None:
-    planned = [*studies("ablations"), *studies("lookup")]
+    models = [*models_of("ablations"), *models_of("lookup")]
     for cell in (
         replace(cell_of(4, "layers_4", "Protein"), variant="layers_99"),
         replace(cell_of(4, "base, five folds", "Protein"), folds=99),
         replace(cell_of(3, "DKL", "Original"), measure="no_method_rmse"),
     ):
-        assert reproduced(cell, planned, []).state == UNPLANNED
+        assert reproduced(cell, models, []).state == UNPLANNED
 
 
 def test_mean_ranks_take_all_methods_on_all_datasets() -> None:
     cell = cell_of(1, "NPT", "AUROC")
     assert len(cell.parts) == 4 * 9
-    assert reproduced(cell, [source_of("paper.yaml: main")], []).state == PLANNED
-    assert reproduced(cell, [source_of("baselines.yaml: main")], []).state == UNPLANNED
+    assert reproduced(cell, models_of("paper"), []).state == PLANNED
+    assert reproduced(cell, models_of("baselines"), []).state == UNPLANNED
 
 
 @pytest.mark.parametrize(("method", "state"), [("1-NN", REGENERATED), ("NPT", PLANNED)])
