@@ -7,13 +7,12 @@ import json
 import platform
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils.benchmark import Timer
+from torch.utils.benchmark import Timer, timer
 
 from npt.evaluation import peak_memory_mb, reset_peak_memory
 from npt.provenance import ROOT
@@ -47,19 +46,11 @@ def device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else machine()
 
 
-def seconds(action: Callable[[], Any], device: torch.device) -> float:
-    """Wall time of an action, until the device has finished."""
-    synchronise(device)
-    started = time.perf_counter()
+def seconds(action: Callable[[], Any]) -> float:
+    """Wall time of an action, until the GPU has finished."""
+    started = timer()
     action()
-    synchronise(device)
-    return time.perf_counter() - started
-
-
-def synchronise(device: torch.device) -> None:
-    """Wait until the device has finished."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
+    return timer() - started
 
 
 def matrix_rate(dtype: torch.dtype, device: torch.device, duration: float = 0.5) -> float:
@@ -67,12 +58,12 @@ def matrix_rate(dtype: torch.dtype, device: torch.device, duration: float = 0.5)
     side = MATRIX_SIDE[device.type]
     matrix = torch.randn((side, side), device=device).to(dtype)
     product = torch.empty_like(matrix)
-    timer = Timer(
+    products = Timer(
         "torch.mm(matrix, matrix, out=product)",
         globals={"matrix": matrix, "product": product},
         num_threads=torch.get_num_threads(),
     )
-    return 2 * side**3 / timer.blocked_autorange(min_run_time=duration).mean
+    return 2 * side**3 / products.blocked_autorange(min_run_time=duration).mean
 
 
 def reset_peak(device: torch.device) -> None:

@@ -34,10 +34,6 @@ from performance.machine import matrix_rate, parser, peak_megabytes, seconds, st
 from performance.shapes import SHAPES, Shape, generated, paper_shape
 
 REFERENCE = "reference, float32"
-GROUPS = {
-    "small": ["yacht", "boston_housing", "breast_cancer", "concrete"],
-    "all": list(SHAPES),
-}
 DTYPES = {
     "float32": torch.float32,
     "tf32": torch.float32,
@@ -51,7 +47,7 @@ def main() -> None:
     """Command line of the benchmark."""
     options = parser(__doc__)
     options.add_argument(
-        "--configurations", nargs="+", choices=[*SHAPES, *GROUPS], default=["breast_cancer"]
+        "--configurations", nargs="+", choices=list(SHAPES), default=["breast_cancer"]
     )
     options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION")
     options.add_argument("--without-reference", action="store_true")
@@ -62,12 +58,10 @@ def main() -> None:
     if not arguments.without_reference:
         names.append(REFERENCE)
     rows = []
-    for group in arguments.configurations:
-        for configuration in GROUPS.get(group, [group]):
-            shape = paper_shape(configuration)
-            measured = measure(shape, names, arguments.rounds, device)
-            print(measured.round(3).to_string(index=False), flush=True)
-            rows += measured.to_dict("records")
+    for configuration in arguments.configurations:
+        measured = measure(paper_shape(configuration), names, arguments.rounds, device)
+        print(measured.round(3).to_string(index=False), flush=True)
+        rows += measured.to_dict("records")
     write(arguments, "npt_step", rows)
 
 
@@ -83,9 +77,9 @@ def measure(shape: Shape, names: list[str], rounds: int, device: torch.device) -
             precision = name.rpartition(" ")[2]
             with arithmetic(shape.settings.changed(precision=precision), device):
                 before = matrix_rate(DTYPES[precision], device)
-                step_seconds = seconds(step, device)
+                step_seconds = seconds(step)
                 after = matrix_rate(DTYPES[precision], device)
-            evaluation_seconds = seconds(evaluate, device)
+            evaluation_seconds = seconds(evaluate)
             turns.append((number, name, step_seconds, evaluation_seconds, (before + after) / 2))
     columns = ["round", "implementation", "step", "evaluation", "rate"]
     by_round = pd.DataFrame(turns, columns=columns).pivot(index="round", columns="implementation")

@@ -123,9 +123,8 @@ def published_cells() -> tuple[Cell, ...]:
 
 def table_1(scores: tuple[Cell, ...]) -> Iterator[Cell]:
     """Mean ranks, which take the scores of all methods on all datasets of a group."""
-    table = published()["table_1_average_rank"]
-    for metric in [name for name in table if name in METRICS]:
-        group = table[metric]
+    for metric in ("auroc", "accuracy", "rmse"):
+        group = published()["table_1_average_rank"][metric]
         parts = [cell for cell in scores if cell.measure == f"test_{metric}"]
         parts = [cell for cell in parts if cell.dataset in group["datasets"]]
         for method, cell in group["rank"].items():

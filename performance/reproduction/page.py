@@ -11,7 +11,6 @@ import pandas as pd
 
 from performance.reproduction.values import REASONS, Reproduced, reproduced_cells
 from workflow.report.cells import formatted, number
-from workflow.report.published import published, published_ranks
 from workflow.report.statistics import t_quantile
 from workflow.report.summary import REFERENCE
 from workflow.report.titles import dataset_title, method_title
@@ -44,6 +43,12 @@ HEAD = (
     "`python -m performance.reproduction.page` writes this page from the paper's printed numbers "
     "(`workflow/report/published.json`), the rows beside it, and the plans of the configurations."
 )
+ARITHMETIC = (
+    "Recomputed from the paper's own Tables 8, 10 and 11, 27 of 27 cells are equal to the last "
+    "digit ([ranks](../../docs/tables.md#ranks)). This checks the arithmetic and regenerates no "
+    "result."
+)
+SMALLER = "smaller than in the paper"
 TIMES = (25, 50, 75, 100)  # percent of the updates
 NUMERIC_START = tuple("0123456789−+")
 
@@ -63,26 +68,46 @@ def counts() -> str:
     rows = []
     for title, tables in (("1 to 13", tuple(TITLES)), *((str(n), (n,)) for n in TITLES)):
         states = [cell.state for cell in reproduced_cells() if cell.cell.table in tables]
-        amounts = [len(states), *map(states.count, STATES)]
-        rows.append([title, *map(str, amounts)])
-    return markdown(["Table", "cells", *map(" ".join, STATES.items())], rows)
+        rows.append([title, len(states), *map(states.count, STATES)])
+    columns = ["Table", "cells", *map(" ".join, STATES.items())]
+    return markdown(pd.DataFrame(rows, columns=columns))
 
 
 def agreement() -> str:
     """How far the values from here are from the paper's, by folds."""
-    differences = []
+    values = value_frame().dropna().sort_values(["Folds", "state"], ascending=[False, True])
+    sizes = values["difference"]
+    counted = {
+        "values": sizes.notna(),
+        "within 1": sizes <= 1,
+        "within 2": sizes <= 2,
+        "beyond": sizes > 2,
+    }
+    groups = values.assign(**counted).groupby(["Folds", "state"], sort=False)
+    frame = groups[list(counted)].sum()
+    frame["largest"] = groups["difference"].max().map("{:.1f}".format)
+    return markdown(frame.reset_index())
+
+
+def value_frame() -> pd.DataFrame:
+    """All values: their models, what is smaller, and sizes of differences in standard errors."""
+    rows = []
     for cell in reproduced_cells():
         for value in cell.values:
-            is_own = not value.model.dataset.endswith("_legacy")
-            differences.append((is_own, value.state, abs(value.difference)))
-    frame = pd.DataFrame(differences, columns=["is_own", "state", "size"]).dropna()
-    rows = []
-    for (is_own, state), sizes in frame.groupby(["is_own", "state"])["size"]:
-        folds = "cross-validation" if is_own else "those of the released code"
-        amounts = [len(sizes), sum(sizes <= 1), sum(sizes <= 2), sum(sizes > 2)]
-        rows.append([folds, STATES[state], *map(str, amounts), formatted(sizes.max(), 1)])
-    titles = ["Folds", "state", "values", "within 1", "within 2", "beyond", "largest"]
-    return markdown(titles, rows)
+            model = value.model
+            is_released = model.dataset.endswith("_legacy")
+            row = {
+                "Rows": f"`{model.source}`",
+                "dataset": dataset_title(model.dataset),
+                "method": method_title(model.method, model.variant),
+                SMALLER: ", ".join(value.reductions),
+                "planned at full size by": f"`{cell.planned}`",
+                "Folds": "those of the released code" if is_released else "cross-validation",
+                "state": STATES[value.state],
+                "difference": abs(value.difference),
+            }
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def paper_table(table: int) -> str:
@@ -92,15 +117,14 @@ def paper_table(table: int) -> str:
     texts = [(cell.cell.row, cell.cell.column, cell_text(cell, marks)) for cell in cells]
     long = pd.DataFrame(texts, columns=["row", "column", "text"]).set_index(["row", "column"])
     wide = long["text"].unstack(fill_value="", sort=False)
-    rows = wide.reset_index().to_numpy().tolist()
-    parts = [f"## Table {table}", f"The paper's {TITLES[table]}."]
-    parts.append(markdown(["", *wide.columns], rows))
+    text = markdown(wide.rename_axis(index="").reset_index())
+    parts = [f"## Table {table}", f"The paper's {TITLES[table]}.", text]
     if marks:
         sources = [f"{mark} `{source}`" for source, mark in marks.items()]
         parts.append(f"Sources: {', '.join(sources)}")
     parts += [f"✕ {reason}" for (number, _), reason in REASONS.items() if number == table]
     if table == 1:
-        parts.append(arithmetic())
+        parts.append(ARITHMETIC)
     return "\n\n".join(parts)
 
 
@@ -132,36 +156,10 @@ def cell_text(reproduced: Reproduced, marks: Mapping[str, str]) -> str:
     return "<br>".join(lines)
 
 
-def arithmetic() -> str:
-    """How many cells of Table 1 follow from the paper's own Tables 8, 10 and 11."""
-    is_equal = []
-    for metric in ("auroc", "accuracy", "rmse"):
-        group = published()["table_1_average_rank"][metric]
-        ranks = published_ranks(metric, group["datasets"], list(group["rank"]), "paper")
-        assert ranks is not None
-        for row in ranks.to_dict("records"):
-            rank = number(row["mean_rank"], 2, error=row["standard_error"]).text
-            is_equal.append(rank.replace(" ", "") == group["rank"][row["method"]]["printed"])
-    return (
-        f"Recomputed from the paper's own Tables 8, 10 and 11, {sum(is_equal)} of {len(is_equal)} "
-        "cells are equal to the last digit ([ranks](../../docs/tables.md#ranks)). This checks the "
-        "arithmetic and regenerates no result."
-    )
-
-
 def reductions() -> str:
     """What is smaller than in the paper, for each dataset and method."""
-    rows = {}
-    for cell in reproduced_cells():
-        for value in cell.values:
-            if value.reductions:
-                dataset = dataset_title(value.model.dataset)
-                method = method_title(value.model.method, value.model.variant)
-                smaller = ", ".join(value.reductions)
-                names = (f"`{value.model.source}`", dataset, method)
-                rows[names] = [*names, smaller, f"`{cell.planned}`"]
-    titles = ["Rows", "dataset", "method", "smaller than in the paper", "planned at full size by"]
-    return markdown(titles, list(rows.values()))
+    values = value_frame().loc[:, :"planned at full size by"]
+    return markdown(values[values[SMALLER] != ""].drop_duplicates())
 
 
 def curves() -> str:
@@ -172,26 +170,31 @@ def curves() -> str:
         variant, _, fold = rest.rpartition(".folds_")
         losses = pd.read_csv(path).set_index("update")["validation_loss"]
         updates = losses.index[-1]
-        by_time = [losses[100 * losses.index <= time * updates].iloc[-1] for time in TIMES]
-        names = [dataset_title(dataset), method_title("npt", variant), fold, f"{updates:,}"]
-        texts = [f"{loss:.4f}" for loss in (*by_time, losses.min())]
-        rows.append([*names, *texts, f"{losses.idxmin():,}"])
-    titles = ["Dataset", "method", "fold", "updates"]
-    titles += [f"after {time} %" for time in TIMES]
-    return markdown([*titles, "lowest", "at update"], rows)
+        row = {
+            "Dataset": dataset_title(dataset),
+            "method": method_title("npt", variant),
+            "fold": fold,
+            "updates": f"{updates:,}",
+        }
+        for time in TIMES:
+            before = losses[100 * losses.index <= time * updates]
+            row[f"after {time} %"] = f"{before.iloc[-1]:.4f}"
+        row |= {"lowest": f"{losses.min():.4f}", "at update": f"{losses.idxmin():,}"}
+        rows.append(row)
+    return markdown(pd.DataFrame(rows))
 
 
 def plans() -> str:
     """Studies that plan cells of the paper."""
-    cells = Counter(cell.planned for cell in reproduced_cells() if cell.planned)
-    rows = [[f"`{title}`", str(count)] for title, count in cells.items()]
-    return markdown(["Study", "cells"], rows)
+    cells = Counter(f"`{cell.planned}`" for cell in reproduced_cells() if cell.planned)
+    return markdown(pd.DataFrame(list(cells.items()), columns=["Study", "cells"]))
 
 
-def markdown(titles: list[str], rows: list[list[str]]) -> str:
-    """Texts as a Markdown table without padding; columns of numbers are aligned to the right."""
+def markdown(frame: pd.DataFrame) -> str:
+    """A table without padding; columns of numbers are aligned to the right."""
+    rows = frame.astype(str).to_numpy().tolist()
     alignments = ["---:" if text.startswith(NUMERIC_START) else "---" for text in rows[0]]
-    return "\n".join(f"| {' | '.join(texts)} |" for texts in (titles, alignments, *rows))
+    return "\n".join(f"| {' | '.join(texts)} |" for texts in (frame.columns, alignments, *rows))
 
 
 if __name__ == "__main__":

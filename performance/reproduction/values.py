@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -54,10 +53,10 @@ class Model:
     Attributes:
         source: File of the configuration and study, as on the page.
         settings: Of its training; of the best of several configurations, those of the first.
-        rows: Committed rows over folds; empty if there are none.
         variants: All of the method on the dataset in the study.
-        folds: Those that the study plans.
-        configurations: Variants of which it is the best, or itself.
+        folds: Number of planned folds.
+        configurations: Number of variants of which it is the best; else 1.
+        rows: Committed rows over folds; empty if there are none.
     """
 
     source: str
@@ -66,10 +65,10 @@ class Model:
     method: str
     variant: str
     settings: dict[str, Any]
-    rows: pd.DataFrame
     variants: set[str]
-    folds: set[int] = field(default_factory=set)
-    configurations: set[str] = field(default_factory=set)
+    folds: int
+    configurations: int
+    rows: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -124,25 +123,33 @@ def reproduced_cells() -> tuple[Reproduced, ...]:
 def models_of(configuration: str) -> tuple[Model, ...]:
     """Models of all studies of a configuration under `workflow/configs`."""
     plan = Plan.of(read_file(CONFIGURATIONS / f"{configuration}.yaml"))
-    models: dict[Any, Model] = {}
+    models = []
     for name, study in plan.studies.items():
-        source = f"{configuration}.yaml: {name}"
         settings = {run.key: run.settings for run in plan.runs_of(study)}
         rows: dict[Any, pd.DataFrame] = {}
         if (REFERENCE / configuration / f"{name}.csv").exists():
             rows = rows_by_model(study.kind, reference_study(f"{configuration}/{name}"))
-        variants: dict[Any, set[str]] = defaultdict(set)
+        expected = []
         for row in study.expected:
-            siblings = variants[row.dataset, row.method]
-            for variant in (row.variant, TUNED) if row.trial_of else (row.variant,):
-                key = (row.dataset, row.method, variant)
-                of_key = rows.get(key, pd.DataFrame())
-                model = Model(source, study, *key, settings[row.key], of_key, siblings)
-                model = models.setdefault((name, *key), model)
-                model.folds.add(row.fold)
-                model.configurations.add(row.variant)
-                siblings.add(variant)
-    return tuple(models.values())
+            trained = (row.dataset, row.method, row.key, row.fold)
+            expected.append((row.variant, *trained))
+            if row.trial_of:
+                expected.append((TUNED, *trained))
+        frame = pd.DataFrame(expected, columns=["variant", "dataset", "method", "key", "fold"])
+        for _, variants in frame.groupby(["dataset", "method"], sort=False):
+            for key, part in variants.groupby(MODEL, sort=False):
+                model = Model(
+                    f"{configuration}.yaml: {name}",
+                    study,
+                    *key,
+                    settings=settings[part["key"].iloc[0]],
+                    variants=set(variants["variant"]),
+                    folds=part["fold"].nunique(),
+                    configurations=part["key"].nunique(),
+                    rows=rows.get(key, pd.DataFrame()),
+                )
+                models.append(model)
+    return tuple(models)
 
 
 def rows_by_model(kind: str, rows: pd.DataFrame) -> dict[Any, pd.DataFrame]:
@@ -164,13 +171,10 @@ def reproduced(cell: Cell, full_size: Iterable[Model], smaller: Iterable[Model])
         return Reproduced(cell, IMPOSSIBLE)
     papers = [planned_model(part, full_size) for part in cell.parts or (cell,)]
     paper = papers[0]
-    if paper is None or any(model is None or model.source != paper.source for model in papers):
+    if paper is None or {model and model.source for model in papers} != {paper.source}:
         return Reproduced(cell, UNPLANNED)
-    values = []
-    for model in (*full_size, *smaller):
-        if measures(model, cell) and cell.measure in model.rows:
-            value = value_of(cell, model, paper)
-            values += [value] if value else []
+    models = [model for model in (*full_size, *smaller) if measures(model, cell)]
+    values = list(filter(None, (value_of(cell, model, paper) for model in models)))
     values.sort(key=lambda value: bool(value.reductions))
     state = values[0].state if values else PLANNED
     return Reproduced(cell, state, paper.source, tuple(values))
@@ -191,7 +195,7 @@ def measures(model: Model, cell: Cell) -> bool:
     is_base = cell.variant in BASE_STANDS_FOR and cell.variant not in model.variants
     is_variant = model.variant == (BASE if is_base else cell.variant)
     if cell.kind == "benchmark":
-        return is_variant and len(model.folds) >= cell.folds
+        return is_variant and model.folds >= cell.folds
     if cell.kind != model.study.kind:
         return False
     options = model.study.options
@@ -214,9 +218,12 @@ def value_of(cell: Cell, model: Model, paper: Model) -> Value | None:
     Args:
         paper: The model at full size.
     """
-    measured = model.rows[cell.measure] / cell.scale
     reductions = reductions_of(cell, model, paper)
-    if reductions is None or measured.isna().any() or (model.rows["status"] != "ok").any():
+    rows = model.rows
+    if reductions is None or cell.measure not in rows or (rows["status"] != "ok").any():
+        return None
+    measured = rows[cell.measure] / cell.scale
+    if measured.isna().any():
         return None
     mean = measured.mean()
     error = standard_error(measured)
@@ -238,13 +245,10 @@ def reductions_of(cell: Cell, model: Model, paper: Model) -> list[str] | None:
         if name in different and name != "budget":  # the configurations tell its effect
             reductions.append(f"`{name}`: {value:,} instead of {paper.settings[name]:,}")
     rows = model.rows
-    amounts = [
-        ("configurations", len(model.configurations), len(paper.configurations)),
-        ("folds", len(rows), len(paper.folds)),
-    ]
+    amounts = [("configurations", model.configurations, paper.configurations)]
     if "grid" in rows and rows["grid"].notna().all():
-        tried = (int(rows["configurations"].min()), int(rows["grid"].max()))
-        amounts.insert(0, ("configurations", *tried))
+        amounts = [("configurations", int(rows["configurations"].min()), int(rows["grid"].max()))]
+    amounts.append(("folds", len(rows), paper.folds))
     for noun, amount, whole in amounts:
         if amount < whole:
             reductions.append(f"{noun}: {amount:,} of {whole:,}")

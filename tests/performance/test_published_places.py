@@ -43,7 +43,7 @@ def made_up(models: list[Model]) -> pd.DataFrame:
     rows = []
     for model in models:
         if model.variant == "tuned" or "tuned" not in model.variants:
-            rows += [made_up_row(model, fold, draw) for fold in sorted(model.folds)]
+            rows += [made_up_row(model, fold, draw) for fold in range(model.folds)]
     return pd.DataFrame(rows)
 
 
