@@ -20,7 +20,6 @@ from workflow.report.statistics import MODEL, fold_means, standard_error
 from workflow.report.summary import REFERENCE, reference_study
 from workflow.studies.ablation.paper import paper_table
 from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.changes import change
 from workflow.studies.corruption.selection import EVERYTHING
 from workflow.studies.corruption.tables import with_changes
 
@@ -137,7 +136,8 @@ def models_of(configuration: str) -> tuple[Model, ...]:
                 expected.append((TUNED, *trained))
         frame = pd.DataFrame(expected, columns=["variant", "dataset", "method", "key", "fold"])
         for _, variants in frame.groupby(["dataset", "method"], sort=False):
-            for key, part in variants.groupby(MODEL, sort=False):
+            by_model: Any = variants.groupby(MODEL, sort=False)
+            for key, part in by_model:
                 model = Model(
                     f"{configuration}.yaml: {name}",
                     study,
@@ -157,8 +157,9 @@ def rows_by_model(kind: str, rows: pd.DataFrame) -> dict[Any, pd.DataFrame]:
     rows = fold_means(rows)
     if kind == "corruption":
         rows = with_changes(rows)
-        changes = change(rows["clean"], rows["corrupted"], rows["task"] == "regression")
-        rows = rows.assign(change=changes)
+        increases = rows["change"]
+        is_accuracy = rows["task"] != "regression"
+        rows = rows.assign(change=increases.where(is_accuracy, -increases))  # the paper's sign
     if kind == "ablation":
         losses = rows.groupby(["dataset", "method", "fold"])["validation_loss"]
         rows = rows.assign(validation_rank=losses.rank() - 1)

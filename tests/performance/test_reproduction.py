@@ -27,7 +27,7 @@ from tests.rows import row, study_frame
 from workflow.report.published import published, published_ranks
 
 COUNTED = (2, 6, 7)  # tables whose published.json has numbers instead of texts
-SEARCHED = {"grid": 480, "configurations": 480}  # of k-NN
+SEARCHED: dict[str, Any] = {"grid": 480, "configurations": 480}  # of k-NN
 
 
 def cell_of(table: int, title: str, column: str) -> Cell:
@@ -211,7 +211,7 @@ def test_best_of_all_configurations_is_regenerated() -> None:
 
 
 def test_printed_deviations_become_standard_errors() -> None:
-    rows = [row("knn", fold, test_mse=100.0 * (1 + fold), **SEARCHED) for fold in range(2)]
+    rows = [row("knn", n, "yacht", test_mse=100.0 * (1 + n), **SEARCHED) for n in range(2)]
     cell = cell_of(12, "k-NN", "Yacht")
     assert cell.content["printed"] == "149±52.6"
     # Deviation 70.7, so an error of 50; the paper's is 52.6 / √10 = 16.6: 1.0 / 52.7.
