@@ -16,172 +16,160 @@ allocated there.
 
 from __future__ import annotations
 
-import argparse
-import gc
 import multiprocessing
-from statistics import median
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
+import pandas as pd
 import torch
 
 from npt.nn import flops
-from npt.nn.device import arithmetic
-from performance.implementations import Implementation, by_name, ours, reference
-from performance.machine import MatrixRate, parser, peak_megabytes, seconds, start, write
-from performance.shapes import SHAPES, Shape, paper_shape
-from performance.table_columns import STEP, print_row, print_titles
+from npt.nn.device import arithmetic, prepare_blocks
+from npt.nn.losses import tradeoff
+from npt.nn.optimiser import learning_rate
+from npt.nn.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
+from npt.nn.training import build_model, build_optimiser, label_scores, update
+from performance.machine import matrix_rate, parser, peak_megabytes, seconds, start, write
+from performance.shapes import SHAPES, Shape, generated, paper_shape
 
-GROUPS = {
-    "small": ["yacht", "boston_housing", "breast_cancer", "concrete"],
-    "all": list(SHAPES),
-}
+REFERENCE = "reference, float32"
 DTYPES = {
     "float32": torch.float32,
     "tf32": torch.float32,
     "bfloat16": torch.bfloat16,
 }
+Calls = tuple[Callable[[], Any], Callable[[], Any]]
+"""The next update, and an evaluation as after an update."""
 
 
 def main() -> None:
     """Command line of the benchmark."""
-    arguments = _options().parse_args()
-    device = start(arguments)
-    shapes = [paper_shape(name) for name in _names(arguments.configurations)]
-    rows = []
-    print_titles(STEP)
-    for shape in shapes:
-        implementations = [ours(shape, name, device) for name in arguments.ours]
-        if not arguments.without_reference:
-            implementations.append(reference(shape, device))
-        measured = measure(shape, implementations, arguments.rounds, device)
-        for row in measured:
-            print_row(row, STEP)
-        rows.extend(measured)
-    write(arguments, "npt_step", rows)
-
-
-def measure(
-    shape: Shape,
-    implementations: list[Implementation],
-    rounds: int,
-    device: torch.device,
-) -> list[dict[str, Any]]:
-    """Measurements of every implementation at one shape."""
-    precisions = {implementation.precision for implementation in implementations}
-    rates = {precision: MatrixRate(DTYPES[precision], device) for precision in precisions}
-    for implementation in implementations:  # warm up
-        implementation.step()
-        implementation.evaluate()
-    for _ in range(rounds):
-        for implementation in implementations:
-            _take_turn(implementation, shape, rates[implementation.precision], device)
-    last = implementations[-1]
-    plain = last if last.name.startswith("reference") else None
-    rows = [_row(implementation, plain, shape, device) for implementation in implementations]
-    implementations.clear()
-    gc.collect()
-    return rows
-
-
-def _take_turn(
-    implementation: Implementation,
-    shape: Shape,
-    rate: MatrixRate,
-    device: torch.device,
-) -> None:
-    """Measure one step and one evaluation."""
-    settings = shape.settings.changed(precision=implementation.precision)
-    with arithmetic(settings, device):
-        before = rate.measure()
-        implementation.steps.append(seconds(implementation.step, device))
-        after = rate.measure()
-    implementation.rates.append((before + after) / 2)
-    implementation.evaluations.append(seconds(implementation.evaluate, device))
-
-
-def _row(
-    implementation: Implementation,
-    plain: Implementation | None,
-    shape: Shape,
-    device: torch.device,
-) -> dict[str, Any]:
-    """Measurements of one implementation over the rounds."""
-    operations = flops.update(shape.rows, shape.columns, shape.settings)
-    steps = implementation.steps
-    timed = zip(steps, implementation.rates, strict=True)
-    row = {
-        "configuration": shape.name,
-        "rows": shape.rows,
-        "implementation": implementation.name,
-        "teraflop": operations / 1e12,
-        "step_ms": 1e3 * min(steps),
-        "step_ms_median": 1e3 * median(steps),
-        "evaluation_ms": 1e3 * min(implementation.evaluations),
-        "rate_teraflops": median(implementation.rates) / 1e12,
-        "share_of_rate": median([operations / step / rate for step, rate in timed]),
-        "peak_mb": _peak(shape.name, implementation.name, device),
-    }
-    if plain is not None:
-        row["step_speedup"] = _speedup(plain.steps, steps)
-        row["training_speedup"] = _speedup(
-            _with_evaluations(plain), _with_evaluations(implementation)
-        )
-    return row
-
-
-def _with_evaluations(implementation: Implementation) -> list[float]:
-    """Seconds of each step and the evaluation after it."""
-    pairs = zip(implementation.steps, implementation.evaluations, strict=True)
-    return [step + evaluation for step, evaluation in pairs]
-
-
-def _speedup(plain: list[float], fast: list[float]) -> float:
-    """Median over the rounds of the ratio of times."""
-    pairs = zip(plain, fast, strict=True)
-    return median([slow / quick for slow, quick in pairs])
-
-
-def _peak(
-    configuration: str,
-    implementation: str,
-    device: torch.device,
-) -> float:
-    """Peak memory of one step in a process of its own."""
-    arguments = (configuration, implementation, str(device), torch.get_num_threads())
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(peak_of_a_step, arguments)
-
-
-def peak_of_a_step(
-    configuration: str,
-    name: str,
-    device_name: str,
-    threads: int,
-) -> float:
-    """Peak memory of this process in MiB after one step."""
-    torch.set_num_threads(threads)
-    device = torch.device(device_name)
-    implementation = by_name(name, paper_shape(configuration), device)
-    implementation.step()
-    return peak_megabytes(device)
-
-
-def _options() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument(
-        "--configurations", nargs="+", choices=[*SHAPES, *GROUPS], default=["breast_cancer"]
+        "--configurations", nargs="+", choices=list(SHAPES), default=["breast_cancer"]
     )
     options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION")
     options.add_argument("--without-reference", action="store_true")
     options.add_argument("--rounds", type=int, default=5)
-    return options
+    arguments = options.parse_args()
+    device = start(arguments)
+    names = [f"npt, {precision}" for precision in arguments.ours]
+    if not arguments.without_reference:
+        names.append(REFERENCE)
+    rows = []
+    for configuration in arguments.configurations:
+        measured = measure(paper_shape(configuration), names, arguments.rounds, device)
+        print(measured.round(3).to_string(index=False), flush=True)
+        rows += measured.to_dict("records")
+    write(arguments, "npt_step", rows)
 
 
-def _names(configurations: list[str]) -> list[str]:
-    names = []
-    for name in configurations:
-        names.extend(GROUPS.get(name, [name]))
-    return names
+def measure(shape: Shape, names: list[str], rounds: int, device: torch.device) -> pd.DataFrame:
+    """Measurements of every implementation at one shape, a row each."""
+    calls = {name: implementation(name, shape, device) for name in names}
+    for step, evaluate in calls.values():  # warm up
+        step()
+        evaluate()
+    turns = []
+    for number in range(rounds):
+        for name, (step, evaluate) in calls.items():
+            precision = name.rpartition(" ")[2]
+            with arithmetic(shape.settings.changed(precision=precision), device):
+                before = matrix_rate(DTYPES[precision], device)
+                step_seconds = seconds(step)
+                after = matrix_rate(DTYPES[precision], device)
+            evaluation_seconds = seconds(evaluate)
+            turns.append((number, name, step_seconds, evaluation_seconds, (before + after) / 2))
+    columns = ["round", "implementation", "step", "evaluation", "rate"]
+    by_round = pd.DataFrame(turns, columns=columns).pivot(index="round", columns="implementation")
+    steps = by_round["step"][names]
+    evaluations = by_round["evaluation"][names]
+    rates = by_round["rate"][names]
+    operations = flops.update(shape.rows, shape.columns, shape.settings)
+    table = pd.DataFrame(
+        {
+            "configuration": shape.name,
+            "rows": shape.rows,
+            "teraflop": operations / 1e12,
+            "step_ms": 1e3 * steps.min(),
+            "step_ms_median": 1e3 * steps.median(),
+            "evaluation_ms": 1e3 * evaluations.min(),
+            "rate_teraflops": rates.median() / 1e12,
+            "share_of_rate": (operations / steps / rates).median(),
+            "peak_mb": [peak(shape.name, name, device) for name in names],
+        }
+    )
+    if REFERENCE in names:
+        trainings = steps + evaluations
+        table["step_speedup"] = steps.rdiv(steps[REFERENCE], axis=0).median()
+        table["training_speedup"] = trainings.rdiv(trainings[REFERENCE], axis=0).median()
+    return table.reset_index(names="implementation")
+
+
+def peak(configuration: str, name: str, device: torch.device) -> float:
+    """Peak memory of one step in a process of its own."""
+    arguments = (configuration, name, device, torch.get_num_threads())
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(peak_of_a_step, arguments)
+
+
+def peak_of_a_step(configuration: str, name: str, device: torch.device, threads: int) -> float:
+    """Peak memory of this process in MiB after one step."""
+    torch.set_num_threads(threads)
+    step, _ = implementation(name, paper_shape(configuration), device)
+    step()
+    return peak_megabytes(device)
+
+
+def implementation(name: str, shape: Shape, device: torch.device) -> Calls:
+    """The plain implementation, or this project's at a precision."""
+    if name == REFERENCE:
+        return plain_calls(shape, device)
+    return npt_calls(shape, name.removeprefix("npt, "), device)
+
+
+def npt_calls(shape: Shape, precision: str, device: torch.device) -> Calls:
+    """This project's NPT."""
+    settings = shape.settings.changed(
+        precision=precision,
+        recompute_activations="never",
+        batch_rows=None,
+    )
+    data, _ = generated(shape, device)
+    model = build_model(shape.layout, settings, 0, device)
+    optimiser = build_optimiser(model, settings)
+    prepare_blocks(model, shape.rows, settings, device)
+    numbers = count(1)
+
+    def step() -> None:
+        update(model, optimiser, data, next(numbers), settings, 0)
+
+    def evaluate() -> float:
+        return label_scores(model, data, "validation", settings, 0).loss
+
+    return step, evaluate
+
+
+def plain_calls(shape: Shape, device: torch.device) -> Calls:
+    """The plain implementation."""
+    settings = shape.settings
+    _, table = generated(shape, device)
+    torch.manual_seed(0)
+    model = PlainNPT(shape.layout.sizes, shape.layout.continuous, settings).to(device)
+    optimiser = PlainLamb(model, settings)
+    numbers = count(1)
+
+    def step() -> None:
+        number = next(numbers)
+        weight = tradeoff(number, settings)
+        rate = learning_rate(number, settings)
+        plain_update(model, optimiser, table, settings, weight, rate)
+
+    def evaluate() -> float:
+        return plain_evaluation(model, table, settings)
+
+    return step, evaluate
 
 
 if __name__ == "__main__":

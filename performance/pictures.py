@@ -12,8 +12,8 @@ from npt.data.preparation import prepare
 from npt.estimator import NPTRegressor
 from npt.estimator.explanation import Explanation
 from npt.metrics import PAPER_METRICS
+from npt.provenance import ROOT
 from performance.intervals import frame_of
-from performance.machine import ROOT
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import COMPACT_COLOR, OTHER_COLOR, PAGE, pyplot
 from workflow.report.summary import reference_study
@@ -22,7 +22,6 @@ from workflow.studies import kinds
 DOCS = ROOT / "docs"
 FIGURES = {  # study, kind and figure
     "curves_training.png": ("neural_processes/curves", "processes", "training"),
-    "completions.png": ("neural_processes/completion", "processes", "completions"),
     "influence.png": ("kernels/influence", "certificates", "influence"),
     "images.png": ("images/attention", "attention", "attention"),
     "context.png": ("row_models/context", "context", "context"),

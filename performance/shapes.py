@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -13,7 +13,7 @@ from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.reference_masking import Columns
 from npt.nn.settings import NPTSettings
-from workflow.config.reading import read
+from workflow.config.reading import read_file
 from workflow.config.resolution import resolve
 
 FOLDER = Path(__file__).parent
@@ -45,8 +45,7 @@ def layout_of(sizes: list[int]) -> ColumnLayout:
 
 def paper_shape(name: str) -> Shape:
     """The paper's configuration of a table, with the base settings of `paper.yaml`."""
-    config = read(yaml.safe_load(PAPER.read_text()))
-    settings = resolve(config, name, "npt", {})
+    settings = resolve(read_file(PAPER), name, "npt", {})
     shape = SHAPES[name]
     return Shape(name, shape["rows"], layout_of(shape["sizes"]), settings)
 
@@ -77,10 +76,9 @@ def generated(
         generator=draws,
     )
     tensors = {}
-    for field in fields(encoded):
-        value = getattr(encoded, field.name)
+    for name, value in vars(encoded).items():
         if isinstance(value, torch.Tensor):
-            tensors[field.name] = value.to(device)
+            tensors[name] = value.to(device)
     encoded = replace(encoded, **tensors)
     return encoded, by_column(encoded)
 
@@ -105,11 +103,9 @@ def _random_table(shape: Shape, draws: torch.Generator) -> EncodedTable:
 
 def _signal(table: EncodedTable, draws: torch.Generator) -> torch.Tensor:
     """Sum of the first four columns (n,), standardised, with noise."""
-    numbers = table.numbers[:, :4].sum(1)
-    fractions = table.codes / table.sizes
-    codes = fractions[:, :4].sum(1)
-    noise = torch.randn(len(numbers), generator=draws)
-    return standardised((numbers + codes) / 2) + 0.3 * noise
+    values = table.numbers + table.codes / table.sizes
+    noise = torch.randn(len(values), generator=draws)
+    return standardised(values[:, :4].sum(1)) + 0.3 * noise
 
 
 def by_column(encoded: EncodedTable) -> Columns:
@@ -124,13 +120,7 @@ def by_column(encoded: EncodedTable) -> Columns:
             codes = encoded.codes[:, column]
             values.append(F.one_hot(codes, size).float())
     missing = list(encoded.missing.unbind(1))
-    return Columns(
-        values,
-        missing,
-        continuous,
-        encoded.part,
-        encoded.target,
-    )
+    return Columns(values, missing, continuous, encoded.part, encoded.target)
 
 
 def standardised(values: torch.Tensor) -> torch.Tensor:

@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 import gc
-from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from sklearn.datasets import make_friedman1
+from torch.utils.benchmark import timer
 
-from npt.solved.model import SolvedNPT, fit
+from npt.solved.model import fit
 from npt.solved.settings import SolvedSettings
-from performance.machine import parser, peak_megabytes, reset_peak, seconds, start, write
-from performance.table_columns import SOLVED, print_row, print_titles
+from performance.machine import parser, peak_megabytes, reset_peak, start, write
 
 COLUMNS = 20
 QUERIES = 1000
@@ -31,11 +30,10 @@ def main() -> None:
     device = start(arguments)
     settings = SolvedSettings(exact_rows=arguments.exact)
     fitted(200, settings, device)  # warm up
-    print_titles(SOLVED)
     rows = []
     for size in arguments.rows:
         rows.append(fitted(size, settings, device))
-        print_row(rows[-1], SOLVED)
+        print(*(f"{name} {value}" for name, value in rows[-1].items()), sep=", ", flush=True)
     write(arguments, "solved", rows)
 
 
@@ -45,25 +43,19 @@ def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[st
     categorical = np.zeros(COLUMNS, bool)
     gc.collect()
     reset_peak(device)
-    models: list[SolvedNPT] = []
-    predictions: list[np.ndarray] = []
-
-    def fit_once() -> None:
-        own = features[:size], labels[:size], categorical
-        models.append(fit(*own, settings=settings, device=device))
-
-    fit_seconds = seconds(fit_once, device)
-    (model,) = models
-    predict = partial(model.predict, features[size:])
-    predict_seconds = seconds(lambda: predictions.append(predict()), device)
+    started = timer()
+    model = fit(features[:size], labels[:size], categorical, settings=settings, device=device)
+    fit_end = timer()
+    predictions = model.predict(features[size:])
+    predict_end = timer()
     return {
         "rows": size,
         "columns": COLUMNS,
         "system": "exact" if model.is_exact else "landmarks",
-        "fit_seconds": fit_seconds,
-        "predict_seconds": predict_seconds,
+        "fit_seconds": fit_end - started,
+        "predict_seconds": predict_end - fit_end,
         "peak_mb": peak_megabytes(device),
-        "rmse": float(np.sqrt(np.mean((predictions[0] - labels[size:]) ** 2))),
+        "rmse": float(np.sqrt(np.mean((predictions - labels[size:]) ** 2))),
     }
 
 

@@ -1,4 +1,4 @@
-"""All cells of the paper's Tables 1 to 13, with what each measures."""
+"""The cells of the paper's Tables 1 to 13, each with the model and the column of rows it is of."""
 
 from __future__ import annotations
 
@@ -6,44 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import nan, sqrt
 from typing import Any
 
 from npt.data.datasets import datasets
 from npt.metrics import METRICS
-from performance.reproduction.quantities import (
-    Ablated,
-    Change,
-    ConfigurationRank,
-    LookedUp,
-    MeanRank,
-    Score,
-)
-from performance.reproduction.quantity import Quantity, whole_variant
+from workflow.config.fields import BASE, TUNED
 from workflow.report.cells import formatted
-from workflow.report.published import TABLES, published
-from workflow.report.titles import method_title
-from workflow.studies.ablation.paper import PRINTED_METRICS
+from workflow.report.published import FOLDS, SCALES, TABLES, published
+from workflow.report.titles import dataset_title, method_title
 
-TITLES = {
-    1: "average rank ± standard error over datasets",
-    2: "change after all other rows are corrupted (accuracy in points, RMSE in percent of itself)",
-    3: "test RMSE on the lookup tasks of Protein",
-    4: "ablation, test RMSE",
-    5: "ablation of attention between attributes and of feature masking",
-    6: "cost on Protein (baselines: whole search, NPT: one training)",
-    7: "cost on Higgs (baselines: whole search, NPT: one training)",
-    8: "test accuracy, percent",
-    9: "test NLL, nats",
-    10: "test AUROC",
-    11: "test RMSE",
-    12: "test MSE",
-    13: "average rank, from 0, of NPT's eight configurations by validation loss",
-}
-COLUMNS_5 = {
-    "without_attributes": "Without ABA",
-    "no_feature_masking": "Without feature masking",
-    "base": "Default",
-}
+NPT = "npt"
+PROTEIN_FOLDS = 5
 COLUMNS_3 = {
     "original": "Original",
     "random_features": "Random features",
@@ -51,10 +25,15 @@ COLUMNS_3 = {
     "random_features_add_one": "Random features, add one",
 }
 METHODS_3 = {
-    "npt": ("NPT", "rmse", ""),
-    "one_nn": ("1-NN", "nearest_rmse", ""),
-    "knn": ("k-NN", "neighbours_rmse", ""),
-    "dkl": ("DKL", "deep_kernel_learning_rmse", "deep_kernel_learning"),
+    "npt": ("NPT", "rmse"),
+    "one_nn": ("1-NN", "nearest_rmse"),
+    "knn": ("k-NN", "neighbours_rmse"),
+    "dkl": ("DKL", "deep_kernel_learning_rmse"),
+}
+COLUMNS_5 = {
+    "without_attributes": "Without ABA",
+    "no_feature_masking": "Without feature masking",
+    "base": "Default",
 }
 COSTS = {
     "cpus": "CPUs",
@@ -62,176 +41,161 @@ COSTS = {
     "memory_gb": "Peak memory, GB",
     "gpu_memory_gb": "Peak GPU memory, GB",
 }
-FIVE_FOLDS = 5
-TEN_FOLDS = 10
 
 
 @dataclass(frozen=True)
-class PublishedCell:
+class Cell:
     """A cell that the paper prints.
 
     Attributes:
-        table: Number of the table.
         row: Title of its row.
         column: Title of its column.
-        printed: The cell as printed, but with a standard error where a deviation is.
-        quantity: What it measures; None for the authors' costs.
-        value: As a number, in the units of the paper; NaN if there is none.
-        error: Its standard error; NaN if none is printed.
+        content: The cell in `published.json`.
+        kind: Kind of the studies that plan it; empty for the authors' costs.
+        variant: Of the method; in Table 3 the lookup task.
+        measure: Column of the rows of which the value is the mean.
+        folds: Folds that it takes, of which a printed deviation is.
+        parts: Cells of other tables of which it consists.
     """
 
     table: int
     row: str
     column: str
-    printed: str
-    quantity: Quantity | None = None
-    value: float = float("nan")
-    error: float = float("nan")
+    content: Mapping[str, Any]
+    kind: str = ""
+    dataset: str = ""
+    variant: str = ""
+    measure: str = ""
+    method: str = NPT
+    folds: int = 0
+    parts: tuple[Cell, ...] = ()
 
     @property
-    def key(self) -> tuple[int, str, str]:
-        """Table, row and column."""
-        return self.table, self.row, self.column
+    def printed(self) -> str:
+        """The cell as printed, but with a standard error where a deviation is."""
+        text = self.content["printed"]
+        if "standard_deviation" not in self.content:
+            return text
+        return f"{text.partition('±')[0]}±{self.error:.{self.digits}f}"
 
     @property
     def digits(self) -> int:
         """Number of decimals that are printed."""
-        return _digits(self.printed)
+        decimals = re.findall(r"\.(\d+)", self.content["printed"])
+        return max(map(len, decimals), default=0)
+
+    @property
+    def value(self) -> float:
+        """As a number, in the units of the paper; NaN if there is none."""
+        value = self.content["value"]
+        return nan if value is None else value
+
+    @property
+    def error(self) -> float:
+        """Its standard error; NaN if none is printed."""
+        deviation = self.content.get("standard_deviation", nan)
+        return self.content.get("standard_error", deviation / sqrt(self.folds or FOLDS))
+
+    @property
+    def scale(self) -> float:
+        """Size of the unit that the paper prints."""
+        return SCALES.get(self.measure.removeprefix("test_"), 1.0)
 
 
 @cache
-def published_cells() -> tuple[PublishedCell, ...]:
+def published_cells() -> tuple[Cell, ...]:
     """All cells by table, in the order of the page."""
-    cells = [
-        *_mean_ranks(),
-        *_changes(),
-        *_lookups(),
-        *_table_4(),
-        *_table_5(),
-        *_costs(6, "protein"),
-        *_costs(7, "higgs"),
-        *_scores(),
-        *_configuration_ranks(),
-    ]
-    return tuple(cells)
-
-
-def _cell(
-    table: int,
-    row: str,
-    column: str,
-    printed: Mapping[str, Any],
-    quantity: Quantity,
-    folds: int = TEN_FOLDS,
-) -> PublishedCell:
-    """A cell of `published.json`."""
-    text = printed["printed"]
-    error = printed.get("standard_error", float("nan"))
-    if "standard_deviation" in printed:
-        error = printed["standard_deviation"] / folds**0.5
-        text = f"{text.partition('±')[0]}±{error:.{_digits(text)}f}"
-    value = printed["value"]
-    return PublishedCell(
-        table=table,
-        row=row,
-        column=column,
-        printed=text,
-        quantity=quantity,
-        value=float("nan") if value is None else value,
-        error=error,
+    scores = tuple(score_tables())
+    return (
+        *table_1(scores),
+        *table_2(),
+        *table_3(),
+        *variant_table(4, "table_4_ablation", "test_rmse"),
+        five_folds(),
+        *table_5(),
+        *cost_table(6, "protein"),
+        *cost_table(7, "higgs"),
+        *scores,
+        *variant_table(13, "table_13_configuration_rank", "validation_rank"),
     )
 
 
-def _digits(printed: str) -> int:
-    decimals = re.findall(r"\.(\d+)", printed)
-    return max(map(len, decimals), default=0)
+def table_1(scores: tuple[Cell, ...]) -> Iterator[Cell]:
+    """Mean ranks, which take the scores of all methods on all datasets of a group."""
+    for metric in ("auroc", "accuracy", "rmse"):
+        group = published()["table_1_average_rank"][metric]
+        parts = [cell for cell in scores if cell.measure == f"test_{metric}"]
+        parts = [cell for cell in parts if cell.dataset in group["datasets"]]
+        for method, cell in group["rank"].items():
+            title = method_title(method, BASE)
+            yield Cell(1, title, METRICS[metric].title, cell, parts=tuple(parts))
 
 
-def _mean_ranks() -> Iterator[PublishedCell]:
-    for metric, column in published()["table_1_average_rank"].items():
-        if metric not in METRICS:
-            continue
-        for method, printed in column["rank"].items():
-            quantity = MeanRank(tuple(column["datasets"]), method)
-            title = METRICS[metric].title
-            yield _cell(1, method_title(method, "base"), title, printed, quantity)
-
-
-def _changes() -> Iterator[PublishedCell]:
+def table_2() -> Iterator[Cell]:
+    """Changes of NPT's test performance when all other rows are corrupted."""
     table = published()["table_2_corruption"]
-    for name, unit in (
-        ("change_in_accuracy_points", ""),
-        ("change_in_rmse_percent_of_rmse", " %"),
+    for part, decimals, unit in (
+        ("change_in_accuracy_points", 1, ""),
+        ("change_in_rmse_percent_of_rmse", 0, " %"),
     ):
-        for dataset, value in table[name].items():
-            decimals = 0 if unit else 1
-            yield PublishedCell(
-                table=2,
-                row=_title(dataset),
-                column="Change",
-                printed=formatted(value, decimals) + unit,
-                quantity=Change(dataset),
-                value=float(value),
-            )
+        for dataset, value in table[part].items():
+            cell = {"printed": formatted(value, decimals) + unit, "value": value}
+            title = datasets()[dataset].title
+            yield Cell(2, title, "Change", cell, "corruption", dataset, measure="change")
 
 
-def _lookups() -> Iterator[PublishedCell]:
+def table_3() -> Iterator[Cell]:
+    """Test RMSE on the lookup tasks of Protein."""
     cells = published()["table_3_semisynthetic_rmse"]["cells"]
-    for name, (row, column, compared) in METHODS_3.items():
-        for task, title in COLUMNS_3.items():
-            quantity = LookedUp("protein", task, column, compared)
-            yield _cell(3, row, title, cells[task][name], quantity)
+    for method, (row, measure) in METHODS_3.items():
+        for task, column in COLUMNS_3.items():
+            yield Cell(3, row, column, cells[task][method], "lookup", "protein", task, measure)
 
 
-def _table_4() -> Iterator[PublishedCell]:
-    table = published()["table_4_ablation"]
-    for dataset, cells in table["cells"].items():
-        for variant, printed in cells.items():
-            quantity = Ablated("table_4_ablation", dataset, variant, "rmse")
-            yield _cell(4, variant, _title(dataset), printed, quantity)
-    printed = table["protein_base_five_fold"]
-    quantity = Score("protein", "npt", "rmse", least_folds=FIVE_FOLDS)
-    yield _cell(4, "base, five folds", _title("protein"), printed, quantity, FIVE_FOLDS)
-
-
-def _table_5() -> Iterator[PublishedCell]:
+def table_5() -> Iterator[Cell]:
+    """Ablation of attention between attributes and of feature masking, beside the main result."""
     for dataset, cells in published()["table_5_ablation"]["cells"].items():
-        printed: str = cells["metric"]
-        metric = PRINTED_METRICS.get(printed, printed)
-        row = f"{_title(dataset)}, {METRICS[metric].title}"
+        metric = cells["metric"].removesuffix("_percent")
+        row = f"{dataset_title(dataset)}, {METRICS[metric].title}"
         for variant, column in COLUMNS_5.items():
-            quantity: Quantity = Ablated("table_5_ablation", dataset, variant, metric)
-            if variant == "base":
-                quantity = Score(dataset, "npt", metric, whole_variant("npt"))
-            yield _cell(5, row, column, cells[variant], quantity)
+            model = ("ablation", dataset, variant, f"test_{metric}")
+            if variant == BASE:
+                model = ("benchmark", dataset, TUNED, f"test_{metric}")
+            yield Cell(5, row, column, cells[variant], *model)
 
 
-def _costs(table: int, dataset: str) -> Iterator[PublishedCell]:
-    for method, printed in published()["tables_6_and_7_cost"]["cells"][dataset].items():
-        row = method_title(method, "base")
+def cost_table(table: int, dataset: str) -> Iterator[Cell]:
+    """Time and memory on the authors' machines (Tables 6 and 7)."""
+    for method, costs in published()["tables_6_and_7_cost"]["cells"][dataset].items():
         for name, column in COSTS.items():
-            value = printed[name]
-            if value is None:
-                continue
-            text = f"{value:.2f}" if isinstance(value, float) else str(value)
-            yield PublishedCell(table, row, column, text)
+            cost = costs[name]
+            if cost is not None:
+                text = f"{cost:.2f}" if isinstance(cost, float) else str(cost)
+                yield Cell(table, method_title(method, BASE), column, {"printed": text})
 
 
-def _scores() -> Iterator[PublishedCell]:
+def score_tables() -> Iterator[Cell]:
+    """Test metrics (Tables 8 to 12); NPT's are those of its best configuration."""
     for metric, (name, *_) in TABLES.items():
         table = int(name.split("_")[1])
         for dataset, cells in published()[name]["cells"].items():
-            for method, printed in cells.items():
-                quantity = Score(dataset, method, metric, whole_variant(method))
-                yield _cell(table, method_title(method, "base"), _title(dataset), printed, quantity)
+            title = dataset_title(dataset)
+            for method, cell in cells.items():
+                variant = TUNED if method == NPT else BASE
+                model = ("benchmark", dataset, variant, f"test_{metric}", method)
+                yield Cell(table, method_title(method, BASE), title, cell, *model)
 
 
-def _configuration_ranks() -> Iterator[PublishedCell]:
-    for dataset, cells in published()["table_13_configuration_rank"]["cells"].items():
-        for variant, printed in cells.items():
-            quantity = ConfigurationRank(dataset, variant)
-            yield _cell(13, variant, _title(dataset), printed, quantity)
+def variant_table(table: int, name: str, measure: str) -> Iterator[Cell]:
+    """A measure of the variants of an ablation (Tables 4 and 13)."""
+    for dataset, cells in published()[name]["cells"].items():
+        title = dataset_title(dataset)
+        for variant, cell in cells.items():
+            yield Cell(table, variant, title, cell, "ablation", dataset, variant, measure)
 
 
-def _title(dataset: str) -> str:
-    return datasets()[dataset].title
+def five_folds() -> Cell:
+    """The base of Table 4 on all folds of Protein."""
+    cell = published()["table_4_ablation"]["protein_base_five_fold"]
+    model = ("benchmark", "protein", BASE, "test_rmse", NPT)
+    return Cell(4, "base, five folds", dataset_title("protein"), cell, *model, PROTEIN_FOLDS)

@@ -1,0 +1,254 @@
+"""Values of the paper's cells in committed rows, and what is smaller there than in the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from npt.provenance import ROOT
+from performance.reproduction.cells import Cell, published_cells
+from workflow.config.fields import BASE, TUNED
+from workflow.config.reading import read_file
+from workflow.planning.plan import Plan
+from workflow.planning.planned_study import PlannedStudy
+from workflow.report.published import in_standard_errors, paper_name, published
+from workflow.report.statistics import MODEL, fold_means, standard_error
+from workflow.report.summary import REFERENCE, reference_study
+from workflow.studies.ablation.paper import paper_table
+from workflow.studies.corruption import CorruptionOptions
+from workflow.studies.corruption.selection import EVERYTHING
+from workflow.studies.corruption.tables import with_changes
+
+CONFIGURATIONS = ROOT / "workflow" / "configs"
+FULL_SIZE = ("paper", "ablations", "lookup", "images")  # with the paper's settings
+REGENERATED, REDUCED, PLANNED, IMPOSSIBLE, UNPLANNED = "●◐○✕△"
+COSTS = (
+    "These are time and memory on the authors' machines. "
+    "`paper.yaml: main` gives those of the machine it runs on, in the table `cost`."
+)
+REASONS = {
+    (2, "cifar10"): "This NPT of the paper reads images through a convolutional encoder, whose "
+    "code, optimiser and rate are not published. `images.yaml: corruption` plans the paper's NPT "
+    "with linear patches, and `resnet_corruption` one with a ResNet-18, which permutes encodings "
+    "instead of pixels.",
+    (6, ""): COSTS,
+    (7, ""): COSTS,
+}
+"""Why cells are not possible, by table and dataset."""
+BASE_STANDS_FOR = (TUNED, "no_feature_masking")  # without a search, or without feature masking
+SIZE_SETTINGS = {"updates", "evaluate_every", "budget"}
+NEIGHBOURS = ("nearest_rmse", "neighbours_rmse")
+SETTINGS_OF_NEIGHBOURS = {"lookup", "transductive"}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A method's variant on a dataset in a study.
+
+    Attributes:
+        source: File of the configuration and study, as on the page.
+        settings: Of its training; of the best of several configurations, those of the first.
+        variants: All of the method on the dataset in the study.
+        folds: Number of planned folds.
+        configurations: Number of variants of which it is the best; else 1.
+        rows: Committed rows over folds; empty if there are none.
+    """
+
+    source: str
+    study: PlannedStudy
+    dataset: str
+    method: str
+    variant: str
+    settings: dict[str, Any]
+    variants: set[str]
+    folds: int
+    configurations: int
+    rows: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of a cell from committed rows, in the units of the paper.
+
+    Attributes:
+        error: Standard error over the folds; NaN for one fold.
+        reductions: What is smaller than in the paper; empty at full size.
+        difference: From the paper in standard errors; NaN where it is not defined.
+    """
+
+    model: Model
+    mean: float
+    error: float
+    reductions: list[str]
+    difference: float
+
+    @property
+    def state(self) -> str:
+        """Whether it is reduced."""
+        return REDUCED if self.reductions else REGENERATED
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A cell with its state, which is that of its first value.
+
+    Attributes:
+        planned: Title of the first study with the paper's settings; empty if there is none.
+        values: From committed rows, those at full size first.
+    """
+
+    cell: Cell
+    state: str
+    planned: str = ""
+    values: tuple[Value, ...] = ()
+
+
+@cache
+def reproduced_cells() -> tuple[Reproduced, ...]:
+    """All cells of the paper's tables."""
+    smaller = []
+    for path in sorted(CONFIGURATIONS.glob("*.yaml")):
+        if (REFERENCE / path.stem).exists() and path.stem not in FULL_SIZE:
+            smaller += models_of(path.stem)
+    full_size = [model for name in FULL_SIZE for model in models_of(name)]
+    return tuple(reproduced(cell, full_size, smaller) for cell in published_cells())
+
+
+@cache
+def models_of(configuration: str) -> tuple[Model, ...]:
+    """Models of all studies of a configuration under `workflow/configs`."""
+    plan = Plan.of(read_file(CONFIGURATIONS / f"{configuration}.yaml"))
+    models = []
+    for name, study in plan.studies.items():
+        runs = {run.key: run for run in plan.runs_of(study)}
+        rows: dict[Any, pd.DataFrame] = {}
+        if (REFERENCE / configuration / f"{name}.csv").exists():
+            rows = rows_by_model(study.kind, reference_study(f"{configuration}/{name}"))
+        expected = []
+        for row in study.expected:
+            trained = (row.dataset, row.method, row.key, row.fold)
+            expected.append((row.variant, *trained))
+        frame = pd.DataFrame(expected, columns=["variant", "dataset", "method", "key", "fold"])
+        for _, variants in frame.groupby(["dataset", "method"], sort=False):
+            by_model: Any = variants.groupby(MODEL, sort=False)
+            for key, part in by_model:
+                model = Model(
+                    f"{configuration}.yaml: {name}",
+                    study,
+                    *key,
+                    settings=runs[part["key"].iloc[0]].settings,
+                    variants=set(variants["variant"]),
+                    folds=part["fold"].nunique(),
+                    configurations=len(runs[part["key"].iloc[0]].trainings),
+                    rows=rows.get(key, pd.DataFrame()),
+                )
+                models.append(model)
+    return tuple(models)
+
+
+def rows_by_model(kind: str, rows: pd.DataFrame) -> dict[Any, pd.DataFrame]:
+    """Rows of a study over folds, with the changes of Table 2 or the ranks of Table 13."""
+    rows = fold_means(rows)
+    if kind == "corruption":
+        rows = with_changes(rows)
+        increases = rows["change"]
+        is_accuracy = rows["task"] != "regression"
+        rows = rows.assign(change=increases.where(is_accuracy, -increases))  # the paper's sign
+    if kind == "ablation":
+        losses = rows.groupby(["dataset", "method", "fold"])["validation_loss"]
+        rows = rows.assign(validation_rank=losses.rank() - 1)
+    return dict(list(rows.groupby(MODEL, sort=False)))
+
+
+def reproduced(cell: Cell, full_size: Iterable[Model], smaller: Iterable[Model]) -> Reproduced:
+    """State and values of a cell, given models with the paper's settings and others."""
+    if (cell.table, cell.dataset) in REASONS:
+        return Reproduced(cell, IMPOSSIBLE)
+    papers = [planned_model(part, full_size) for part in cell.parts or (cell,)]
+    paper = papers[0]
+    if paper is None or {model and model.source for model in papers} != {paper.source}:
+        return Reproduced(cell, UNPLANNED)
+    models = [model for model in (*full_size, *smaller) if measures(model, cell)]
+    values = list(filter(None, (value_of(cell, model, paper) for model in models)))
+    values.sort(key=lambda value: bool(value.reductions))
+    state = values[0].state if values else PLANNED
+    return Reproduced(cell, state, paper.source, tuple(values))
+
+
+def planned_model(cell: Cell, models: Iterable[Model]) -> Model | None:
+    """The first model of which a study of the cell's kind has the cell's value."""
+    for model in models:
+        if model.study.kind == cell.kind and measures(model, cell):
+            return model
+    return None
+
+
+def measures(model: Model, cell: Cell) -> bool:
+    """Whether a cell's value is one of a model, on the paper's folds or on others."""
+    if model.method != cell.method or paper_name(model.dataset) != cell.dataset:
+        return False
+    is_base = cell.variant in BASE_STANDS_FOR and cell.variant not in model.variants
+    is_variant = model.variant == (BASE if is_base else cell.variant)
+    if cell.kind == "benchmark":
+        return is_variant and model.folds >= cell.folds
+    if cell.kind != model.study.kind:
+        return False
+    options = model.study.options
+    if cell.table == 2:
+        return EVERYTHING in CorruptionOptions.model_validate(options).selections
+    if cell.table == 3:
+        compared = [f"{method}_rmse" for method in options["compare_with"]]
+        is_measured = cell.measure in ("rmse", *NEIGHBOURS, *compared)
+        return is_measured and model.settings["lookup"] == cell.variant
+    if cell.table == 13:
+        table = published()["table_13_configuration_rank"]["cells"][cell.dataset]
+        return is_variant and model.variants == set(table)
+    table = paper_table(cell.dataset, model.variants)
+    return is_variant and table == f"table_{cell.table}_ablation"
+
+
+def value_of(cell: Cell, model: Model, paper: Model) -> Value | None:
+    """A model's value of a cell; None if it failed, or differs from the paper's in more than size.
+
+    Args:
+        paper: The model at full size.
+    """
+    reductions = reductions_of(cell, model, paper)
+    rows = model.rows
+    if reductions is None or cell.measure not in rows or (rows["status"] != "ok").any():
+        return None
+    measured = rows[cell.measure] / cell.scale
+    if measured.isna().any():
+        return None
+    mean = measured.mean()
+    error = standard_error(measured)
+    difference = in_standard_errors(mean, error, cell.value, cell.error)
+    return Value(model, mean, error, reductions, difference)
+
+
+def reductions_of(cell: Cell, model: Model, paper: Model) -> list[str] | None:
+    """What is smaller than in the paper; None if other settings differ."""
+    settings = model.settings.items()
+    different = {name for name, value in settings if value != paper.settings[name]}
+    if cell.measure in NEIGHBOURS:
+        different &= SETTINGS_OF_NEIGHBOURS
+    unprinted = {"target_mask"} if cell.table == 2 else set()
+    if different - SIZE_SETTINGS - unprinted:
+        return None
+    reductions = []
+    for name, value in settings:
+        if name in different and name != "budget":  # the configurations tell its effect
+            reductions.append(f"`{name}`: {value:,} instead of {paper.settings[name]:,}")
+    rows = model.rows
+    amounts = [("configurations", model.configurations, paper.configurations)]
+    if "grid" in rows and rows["grid"].notna().all():
+        amounts = [("configurations", int(rows["configurations"].min()), int(rows["grid"].max()))]
+    amounts.append(("folds", len(rows), paper.folds))
+    for noun, amount, whole in amounts:
+        if amount < whole:
+            reductions.append(f"{noun}: {amount:,} of {whole:,}")
+    return reductions
