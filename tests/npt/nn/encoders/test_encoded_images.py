@@ -104,7 +104,7 @@ def test_statistics_of_normalisation_are_saved_with_the_weights(tmp_path: Path) 
 
 def test_an_encoder_without_normalisation_is_as_it_was_before_training() -> None:
     trained = fitted(SETTINGS.changed(**SIREN))
-    before = trained.before_training().model.state_dict()
+    before = NPTProbe(trained).before_training().trained.model.state_dict()
     initial = untrained_on_images(trained.settings)
     for name, weights in initial.model.state_dict().items():
         assert torch.equal(before[name], weights)
@@ -112,7 +112,7 @@ def test_an_encoder_without_normalisation_is_as_it_was_before_training() -> None
 
 def test_normalisation_before_training_is_of_train_images() -> None:
     trained = fitted(SETTINGS.changed(batch_rows=80))
-    before = trained.before_training().model
+    before = NPTProbe(trained).before_training().trained.model
     untouched = untrained_on_images(SETTINGS).model
     inputs = trained.data.take(torch.arange(80)).visible()
     embedding = before.embedding
