@@ -6,6 +6,8 @@ numbers, and draws elsewhere in the process make no difference.
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -23,6 +25,9 @@ PURPOSES = (
     "noise",
     "latents",
 )
+
+_generators = threading.RLock()  # held by the thread that uses torch's global generators
+os.register_at_fork(after_in_child=_generators._at_fork_reinit)  # pyright: ignore
 
 
 def seed_for(seed: int, purpose: str, count: int = 0) -> int:
@@ -44,7 +49,7 @@ def generator_for(
 
 @contextmanager
 def isolated_randomness(device: torch.device) -> Generator[None]:
-    """Restore the state of torch's global generators after the block."""
+    """Restore torch's global generators after the block; other threads wait for it."""
     devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices):
+    with _generators, torch.random.fork_rng(devices):
         yield

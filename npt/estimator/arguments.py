@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from sklearn.utils import check_random_state
 
 from npt.interface import Infeasible, UserError
 
 LARGEST_SEED = 2**31 - 1
+LARGEST_STATE = 2**32 - 1  # of numpy's RandomState
+PROCESS = os.getpid()  # that imported torch
 
 
 @contextmanager
@@ -42,20 +45,26 @@ def is_whole_number(value: Any) -> bool:
 
 
 def threads_of(n_jobs: Any) -> int:
-    """CPU threads of an `n_jobs`, as joblib counts them: None is one, -1 all processors."""
+    """CPU threads of an `n_jobs`, as joblib counts them: None is one, -1 all processors.
+
+    There are at most as many as processors. In a forked process it is one, because OpenMP waits
+    there for threads that only its parent has.
+    """
     if n_jobs is None:
         return 1
     if not is_whole_number(n_jobs) or n_jobs == 0:
         raise UserError(f"n_jobs: {n_jobs!r}; None, -1 or a positive whole number is needed")
+    if os.getpid() != PROCESS:
+        return 1
     threads: Any = effective_n_jobs(int(n_jobs))
-    return threads
+    return min(threads, cpu_count())
 
 
 def seed_of(random_state: Any) -> int:
     """A seed: the number itself, or one drawn from a generator of numpy."""
     if is_whole_number(random_state):
-        if random_state < 0:
-            raise UserError(f"random_state: {random_state}; negative numbers are not allowed")
+        if not 0 <= random_state <= LARGEST_STATE:
+            raise UserError(f"random_state: {random_state}; allowed: 0 to {LARGEST_STATE}")
         return int(random_state)
     try:
         generator = check_random_state(random_state)

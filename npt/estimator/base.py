@@ -86,7 +86,7 @@ class NPTEstimator(BaseEstimator):
         NPT. In both, a predicted row attends to fitted rows alone, so that it does not depend on
         the rows that it is predicted with. `paper`: the exact NPT, which is slower; see
         `predict_together`. `auto`: solved for at most 4,000 rows, of classes 1,500, and compact
-        for more.
+        for more, or where one of the hyper-parameters below is given that solved NPT lacks.
     width : int, optional
         Width of a row between datapoints; of a column's embedding in the exact NPT.
     layers : int, optional
@@ -121,7 +121,8 @@ class NPTEstimator(BaseEstimator):
     random_state : int, numpy.random.RandomState or None, default=0
         Seed of validation rows, weights and training; None draws one.
     n_jobs : int, optional
-        CPU threads during `fit` and predictions; None is one, -1 all processors.
+        CPU threads during `fit` and predictions; None is one, -1 all processors. In a forked
+        process it is always one.
     device : str, default="auto"
         `auto` takes a GPU where there is one; or `cpu`, or a torch device such as `cuda:0`.
     verbose : {0, 1, "auto"}, default="auto"
@@ -218,6 +219,7 @@ class NPTEstimator(BaseEstimator):
         Raises:
             ValueError: An argument is unusable; the message names it.
         """
+        vars(self).pop("model_", None)  # a fit that fails leaves no model of an earlier one
         frame = read_frame(self, X, reset=True, fewest=FEWEST_TRAIN_ROWS)
         labels = self._read_target(y)
         check_consistent_length(frame, labels)
@@ -228,7 +230,10 @@ class NPTEstimator(BaseEstimator):
             weights = weights[rows]
         with value_errors():
             architecture = architecture_of(
-                self.architecture, len(rows), of_classes=self._task == "classifier"
+                self.architecture,
+                self._named(),
+                len(rows),
+                of_classes=self._task == "classifier",
             )
         if weights is not None and architecture != "solved":
             weights = weights / weights.max()
@@ -299,7 +304,7 @@ class NPTEstimator(BaseEstimator):
                 validation_loss=self.validation_loss_,
                 best_updates=self.best_updates_,
             )
-            write(Path(path), facts, {**state.arrays, ROWS: self.rows_})
+            write(Path(path).expanduser(), facts, {**state.arrays, ROWS: self.rows_})
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -311,7 +316,7 @@ class NPTEstimator(BaseEstimator):
         Raises:
             ValueError: The file is damaged, or something else.
         """
-        path = Path(path)
+        path = Path(path).expanduser()
         with value_errors():
             facts, arrays = read(path)
             if facts.task != cls._task:
@@ -390,8 +395,8 @@ class NPTEstimator(BaseEstimator):
         """Train and validation rows of a table."""
         if table.rows < FEWEST_ROWS:
             raise ValueError(
-                f"{table.rows} sample(s) have a weight above 0 while a minimum of {FEWEST_ROWS} is "
-                f"required by {type(self).__name__} without X_val"
+                f"Found {table.rows} sample(s) to fit while a minimum of {FEWEST_ROWS} is required "
+                f"by {type(self).__name__} without X_val"
             )
         fraction = fraction_of(self.validation_fraction, "validation_fraction")
         classes = None
@@ -416,10 +421,9 @@ class NPTEstimator(BaseEstimator):
         Args:
             refit: Whether there are rows to train again on.
         """
-        named = {name: getattr(self, name) for name in NAMED}
         settings = settings_of(
             architecture,
-            named,
+            self._named(),
             self.settings,
             table.task,
             table.rows,
@@ -460,6 +464,10 @@ class NPTEstimator(BaseEstimator):
         frame = read_frame(self, X, reset=False)
         hidden = np.full(len(frame), np.nan)
         return as_table(frame, self.features_, hidden, self.target_)
+
+    def _named(self) -> dict[str, Any]:
+        """Hyper-parameters that are fields of settings."""
+        return {name: getattr(self, name) for name in NAMED}
 
     def _together(self) -> bool:
         """Whether new rows attend to each other."""

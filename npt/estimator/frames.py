@@ -5,6 +5,7 @@ n rows, d features.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -80,12 +81,24 @@ def as_table(
     target: np.ndarray,
     target_column: Column,
 ) -> Table:
-    """A table of the features and, last, the target (n,) as numbers or codes of classes."""
+    """A table of the features and, last, the target (n,) as numbers or codes of classes.
+
+    Warns:
+        UserWarning: No category of a column is known.
+    """
     columns = [feature.column for feature in features]
     cells = []
     with _errors_of_x():
         for j, feature in enumerate(features):
-            cells.append(feature.cells(frame.iloc[:, j]))
+            series = frame.iloc[:, j]
+            codes = feature.cells(series)
+            if feature.levels and (codes < 0).all() and series.notna().any():
+                warnings.warn(
+                    f"X: column {feature.name!r} has no category that fit has seen, such as "
+                    f"{feature.levels[0]!r}; all are missing to the network",
+                    stacklevel=2,
+                )
+            cells.append(codes)
     cells.append(target_column.compact(target))
     return Table((*columns, target_column), tuple(cells), len(features))
 

@@ -89,13 +89,20 @@ ARCHITECTURES: Mapping[ArchitectureName, Architecture] = {
 NAMED = tuple(COMPACT.keys)  # the hyper-parameters that are fields of settings
 
 
-def architecture_of(name: Any, rows: int, *, of_classes: bool) -> ArchitectureName:
+def architecture_of(
+    name: Any, named: Mapping[str, Any], rows: int, *, of_classes: bool
+) -> ArchitectureName:
     """The architecture that a parameter means for a fit to so many rows.
+
+    Args:
+        named: Hyper-parameters by the names of the estimator; None for the default.
 
     Raises:
         UserError: There is none.
     """
-    if name == "auto":
+    if isinstance(name, str) and name == "auto":
+        if any(named[key] is not None for key in COMPACT.keys if key not in SOLVED.keys):
+            return "compact"
         most = MOST_SOLVED_ROWS_OF_CLASSES if of_classes else MOST_SOLVED_ROWS
         return "solved" if rows <= most else "compact"
     if not isinstance(name, str) or name not in ARCHITECTURES:

@@ -17,7 +17,7 @@ from npt.atomic import replacing
 from npt.data.frames import Feature
 from npt.estimator.state import ModelFacts
 from npt.interface import UserError
-from npt.validation import Strict, user_error
+from npt.validation import Strict, user_error, validated
 
 FORMAT = 2
 FACTS = "npt_estimator"
@@ -47,8 +47,14 @@ class EstimatorFacts(Strict):
 
 
 def class_facts(classes: np.ndarray) -> ClassFacts:
-    """Facts of classes."""
-    return ClassFacts(values=classes.tolist(), dtype=classes.dtype.str)
+    """Facts of classes; dates are whole numbers of their unit.
+
+    Raises:
+        UserError: A class has no form in JSON.
+    """
+    values = classes.astype(np.int64) if classes.dtype.kind in "mM" else classes
+    facts = {"values": values.tolist(), "dtype": classes.dtype.str}
+    return validated(ClassFacts, facts, "classes_")
 
 
 def plain_parameters(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:

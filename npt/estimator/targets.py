@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
@@ -18,13 +19,15 @@ def read_classes(estimator: BaseEstimator, y: Any) -> np.ndarray:
     """Class labels (n,).
 
     Raises:
-        ValueError: y is continuous or complex, or has missing values, or several types.
+        ValueError: y is continuous or complex, or has missing values, bytes or several types.
     """
     classes = _known_values(estimator, y)
     try:
         check_classification_targets(classes)
-    except TypeError:
-        raise ValueError("y has classes of several types; one type is needed") from None
+    except TypeError as error:
+        raise ValueError(
+            f"y: classes of numbers alone or of text alone are needed; {error}"
+        ) from None
     return classes
 
 
@@ -35,6 +38,8 @@ def read_numbers(estimator: BaseEstimator, y: Any) -> np.ndarray:
         ValueError: y has values that are no finite numbers.
     """
     values = _known_values(estimator, y)
+    if values.dtype.kind in "mM":
+        raise ValueError("y has dates or durations; numbers are needed")
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
@@ -75,8 +80,8 @@ def _known_values(estimator: BaseEstimator, y: Any) -> np.ndarray:
         raise ValueError(
             f"This {name} estimator requires y to be passed, but the target y is None."
         )
-    values = np.asarray(y)
-    if values.dtype == object and pd.isna(values).any():
+    values = y if issparse(y) else np.asarray(y)  # scikit-learn refuses the first
+    if np.ma.is_masked(y) or (values.dtype == object and pd.isna(values).any()):
         raise ValueError("Input y contains NaN or another missing value.")
     any_type: Any = None  # which scikit-learn annotates as text
     values = check_array(

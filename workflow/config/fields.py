@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -95,6 +96,15 @@ def _not_reserved(name: str) -> str:
     return name
 
 
+def _identifier(name: Any) -> str:
+    if not isinstance(name, str) or not re.search(IDENTIFIER, name):
+        raise ValueError(
+            f"{name!r} is not a name; allowed: letters, digits and _ after a letter, 64 in all, in "
+            "quotes where YAML would read a word such as yes as a value"
+        )
+    return name
+
+
 def _folds(value: Any) -> Folds:
     if value == "all":
         return ()
@@ -124,12 +134,13 @@ NUMBER_LIST: dict[str, Any] = {
 }
 
 MOST_LETTERS = 100
+IDENTIFIER = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
 
 Title = Annotated[str, StringConstraints(max_length=MOST_LETTERS), AfterValidator(_printable)]
 Text = Annotated[str, AfterValidator(_in_one_line), AfterValidator(_printable)]
 MethodName = Annotated[str, AfterValidator(_known_method)]
 KindName = Annotated[str, AfterValidator(_known_kind)]
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
+Identifier = Annotated[str, StringConstraints(pattern=IDENTIFIER), BeforeValidator(_identifier)]
 VariantName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$", max_length=MOST_LETTERS),

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from npt.data.custom.file import file_at
+from npt.data.source import sha256_of
 from npt.interface import UserError
 from workflow.config.reading import parse, read, require_plain_numbers
 from workflow.config.resolution import BATCH_ROWS
@@ -111,7 +113,7 @@ def _begin(plan: Plan, snakemake: Any) -> None:
         claim(Path.cwd())
         if "--no-hooks" in sys.argv:
             kept.keep(plan)
-    for note in _notes_of_batches(plan):
+    for note in (*_notes_of_batches(plan), *_notes_of_equal_files(plan)):
         print(f"note: {note}", file=sys.stderr)
     install(snakemake)
 
@@ -125,3 +127,14 @@ def _notes_of_batches(plan: Plan) -> Iterator[str]:
             if dataset.rows > BATCH_ROWS == run.settings["batch_rows"]:
                 yield f"{name}: about {dataset.rows:,} rows; NPT takes {BATCH_ROWS:,} at a time"
                 break
+
+
+def _notes_of_equal_files(plan: Plan) -> Iterator[str]:
+    """Custom datasets that predict the same column of the same file."""
+    names: dict[tuple[str, str], str] = {}
+    for name, dataset in plan.custom_datasets.items():
+        file = file_at(dataset.path)
+        content = dataset.location if file is None else sha256_of(file)
+        other = names.setdefault((content, dataset.target), name)
+        if other != name:
+            yield f"{other} and {name}: same file and target; both count in ranks and means"

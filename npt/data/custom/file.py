@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import zipfile
 import zlib
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,16 @@ TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 COMPRESSED = (*OPENERS, ".zip")
 SEPARATORS = ",;\t|"
-UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+UNREADABLE = (
+    OSError,
+    EOFError,
+    RuntimeError,  # of an encrypted zip, or one of an unknown method
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+)
+CHUNK = 1 << 20
+MOST_UNPACKED = 1 << 31
 SAMPLE_BYTES = 1 << 18
 MAX_ERROR = 200  # letters of an error of a library
 
@@ -42,18 +53,31 @@ def content_of(path: Path) -> bytes:
     """Bytes of a file after decompression.
 
     Raises:
-        UserError: It cannot be read, or an archive does not hold exactly one file.
+        UserError: It cannot be read, unpacks to too many bytes, or an archive does not hold
+            exactly one file.
     """
     ending = path.suffix.lower()
+    content = io.BytesIO()
     try:
-        if ending != ".zip":
-            with OPENERS.get(ending, open)(path, "rb") as stream:
-                return stream.read()
-        with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.namelist() if not member.endswith("/")]
-            if len(members) != 1:
-                raise UserError(f"holds {len(members)} files; an archive of one file is read")
-            return archive.read(members[0])
+        with ExitStack() as stack:
+            if ending == ".zip":
+                archive = stack.enter_context(zipfile.ZipFile(path))
+                members = [member for member in archive.namelist() if not member.endswith("/")]
+                if len(members) != 1:
+                    raise UserError(f"holds {len(members)} files; an archive of one file is read")
+                stream = archive.open(members[0])
+            elif ending in OPENERS:
+                stream = OPENERS[ending](path, "rb")
+            else:
+                return path.read_bytes()
+            stack.enter_context(stream)
+            while chunk := stream.read(CHUNK):
+                if content.tell() + len(chunk) > MOST_UNPACKED:
+                    raise UserError(
+                        f"unpacks to more than {MOST_UNPACKED:,} bytes; unpack it first"
+                    )
+                content.write(chunk)
+        return content.getvalue()
     except UNREADABLE as error:
         raise UserError(f"cannot be read: {first_line(error)}") from None
 

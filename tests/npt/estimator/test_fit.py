@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from joblib import cpu_count
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from npt.estimator import NPTClassifier, NPTRegressor
+from npt.estimator.arguments import threads_of
 from npt.estimator.compact_model import CompactModel
 from npt.estimator.solved_model import SolvedModel
 from npt.estimator.validation_rows import validation_rows
@@ -225,7 +231,8 @@ def test_unusable_number_in_y_is_refused(value: Any) -> None:
         (np.ones(4), "class"),
         (np.array([0.5, 1.2, 0.1, 0.7]), "Unknown label type"),
         (np.array([1j, 2, 1, 2]), "[Cc]omplex"),
-        (np.array(["a", 1, "a", 1], dtype=object), "type"),
+        (np.array(["a", 1, "a", 1], dtype=object), "text alone"),
+        (np.array([b"a", b"b", b"a", b"b"]), "text alone"),
         (np.array(["a", None, "a", "b"], dtype=object), "NaN"),
         (np.array([0, 1, np.inf, 1]), "infinity"),
         (np.arange(3), "inconsistent"),
@@ -258,5 +265,61 @@ def test_auto_is_solved_but_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> No
     assert isinstance(weighted.model_, CompactModel)
     fewer = NPTRegressor(max_updates=2).fit(frame, target, sample_weight=np.arange(40))
     assert isinstance(fewer.model_, SolvedModel)
-    with pytest.raises(ValueError, match="of the architecture solved, which has learning_rate"):
-        NPTRegressor(**small).fit(frame[:39], target[:39])
+
+
+def test_failed_fit_leaves_no_model() -> None:
+    frame, target = table("regression", 30)
+    model = regressor(**FEW).fit(frame, target)
+    with pytest.raises(ValueError, match="y"):
+        model.fit(frame, target.mask(target.index == 0))
+    with pytest.raises(NotFittedError):
+        model.predict(frame)
+
+
+def test_fits_in_threads_are_those_without() -> None:
+    frame, target = table("regression", 30)
+
+    def predictions(seed: int) -> np.ndarray:
+        return regressor(**FEW, random_state=seed).fit(frame, target).predict(frame)
+
+    seeds = range(3)
+    alone = [predictions(seed) for seed in seeds]
+    with ThreadPoolExecutor(3) as pool:
+        assert np.array_equal(list(pool.map(predictions, seeds)), alone)
+
+
+def test_forked_process_predicts_after_threads() -> None:
+    frame, target = table("regression", 30)
+    model = regressor(**FEW, n_jobs=2).fit(frame, target)
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=lambda: sender.send(model.predict(frame)))
+    process.start()
+    answers = receiver.poll(60)
+    process.kill()
+    assert answers
+
+
+def test_threads_are_bounded_by_processors() -> None:
+    assert threads_of(10**6) == cpu_count()
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_seed_has_the_range_of_numpy(seed: int) -> None:
+    frame, target = table("regression", 30)
+    with pytest.raises(ValueError, match=f"random_state: {seed}"):
+        regressor(random_state=seed).fit(frame, target)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pd.date_range("2020-01-01", periods=30),
+        np.ma.masked_less(np.arange(30.0), 1),
+        sparse.csr_matrix(np.arange(30.0)[:, None]),
+    ],
+)
+def test_target_without_numbers_is_refused(target: Any) -> None:
+    frame, _ = table("regression", 30)
+    with pytest.raises((ValueError, TypeError), match=r"\by\b"):
+        regressor(**FEW).fit(frame, target)

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from npt.compact.settings import CompactSettings
-from npt.estimator.hyperparameters import LARGE_ROWS, settings_of
+from npt.estimator.hyperparameters import (
+    LARGE_ROWS,
+    NAMED,
+    SOLVED,
+    architecture_of,
+    settings_of,
+)
 from npt.interface import UserError
 from npt.table import Task
 
@@ -51,3 +57,10 @@ def test_what_is_given_comes_before_defaults() -> None:
     assert (made.members, made.updates, made.rate_scale) == (2, 7, [0.5])
     with pytest.raises(UserError, match="members: 2 is also under settings"):
         settings("binary", others={"members": 3}, members=2)
+
+
+def test_auto_has_the_named_hyperparameters() -> None:
+    for name in NAMED:
+        named = {**dict.fromkeys(NAMED), name: 3}
+        expected = "solved" if name in SOLVED.keys else "compact"
+        assert architecture_of("auto", named, 10, of_classes=True) == expected

@@ -138,3 +138,22 @@ def test_pickle_holds_no_rows_beyond_the_context() -> None:
     whole = regressor(max_updates=2).fit(frame, target)
     assert small.model_.trained.table.rows == 3
     assert len(pickle.dumps(small)) < len(pickle.dumps(whole))
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_classes_that_are_dates_are_saved(tmp_path: Path, unit: str) -> None:
+    frame, target = table("binary", 30)
+    days = np.array(["2020-01-01", "2021-01-01"], dtype=f"datetime64[{unit}]")
+    model = NPTClassifier(**SOLVED).fit(frame, days[target.to_numpy().astype(int)])
+    model.save(tmp_path / "model")
+    loaded = NPTClassifier.load(tmp_path / "model")
+    assert loaded.classes_.dtype == days.dtype
+    assert np.array_equal(loaded.classes_, days)
+
+
+def test_home_in_a_path_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    frame, target = table("regression", 30)
+    NPTRegressor(**SOLVED).fit(frame, target).save("~/model")
+    assert (tmp_path / "model").is_file()
+    NPTRegressor.load("~/model")

@@ -201,3 +201,14 @@ def test_step_ends_in_one_line(main: Any, code: int | str) -> None:
     with pytest.raises(SystemExit) as error:
         execute(main)
     assert error.value.code == code
+
+
+def test_equal_files_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = {}
+    for name in ("first", "second"):
+        Path(f"{name}.csv").write_text("x,y\n1,2\n")
+        blocks[name] = {"path": f"{name}.csv", "target": "y", "task": "regression"}
+    config = {**CONFIG, "custom_datasets": blocks, "datasets": list(blocks)}
+    jobs = hooks.plan_jobs(config, snakemake(dry_run=True))
+    hooks.started(jobs, config, snakemake(dry_run=True))
+    assert "first and second" in capsys.readouterr().err

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from npt.data.custom import file
 from npt.interface import UserError
 from tests.npt.data.custom.tables import KINDS, ROWS, frame, kinds, prepare, read, write
 
@@ -221,3 +222,22 @@ def test_doubts_are_described(tmp_path: Path) -> None:
     assert "rows that equal another one: 4" in text
     assert "identifiers" not in text  # two are repeated
     assert "`group`: id, block" in "\n".join(read(write(tmp_path, data)).description)
+
+
+def test_too_large_or_encrypted_archive_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file, "MOST_UNPACKED", 1000)
+    large = tmp_path / "large.csv.gz"
+    large.write_bytes(gzip.compress(b"x" * 1001))
+    with pytest.raises(UserError, match="1,000 bytes"):
+        file.content_of(large)
+    encrypted = tmp_path / "encrypted.csv.zip"
+    with zipfile.ZipFile(encrypted, "w") as archive:
+        archive.writestr("mine.csv", "x,y")
+    content = bytearray(encrypted.read_bytes())
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(header) + flags] |= 1
+    encrypted.write_bytes(content)
+    with pytest.raises(UserError, match="encrypted"):
+        file.content_of(encrypted)
