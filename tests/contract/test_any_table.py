@@ -6,8 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
 from baselines import baselines, methods
 from npt.data.declaration import SplitRule
@@ -17,19 +15,6 @@ from npt.interface import Resources
 from npt.method import Method
 from npt.table import TASKS, Column, Split, Table, Task
 
-QUICK = settings(
-    max_examples=15,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-    print_blob=False,
-)
-SCALES = st.sampled_from([0.0, 1e-12, 1.0, 1e9])
-OFFSETS = st.sampled_from([0.0, -1e6, 0.5])
-TARGET_SCALES = st.sampled_from([1e-6, 1.0, 1e6])
-MISSING_CELLS = st.sampled_from([0.0, 0.2, 1.0])
-MISSING_TARGETS = st.sampled_from([0.0, 0.1])
 CASES = []
 for _name in sorted(methods()):
     for _task in TASKS:
@@ -37,51 +22,48 @@ for _name in sorted(methods()):
             CASES.append((_name, _task))
 
 
-@st.composite
-def tables(draw: st.DrawFn, task: Task) -> Table:
-    """24 to 48 rows of 1 to 5 features of either type; columns may be empty, constant or huge."""
-    rows = draw(st.integers(24, 48))
-    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    columns = []
-    cells = []
-    for j in range(draw(st.integers(1, 5))):
-        if draw(st.booleans()):
-            levels = draw(st.integers(1, 7))
-            columns.append(categorical(f"c{j}", levels))
-            values = generator.integers(0, levels, rows).astype(float)
-        else:
-            columns.append(Column(f"n{j}", "continuous"))
-            values = generator.normal(size=rows)
-            values = values * draw(SCALES) + draw(OFFSETS)
-        values[generator.random(rows) < draw(MISSING_CELLS)] = np.nan
-        cells.append(values)
+def hostile_table(task: Task, rows: int, target_scale: float) -> Table:
+    """Empty, constant, tiny and huge numbers, and levels that are missing, single or many."""
+    draws = np.random.default_rng(0)
+    numbers = draws.normal(size=rows)
+    gaps = np.where(draws.random(rows) < 0.2, np.nan, 0.0)
+    columns = {
+        "empty": np.full(rows, np.nan),
+        "constant": np.full(rows, 0.5),
+        "tiny": 1e-12 * numbers,
+        "huge": 1e9 * draws.normal(size=rows) + gaps,
+        "far": draws.normal(size=rows) - 1e6 + gaps,
+    }
+    levels = {"without_levels": np.full(rows, np.nan), "one_level": np.zeros(rows)}
+    levels["seven_levels"] = draws.integers(0, 7, rows) + gaps
+    declared = [Column(name, "continuous") for name in columns]
+    declared += [categorical("without_levels", 2), categorical("one_level", 1)]
+    declared.append(categorical("seven_levels", 7))
+    return with_target(declared, [*columns.values(), *levels.values()], task, target_scale)
+
+
+def narrow_table(task: Task, rows: int) -> Table:
+    """A single feature, of two levels: most rows are equal."""
+    return with_target([categorical("c", 2)], [np.arange(rows) % 2], task, 1.0)
+
+
+def with_target(columns: list[Column], cells: list[np.ndarray], task: Task, scale: float) -> Table:
+    """The table with a last column that some rows lack."""
+    rows = len(cells[0])
+    draws = np.random.default_rng(1)
     if task == "regression":
-        columns.append(Column("y", "continuous"))
-        target = generator.normal(size=rows) * draw(TARGET_SCALES)
+        column = Column("y", "continuous")
+        target = scale * draws.normal(size=rows)
     else:
-        classes = 2 if task == "binary" else draw(st.integers(3, 5))
-        columns.append(categorical("y", classes))
-        target = generator.integers(0, classes, rows).astype(float)
-        target[: 2 * classes] = np.repeat(np.arange(classes), 2)
-    target[generator.random(rows) < draw(MISSING_TARGETS)] = np.nan
-    cells.append(target)
-    return Table.of(columns, np.column_stack(cells), len(cells) - 1)
+        classes = 2 if task == "binary" else 4
+        column = categorical("y", classes)
+        target = draws.permutation(np.arange(rows) % classes).astype(float)
+    target[draws.permutation(rows)[: rows // 10]] = np.nan
+    return Table.of([*columns, column], np.column_stack([*cells, target]), len(cells))
 
 
 def categorical(name: str, levels: int) -> Column:
     return Column(name, "categorical", tuple(str(level) for level in range(levels)))
-
-
-def assume_learnable(table: Table, split: Split) -> None:
-    train = table.truth[split.train]
-    validation = table.truth[split.validation]
-    assume(len(np.unique(train[~np.isnan(train)])) > 1)
-    assume(not np.isnan(validation).all())
-
-
-def assume_different_rows(table: Table) -> None:
-    features = np.nan_to_num(np.delete(table.values, table.target, axis=1), nan=-1)
-    assume(len(np.unique(features, axis=0)) > table.rows / 2)
 
 
 def evaluated(method: Method, table: Table, split: Split, native: bool) -> Evaluation:
@@ -110,16 +92,17 @@ def check_predictions(evaluation: Evaluation, table: Table, split: Split) -> Non
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
-def test_any_mixture_of_columns_is_learned(name: str, task: Task) -> None:
-    method = methods()[name]
-
-    @QUICK
-    @given(table=tables(task), native=st.booleans())
-    def check(table: Table, native: bool) -> None:
+def test_hostile_columns_are_learned(name: str, task: Task) -> None:
+    for rows, scale, native in ((48, 1e6, True), (25, 1e-6, False)):
+        table = hostile_table(task, rows, scale)
         split = splits(table, SplitRule(folds=4, used=1))[0]
-        assume_learnable(table, split)
-        if name == "tabnet":  # diverges on equal rows within a virtual batch
-            assume_different_rows(table)
-        check_predictions(evaluated(method, table, split, native), table, split)
+        check_predictions(evaluated(methods()[name], table, split, native), table, split)
 
-    check()
+
+@pytest.mark.parametrize(("name", "task"), CASES)
+def test_equal_rows_are_learned(name: str, task: Task) -> None:
+    if name == "tabnet":
+        pytest.skip("diverges on equal rows within a virtual batch")
+    table = narrow_table(task, 32)
+    split = splits(table, SplitRule(folds=4, used=1))[0]
+    check_predictions(evaluated(methods()[name], table, split, native=False), table, split)
