@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 116_600, "baselines": 27_500, "workflow": 120_800, "performance": 14_900}
+COMMITTED = {"npt": 109_800, "baselines": 26_100, "workflow": 93_100, "performance": 9_000}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
