@@ -67,7 +67,7 @@ def test_chunks_do_not_matter(cells: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert np.allclose(trained.predict(rows).values, expected, **EXACT)
 
 
-def rows_of_test_another_table_are_predicted_alike() -> None:
+def test_rows_of_another_table_are_predicted_alike() -> None:
     trained = trained_on("regression")
     rows = rows_of_test()
     table = mixed_table()
