@@ -160,7 +160,7 @@ def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path
     assert damaged.returncode != 0
     assert "error: results/runs/synthetic/npt/tuned/seed_0/folds_0.pt" in damaged.stderr
     assert "Traceback" not in damaged.stderr
-    assert "failed: probe synthetic/npt/tuned/seed_0/folds_0 for corruption" in damaged.stderr
+    assert "failed: probe synthetic/npt/tuned/seed_0/folds_0" in damaged.stderr
     assert "run again to resume" in damaged.stdout
     weights.unlink()
     shutil.rmtree(folder / "results/tables")
@@ -171,7 +171,7 @@ def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path
     lines = mended.stdout.splitlines()
     fitted = r"^\[\d+/\d+ .*\] fit synthetic/knn/base/seed_0/folds_0-1$"
     assert re.search(fitted, mended.stdout, re.M)
-    assert any(line.startswith("Do scores depend on other rows? NPT") for line in lines[-6:])
+    assert any("depend on other rows?" in line for line in lines[-6:])
     assert lines[-1] == f"report: {(folder / 'results/report/index.html').as_uri()}"
     assert "Select jobs to execute" not in mended.stdout + mended.stderr
     assert shown(folder) == of_short_studies(shown(finished))
