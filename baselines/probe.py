@@ -53,11 +53,12 @@ class StoredRowProbe(RowProbe):
         """
         trained = self.trained
         signed = trained.predictor.weights(self.stored, self.features(rows), trained.parameters)
+        has_head = bool(signed.any())
         weights = np.abs(signed)
         weights[weights.sum(1) == 0] = 1.0  # no row counts more than another
         weights = weights / weights.sum(1, keepdims=True)
         for row, row_weights in zip(rows.tolist(), weights, strict=True):
-            heads = {0: row_weights[None]} if signed.any() else {}
+            heads = {0: row_weights[None]} if has_head else {}
             yield RowAttention(row, self.context, heads)
 
     def before_training(self) -> StoredRowProbe | None:

@@ -247,16 +247,17 @@ class NPTEstimator(BaseEstimator):
         table = as_table(frame, features, cells, target)
         with value_errors():
             seed = seed_of(self.random_state)
-            if X_val is None and y_val is None:
-                is_solved = architecture == "solved"
-                split = _split_before(table.rows, 0) if is_solved else self._split(table, seed)
-            else:
+            if X_val is not None or y_val is not None:
                 held_out = self._held_out(X_val, y_val, features, target)
                 split = _split_before(table.rows, held_out.rows)
                 table = table.followed_by(held_out)
                 rows = np.append(rows, given + np.arange(held_out.rows))
                 if weights is not None:
                     weights = np.append(weights, np.ones(held_out.rows))
+            elif architecture == "solved":
+                split = _split_before(table.rows, 0)
+            else:
+                split = self._split(table, seed)
             self._train(architecture, table, split, weights, seed, refit=X_val is None)
         self.features_ = features
         self.target_ = target

@@ -5,6 +5,7 @@ N rows of the fit, of which m are different, n rows to predict, C classes.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -153,11 +154,12 @@ def fit_solved(job: Job, settings: SolvedSettings) -> Outcome:
             settings=settings.model_copy(update={"seed": job.seed}),
             device=device_of(job.resources.device),
         )
-    except ValueError:
-        solved = None
-    if solved is None or not np.isfinite(solved.loss):
+        loss = solved.loss
+    except FloatingPointError:
+        loss = math.inf
+    if not math.isfinite(loss):
         raise UserError("sample_weight or y: numbers too far apart; no finite prediction")
-    return Outcome(SolvedModel(solved, job.table, weights), solved.loss, [settings.steps])
+    return Outcome(SolvedModel(solved, job.table, weights), loss, [settings.steps])
 
 
 def _quantile(values: np.ndarray, weights: np.ndarray, level: float) -> np.ndarray:

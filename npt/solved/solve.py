@@ -117,7 +117,7 @@ def factor(matrix: torch.Tensor) -> torch.Tensor:
     """Cholesky factor; where rounding has made the matrix indefinite, of a slightly larger one.
 
     Raises:
-        ValueError: The matrix has entries that are not finite.
+        FloatingPointError: The matrix has entries that are not finite.
     """
     triangle, failed = torch.linalg.cholesky_ex(matrix)
     for jitter in JITTERS:
@@ -128,7 +128,7 @@ def factor(matrix: torch.Tensor) -> torch.Tensor:
         )
     if not failed:
         return triangle
-    raise ValueError("the kernel of the context is not finite")
+    raise FloatingPointError("the kernel of the context is not finite")
 
 
 class Residuals(Function):

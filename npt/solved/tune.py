@@ -85,21 +85,24 @@ def ordered(cells: Cells) -> torch.Tensor:
 
     So the order of a table's columns does not change which rows are drawn.
     """
-    sums = cells.scores.sum(1)
-    for codes in cells.codes.T:
-        levels = codes.unique(return_inverse=True)[1]
-        sums += torch.bincount(levels)[levels] / len(levels)
-    return sums.argsort(stable=True)
+    shares = torch.full_like(cells.scores[:, :1].sum(1), 1 / len(cells.scores))
+    return (cells.scores.sum(1) + _sums_of_levels(cells, shares)).argsort(stable=True)
 
 
 def ordered_by_labels(cells: Cells, targets: torch.Tensor) -> torch.Tensor:
     """Indices (m,) that order rows by a first prediction, from which those of a step are drawn."""
     numbers = targets @ torch.arange(1, targets.shape[1] + 1).to(targets)
     predicted = cells.scores @ (cells.scores.T @ numbers)
+    return (predicted + _sums_of_levels(cells, numbers)).argsort(stable=True)
+
+
+def _sums_of_levels(cells: Cells, numbers: torch.Tensor) -> torch.Tensor:
+    """Sums (m,) over the categories of a row of the numbers (m,) of all rows with that level."""
+    sums = torch.zeros_like(numbers)
     for codes in cells.codes.T:
         levels = codes.unique(return_inverse=True)[1]
-        predicted += torch.bincount(levels, numbers)[levels]
-    return predicted.argsort(stable=True)
+        sums += torch.bincount(levels, numbers)[levels]
+    return sums
 
 
 def drawn(rows: int, most: int, generator: torch.Generator) -> torch.Tensor:

@@ -51,10 +51,10 @@ class Model:
 
     Attributes:
         source: File of the configuration and study, as on the page.
-        settings: Of its training; of the best of several configurations, those of the first.
+        settings: Of its run; a search has those of the base.
         variants: All of the method on the dataset in the study.
         folds: Number of planned folds.
-        configurations: Number of variants of which it is the best; else 1.
+        configurations: Number of configurations of which it is the best; else 1.
         rows: Committed rows over folds; empty if there are none.
     """
 
@@ -128,22 +128,22 @@ def models_of(configuration: str) -> tuple[Model, ...]:
         rows: dict[Any, pd.DataFrame] = {}
         if (REFERENCE / configuration / f"{name}.csv").exists():
             rows = rows_by_model(study.kind, reference_study(f"{configuration}/{name}"))
-        expected = []
-        for row in study.expected:
-            trained = (row.dataset, row.method, row.key, row.fold)
-            expected.append((row.variant, *trained))
+        expected = [
+            (row.variant, row.dataset, row.method, row.key, row.fold) for row in study.expected
+        ]
         frame = pd.DataFrame(expected, columns=["variant", "dataset", "method", "key", "fold"])
         for _, variants in frame.groupby(["dataset", "method"], sort=False):
             by_model: Any = variants.groupby(MODEL, sort=False)
             for key, part in by_model:
+                run = runs[part["key"].iloc[0]]
                 model = Model(
                     f"{configuration}.yaml: {name}",
                     study,
                     *key,
-                    settings=runs[part["key"].iloc[0]].settings,
+                    settings=run.settings,
                     variants=set(variants["variant"]),
                     folds=part["fold"].nunique(),
-                    configurations=len(runs[part["key"].iloc[0]].trainings),
+                    configurations=len(run.trainings),
                     rows=rows.get(key, pd.DataFrame()),
                 )
                 models.append(model)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from npt.data.datasets import datasets
-from npt.metrics import METRICS, PAPER_METRICS
+from npt.metrics import METRICS
 from workflow.config.scoring import Ranking
 from workflow.report.cells import Cell, emphasised, number
 from workflow.report.ranks import mean_ranks, rank_methods
@@ -156,19 +156,6 @@ def published_ranks(
         ranking=ranking,
     )
     return mean_ranks(ranked)
-
-
-def published_study() -> pd.DataFrame:
-    """The results behind the paper's Table 1 as a study of one fold."""
-    frames = []
-    for task, metric in PAPER_METRICS.items():
-        column = published()["table_1_average_rank"][metric]
-        summary = published_summary(metric, column["datasets"], column["rank"])
-        assert summary is not None
-        status = np.where(summary["mean"].isna(), "failed", "ok")
-        rows = summary.rename(columns={"mean": f"test_{metric}"})
-        frames.append(rows.assign(task=task, fold=0, status=status))
-    return pd.concat(frames, ignore_index=True)
 
 
 def in_standard_errors(

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.workflow.studies.frames import published_study
 from workflow.report.cells import MISSING, Cell
 from workflow.report.published import (
     difference_cells,
@@ -11,7 +12,6 @@ from workflow.report.published import (
     is_part_of,
     paper_name,
     published_result,
-    published_study,
 )
 
 

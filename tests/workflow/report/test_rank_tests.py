@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from tests.workflow.report.toy import FAILED, SCORING, random_study
-from workflow.report.published import published_study
+from tests.workflow.studies.frames import published_study
 from workflow.report.rank_tests import nemenyi, rank_tests, sign_flip_p_value
 
 NPT = ("npt", "base")

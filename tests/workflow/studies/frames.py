@@ -10,6 +10,7 @@ import pandas as pd
 from npt.metrics import PAPER_METRICS
 from tests.rows import failed, row, study_frame
 from workflow.config.scoring import Scoring
+from workflow.report.published import published, published_summary
 
 SCORING = Scoring(PAPER_METRICS)
 NO_MODEL = "training failed"
@@ -291,3 +292,16 @@ def with_second_seed(study: pd.DataFrame) -> pd.DataFrame:
 def nan(values: Any) -> bool:
     """Whether all values are NaN."""
     return bool(np.isnan(np.asarray(values, float)).all())
+
+
+def published_study() -> pd.DataFrame:
+    """The results behind the paper's Table 1 as a study of one fold."""
+    frames = []
+    for task, metric in PAPER_METRICS.items():
+        column = published()["table_1_average_rank"][metric]
+        summary = published_summary(metric, column["datasets"], column["rank"])
+        assert summary is not None
+        status = np.where(summary["mean"].isna(), "failed", "ok")
+        rows = summary.rename(columns={"mean": f"test_{metric}"})
+        frames.append(rows.assign(task=task, fold=0, status=status))
+    return pd.concat(frames, ignore_index=True)

@@ -21,8 +21,8 @@ from tests.workflow.report.toy import (
     texts,
     with_failure,
 )
+from tests.workflow.studies.frames import published_study
 from workflow.report.markdown import markdown
-from workflow.report.published import published_study
 from workflow.report.sections import Section, Table
 from workflow.studies import kinds
 from workflow.studies.benchmark.curves import curve_file, has_curves
