@@ -23,6 +23,7 @@ from npt.table import Table
 from npt.validation import validated
 
 TUNED = "tuned/"
+TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
 
 
 @dataclass
@@ -154,11 +155,11 @@ def fit_solved(job: Job, settings: SolvedSettings) -> Outcome:
             settings=settings.model_copy(update={"seed": job.seed}),
             device=device_of(job.resources.device),
         )
-        loss = solved.loss
     except FloatingPointError:
-        loss = math.inf
+        raise UserError(TOO_FAR_APART) from None
+    loss = solved.loss
     if not math.isfinite(loss):
-        raise UserError("sample_weight or y: numbers too far apart; no finite prediction")
+        raise UserError(TOO_FAR_APART)
     return Outcome(SolvedModel(solved, job.table, weights), loss, [settings.steps])
 
 
