@@ -1,0 +1,326 @@
+"""Benchmark one table: which model predicts it best, do other rows matter, and which ones.
+
+    npt-benchmark houses.csv --target price
+
+Methods run from cheap to expensive while the time lasts. The configuration, all results and the
+report stay in the output folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+from tabulate import tabulate
+
+from baselines import methods
+from npt.atomic import replacing
+from npt.data.custom.dataset import CustomDataset, CustomTask
+from npt.data.custom.reading import CustomTable, folds_of, read_custom
+from npt.data.datasets import datasets
+from npt.data.source import DOWNLOADS
+from npt.estimator import NPTClassifier, NPTRegressor
+from npt.interface import UserError, unknown
+from npt.table import Split, Table
+from npt.validation import validated
+from workflow.planning import paths
+from workflow.runtime.command import execute, parser
+
+ROOT = Path(__file__).parents[1]
+STAGES = (
+    ("constant", "linear", "knn", "random_forest", "catboost"),
+    ("gaussian_process", "npt_solved"),
+    ("npt_compact",),
+)
+GROWTH = 4  # how many times as long as the stage before it a stage may take
+ROW_MODELS = ("npt_solved", "npt_compact", "gaussian_process", "knn")
+TWINNED = ("npt_solved", "npt_compact")  # row models that are trained without other rows, too
+QUICK_GRIDS = ("gaussian_process", "random_forest", "catboost", "knn")
+SETTINGS = {
+    **{name: {"grid": "quick"} for name in QUICK_GRIDS},
+    "npt_compact": {"members": 4, "updates": 200, "rate_scale": [1]},
+}
+PROBED_ROWS = 40
+FEW_CLASSES = 10  # whole numbers with at most so many values are classes
+EXPLAINED = 3  # rows
+RESTING_ON = 3  # fitted rows that are shown of each
+MOST_EXPLAINABLE = 10_000  # rows
+STOP_SECONDS = 30.0
+LOG = "log.txt"
+BASE = "base"
+RETRAINED = "without_datapoints"
+
+
+def main() -> None:
+    """Command line."""
+    execute(run)
+
+
+def run() -> None:
+    """Read the table, run the methods, print the answers."""
+    options = _parser().parse_args()
+    names = _chosen_methods(options.methods)
+    dataset, custom = _read(options)
+    folds = folds_of(dataset, custom)
+    _print_table(custom, folds)
+    benchmark = Benchmark(options, dataset, min(options.folds, len(folds)))
+    benchmark.run(names)
+    print()
+    for line in answers(benchmark.output):
+        print(line)
+    for line in explained(custom.table, folds[0]):
+        print(line)
+    print(f"report: {(benchmark.output / paths.REPORT).resolve().as_uri()}")
+    print(f"configuration: {benchmark.config}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    arguments = parser(__doc__)
+    arguments.add_argument("path", help="file of text, .parquet, .arff, .xlsx or .xls")
+    arguments.add_argument("--target", required=True, help="column to predict")
+    arguments.add_argument("--task", choices=("regression", "classification"), default=None)
+    arguments.add_argument("--drop", nargs="+", default=[], help="columns that are no features")
+    arguments.add_argument("--methods", nargs="+", help="instead of those that fit into the time")
+    arguments.add_argument("--folds", type=_positive, default=3, help="folds of ten (default: 3)")
+    arguments.add_argument("--cores", type=_positive, default=os.cpu_count() or 1)
+    arguments.add_argument("--minutes", type=float, default=2.0, help="time limit (default: 2)")
+    arguments.add_argument("--output", type=Path, help="folder (default: NAME_benchmark)")
+    return arguments
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number
+
+
+def _chosen_methods(names: Sequence[str] | None) -> tuple[tuple[str, ...], ...]:
+    """Methods in stages: all that are named at once, or those that fit into the time."""
+    if names is None:
+        return STAGES
+    for name in names:
+        if name not in methods():
+            raise UserError(f"--methods: {unknown(name, methods())}")
+    return (tuple(names),)
+
+
+def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
+    """The table, and its declaration, with the task that its target suggests."""
+    block = {"path": str(Path(options.path).resolve()), "target": options.target}
+    if options.drop:
+        block["drop"] = options.drop
+
+    name = re.sub(r"[^a-z0-9_]+", "_", Path(options.path).stem.lower()).strip("_") or "table"
+    if name in datasets():
+        name += "_table"
+
+    def as_task(task: CustomTask) -> tuple[CustomDataset, CustomTable]:
+        dataset = validated(CustomDataset, {**block, "task": task, "name": name}, "")
+        return dataset, read_custom(dataset, DOWNLOADS)
+
+    if options.task:
+        return as_task(options.task)
+    try:
+        dataset, custom = as_task("regression")
+    except UserError:
+        return as_task("classification")  # which names any other error
+    values = np.unique(custom.table.truth)
+    if len(values) <= FEW_CLASSES and (values % 1 == 0).all():
+        return as_task("classification")
+    return dataset, custom
+
+
+def _print_table(custom: CustomTable, folds: dict[int, Split]) -> None:
+    for line in custom.description:
+        print(line)
+    print(f"folds: {len(folds)}")
+
+
+class Benchmark:
+    """Runs of Snakemake in the output folder, within a time limit."""
+
+    def __init__(self, options: argparse.Namespace, dataset: CustomDataset, folds: int) -> None:
+        self.output = options.output or Path(f"{Path(options.path).stem}_benchmark")
+        self.output.mkdir(parents=True, exist_ok=True)
+        self.config = self.output / "config.yaml"
+        self.cores = options.cores
+        self.dataset = dataset
+        self.folds = folds
+        self.deadline = time.monotonic() + 60 * options.minutes
+
+    def run(self, stages: Sequence[Sequence[str]]) -> None:
+        """Run stage after stage while the time lasts, and write the report of those that ended.
+
+        Raises:
+            UserError: Not even the first stage ended.
+        """
+        finished: list[str] = []
+        seconds = 0.0
+        for stage in stages:
+            left = self.deadline - time.monotonic()
+            if finished and GROWTH * seconds > left:
+                break
+            began = time.monotonic()
+            print(f"running {', '.join(stage)}", flush=True)
+            self._write([*finished, *stage])
+            if not self._snakemake(left, "--until", "collect"):
+                if time.monotonic() < self.deadline:
+                    raise UserError(f"the run failed; see {self.output / LOG}")
+                break
+            finished += stage
+            seconds = time.monotonic() - began
+        if not finished:
+            raise UserError(f"--minutes: too few for {', '.join(stages[0])}")
+        left_out = [name for stage in stages for name in stage if name not in finished]
+        if left_out:
+            print(f"left out: {', '.join(left_out)}; more --minutes, or --methods, include them")
+        self._write(finished)
+        self._snakemake(None)
+
+    def _write(self, names: Sequence[str]) -> None:
+        """Write the configuration of some methods."""
+        probed = {
+            "corruption": [name for name in ROW_MODELS if name in names],
+            "benefit": [name for name in TWINNED if name in names],
+        }
+        studies: dict[str, Any] = {"main": {}}
+        for kind, models in probed.items():
+            if models:
+                studies[kind] = {"kind": kind, "methods": models, "max_test_rows": PROBED_ROWS}
+        block = self.dataset.model_dump(exclude_defaults=True, exclude={"name"}, mode="json")
+        config = {
+            "preset": "one table",
+            "folds": f"0-{self.folds - 1}",
+            "custom_datasets": {self.dataset.name: block},
+            "datasets": [self.dataset.name],
+            "methods": list(names),
+            "settings": {name: SETTINGS[name] for name in names if name in SETTINGS},
+            "studies": studies,
+        }
+        with replacing(self.config) as partial:
+            partial.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+
+    def _snakemake(self, seconds: float | None, *arguments: str) -> bool:
+        """Run Snakemake; whether it ended well within a time."""
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+        command += ["--workflow-profile", str(ROOT / "profiles" / "default")]
+        command += ["--directory", str(self.output), "--configfile", str(self.config)]
+        command += ["--cores", str(self.cores), *arguments]
+        with (self.output / LOG).open("ab") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=log)
+            try:
+                return process.wait(seconds) == 0
+            except subprocess.TimeoutExpired:
+                return False
+            finally:
+                if process.poll() is None:
+                    process.send_signal(signal.SIGINT)
+                    process.wait(STOP_SECONDS)
+
+
+def answers(output: Path) -> Iterator[str]:
+    """Which model predicts best, and whether other rows matter, from the collected rows."""
+    scores = pd.read_csv(output / paths.collected("main"))
+    metric = "rmse" if scores["task"].iloc[0] == "regression" else "nll"
+    losses = scores.pivot_table(f"test_{metric}", "fold", "method")
+    losses = losses[losses.mean().sort_values().index]
+    seconds = scores.groupby("method")["fit_seconds"].mean()
+    rows = []
+    for method in losses:
+        loss = losses[method]
+        title = methods()[method].title
+        rows.append((title, f"{loss.mean():.4g} ± {loss.sem():.2g}", f"{seconds[method]:.1f}"))
+    yield "Which model predicts best?"
+    if len(rows) > 1:
+        best, second = losses.iloc[:, 0], losses.iloc[:, 1]
+        yield (
+            f"{rows[0][0]}. Without it, {rows[1][0]}: {_change(best, second, metric)}, "
+            f"worse in {(second > best).sum()} of {len(best)} folds."
+        )
+    yield tabulate(rows, headers=("model", f"test {metric.upper()}", "seconds a fold"))
+    if (output / paths.collected("corruption")).exists():
+        yield ""
+        yield f"Do other rows matter? {metric.upper()} when they are shuffled, and when a model is"
+        yield "trained without them:"
+        yield _dependence(output, metric)
+
+
+def _dependence(output: Path, metric: str) -> str:
+    """A row for each model that reads rows."""
+    probed = pd.read_csv(output / paths.collected("corruption"))
+    losses = pd.DataFrame()
+    twins = output / paths.collected("benefit")
+    if twins.exists():
+        losses = pd.read_csv(twins).pivot_table(f"test_{metric}", "fold", ["method", "variant"])
+    rows = []
+    for method, folds in probed.groupby("method", sort=False):
+        shuffled = _change(folds[f"clean_{metric}"], folds[f"corrupted_{metric}"], metric)
+        retrained = "predicts from rows alone"
+        if (method, RETRAINED) in losses:
+            retrained = _change(losses[method, BASE], losses[method, RETRAINED], metric)
+        rows.append((methods()[method].title, shuffled, retrained))
+    return tabulate(rows, headers=("model", "shuffled", "trained without"))
+
+
+def _change(before: pd.Series, after: pd.Series, metric: str) -> str:
+    """Factor of RMSE, geometric over folds, or difference of NLL in nats a row."""
+    if metric == "rmse":
+        return f"× {np.exp(np.log(after / before).mean()):.3g}"
+    return f"{(after - before).mean():+.3f} nats"
+
+
+def explained(table: Table, split: Split) -> Iterator[str]:
+    """Which fitted rows some predictions rest on, by solved NPT that is fitted without them."""
+    explained_rows = split.rows("test")[:EXPLAINED]
+    known = ~np.isnan(table.truth)
+    known[explained_rows] = False
+    fitted_rows = np.flatnonzero(known)
+    if len(fitted_rows) > MOST_EXPLAINABLE:
+        return
+    features = pd.DataFrame({table.columns[j].name: _values(table, j) for j in table.features})
+    target = _values(table, table.target)
+    estimator = NPTRegressor if table.task == "regression" else NPTClassifier
+    model = estimator(architecture="solved", verbose=0)
+    model.fit(features.iloc[fitted_rows], target[fitted_rows])
+    frame = model.explain(features.iloc[explained_rows], rows=RESTING_ON).frame
+    rows = explained_rows[frame["row"]]
+    rests_on = fitted_rows[frame["fitted_row"]]
+    shown = {
+        "row": rows + 1,
+        "truth": target[rows],
+        "predicted": frame["prediction"],
+        "rests on row": rests_on + 1,
+        "of target": target[rests_on],
+        "weight": frame["weight"],
+    }
+    if table.task != "regression":
+        shown["probability"] = frame["score"]
+    shown["without it"] = frame["without_row"]
+    yield ""
+    yield "Which rows do predictions rest on? By solved NPT, fitted to all rows but these:"
+    yield tabulate(shown, headers="keys", floatfmt=".4g")
+    yield "Row 1 is the first one below the header."
+
+
+def _values(table: Table, j: int) -> np.ndarray:
+    """Numbers, or names of categories, of a column."""
+    column = table.columns[j]
+    if column.kind == "continuous":
+        return table.numbers(j)
+    return np.array([*column.levels, None], dtype=object)[table.cells[j]]
+
+
+if __name__ == "__main__":
+    main()
