@@ -13,7 +13,8 @@ import yaml
 from baselines import baselines, methods
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings
-from npt.interface import Resources, UserError, unknown
+from npt.errors import UserError, unknown
+from npt.interface import Resources
 from npt.table import TASKS
 from npt.validation import Strict, validated
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.validation import validated
 from workflow.config.consistency import check
 from workflow.config.models import Config

@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from npt.interface import Resources, Trial, UserError
+from npt.errors import UserError
+from npt.interface import Resources, Trial
 from workflow.planning import paths
 from workflow.planning.run import Run
 from workflow.results.fitting import FittedFold, fit_fold, write_weights

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from npt.interface import UserError
+from npt.errors import UserError
 
 _held: list[FileLock] = []
 

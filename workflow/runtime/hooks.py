@@ -12,7 +12,7 @@ from typing import Any
 
 from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.file import file_at
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.reading import parse, read, require_plain_numbers
 from workflow.config.resolution import BATCH_ROWS
 from workflow.planning import kept, paths

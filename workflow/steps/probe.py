@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.results.job import Job

@@ -13,7 +13,7 @@ import yaml
 
 import workflow.config.consistency as checks
 from baselines import methods
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.__main__ import SCHEMA, schema
 from workflow.config.folds import format_folds, parse_folds
 from workflow.config.reading import parse, read, read_file, require_plain_numbers

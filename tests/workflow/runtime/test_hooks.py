@@ -15,7 +15,7 @@ import pytest
 from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import MaxJobsPerTimespan
 
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.reading import parse
 from workflow.planning import kept, paths
 from workflow.runtime import hooks

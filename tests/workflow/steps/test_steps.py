@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from npt.interface import UserError
+from npt.errors import UserError
 from tests.rows import finish, plan, prepare
 from workflow.planning import paths
 from workflow.planning.kept import keep

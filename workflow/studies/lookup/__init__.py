@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from baselines.grids import BaselineSettings
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from workflow.studies.study_kind import Options, StudyKind
 
 Compared = dict[str, BaselineSettings]  # by baseline
