@@ -74,9 +74,13 @@ class Jobs:
         """Fingerprint of a run."""
         return self._run(wildcards).fingerprint
 
-    def libraries(self, wildcards: Any) -> str:
-        """Libraries of a method, which a process may have imported already."""
-        return ",".join(methods()[wildcards.method].libraries)
+    @property
+    def libraries(self) -> set[str]:
+        """Libraries of the methods of the plan."""
+        names: set[str] = set()
+        for run in self.plan.runs.values():
+            names.update(methods()[run.method].libraries)
+        return names
 
     def memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for a run or a probe of it."""

@@ -64,7 +64,7 @@ def test_only_jobs_of_a_cluster_are_started_at_a_limited_rate(
     monkeypatch: pytest.MonkeyPatch,
     local_exec: bool,
 ) -> None:
-    monkeypatch.setattr(hooks.step_server, "offer", lambda: None)
+    monkeypatch.setattr(hooks.step_server, "offer", lambda _: None)
     Path(paths.RESULTS).mkdir()
     run = snakemake(dry_run=False, local_exec=local_exec)
     jobs = hooks.plan_jobs(CONFIG, run)
@@ -110,6 +110,7 @@ def test_used_folder_is_refused(tmp_path: Path) -> None:
     ("machine", "process", "cleared"),
     [
         (socket.gethostname(), 2**22, True),  # beyond the largest number of a process
+        (socket.gethostname(), os.getpid(), True),  # of a container that was started again
         (socket.gethostname(), os.getppid(), False),
         ("another", 2**22, False),
     ],
