@@ -21,7 +21,8 @@ from baselines.grids import (
 )
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.method import Dependence
 from npt.probing import Duplicates
 from npt.table import TASKS, Task

@@ -12,7 +12,7 @@ import numpy as np
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.table import Task
 
 PredictFunction = Callable[[np.ndarray], np.ndarray]

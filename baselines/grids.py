@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, field_validator
 
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.validation import Strict
 
 Grid = Mapping[str, Sequence[Any]]

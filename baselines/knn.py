@@ -18,7 +18,8 @@ from baselines.estimators import require_known
 from baselines.grids import Grid, Parameters, Size
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import Infeasible, Resources, UserError
+from npt.errors import Infeasible, UserError
+from npt.interface import Resources
 from npt.table import Task
 
 DEFAULTS = {

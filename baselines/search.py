@@ -23,7 +23,8 @@ from baselines.baseline import Baseline, Predictor
 from baselines.grids import BaselineSettings, Parameters
 from baselines.journal import Journal, Outcome
 from baselines.training_data import TrainingData
-from npt.interface import Infeasible, Resources, Trial, UserError
+from npt.errors import Infeasible, UserError
+from npt.interface import Resources, Trial
 from npt.provenance import installed_version
 
 

@@ -18,7 +18,8 @@ from baselines.estimators import of_one_model, prediction_function, require_know
 from baselines.fence import fenced
 from baselines.grids import Grid, Parameters, Size, single_point
 from baselines.training_data import TrainingData
-from npt.interface import Infeasible, Resources
+from npt.errors import Infeasible
+from npt.interface import Resources
 from npt.likelihood import negative_log_likelihood
 from npt.table import Task
 

@@ -16,7 +16,8 @@ from baselines.search import Search
 from baselines.trained import TrainedBaseline, TrainedRowModel
 from baselines.training_data import TrainingData, training_data
 from npt.data.encoding import statistics
-from npt.interface import Fit, Infeasible, Prediction, Resources, UserError
+from npt.errors import Infeasible, UserError
+from npt.interface import Fit, Prediction, Resources
 from npt.method import Method, all_folds
 from npt.probing import Probe
 from npt.table import Split, Table

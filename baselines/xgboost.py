@@ -13,7 +13,8 @@ from baselines.boosting import Boosting, longest
 from baselines.estimators import build, fit_estimator
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.table import Task
 
 

@@ -19,7 +19,8 @@ from baselines.fence import fenced
 from baselines.grids import Grid, Parameters, Size
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import Infeasible, Resources
+from npt.errors import Infeasible
+from npt.interface import Resources
 from npt.table import Task
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from npt.interface import Fit, Infeasible, Learner, Prediction, Trial
+from npt.errors import Infeasible
+from npt.interface import Fit, Learner, Prediction, Trial
 from npt.table import Part, Split, Table
 
 MIB = 2**20

@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from npt.errors import Infeasible, UserError, unknown
 from npt.table import Split, Table
-from npt.wording import listed
 
-
-class UserError(Exception):
-    """An error that the user can correct.
-
-    Its message is one line: the key or file, what was found and what is allowed.
-    """
-
-
-MOST_NAMED = 60  # allowed names that an error lists
-
-
-def unknown(name: Any, allowed: Iterable[str]) -> str:
-    """Part of an error message about an unknown name, with the nearest allowed one.
-
-    Example:
-        `'yact' is unknown; did you mean 'yacht'? allowed: concrete, yacht`
-    """
-    names = list(allowed)
-    nearest = difflib.get_close_matches(str(name), names, n=1)
-    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-    return f"{name!r} is unknown; {hint}allowed: {listed(map(str, names), MOST_NAMED)}"
+__all__ = ["Infeasible", "UserError", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -61,17 +40,6 @@ class Trial:
     reason: str
     fit: int
     seconds: float
-
-
-class Infeasible(Exception):
-    """A method cannot produce a result (memory, unsupported data); the reason enters the tables.
-
-    A search in which every configuration failed attaches its trials.
-    """
-
-    def __init__(self, reason: str, trials: Sequence[Trial] = ()) -> None:
-        super().__init__(reason)
-        self.trials = trials
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from npt.interface import Learner, Resources, TrainedModel, UserError
+from npt.errors import UserError
+from npt.interface import Learner, Resources, TrainedModel
 from npt.probing import Probe
 from npt.provenance import installed_version
 from npt.table import Image, Split, Table, Task

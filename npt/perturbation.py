@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.table import PARTS, Part
 
 Kind = Literal["shuffle", "delete"]

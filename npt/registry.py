@@ -7,7 +7,7 @@ import pkgutil
 from types import ModuleType
 from typing import Any
 
-from npt.interface import UserError
+from npt.errors import UserError
 
 
 def declarations(package: ModuleType, attribute: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 
 Model = TypeVar("Model", bound=BaseModel)
 Details = Mapping[str, Any]  # pydantic's description of an error

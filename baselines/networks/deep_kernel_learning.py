@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from baselines.grids import Parameters
 from baselines.networks.training import SILENT, EpochTraining
 from baselines.training_data import TrainingData
-from npt.interface import Infeasible
+from npt.errors import Infeasible
 from npt.probing import Duplicates
 
 CHUNK = 4096  # rows that are predicted together

@@ -19,7 +19,7 @@ from baselines.grids import Parameters
 from baselines.networks.training import SILENT, EpochTraining
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import Infeasible
+from npt.errors import Infeasible
 
 QUERY_ROWS = 1024  # predicted together
 FEWEST_ROWS = 2  # a train row is predicted from another one

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from npt.compact.search_space import draw
 from npt.compact.settings import CompactSettings
-from npt.interface import Infeasible
+from npt.errors import Infeasible
 from npt.method import Method, one_fold
 from npt.nn.network_learner import NetworkLearner
 from npt.table import Image, Split, Table

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from npt.compact.settings import CompactSettings
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.seeding import generator_for
 from npt.table import PARTS, Task
 

@@ -23,7 +23,7 @@ from npt.data.custom.reading import folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.declaration import Dataset, File
 from npt.data.source import DOWNLOADS, MIRROR, acquire, available
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.table import PARTS
 from npt.validation import validated
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from npt.data.declaration import Dataset
 from npt.data.dtypes import code_type, smallest
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import Column, Table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import Column
 
 FeatureKind = Literal["number", "date", "category"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npt.data.unpack import DAMAGED
-from npt.interface import UserError
+from npt.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd

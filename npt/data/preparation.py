@@ -14,7 +14,7 @@ from npt.data.datasets import datasets
 from npt.data.declaration import Dataset
 from npt.data.source import acquire
 from npt.data.splits import splits
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.table import Split, Table
 
 

@@ -16,7 +16,7 @@ from npt.atomic import replacing, usual_mode
 from npt.data.declaration import Archive, Dataset, File, Reading
 from npt.data.download import download
 from npt.data.unpack import unpack
-from npt.interface import UserError
+from npt.errors import UserError
 
 MIRROR = "NPT_DATA_MIRROR"
 DOWNLOADS = Path("results/data/raw")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npt.data.declaration import SplitRule
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import Split, Table
 
 SPLIT_SEED = 42

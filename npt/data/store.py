@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npt.atomic import replacing
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import PARTS, Column, Image, Split, Table
 
 if TYPE_CHECKING:

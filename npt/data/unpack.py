@@ -8,7 +8,7 @@ import zlib
 from contextlib import ExitStack
 from pathlib import Path
 
-from npt.interface import UserError
+from npt.errors import UserError
 
 CHUNK = 1 << 20
 DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)  # what a truncated gzip file raises

@@ -12,7 +12,7 @@ import torch
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils import check_random_state
 
-from npt.interface import Infeasible, UserError
+from npt.errors import Infeasible, UserError
 
 LARGEST_SEED = 2**31 - 1
 LARGEST_STATE = 2**32 - 1  # of numpy's RandomState

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import chunk_size
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import Table
 
 SHOWN_LINES = 5  # of the frame, in the text of an explanation

@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from npt.data.frames import CollectionError, Feature
+from npt.errors import UserError, unknown
 from npt.estimator.arguments import is_whole_number
-from npt.interface import UserError, unknown
 from npt.table import Column, Table
 
 

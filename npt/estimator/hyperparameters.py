@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import create_model
 
 from npt.compact.settings import CompactSettings
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.nn.settings import NPTSettings
 from npt.solved.settings import SolvedSettings
 from npt.table import Task

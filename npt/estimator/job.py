@@ -9,9 +9,10 @@ from typing import Protocol, Self
 
 import numpy as np
 
+from npt.errors import UserError
 from npt.estimator.explanation import Attention
 from npt.estimator.state import ModelState
-from npt.interface import Resources, UserError
+from npt.interface import Resources
 from npt.table import Split, Table
 
 NO_ROWS = np.array([], dtype=np.int64)

@@ -11,6 +11,7 @@ from typing import Self
 
 import numpy as np
 
+from npt.errors import UserError
 from npt.estimator.explanation import Attention
 from npt.estimator.job import NO_ROWS, Job, Outcome, require_converged
 from npt.estimator.state import (
@@ -22,7 +23,7 @@ from npt.estimator.state import (
     present_device,
     weight_arrays,
 )
-from npt.interface import Resources, UserError
+from npt.interface import Resources
 from npt.nn.progress import Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from npt.errors import UserError
 from npt.estimator.arguments import fraction_of, threads_of, torch_threads, value_errors
 from npt.estimator.base import TARGET, NPTEstimator, require_finite
 from npt.estimator.explanation import Attention, Explanation
 from npt.estimator.job import Model
 from npt.estimator.solved_model import SolvedModel
 from npt.estimator.targets import read_numbers
-from npt.interface import UserError
 from npt.table import Column
 
 

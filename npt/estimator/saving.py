@@ -15,8 +15,8 @@ from safetensors.numpy import save_file
 
 from npt.atomic import replacing
 from npt.data.frames import Feature
+from npt.errors import UserError
 from npt.estimator.state import ModelFacts
-from npt.interface import UserError
 from npt.validation import Strict, user_error, validated
 
 FORMAT = 2

@@ -12,10 +12,10 @@ from typing import Self
 import numpy as np
 import torch
 
+from npt.errors import UserError
 from npt.estimator.explanation import Attention
 from npt.estimator.job import Job, Outcome, require_alone
 from npt.estimator.state import ModelFacts, ModelState, column_facts, columns_of, present_device
-from npt.interface import UserError
 from npt.nn.device import device_of
 from npt.solved.model import SolvedNPT, fit, restored
 from npt.solved.settings import SolvedSettings

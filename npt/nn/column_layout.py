@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.encoders.images import EncodedImages
 from npt.nn.patches import Patches
 from npt.nn.settings import NPTSettings

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import torch
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn import memory
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings, Precision

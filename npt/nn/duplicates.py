@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.inputs import EncodedTable, ModelInput
 
 NOISY_FEATURES = 3

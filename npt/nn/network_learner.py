@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from npt.interface import Fit, Infeasible, Prediction, Resources
+from npt.errors import Infeasible
+from npt.interface import Fit, Prediction, Resources
 from npt.table import Split, Table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.settings import PatchShape
 from npt.table import Column, Image
 

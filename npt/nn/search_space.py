@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.settings import NPTSettings
 
 TRIES = 1000

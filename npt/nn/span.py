@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
 from npt.nn.kernels import is_fast

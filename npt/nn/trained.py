@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from npt.data.encoding import Statistics, statistics
-from npt.interface import Prediction, Resources, UserError
+from npt.errors import UserError
+from npt.interface import Prediction, Resources
 from npt.nn.batches import partition
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import (

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from npt.interface import Prediction, Resources, UserError
+from npt.errors import UserError
+from npt.interface import Prediction, Resources
 from npt.nn.checkpoint import DamagedError, read_tensors
 from npt.seeding import isolated_randomness, seed_for
 from npt.table import Split, Table

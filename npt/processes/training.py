@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.engine import Training
 from npt.nn.optimiser import Adam
 from npt.processes import curves

@@ -13,7 +13,7 @@ from baselines import baselines
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, Parameters, size_of
 from baselines.training_data import training_data
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import TASKS, Task
 from npt.validation import validated
 from tests.conftest import first_split, make_table

@@ -18,7 +18,8 @@ from baselines.training_data import training_data
 from npt.data.datasets import datasets
 from npt.data.preparation import prepare_declared
 from npt.data.source import MIRROR
-from npt.interface import Infeasible, Resources
+from npt.errors import Infeasible
+from npt.interface import Resources
 from npt.probing import Duplicates
 from tests.conftest import first_split, make_table
 

@@ -18,7 +18,8 @@ from baselines.baseline import Predictor
 from baselines.grids import BaselineSettings, Parameters
 from baselines.training_data import TrainingData
 from baselines.tuned import TunedBaseline
-from npt.interface import Infeasible, Resources, UserError
+from npt.errors import Infeasible, UserError
+from npt.interface import Resources
 from npt.table import Table, Task
 from tests.baselines.toy import Toy, tuned
 from tests.conftest import first_split, make_table

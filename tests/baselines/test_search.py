@@ -14,7 +14,8 @@ from baselines.grids import BaselineSettings
 from baselines.search import Search
 from baselines.training_data import training_data
 from npt.data.encoding import one_hot_features, statistics
-from npt.interface import Infeasible, Resources, UserError
+from npt.errors import Infeasible, UserError
+from npt.interface import Resources
 from tests.baselines.toy import Outcome, Toy, tuned
 from tests.conftest import first_split, make_table
 

@@ -10,7 +10,8 @@ import pytest
 from baselines import baselines, tabnet
 from baselines.grids import BaselineSettings, single_point
 from baselines.tuned import TunedBaseline, method
-from npt.interface import Infeasible, Resources
+from npt.errors import Infeasible
+from npt.interface import Resources
 from npt.table import Part, Split, Table, Task
 from tests.conftest import first_split, make_table
 

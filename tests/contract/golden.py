@@ -17,8 +17,9 @@ import numpy as np
 from baselines import methods
 from npt.data.datasets import gp_curves
 from npt.data.preparation import prepare_declared
+from npt.errors import UserError
 from npt.evaluation import evaluate
-from npt.interface import Resources, UserError
+from npt.interface import Resources
 from npt.method import Method
 from npt.nn.probe import NPTProbe
 from npt.table import Column, Split, Table, Task

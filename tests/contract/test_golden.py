@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from npt.interface import UserError
+from npt.errors import UserError
 from tests.contract.golden import FILE, golden, names
 
 GOLDEN = json.loads(FILE.read_text(encoding="utf-8"))

@@ -14,8 +14,9 @@ import pytest
 
 import npt
 from baselines import methods
+from npt.errors import UserError
 from npt.evaluation import Evaluation, evaluate
-from npt.interface import Resources, UserError
+from npt.interface import Resources
 from npt.method import Method
 from npt.metrics import scores
 from npt.perturbation import Perturbation

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.reading import read
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs

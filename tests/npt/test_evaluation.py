@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from npt.errors import Infeasible
 from npt.evaluation import evaluate
-from npt.interface import Fit, Infeasible, Prediction, Trial
+from npt.interface import Fit, Prediction, Trial
 from npt.likelihood import negative_log_likelihood
 from npt.metrics import score
 from npt.table import Split, Table

@@ -11,7 +11,8 @@ import torch
 from baselines import methods
 from baselines.grids import BaselineSettings
 from baselines.probe import StoredRowProbe
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.metrics import score
 from npt.nn.batches import partition
 from npt.nn.inputs import ModelInput

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from npt.compact.learner import CompactLearner
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.nn.checkpoint import DamagedError, read_tensors
 from npt.nn.learner import NPTLearner
 from npt.nn.settings import NPTSettings

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import pytest
 from pydantic import Field, field_validator
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.validation import Strict, validated
 
 

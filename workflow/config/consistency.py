@@ -9,7 +9,7 @@ from pathlib import Path
 from baselines import methods
 from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.metrics import METRICS
 from workflow.config.method_settings import require_settings
 from workflow.config.models import Config

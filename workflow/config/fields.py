@@ -17,7 +17,7 @@ from pydantic import (
 
 from baselines import methods
 from npt.data.custom import CustomDataset
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.table import Task
 from workflow.config.folds import parse_folds
 from workflow.config.method_settings import readable_numbers

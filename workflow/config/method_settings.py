@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +14,8 @@ import yaml
 from baselines import baselines, methods
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings
-from npt.interface import Resources, UserError, unknown
+from npt.errors import UserError, unknown
+from npt.interface import Resources
 from npt.table import TASKS
 from npt.validation import Strict, validated
 
@@ -47,7 +49,10 @@ def _with_numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_numbers(inner) for inner in value]
     if isinstance(value, str) and SCIENTIFIC.fullmatch(value):
-        return float(value)
+        number = float(value)
+        if math.isinf(number):
+            raise ValueError(f"{value} is too large")
+        return number
     return value
 
 
@@ -61,7 +66,7 @@ def typed_settings(method: str, changes: Mapping[str, Any], where: str) -> Any:
     settings = validated(model, dict(changes), where)
     if method in baselines():
         try:
-            _check_grid(method, settings)
+            check_grid(method, settings)
         except UserError as error:
             message = str(error).removeprefix(f"{method}.")
             raise UserError(f"{where}.{message}") from None
@@ -81,7 +86,7 @@ def require_settings(method: str, changes: Mapping[str, Any], where: str) -> Non
             raise UserError(f"{where}: {unknown(name, names)}")
 
 
-def _check_grid(method: str, settings: Any) -> None:
+def check_grid(method: str, settings: Any) -> None:
     """Raise `UserError` for a grid that a baseline cannot search."""
     methods()[method].build(settings, Resources())
     baseline = baselines()[method]

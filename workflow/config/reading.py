@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.validation import validated
 from workflow.config.consistency import check
 from workflow.config.models import Config
 
+LARGEST = 10**12
 WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 
 
@@ -23,13 +23,23 @@ def read(raw: Mapping[str, Any]) -> Config:
     Raises:
         UserError: One line with the key, what was found and what is allowed.
     """
-    try:
-        json.dumps(raw, default=str, skipkeys=True)
-    except (ValueError, RecursionError):
-        raise UserError("a value of the configuration contains itself (`&` and `*`)") from None
+    _require_finite(raw, "", [])
     config = validated(Config, raw, "")
     check(config)
     return config
+
+
+def _require_finite(value: Any, key: str, parents: list[Any]) -> None:
+    """Raise `UserError` for a value that contains itself, and a number that none should be."""
+    if isinstance(value, int | float) and not abs(value) <= LARGEST:
+        raise UserError(f"{key}: allowed: numbers up to {LARGEST:.0e}")
+    if not isinstance(value, Mapping | list):
+        return
+    if any(value is parent for parent in parents):
+        raise UserError(f"{key}: contains itself (`&` and `*`)")
+    items = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for name, inner in items:
+        _require_finite(inner, f"{key}.{name}".removeprefix("."), [*parents, value])
 
 
 def read_file(path: Path) -> Config:

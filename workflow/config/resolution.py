@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from baselines import methods
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.fields import BASE
 from workflow.config.method_settings import typed_settings
 from workflow.config.models import Config

@@ -9,7 +9,7 @@ from typing import Any
 from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.data.declaration import Dataset, SplitRule
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.validation import validated
 from workflow.config.fields import Folds
 from workflow.config.folds import format_folds

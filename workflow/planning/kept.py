@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from npt.atomic import replacing
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.planning.paths import CONFIG, PLAN
 from workflow.planning.plan import Plan
 

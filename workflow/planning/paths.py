@@ -53,6 +53,11 @@ def run_checkpoint(stem: str = RUN) -> str:
     return f"{RESULTS}/runs/{stem}.checkpoint"
 
 
+def run_lock(stem: str = RUN) -> str:
+    """Lock of a run, which one process at a time fits or probes."""
+    return f"{RESULTS}/logs/locks/{stem}.lock"
+
+
 def run_metrics(stem: str = RUN) -> str:
     """Metrics of a training after every evaluation."""
     return f"{RESULTS}/runs/{stem}.metrics.csv"

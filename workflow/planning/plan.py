@@ -9,7 +9,7 @@ from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.declaration import Dataset
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.validation import Strict
 from workflow.config.models import Config
 from workflow.config.scoring import Scoring

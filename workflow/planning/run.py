@@ -12,7 +12,7 @@ from pydantic import Field
 from baselines import methods
 from npt.validation import Strict
 from workflow.config.folds import format_folds
-from workflow.planning.paths import run_key
+from workflow.planning import paths
 
 SEED_STRIDE = 10_000  # more than there are folds
 
@@ -41,12 +41,23 @@ class Run(Strict):
     @property
     def key(self) -> str:
         """dataset/method/variant."""
-        return run_key(self.dataset, self.method, self.variant)
+        return paths.run_key(self.dataset, self.method, self.variant)
 
     @property
     def stem(self) -> str:
         """Identity of the run in paths, see `workflow.planning.paths.RUN`."""
         return f"{self.key}/seed_{self.seed}/folds_{format_folds(self.folds)}"
+
+    @property
+    def files(self) -> list[str]:
+        """All results of the run."""
+        method = methods()[self.method]
+        files = [paths.run_rows(self.stem), paths.run_predictions(self.stem)]
+        if method.saves_weights:
+            files.append(paths.run_weights(self.stem))
+        if method.searches:
+            files.append(paths.run_trials(self.stem))
+        return files
 
     @cached_property
     def fingerprint(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baselines import methods
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.fields import BASE, TUNED
 from workflow.config.method_settings import as_json
 from workflow.config.models import Config

@@ -41,7 +41,7 @@ class Jobs:
         """All results, so that a lost file is rebuilt."""
         files = [paths.REPORT, *self.prepared_datasets]
         for run in self.plan.runs.values():
-            files += _files_of_run(run)
+            files += run.files
             if self.plan.probes_of(run):
                 files.append(paths.probes(run.stem))
         for study in self.plan.studies.values():
@@ -74,9 +74,13 @@ class Jobs:
         """Fingerprint of a run."""
         return self._run(wildcards).fingerprint
 
-    def libraries(self, wildcards: Any) -> str:
-        """Libraries of a method, which a process may have imported already."""
-        return ",".join(methods()[wildcards.method].libraries)
+    @property
+    def libraries(self) -> set[str]:
+        """Libraries of the methods of the plan."""
+        names: set[str] = set()
+        for run in self.plan.runs.values():
+            names.update(methods()[run.method].libraries)
+        return names
 
     def memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for a run or a probe of it."""
@@ -215,20 +219,6 @@ class Jobs:
     def _cells(self, wildcards: Any) -> int:
         dataset = self.plan.dataset(wildcards.dataset)
         return dataset.rows * dataset.columns
-
-
-def _files_of_run(run: Run) -> list[str]:
-    method = methods()[run.method]
-    stem = run.stem
-    files = [
-        paths.run_rows(stem),
-        paths.run_predictions(stem),
-    ]
-    if method.saves_weights:
-        files.append(paths.run_weights(stem))
-    if method.searches:
-        files.append(paths.run_trials(stem))
-    return files
 
 
 def _hash_of(facts: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.scoring import Ranking
 from workflow.report.statistics import MODEL, standard_error
 

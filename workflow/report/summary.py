@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.provenance import ROOT
 from workflow.config.models import Config
 from workflow.config.reading import read_file

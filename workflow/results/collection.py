@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from npt.data import store
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.metrics import METRICS, METRICS_VERSION
 from workflow.planning import paths
 from workflow.planning.plan import Plan

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from npt.data.store import Prepared
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.metrics import METRICS
 from workflow.results.requirements import require_data
 from workflow.results.row import Row, sizes

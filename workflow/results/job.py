@@ -14,7 +14,7 @@ from typing import Any
 import npt
 from baselines import methods
 from npt.data import store
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.method import Method
 from npt.provenance import installed_version
 from npt.table import Split

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from npt.atomic import replacing
-from npt.interface import Prediction, UserError
+from npt.errors import UserError
+from npt.interface import Prediction
 from npt.table import Part, Split
 
 PARTS: tuple[Part, ...] = ("validation", "test")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from baselines import methods
 from npt.data.store import Prepared
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.planning.planned_study import Expected, PlannedStudy
 from workflow.results.job import data_hashes
 from workflow.results.row import Row

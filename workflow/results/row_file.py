@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from npt.atomic import replacing
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.validation import user_error
 from workflow.results.row import Row
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from npt.data.store import Prepared
-from npt.interface import Prediction, UserError
+from npt.errors import UserError
+from npt.interface import Prediction
 from npt.metrics import scores
 from npt.table import Part
 from workflow.results.predictions import PARTS, Arrays

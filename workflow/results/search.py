@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import math
 import shutil
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from npt.interface import Resources, Trial, UserError
+from npt.errors import UserError
+from npt.interface import Resources, Trial
 from workflow.planning import paths
 from workflow.planning.run import Run
 from workflow.results.fitting import FittedFold, fit_fold, write_weights
 from workflow.results.job import Job
 from workflow.results.predictions import read_predictions, write_predictions
-from workflow.results.row import Row
+from workflow.results.row import RECORDED_SETTINGS, Row
 from workflow.results.row_file import read_rows, write_rows
 
 CONFIGURATION = "configuration"  # key of the winner's name among the chosen hyper-parameters
+# A run may resume another day, elsewhere; the best configuration has settings of its own.
+NOT_COMPARED = ("date", "machine", *RECORDED_SETTINGS)
 
 
 def search_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
@@ -70,17 +73,31 @@ def forget_search(run: Run) -> None:
     shutil.rmtree(Path(paths.run_rows(stem)).parent, ignore_errors=True)
 
 
+def finished_rows(job: Job, path: Path, folds: Sequence[int]) -> list[Row]:
+    """Rows of a run in a file, if the same code made them for all folds; else none."""
+    try:
+        rows = read_rows(path)
+    except (FileNotFoundError, UserError):
+        return []
+    if [row.fold for row in rows] != list(folds):
+        return []
+    for row in rows:
+        identity = job.identity(row.fold)
+        for name in NOT_COMPARED:
+            identity.pop(name, None)
+        if not identity.items() <= row.values().items():
+            return []
+    return rows
+
+
 def _fitted(job: Job, fold: int, name: str, resources: Resources) -> Row:
     """The row of a configuration, which is fitted unless the same code did it before."""
     trial = job.trial(name)
     stem = paths.trial_of_run(job.run.stem, fold, name)
     path = Path(paths.run_rows(stem))
-    identity = trial.identity(fold)
-    del identity["date"], identity["machine"]  # a search may resume another day, elsewhere
-    with suppress(FileNotFoundError, UserError, ValueError):
-        (row,) = read_rows(path)
-        if identity.items() <= row.values().items():
-            return row
+    finished = finished_rows(trial, path, [fold])
+    if finished:
+        return finished[0]
     metrics = Path(paths.run_metrics(f"{job.run.stem}.{name}"))
     fitted = fit_fold(trial, fold, replace(resources, metrics=metrics))
     write_predictions(Path(paths.run_predictions(stem)), fitted.arrays)

@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from npt.atomic import replacing
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.results.row import Row
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet computes

@@ -21,7 +21,7 @@ for kind in jobs.kinds:
         message:
             "show {wildcards.study}"
         shell:
-            "python -m workflow.runtime.step matplotlib show --study {wildcards.study} > {log} 2>&1"
+            "python -m workflow.runtime.step show --study {wildcards.study} > {log} 2>&1"
 
 
 rule report:
@@ -41,4 +41,4 @@ rule report:
     message:
         "write the report"
     shell:
-        "python -m workflow.runtime.step matplotlib report > {log} 2>&1"
+        "python -m workflow.runtime.step report > {log} 2>&1"

@@ -16,11 +16,10 @@ rule probe:
     params:
         run=jobs.stem,
         fingerprint=jobs.probe_fingerprint,
-        libraries=jobs.libraries,
     message:
         "probe {params.run}"
     shell:
-        "python -m workflow.runtime.step {params.libraries} probe --run {params.run} --threads {threads} > {log} 2>&1"
+        "python -m workflow.runtime.step probe --run {params.run} --threads {threads} > {log} 2>&1"
 
 
 # Of models without weights, on a CPU; a rule of its own, so that a profile can name its partition.
@@ -53,4 +52,4 @@ rule collect:
     message:
         "collect {wildcards.study}"
     shell:
-        "python -m workflow.runtime.step none collect --study {wildcards.study} > {log} 2>&1"
+        "python -m workflow.runtime.step collect --study {wildcards.study} > {log} 2>&1"

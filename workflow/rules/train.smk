@@ -18,11 +18,10 @@ rule train:
     params:
         run=jobs.stem,
         fingerprint=jobs.fingerprint,
-        libraries=jobs.libraries,
     message:
         "train {params.run}"
     shell:
-        "python -m workflow.runtime.step {params.libraries} run --run {params.run} --threads {threads} > {log} 2>&1"
+        "python -m workflow.runtime.step run --run {params.run} --threads {threads} > {log} 2>&1"
 
 
 rule fit:
@@ -45,11 +44,10 @@ rule fit:
     params:
         run=jobs.stem,
         fingerprint=jobs.fingerprint,
-        libraries=jobs.libraries,
     message:
         "fit {params.run}"
     shell:
-        "python -m workflow.runtime.step {params.libraries} run --run {params.run} --device {resources.device} --threads {threads} > {log} 2>&1"
+        "python -m workflow.runtime.step run --run {params.run} --device {resources.device} --threads {threads} > {log} 2>&1"
 
 
 # A profile can give these a GPU, with `set-resources`.

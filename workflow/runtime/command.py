@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from npt.interface import UserError
+from npt.errors import UserError
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

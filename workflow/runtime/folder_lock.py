@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from npt.interface import UserError
+from npt.errors import UserError
 
 _held: list[FileLock] = []
 
@@ -55,6 +55,9 @@ def _owner(path: Path) -> tuple[str, int]:
 
 
 def _is_alive(process: int) -> bool:
+    """Whether the last run goes on; in a container it had the number of this process."""
+    if process == os.getpid():
+        return False
     try:
         os.kill(process, 0)
     except ProcessLookupError:

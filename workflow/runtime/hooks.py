@@ -12,7 +12,7 @@ from typing import Any
 
 from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.file import file_at
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.reading import parse, read, require_plain_numbers
 from workflow.config.resolution import BATCH_ROWS
 from workflow.planning import kept, paths
@@ -20,7 +20,6 @@ from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 from workflow.runtime import step_server
 from workflow.runtime.folder_lock import claim
-from workflow.runtime.step import FOLDER
 from workflow.runtime.terminal import install, print_address
 
 DEFAULT = Path("config.yaml")
@@ -83,7 +82,7 @@ def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
     except OSError as error:
         sys.exit(f"error: {error.filename or paths.PLAN}: {error.strerror}")
     if snakemake.local_exec:
-        step_server.offer()
+        step_server.offer(jobs.libraries)
         snakemake.scheduler.job_rate_limiter = None
 
 
@@ -103,7 +102,6 @@ def failed(logs: Iterable[str]) -> None:
 
 def _set_up_environment() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.pop(FOLDER, None)  # of a run on another machine, whose job this is
     logging.raiseExceptions = False  # a full disk would bury the error under logging's tracebacks
     programs = Path(sys.executable).parent
     os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"

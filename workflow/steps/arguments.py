@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from pathlib import Path
 
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 

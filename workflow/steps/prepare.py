@@ -7,7 +7,7 @@ from pathlib import Path
 from npt.data import store
 from npt.data.custom import CustomDataset
 from npt.data.preparation import described, prepare_custom, prepare_declared
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.runtime.command import execute, parser

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock
 
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from workflow.planning import paths
 from workflow.planning.kept import load
+from workflow.planning.planned_study import PlannedStudy
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row
@@ -31,10 +34,15 @@ def main() -> None:
     studies = plan.probes_of(job.run)
     if not studies:
         raise UserError(f"--run: no study probes {job.run.stem}")
-    device = arguments.device
+    with FileLock(paths.run_lock(job.run.stem)):
+        probe_models(job, studies, arguments.threads, arguments.device)
+
+
+def probe_models(job: Job, studies: list[PlannedStudy], threads: int, device: str) -> None:
+    """Probe all folds of a run for some studies, and write their files."""
     if job.method.saves_weights:
         device = gpu_lock.device(device)
-    probe = RunProbe.from_job(job, Resources(arguments.threads, device))
+    probe = RunProbe.from_job(job, Resources(threads, device))
     rows: dict[str, list[Row]] = {study.name: [] for study in studies}
     arrays: dict[str, dict[str, np.ndarray]] = {study.name: {} for study in studies}
     for fold in job.run.folds:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock
 
 from npt.atomic import partial_of
 from npt.interface import Resources, Trial
@@ -16,7 +17,7 @@ from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import write_rows
-from workflow.results.search import forget_search, search_fold
+from workflow.results.search import finished_rows, forget_search, search_fold
 from workflow.results.trials import write_trials
 from workflow.runtime import gpu_lock
 from workflow.runtime.command import execute, limit_threads, parser
@@ -39,17 +40,24 @@ def main() -> None:
     arguments = options.parse_args()
     limit_threads(arguments.threads)
     job = Job.of(load(), arguments.run)
-    device = arguments.device
-    if job.method.saves_weights:
-        device = gpu_lock.device(device)
-    resources = Resources(
-        threads=arguments.threads,
-        device=device,
-        checkpoint=Path(paths.run_checkpoint(job.run.stem)),
-        checkpoint_minutes=arguments.checkpoint_minutes,
-        metrics=Path(paths.run_metrics(job.run.stem)) if job.method.saves_weights else None,
-    )
-    fit(job, resources)
+    run = job.run
+    # The job of a Snakemake that was killed may live on, and finish this run.
+    with FileLock(paths.run_lock(run.stem)):
+        complete = all(Path(file).exists() for file in run.files)
+        if complete and finished_rows(job, Path(paths.run_rows(run.stem)), run.folds):
+            print(f"{run.stem}: complete already; remove its rows to fit it again")
+            return
+        device = arguments.device
+        if job.method.saves_weights:
+            device = gpu_lock.device(device)
+        resources = Resources(
+            threads=arguments.threads,
+            device=device,
+            checkpoint=Path(paths.run_checkpoint(run.stem)),
+            checkpoint_minutes=arguments.checkpoint_minutes,
+            metrics=Path(paths.run_metrics(run.stem)) if job.method.saves_weights else None,
+        )
+        fit(job, resources)
 
 
 def fit(job: Job, resources: Resources) -> None:

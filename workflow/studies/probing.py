@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from npt.interface import Resources, TrainedModel, UserError
+from npt.errors import UserError
+from npt.interface import Resources, TrainedModel
 from npt.probing import Probe
 from npt.table import Split
 from workflow.planning import paths

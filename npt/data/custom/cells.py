@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from npt.data.frames import MAX_EXACT, FeatureKind
-from npt.interface import UserError
+from npt.errors import UserError
 
 MAX_TEXT_LEVELS = 50
 MIN_MIXED_NUMBERS = 10

@@ -10,7 +10,7 @@ import numpy as np
 from npt.data.custom.cells import MAX_TEXT_LEVELS
 from npt.data.custom.dataset import CustomDataset, CustomTask
 from npt.data.custom.formats import MAX_COLUMNS
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from npt.table import PARTS, Split, Table
 from npt.wording import listed
 

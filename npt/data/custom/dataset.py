@@ -17,6 +17,7 @@ from npt.table import Task
 from npt.validation import Strict
 
 READING = 2  # version of the code that reads custom datasets, raised by hand when tables change
+MOST_FOLDS = 10_000
 UNKNOWN_SHAPE = (10_000, 30)  # rows and columns
 CustomTask = Literal["regression", "classification", "binary", "multiclass"]
 assert set(get_args(CustomTask)) >= set(get_args(Task))
@@ -93,7 +94,7 @@ class CustomDataset(Strict):
     time: Name = ""
     """Column by which the last rows are tested, in a single fold."""
 
-    folds: Annotated[int, Field(ge=2)] = 10
+    folds: Annotated[int, Field(ge=2, le=MOST_FOLDS)] = 10
     """Number of folds; with `time`, one row in so many is tested."""
 
     validation_share: Annotated[float, Field(gt=0, lt=1)] = 0.2

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from npt.interface import UserError
+from npt.errors import UserError
 
 TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}

@@ -25,7 +25,7 @@ from npt.data.custom.file import (
     plain_name,
 )
 from npt.data.source import sha256_of
-from npt.interface import UserError
+from npt.errors import UserError
 
 EXCEL = (".xlsx", ".xls")
 ENDINGS = (*TEXT_ENDINGS, ".parquet", ".arff", *EXCEL)

@@ -24,7 +24,7 @@ from npt.data.custom.description import described, doubts
 from npt.data.custom.formats import Content, read_source
 from npt.data.frames import Feature, FeatureKind
 from npt.data.splits import splits
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import Split, Table
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "<NA>")

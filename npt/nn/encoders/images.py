@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.encoders.resnet import ResNet18
 from npt.nn.encoders.siren import PixelEncoder, hidden_layer
 from npt.nn.patches import columns_of, require_intensities

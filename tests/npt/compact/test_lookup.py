@@ -14,7 +14,7 @@ from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import CompactTraining, draw_visibility
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.perturbation import Perturbation
 from npt.table import PARTS, Split, Table
 from npt.validation import validated

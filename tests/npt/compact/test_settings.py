@@ -9,7 +9,7 @@ import pytest
 from npt.compact.flops import update_flop
 from npt.compact.search_space import draw
 from npt.compact.settings import CompactSettings
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.validation import validated
 
 BASE = CompactSettings()

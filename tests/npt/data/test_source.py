@@ -19,7 +19,7 @@ from npt.data.datasets import datasets, synthetic
 from npt.data.declaration import Archive, Dataset, File, Reading
 from npt.data.source import MIRROR, Acquired, acquire
 from npt.data.unpack import unpack
-from npt.interface import UserError
+from npt.errors import UserError
 
 CONTENT = b"1,2\n3,4\n" * 1000
 SHA = hashlib.sha256(CONTENT).hexdigest()

@@ -10,7 +10,7 @@ import pytest
 
 from npt.data import store
 from npt.data.preparation import prepare
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import Column, Table
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from npt.compact.settings import CompactSettings
+from npt.errors import UserError
 from npt.estimator.hyperparameters import (
     LARGE_ROWS,
     NAMED,
@@ -14,7 +15,6 @@ from npt.estimator.hyperparameters import (
     architecture_of,
     settings_of,
 )
-from npt.interface import UserError
 from npt.table import Task
 
 

@@ -9,7 +9,8 @@ import torch
 from npt.data.declaration import SplitRule
 from npt.data.encoding import statistics
 from npt.data.splits import splits
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask

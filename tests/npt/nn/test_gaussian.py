@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.gaussian import LOWEST
 from npt.nn.head import build_head

@@ -17,7 +17,8 @@ from npt.data.encoding import statistics
 from npt.data.images import read_records
 from npt.data.source import MIRROR
 from npt.data.splits import splits
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.nn.augmentation import PADDING, augmented
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import PatchEmbedding

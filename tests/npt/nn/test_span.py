@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.block import Block
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.kernels import local

@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from npt.data.encoding import statistics
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.nn import device as device_module
 from npt.nn import kernels, training
 from npt.nn.batches import partition

@@ -13,8 +13,9 @@ from baselines import methods
 from npt.data.datasets.gp_curves import DATASET
 from npt.data.preparation import prepare_declared
 from npt.data.store import Prepared
+from npt.errors import UserError
 from npt.evaluation import evaluate
-from npt.interface import Resources, UserError
+from npt.interface import Resources
 from npt.method import Method
 from npt.processes.learner import METHODS
 from npt.processes.neural_process import NeuralProcess

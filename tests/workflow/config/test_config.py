@@ -13,7 +13,7 @@ import yaml
 
 import workflow.config.consistency as checks
 from baselines import methods
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.__main__ import SCHEMA, schema
 from workflow.config.folds import format_folds, parse_folds
 from workflow.config.reading import parse, read, read_file, require_plain_numbers
@@ -71,6 +71,20 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(methods=3), "methods"),
         (raw(methods=[["npt"]], budget=2), "methods"),
         (raw(folds="0-12"), "folds"),
+        (raw(settings={"npt": {"updates": 10**30}}), "settings.npt.updates"),
+        (raw(settings={"npt": {"learning_rate": float("nan")}}), "settings.npt.learning_rate"),
+        (raw(settings={"knn": {"grid": {"n_neighbors": ["1e999"]}}}), "settings.knn"),
+        (with_options("deletion", limit=float("inf")), "studies.main.options.limit"),
+        (with_options("context", shares=[1.0, 0.5], retrained=[0.7]), "studies.main.options"),
+        (
+            with_options("lookup", compare_with={"knn": {"grid": {"n_neighbors": [-1]}}}),
+            "studies.main.options.compare_with",
+        ),
+        (
+            with_options("lookup", compare_with={"knn": {"fixed": {"no_such": 1}}}),
+            "studies.main.options.compare_with",
+        ),
+        (raw(custom_datasets={"mine": {**MINE, "folds": 10**8}}), "custom_datasets.mine.folds"),
         (raw(folds="two"), "folds"),
         (raw(folds=-1), "folds"),
         (raw(folds=[]), "folds"),

@@ -13,7 +13,7 @@ from baselines import baselines
 from baselines.grids import BaselineSettings
 from npt.data.datasets import datasets
 from npt.data.declaration import Dataset
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.reading import read, read_file
 from workflow.planning import kept
 from workflow.planning.plan import Plan

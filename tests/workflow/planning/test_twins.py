@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from baselines import methods
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.method import Method
 from tests.workflow.planning.test_snakemake_inputs import Wildcards
 from workflow.config.reading import read

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.scoring import Ranking
 from workflow.report.published import published, published_ranks
 from workflow.report.ranks import mean_ranks, rank_methods

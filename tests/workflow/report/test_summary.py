@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.report.summary import CONFIG, README, REFERENCE, folder_summary
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baselines import methods
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.metrics import METRICS, METRICS_VERSION, Metric
 from tests.rows import finish, finish_probe, plan, prepare
 from workflow.planning import paths

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.metrics import PAPER_METRICS
 from tests.rows import finish, plan, prepare, prepared, study_frame
 from workflow.config.reading import read_file

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.table import Split
 from tests.rows import plan, prepared, row
 from workflow.results.requirements import require_query

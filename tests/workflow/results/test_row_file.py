@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from npt.interface import UserError
+from npt.errors import UserError
 from tests.rows import failed, row
 from workflow.results.row_file import read_rows, write_rows
 

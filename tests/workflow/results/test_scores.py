@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from npt import metrics
-from npt.interface import Prediction, UserError
+from npt.errors import UserError
+from npt.interface import Prediction
 from npt.metrics import Metric
 from npt.table import Part
 from tests.rows import prepared

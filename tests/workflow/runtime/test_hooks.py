@@ -15,7 +15,7 @@ import pytest
 from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import MaxJobsPerTimespan
 
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.config.reading import parse
 from workflow.planning import kept, paths
 from workflow.runtime import hooks
@@ -64,7 +64,7 @@ def test_only_jobs_of_a_cluster_are_started_at_a_limited_rate(
     monkeypatch: pytest.MonkeyPatch,
     local_exec: bool,
 ) -> None:
-    monkeypatch.setattr(hooks.step_server, "offer", lambda: None)
+    monkeypatch.setattr(hooks.step_server, "offer", lambda _: None)
     Path(paths.RESULTS).mkdir()
     run = snakemake(dry_run=False, local_exec=local_exec)
     jobs = hooks.plan_jobs(CONFIG, run)
@@ -110,6 +110,7 @@ def test_used_folder_is_refused(tmp_path: Path) -> None:
     ("machine", "process", "cleared"),
     [
         (socket.gethostname(), 2**22, True),  # beyond the largest number of a process
+        (socket.gethostname(), os.getpid(), True),  # of a container that was started again
         (socket.gethostname(), os.getppid(), False),
         ("another", 2**22, False),
     ],

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,13 +18,16 @@ import pytest
 from workflow.config.reading import read
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
-from workflow.runtime.step import FOLDER, library_of
-from workflow.runtime.step_server import RUN
+from workflow.runtime import step_server
+from workflow.runtime.step import SOCKET
 from workflow.steps import prepare
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="servers are for Linux")
 PATIENCE = 60.0
+Server = subprocess.Popen[bytes]
 LONG = {"width": 8, "layers": 2, "heads": 2, "updates": 10**6, "learning_rate": 0.01}
+CONSTANT = "drawn/constant/base/seed_0/folds_0"
+NPT = "drawn/npt/base/seed_0/folds_0"
 
 
 @pytest.fixture
@@ -45,6 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "studies": {"main": {}},
     }
     Path(paths.RESULTS).mkdir()
+    Path(SOCKET).parent.mkdir()
     kept.keep(Plan.of(read(config)))
     monkeypatch.setattr(sys, "argv", ["prepare", "--dataset", "drawn"])
     prepare.main()
@@ -52,15 +54,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of the servers of a run, which ends with the test."""
-    servers = tmp_path / "servers"
-    servers.mkdir()
-    with (servers / RUN).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        monkeypatch.setenv(FOLDER, str(servers))
-        yield servers
-    wait_until(lambda: not servers.exists() or not any(servers.glob("*.socket")))
+def server(folder: Path) -> Iterator[Server]:
+    """The server of a run, which ends with the test."""
+    step_server.offer([])
+    process = step_server._started.pop()
+    yield process
+    end(process)
+
+
+def end(server: Server) -> None:
+    """The run ends."""
+    assert server.stdin is not None
+    server.stdin.close()
+    server.wait(PATIENCE)
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
@@ -70,9 +76,9 @@ def wait_until(happened: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def start(method: str, libraries: str = "numpy", *options: str) -> subprocess.Popen[str]:
-    step = ["run", "--run", f"drawn/{method}/base/seed_0/folds_0", "--threads", "1", *options]
-    command = [sys.executable, "-m", "workflow.runtime.step", libraries, *step]
+def start(stem: str, *options: str) -> subprocess.Popen[str]:
+    step = ["run", "--run", stem, "--threads", "1", *options]
+    command = [sys.executable, "-m", "workflow.runtime.step", *step]
     return subprocess.Popen(
         command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0
     )
@@ -83,177 +89,113 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, output
 
 
-def test_a_fork_does_what_a_process_does(
-    folder: Path, servers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forked = [finish(start("constant")), finish(start("unknown"))]
-    assert (servers / "none.socket").exists()
-    rows = Path(paths.run_rows("drawn/constant/base/seed_0/folds_0"))
-    of_fork = json.loads(rows.read_text())
-    monkeypatch.delenv(FOLDER)
-    assert forked == [finish(start("constant")), finish(start("unknown"))]
-    of_process = json.loads(rows.read_text())
+def state_of(process: int) -> str:
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return "gone"
+    return status.rpartition(")")[2].split()[0]
+
+
+def descendants_of(process: int) -> list[int]:
+    """Its children, their children and so on."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    processes = [int(child) for child in children]
+    for child in list(processes):
+        processes += descendants_of(child)
+    return processes
+
+
+def begin_training(server: Server) -> tuple[subprocess.Popen[str], int]:
+    """The process that asks, and the fork that trains."""
+    process = start(NPT)
+    wait_until(Path(paths.run_metrics(NPT)).exists)
+    _, training = descendants_of(server.pid)
+    return process, training
+
+
+def test_a_fork_does_what_a_process_does(server: Server) -> None:
+    rows = Path(paths.run_rows(CONSTANT))
+    forked = [finish(start(CONSTANT)), finish(start("unknown"))]
+    row_of_fork = json.loads(rows.read_text())
+    rows.unlink()
+    server.kill()
+    server.wait()
+    assert forked == [finish(start(CONSTANT)), finish(start("unknown"))]
+    row_of_process = json.loads(rows.read_text())
     for name in ("fit_seconds", "predict_seconds", "peak_memory_mb"):
-        assert of_fork.pop(name) >= 0
-        del of_process[name]
-    assert of_fork == of_process
+        assert row_of_fork.pop(name) >= 0
+        del row_of_process[name]
+    assert row_of_fork == row_of_process
     assert [code for code, _ in forked] == [0, 1]
 
 
-def training_of(servers: Path) -> int:
-    """The process that a server has forked."""
-    children: list[str] = []
-
-    def found() -> bool:
-        for tasks in Path("/proc").glob("[0-9]*/task/*/children"):
-            try:
-                command = (tasks.parents[2] / "cmdline").read_bytes()
-                environment = (tasks.parents[2] / "environ").read_bytes()
-            except OSError:
-                continue
-            if b"step_server" in command and os.fsencode(servers) in environment:
-                children.extend(tasks.read_text().split())
-        return bool(children)
-
-    wait_until(found)
-    return int(children[0])
-
-
-def is_alive(process: int) -> bool:
-    return Path(f"/proc/{process}").exists()
-
-
-def begin_training(folder: Path, servers: Path) -> tuple[subprocess.Popen[str], int]:
-    process = start("npt", "torch")
-    metrics = folder / paths.run_metrics("drawn/npt/base/seed_0/folds_0")
-    wait_until(lambda: metrics.exists())
-    return process, training_of(servers)
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signals_reach_the_fork(folder: Path, servers: Path, number: signal.Signals) -> None:
-    process, training = begin_training(folder, servers)
+def test_signals_reach_the_fork(server: Server, number: signal.Signals) -> None:
+    process, training = begin_training(server)
     os.killpg(process.pid, number)
     code, output = finish(process)
-    assert not is_alive(training)
+    assert state_of(training) == "gone"
     assert "Traceback" not in output
     assert code == 128 + number
     if number == signal.SIGTERM:
-        assert (folder / paths.run_checkpoint("drawn/npt/base/seed_0/folds_0")).exists()
+        assert Path(paths.run_checkpoint(NPT)).exists()
 
 
-def test_a_server_outlives_the_step_that_is_terminated_with_it(folder: Path, servers: Path) -> None:
-    """As when a machine shuts down: the training writes its checkpoint first."""
-    process, training = begin_training(folder, servers)
-    server = server_of(training)
-    for terminated in (server, training, process.pid):
-        os.kill(terminated, signal.SIGTERM)
-    code, _ = finish(process)
-    assert code == 128 + signal.SIGTERM
-    assert is_alive(server)
-    assert (folder / paths.run_checkpoint("drawn/npt/base/seed_0/folds_0")).exists()
-
-
-def test_a_fork_is_killed_with_the_process_that_asked(folder: Path, servers: Path) -> None:
-    process, training = begin_training(folder, servers)
+def test_ctrl_z_stops_the_fork_until_it_continues(server: Server) -> None:
+    process, training = begin_training(server)
+    os.kill(process.pid, signal.SIGTSTP)
+    wait_until(lambda: state_of(process.pid) == state_of(training) == "T")
+    os.kill(process.pid, signal.SIGCONT)
+    wait_until(lambda: state_of(training) in "RS")
     process.kill()
     process.communicate()
-    wait_until(lambda: not is_alive(training))
+    wait_until(lambda: state_of(training) == "gone")
 
 
-def test_a_killed_fork_kills_the_process_that_asked(folder: Path, servers: Path) -> None:
-    process, training = begin_training(folder, servers)
+def test_a_killed_fork_kills_the_process_that_asked(server: Server) -> None:
+    process, training = begin_training(server)
     os.kill(training, signal.SIGKILL)
     code, _ = finish(process)
     assert code == -signal.SIGKILL
 
 
-def server_of(process: int) -> int:
-    status = Path(f"/proc/{process}/stat").read_text()
-    return int(status.rpartition(")")[2].split()[1])
-
-
-def test_without_its_server_a_step_fails_and_the_next_starts_as_usual(
-    folder: Path, servers: Path
-) -> None:
-    process, training = begin_training(folder, servers)
-    os.kill(server_of(training), signal.SIGKILL)
-    code, output = finish(process)
-    assert (code, output.splitlines()[-1]) == (
-        1,
-        "error: the process that had forked this step was killed; run again to resume",
-    )
-    wait_until(lambda: not is_alive(training))
-    finish(start("constant", "torch"))
-    assert Path(paths.run_rows("drawn/constant/base/seed_0/folds_0")).exists()
-    (servers / "torch.socket").unlink()
-
-
-def test_changed_code_is_not_run_by_an_older_import(
-    folder: Path, servers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As far as the server can tell: it compares the times of the files."""
-    first, _ = finish(start("constant"))
-    assert first == 0
-    script = (
-        "from workflow.runtime import step_server\n"
-        "times = iter([1, 2, 3, 4])\n"
-        "step_server.newest_source = lambda: next(times)\n"
-        "step_server.main()\n"
-    )
-    server = subprocess.Popen([sys.executable, "-c", script, "scikit-learn"])
-    wait_until(lambda: (servers / "scikit-learn.socket").exists())
-    rows = Path(paths.run_rows("drawn/constant/base/seed_0/folds_0"))
-    rows.unlink()
-    code, _ = finish(start("constant", "scikit-learn"))
-    assert code == 0
-    assert rows.exists()
-    assert not any(Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split())
+def test_without_its_server_a_step_goes_on(server: Server) -> None:
+    process, training = begin_training(server)
     server.kill()
     server.wait()
-    (servers / "scikit-learn.socket").unlink()
-
-
-def test_a_step_with_threads_starts_as_usual(folder: Path, servers: Path) -> None:
-    step = ["run", "--run", "drawn/constant/base/seed_0/folds_0", "--threads", "2"]
-    subprocess.run([sys.executable, "-m", "workflow.runtime.step", "none", *step], check=True)
-    assert sorted(path.name for path in servers.iterdir()) == [RUN]
-
-
-def test_a_server_that_cannot_start_is_not_waited_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    servers = folder / ("too_long_for_the_name_of_a_socket" * 4)
-    servers.mkdir()
-    monkeypatch.setenv(FOLDER, str(servers))
-    code, _ = finish(start("constant"))
-    assert code == 0
-    assert (servers / "none.failed").exists()
-    started = time.monotonic()
-    finish(start("constant"))
-    assert time.monotonic() - started < PATIENCE / 2
-
-
-def test_a_step_does_not_wait_for_a_run_that_has_ended(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    servers = folder / "servers"
-    servers.mkdir()
-    (servers / "none.starting").touch()
-    monkeypatch.setenv(FOLDER, str(servers))
-    process = start("constant")
-    time.sleep(0.5)
-    assert process.poll() is None
-    shutil.rmtree(servers)
-    started = time.monotonic()
+    assert state_of(training) in "RS"
+    os.kill(process.pid, signal.SIGTERM)
     code, _ = finish(process)
+    assert code == 128 + signal.SIGTERM
+    code, _ = finish(start(CONSTANT))
     assert code == 0
-    assert time.monotonic() - started < PATIENCE / 2
 
 
 @pytest.mark.parametrize(
-    ("libraries", "library"),
-    [("gpytorch,torch", "torch"), ("scikit-learn,scipy", "scikit-learn"), ("catboost", "none")],
+    "change",
+    [
+        "files = iter([{1}, {2}]); step_server.source_files = lambda: next(files)",
+        "import os; os.fork = lambda: os.open('/nowhere', 0)",
+    ],
 )
-def test_servers_are_by_library(libraries: str, library: str) -> None:
-    assert library_of(libraries) == library
+def test_a_server_of_older_code_or_without_forks_is_not_needed(
+    folder: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = f"from workflow.runtime import step_server; {change}; step_server.main()"
+    program = folder / "python"
+    program.write_text(f"#!{sys.executable}\nimport sys; del sys.argv[1:3]\n{code}\n")
+    program.chmod(0o700)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(program))
+        step_server.offer([])
+    assert finish(start(CONSTANT))[0] == 0
+    assert Path(paths.run_rows(CONSTANT)).exists()
+    end(step_server._started.pop())
+
+
+def test_a_step_with_threads_starts_as_usual(server: Server) -> None:
+    os.kill(server.pid, signal.SIGSTOP)
+    step = ["run", "--run", CONSTANT, "--threads", "2"]
+    subprocess.run([sys.executable, "-m", "workflow.runtime.step", *step], check=True)
+    os.kill(server.pid, signal.SIGCONT)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from npt.interface import UserError
+from npt.errors import UserError
 from tests.rows import finish, plan, prepare
 from workflow.planning import paths
 from workflow.planning.kept import keep
 from workflow.planning.plan import Plan
 from workflow.results.study_file import read_study
 from workflow.steps import collect, estimate, probe, run, show
+from workflow.steps import prepare as prepare_step
 
 Call = Callable[..., None]
 NPT = "yacht/npt/base/seed_0/folds_{}"
@@ -81,6 +86,34 @@ def test_unknown_name_is_refused_with_the_nearest(
 def test_probe_refuses_what_is_not_probed(planned: Plan, call: Call) -> None:
     with pytest.raises(UserError, match="--run: "):
         call(probe.main, "--run", "yacht/mlp/base/seed_0/folds_0-2")
+
+
+def test_of_two_processes_one_fits_and_the_other_waits(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when Snakemake was killed and started again while a search goes on."""
+    monkeypatch.chdir(tmp_path)
+    draws = np.random.default_rng(0)
+    table = pd.DataFrame(draws.normal(size=(60, 3)), columns=["a", "b", "y"])
+    table.to_csv("table.csv", index=False)
+    planned = plan(
+        folds=0,
+        custom_datasets={"drawn": {"path": "table.csv", "target": "y", "task": "regression"}},
+        datasets=["drawn"],
+        methods=["npt_compact"],
+        settings={"npt_compact": {"updates": 20, "members": 2}},
+        budget={"npt_compact": 2},
+        studies={"main": {"tuned": True}},
+    )
+    keep(planned)
+    call(prepare_step.main, "--dataset", "drawn")
+    (stem,) = planned.runs
+    command = [sys.executable, "-m", "workflow.steps.run", "--run", stem]
+    both = [subprocess.Popen(command, text=True, stdout=subprocess.PIPE) for _ in range(2)]
+    outputs = [process.communicate(timeout=120)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert sum("complete already" in output for output in outputs) == 1
+    assert all(Path(file).exists() for file in planned.runs[stem].files)
 
 
 def test_estimate_counts_jobs_and_operations(

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.inputs import ModelInput
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT, query_batches

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baselines import baselines, methods
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.validation import validated
 from workflow.studies import kinds
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.nn.probe import NPTProbe
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING

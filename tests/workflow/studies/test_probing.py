@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npt.interface import Prediction, Resources, UserError
+from npt.errors import UserError
+from npt.interface import Prediction, Resources
 from npt.probing import Probe
 from npt.table import Split, Table
 from tests.rows import finish, plan, predicted, prepare, prepared

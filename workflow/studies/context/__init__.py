@@ -6,9 +6,9 @@ The NPT paper predicts with all rows (section 2.2); how many a trained model nee
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from workflow.studies.study_kind import Options, StudyKind
 
@@ -37,6 +37,13 @@ class ContextOptions(Options):
         if shares[:1] != [1.0] or shares != sorted(set(shares), reverse=True):
             raise ValueError(f"{shares} are not descending shares that begin with 1")
         return shares
+
+    @model_validator(mode="after")
+    def _retrained_among_shares(self) -> Self:
+        for share in self.retrained or []:
+            if share not in self.shares:
+                raise ValueError(f"retrained: {share} is not among the shares {self.shares}")
+        return self
 
     @property
     def trained_shares(self) -> dict[str, float]:

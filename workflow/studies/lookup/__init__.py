@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from baselines.grids import BaselineSettings
-from npt.interface import UserError, unknown
+from npt.errors import UserError, unknown
 from workflow.studies.study_kind import Options, StudyKind
 
 Compared = dict[str, BaselineSettings]  # by baseline
@@ -47,12 +47,13 @@ class LookupOptions(Options):
     @classmethod
     def _known_baselines(cls, compared: Compared) -> Compared:
         from baselines import baselines
+        from workflow.config.method_settings import check_grid
 
         for name, settings in compared.items():
             if name not in baselines():
                 raise ValueError(unknown(name, baselines()))
             try:
-                baselines()[name].grids(settings, "regression", train_rows=1)
+                check_grid(name, settings)
             except UserError as error:
                 raise ValueError(str(error)) from None
             for key in ENCODING:

@@ -11,7 +11,8 @@ from baselines import baselines
 from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
 from npt.data.encoding import one_hot_features
-from npt.interface import Infeasible, Resources
+from npt.errors import Infeasible
+from npt.interface import Resources
 from npt.nn.duplicates import Rule, noisy_from
 from npt.probing import Duplicates
 from npt.table import Table

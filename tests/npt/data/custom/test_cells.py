@@ -11,7 +11,7 @@ import pytest
 
 from npt.data.custom.cells import Form, typed
 from npt.data.frames import Feature, FeatureKind
-from npt.interface import UserError
+from npt.errors import UserError
 
 ROWS = 40
 TEXT = Form(("", "NA", "?", "-999"), is_text=True)

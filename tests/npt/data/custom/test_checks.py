@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from npt.data.datasets import datasets
-from npt.interface import UserError
+from npt.errors import UserError
 from tests.npt.data.custom.tables import ROWS, declare, frame, prepare, write
 
 TEXT = frame().to_csv(index=False)

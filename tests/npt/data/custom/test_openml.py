@@ -14,7 +14,7 @@ import pytest
 
 from npt.data.custom import CustomDataset
 from npt.data.custom.reading import read_custom
-from npt.interface import UserError
+from npt.errors import UserError
 from npt.validation import validated
 from tests.npt.data.custom.tables import kinds
 from tests.npt.data.custom.test_reading import ARFF, ARFF_KINDS

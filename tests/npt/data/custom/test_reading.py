@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from npt.data.custom import file
-from npt.interface import UserError
+from npt.errors import UserError
 from tests.npt.data.custom.tables import KINDS, ROWS, frame, kinds, prepare, read, write
 
 ARFF = """@RELATION houses

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from npt.interface import Resources, UserError
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.nn.batches import partition, rows_of
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import ImageEmbedding

@@ -1,0 +1,44 @@
+"""Errors that a user can correct, and results that cannot be."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from npt.wording import listed
+
+if TYPE_CHECKING:
+    from npt.interface import Trial
+
+MOST_NAMED = 60  # allowed names that an error lists
+
+
+class UserError(Exception):
+    """An error that the user can correct.
+
+    Its message is one line: the key or file, what was found and what is allowed.
+    """
+
+
+class Infeasible(Exception):
+    """A method cannot produce a result (memory, unsupported data); the reason enters the tables.
+
+    A search in which every configuration failed attaches its trials.
+    """
+
+    def __init__(self, reason: str, trials: Sequence[Trial] = ()) -> None:
+        super().__init__(reason)
+        self.trials = trials
+
+
+def unknown(name: Any, allowed: Iterable[str]) -> str:
+    """Part of an error message about an unknown name, with the nearest allowed one.
+
+    Example:
+        `'yact' is unknown; did you mean 'yacht'? allowed: concrete, yacht`
+    """
+    names = list(allowed)
+    nearest = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    return f"{name!r} is unknown; {hint}allowed: {listed(map(str, names), MOST_NAMED)}"
