@@ -168,14 +168,13 @@ def test_own_duplicates_are_shown_in_the_lookup_task_only() -> None:
 
 def test_half_of_the_heads_are_local() -> None:
     heads = attention_heads(attention_study())
-    assert heads["looks_near"].tolist() == [0, 1, 0, 1]
+    assert heads["is_local"].tolist() == [0, 1, 0, 1]
     assert heads["typical"].eq(0.2).all()
     (section,) = table("attention", attention_study()).sections
     texts = {title: cells[0].text for title, cells in section.columns.items()}
     assert texts["Local"] == "2 of 4"
     assert texts["Nearness"] == "0.00"
     assert texts["By training"] == "−0.10"
-    assert texts["Nearest head"] == "0.52 (layer 2, head 1, fold 0)"
     assert "On own duplicate" not in texts
     assert not any("On own duplicate" in note for note in section.notes)
 
