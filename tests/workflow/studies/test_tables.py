@@ -140,10 +140,9 @@ def test_deletion_is_tested_over_rows() -> None:
     tidy = table("deletion", deletion_study(EIGHT)).tidy.set_index("dataset")
     protein = tidy.loc["protein"]
     assert protein["probed"] == 8
-    assert protein[["left", "to_1_percent", "to_10_percent"]].tolist() == [0.255, 0.5, 0.5]
+    assert protein[["left", "reduced"]].tolist() == [0.255, 4]
     assert protein["kept"] == 4.5
     assert protein["p_deleted"] == pytest.approx(1 / 2**8)
-    assert protein["passes_per_row"] == 10
     assert np.isnan(tidy.loc["yacht", "p_deleted"])
 
 
