@@ -155,9 +155,6 @@ def rows_by_model(kind: str, rows: pd.DataFrame) -> dict[Any, pd.DataFrame]:
     rows = fold_means(rows)
     if kind == "corruption":
         rows = with_changes(rows)
-        increases = rows["change"]
-        is_accuracy = rows["task"] != "regression"
-        rows = rows.assign(change=increases.where(is_accuracy, -increases))  # the paper's sign
     if kind == "ablation":
         losses = rows.groupby(["dataset", "method", "fold"])["validation_loss"]
         rows = rows.assign(validation_rank=losses.rank() - 1)

@@ -36,7 +36,7 @@ ROWS = 80
 PREDICTIONS = 6  # of a method on a table
 NUMBERS = 30  # of a probe
 CERTIFIED = {"kernel": "l2_contractive", "layer_norm": "none"}  # changes of the probed NPT
-PARTS = {"certificates": ("influence", "bounds"), "processes": ("curves", "images")}
+PARTS = {"processes": ("curves", "images")}
 
 
 def names() -> list[str]:
@@ -78,7 +78,7 @@ def _of_method(method: Method) -> Iterator[float]:
 
 def _of_kind(kind: StudyKind, part: str = "") -> list[float]:
     is_certified = kind.name == "certificates"
-    options = kind.options.model_validate({"measure": part} if is_certified else {})
+    options = kind.options.model_validate({})
     if part == "curves":
         with tempfile.TemporaryDirectory() as downloads:
             prepared = prepare_declared(gp_curves.DATASET, Path(downloads))

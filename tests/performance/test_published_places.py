@@ -20,9 +20,8 @@ from workflow.config.scoring import Scoring
 from workflow.report.published import published
 from workflow.results.row import recorded_settings
 from workflow.studies import kinds
-from workflow.studies.ablation.paper import paper_table
 
-SHOWN = ("ranks", "published", "corruption", "lookup", "ablation", "validation_ranks")
+SHOWN = ("ranks", "published", "corruption", "lookup", "ablation")
 LOOKUP_NAMES = {
     "rmse": "npt",
     "nearest_rmse": "one_nn",
@@ -86,10 +85,7 @@ def places() -> dict[tuple[Any, ...], float]:
             continue
         for name in names:
             tidy = kind.table(name, study, SCORING).tidy
-            variants = tidy.groupby("dataset")["variant"].agg(set) if name == "ablation" else {}
             for row in tidy.to_dict("records"):
-                if name == "ablation":
-                    row["paper"] = paper_table(row["dataset"], variants[row["dataset"]])
                 for key, value in places_of(name, row):
                     if not math.isnan(value):
                         assert found.setdefault(key, value) == value, key
@@ -106,10 +102,9 @@ def places_of(table: str, row: dict[Any, Any]) -> Iterator[tuple[tuple[Any, ...]
         yield (table, row["dataset"], row["method"], row["metric"]), row["published"]
     elif table == "corruption":
         yield (table, row["dataset"]), row["published"]
-    elif table == "ablation":
-        yield (row["paper"], row["dataset"], row["variant"], row["metric"]), row["published"]
     else:
-        yield (table, row["dataset"], row["variant"]), row["published"]
+        yield (row["paper_table"], row["dataset"], row["variant"], row["metric"]), row["published"]
+        yield ("rank", row["dataset"], row["variant"]), row["published_rank"]
 
 
 def place(cell: Cell) -> tuple[Any, ...]:
@@ -125,7 +120,7 @@ def place(cell: Cell) -> tuple[Any, ...]:
         case 3:
             return "lookup", cell.variant, cell.measure
         case 13:
-            return "validation_ranks", cell.dataset, cell.variant
+            return "rank", cell.dataset, cell.variant
     if cell.kind == "benchmark":
         return "published", cell.dataset, cell.method, metric
     variant = cell.variant

@@ -21,13 +21,6 @@ from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network, tied_block
 from tests.npt.nn.test_patches import images
-from workflow.studies.certificates.line import (
-    bound,
-    by_distance,
-    by_product,
-    derivative_at_zero,
-    maximum_norm,
-)
 
 CHANGES = (1.0, 1.0, 0.0, 0.0)
 PUBLISHED = {2: 2.11, 4: 3.41, 8: 4.89, 16: 6.53, 32: 8.32, 64: 10.23, 128: 12.24, 1000: 18.68}
@@ -45,6 +38,22 @@ def attention_of(block: Block) -> Callable[[Tensor], Tensor]:
 
 def jacobian(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     return torch.autograd.functional.jacobian(function, x).reshape(x.numel(), x.numel())
+
+
+def bound(positions: int) -> float:
+    """4 phi^-1(n - 1) + 1, the bound in the maximum norm for one head with unit weights."""
+    weight = torch.ones(1, 1, 1).double()
+    return attention_bound(weight, weight, weight[0], positions, scale=1.0).item()
+
+
+def by_distance(x: Tensor) -> Tensor:
+    """L2 attention of positions (n,) on a line."""
+    return (-(x[:, None] - x).square()).softmax(-1) @ x
+
+
+def by_product(x: Tensor) -> Tensor:
+    """Dot-product attention of positions (n,) on a line."""
+    return (x[:, None] * x).softmax(-1) @ x
 
 
 @pytest.mark.parametrize(("positions", "published"), PUBLISHED.items())
@@ -165,15 +174,40 @@ def test_the_square_in_place_of_the_fourth_power_is_no_bound() -> None:
 
 @pytest.mark.parametrize("t", [1.0, 10.0, 100.0])
 def test_dot_products_have_no_bound(t: float) -> None:
-    derivative = derivative_at_zero(by_product, t)
-    assert derivative == pytest.approx(0.5 + t**2 / 4, rel=1e-9)
+    derivatives = jacobian(by_product, torch.tensor([0.0, t]).double())
+    assert derivatives[0, 0].item() == pytest.approx(0.5 + t**2 / 4, rel=1e-9)
 
 
 @pytest.mark.parametrize(("t", "norm"), [(1.0, 1.25), (10.0, 1.0), (100.0, 1.0)])
 def test_distances_have_one_at_the_same_inputs(t: float, norm: float) -> None:
-    found = maximum_norm(by_distance, t)
-    assert found == pytest.approx(norm, abs=0.01)
-    assert found < bound(2)
+    derivatives = jacobian(by_distance, torch.tensor([0.0, t]).double())
+    largest = derivatives.abs().sum(-1).max().item()
+    assert largest == pytest.approx(norm, abs=0.01)
+    assert largest < bound(2)
+
+
+@pytest.mark.parametrize(("positions", "reached"), {2: 1.60, 8: 3.96, 16: 5.39}.items())
+def test_an_ascent_comes_near_to_the_bound(positions: int, reached: float) -> None:
+    """The row sum of the first position, at 0; a shift of all positions moves every output."""
+    generator = torch.Generator().manual_seed(0)
+    scales = 3 * torch.rand(12, 1, generator=generator)
+    normal = torch.randn(12, positions - 1, generator=generator)
+    others = (scales * normal).double().requires_grad_()
+    optimiser = torch.optim.Adam([others], lr=0.05)
+    largest = 0.0
+    for _ in range(1500):
+        scores = torch.cat([torch.zeros(12, 1).double(), -others.square()], 1)
+        weights = scores.softmax(1)
+        output = (weights[:, 1:] * others).sum(1, keepdim=True)
+        slopes = 2 * others * (others - output)
+        by_others = weights[:, 1:] * (1 - slopes)
+        by_first = weights[:, 0] + (weights[:, 1:] * slopes).sum(1)
+        sums = by_first.abs() + by_others.abs().sum(1)
+        largest = max(largest, sums.max().item())
+        optimiser.zero_grad()
+        (-sums.sum()).backward()
+        optimiser.step()
+    assert reached - 0.02 <= largest <= bound(positions)
 
 
 def test_keys_of_their_own_have_no_bound() -> None:

@@ -142,8 +142,6 @@ def selections_study(folds: int = 2) -> pd.DataFrame:
         for state in ("clean", "control_clean", "control", "corrupted_target_test"):
             facts[f"{state}_rmse"] = 2.0
         facts["corrupted_target_train_rmse"] = 3.0 + fold
-        facts["corrupted_target_train_rmse_deviation"] = 0.2
-        facts["corrupted_target_test_rmse_deviation"] = 0.0
         samples = np.linspace(-100, 0, 1001) - 40 * fold
         facts["corrupted_target_train_bootstrap"] = {"changes": samples.tolist()}
         facts["corrupted_target_test_bootstrap"] = {"changes": [0.0] * 1001}

@@ -7,6 +7,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.stats import spearmanr
@@ -30,8 +31,7 @@ from tests.rows import study_frame
 from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
-from workflow.studies.attention.gallery import queries_of_models
-from workflow.studies.attention.heads import ComparedRows, heads, spread, standardised_ranks
+from workflow.studies.attention.heads import heads, spread, standardised_ranks
 from workflow.studies.attention.pictures import ATTENDED, DRAWN
 from workflow.studies.attention.tables import is_local
 from workflow.studies.query import ProbeQuery
@@ -119,13 +119,14 @@ def test_a_head_that_ignores_the_query_is_not_local() -> None:
     central = near @ standardised_ranks(np.exp(-(points**2).sum(1) / 4))
     assert central.mean() > 0.3
     typical = (central.sum() - central) / 199
-    assert not is_local(central[:25], typical[:25])
+    assert not is_local(pd.Series(central[:25]), pd.Series(typical[:25]))
     local = np.array([standardised_ranks(np.exp(-line)) @ near.T for line in distances])
     nearness = np.diag(local)
     typical = (local.sum(1) - nearness) / 199
-    assert is_local(nearness[:25], typical[:25])
-    assert np.isnan(is_local(nearness[:5], typical[:5]))
-    assert np.isnan(is_local(nearness[:25], np.full(25, np.nan)))
+    near_rows = pd.Series(nearness[:25])
+    assert is_local(near_rows, pd.Series(typical[:25]))
+    assert np.isnan(is_local(near_rows[:5], pd.Series(typical[:5])))
+    assert np.isnan(is_local(near_rows, pd.Series(np.full(25, np.nan))))
 
 
 def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
@@ -173,7 +174,7 @@ def test_heads_are_compared_with_those_before_training() -> None:
             expected = getattr(after[index], name)
             assert head[name] == pytest.approx(expected, rel=1e-4)
         assert head["untrained"] == pytest.approx(before[index].nearness, rel=1e-4)
-        assert head["partner"] is None
+        assert set(head["partner"]) == {None}
         relative = facts["maps"]["rows"][index]
         assert np.array(relative) == pytest.approx(after[index].relative, rel=1e-4)
 
@@ -228,16 +229,6 @@ def test_attention_to_the_own_class_is_in_multiples_of_the_mean() -> None:
         assert np.isnan(head.own_class).all()
 
 
-def test_features_are_encoded_when_they_are_asked_for() -> None:
-    trained, table, _ = small_npt("multiclass")
-    expected = one_hot_features(table, trained.statistics)
-    compared = ComparedRows(table, trained.statistics)
-    for row, others in ((3, np.array([9, 5])), (5, np.array([3, 9, 2]))):
-        features = compared.features(row, others)
-        needed = np.append(others, row)
-        assert np.array_equal(features[needed], expected[needed])
-
-
 def test_the_images_with_the_most_attention_are_drawn() -> None:
     table = images(60)
     split = splits(table, SplitRule(folds=4, used=1))[0]
@@ -264,12 +255,9 @@ def test_the_images_with_the_most_attention_are_drawn() -> None:
             assert np.array_equal(shown["intensities"], pixels)
             assert shown["class"] == ("left", "right")[int(table.truth[shown["row"]])]
     study = study_frame([study_row("npt", dataset="mnist", **facts)], "heads")
-    (drawn,) = queries_of_models(study).values()
-    assert len(drawn) == DRAWN
-    figure = kind.figure("attention", study, SCORING)
+    figure = kind.figure("pictures", study, SCORING)
+    assert len(figure.axes) == DRAWN * (ATTENDED + 1)
     titles = [axis.get_title() for axis in figure.axes]
     for picture in queries:
         assert f"query: {picture['class']}" in titles
-    pictures_alone = kind.figure("attention", study.drop(columns="maps"), SCORING)
-    assert len(pictures_alone.axes) == DRAWN * (ATTENDED + 1)
     plt.close("all")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from npt.metrics import METRICS
+from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import EQUAL, facets, points
-from workflow.report.titles import dataset_title
+from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.ablation.tables import changes
 
 if TYPE_CHECKING:
@@ -22,16 +23,21 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
     metric itself with its deviation over seeds. A change near zero shows no measurable effect of
     that part on these folds.
     """
-    figure, datasets = facets(changes(study, scoring), "dataset")
+    tidy = changes(study, scoring)
+    variants = tidy[tidy["variant"] != BASE]
+    figure, datasets = facets(variants.assign(title=method_titles(variants)), "dataset")
     for dataset, part, axis in datasets:
         metric = METRICS[part["metric"].iloc[0]]
         label = f"test {metric.title}"
         if part["change"].notna().any():
-            points(axis, part, "change", "error")
+            bases = tidy[(tidy["variant"] == BASE) & (tidy["dataset"] == dataset)]
+            scale = 100 / part["method"].map(bases.set_index("method")["mean"]).abs()
+            percent = part[["change", "change_error"]].mul(scale, axis=0)
+            points(axis, part.assign(**percent), "change", "change_error")
             axis.axvline(0, **EQUAL)
             label = f"change of {label}, %"
         else:
-            points(axis, part, "mean", "deviation")
+            points(axis, part, "mean", "seed_deviation")
         better = "right" if metric.higher_is_better else "left"
         axis.set(title=dataset_title(dataset), xlabel=f"{label}\n({better} is better)")
     return figure

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from workflow.report.published import differences_from_paper, paper_name, published, scaled
+from workflow.report.published import paper_name, published, scaled
 
 TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
 PRINTED_METRICS = {"accuracy_percent": "accuracy"}
@@ -30,20 +29,7 @@ def paper_table(dataset: str, variants: set[str]) -> str:
     return ""
 
 
-def with_paper_results(part: pd.DataFrame, table: str) -> pd.DataFrame:
-    """Add the paper's results, and the differences from them in standard errors."""
-    means = []
-    errors = []
-    for row in part.to_dict("records"):
-        mean, error = _paper_result(table, row)
-        means.append(mean)
-        errors.append(error)
-    part = part.assign(published=means, published_error=errors)
-    differences = differences_from_paper(part, "mean")
-    return part.assign(standard_errors=differences)
-
-
-def _paper_result(table: str, row: Mapping[Any, Any]) -> tuple[float, float]:
+def paper_result(table: str, row: Mapping[Any, Any]) -> tuple[float, float]:
     """Mean and standard error that the paper prints; NaN where it prints none."""
     unknown = (np.nan, np.nan)
     if not table or row["method"] != "npt":
@@ -57,18 +43,10 @@ def _paper_result(table: str, row: Mapping[Any, Any]) -> tuple[float, float]:
     return scaled(cells[row["variant"]], row["metric"])
 
 
-def with_paper_ranks(tidy: pd.DataFrame) -> pd.DataFrame:
-    """Add the ranks of the paper's Table 13, where a study has exactly its variants."""
-    table = published()["table_13_configuration_rank"]["cells"]
-    variants = tidy.groupby("dataset")["variant"].agg(set)
-    means = []
-    errors = []
-    for row in tidy.to_dict("records"):
-        dataset = row["dataset"]
-        printed = table.get(dataset, {})
-        cell = {}
-        if row["method"] == "npt" and variants[dataset] == set(printed):
-            cell = printed[row["variant"]]
-        means.append(cell.get("value", np.nan))
-        errors.append(cell.get("standard_error", np.nan))
-    return tidy.assign(published=means, published_error=errors)
+def paper_rank(variants: set[str], row: Mapping[Any, Any]) -> tuple[float, float]:
+    """Rank and standard error of the paper's Table 13, if a dataset has exactly its variants."""
+    printed = published()["table_13_configuration_rank"]["cells"].get(row["dataset"], {})
+    if row["method"] != "npt" or variants != set(printed):
+        return np.nan, np.nan
+    cell = printed[row["variant"]]
+    return cell["value"], cell["standard_error"]

@@ -10,18 +10,24 @@ import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import EQUAL, PAGE, panels, pyplot
-from workflow.report.statistics import MODEL, without_failures
+from workflow.report.statistics import MODEL, with_columns, without_failures
 from workflow.report.titles import dataset_title, method_title
-from workflow.studies.attention.gallery import draw_gallery, gallery_height, queries_of_models
+from workflow.studies.attention.pictures import ATTENDED, DRAWN
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-LINE_HEIGHT, MARGIN = 1.7, 0.5  # inches
 SMALLEST = 2.0**-8
 END = 4.0  # times the mean, at which the colors end
 NARROWEST = 2.0  # times the mean and its inverse, which an axis of profiles shows at least
 TICKS = (0.25, 0.5, 1, 2, 4)
+CELL = 0.72  # inches of a picture with its title
+TITLE = 0.3
+SMALL = 6  # size of letters
+SAME, OTHER = "#009e73", "#d55e00"  # colors of frames: the query's class, and others
+WHITE = 255
+COLORED = 3  # channels
 
 
 def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -29,38 +35,16 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     attention is most local. A line is a probed test row, with the other rows from the nearest to
     the farthest in equal groups. Orange groups get more attention than the mean, purple ones less;
     the colours end at a quarter and at four times the mean. Right: each grey line is a head.
-    Without any preference for near rows it is flat. Pictures: six queries and the images with the
-    most attention (mean of all heads), with their class and their attention in multiples of the
-    mean. A green frame is the query's class, an orange one another.
+    Without any preference for near rows it is flat.
     """
-    models = attention_maps(study)
-    gallery = queries_of_models(study)
-    heights = (LINE_HEIGHT * len(models) + MARGIN * bool(models), gallery_height(gallery))
-    if not sum(heights):
-        return panels(0, 0)[0]
-    figure = pyplot().figure(figsize=(PAGE, sum(heights)), layout="constrained")
-    top, bottom = figure, figure
-    if all(heights):
-        top, bottom = figure.subfigures(2, 1, height_ratios=heights)
-    if models:
-        _draw_maps(top, models)
-    if gallery:
-        draw_gallery(bottom, gallery)
-    return figure
-
-
-def _draw_maps(figure: Figure | SubFigure, models: list[dict[Any, Any]]) -> None:
-    """A line for each model: the map of its most local head, and the profiles of all heads.
-
-    A map has a line for each probed row, those with most attention to near rows on top. A profile
-    is the mean attention to the other rows by their rank of distance.
-    """
-    axes = figure.subplots(len(models), 2, squeeze=False)
-    for (left, right), row in zip(axes, models, strict=True):
+    models = [row for row in _first_folds(study, "maps") if json.loads(row["heads"])["heads"]]
+    figure, axes = panels(2 * len(models), 6)
+    if not models:
+        return figure
+    for left, right, row in zip(axes[::2], axes[1::2], models, strict=True):
         heads = json.loads(row["heads"])["heads"]
         maps = np.array(json.loads(row["maps"])["rows"], float)  # (heads, rows, bins)
-        nearness = [np.nanmean(np.array(head["nearness"], float)) for head in heads]
-        nearest = int(np.argmax(nearness))
+        nearest = int(np.argmax([np.nanmean(np.array(head["nearness"], float)) for head in heads]))
         order = np.argsort(-maps[nearest, :, 0], kind="stable")
         image = left.imshow(
             np.log2(np.maximum(maps[nearest][order], SMALLEST)),
@@ -70,9 +54,14 @@ def _draw_maps(figure: Figure | SubFigure, models: list[dict[Any, Any]]) -> None
             aspect="auto",
             interpolation="nearest",
         )
-        method = method_title(row["method"], row["variant"])
-        left.set_title(f"{dataset_title(row['dataset'])}\n{method}")
-        left.set(xticks=[], yticks=[], xlabel="other rows, near to far", ylabel="probed rows")
+        place = "layer {layer}, head {head}".format(**heads[nearest])
+        left.set(
+            title=_title(row).replace(", ", "\n", 1),
+            xticks=[],
+            yticks=[],
+            xlabel=f"other rows, near to far (most local head: {place})",
+            ylabel="probed rows",
+        )
         left.grid(visible=False)
         places = 100 * (np.arange(maps.shape[2]) + 0.5) / maps.shape[2]
         profiles = np.maximum(maps.mean(axis=1), SMALLEST)
@@ -81,23 +70,59 @@ def _draw_maps(figure: Figure | SubFigure, models: list[dict[Any, Any]]) -> None
         right.set_yscale("log", base=2)
         right.yaxis.set_major_formatter("{x:.3g} ×")
         low, high = right.get_ylim()
-        right.set_ylim(min(low, 1 / NARROWEST), max(high, NARROWEST))
         right.set(
-            title="its weights, mean over the probed rows",
+            ylim=(min(low, 1 / NARROWEST), max(high, NARROWEST)),
+            title="all heads, means over the probed rows",
             xlabel="other rows from the nearest to the farthest, %",
             ylabel="attention / mean",
         )
-        if len(heads) > 1:
-            place = "layer {layer}, head {head}".format(**heads[nearest])
-            left.set_xlabel(f"other rows, near to far (most local head: {place})")
-            right.set_title(f"all {len(heads)} heads, means over the probed rows")
-    bar = figure.colorbar(image, ax=axes[0, 0], location="top", extend="both", aspect=40)
+    bar = figure.colorbar(image, ax=axes[0], location="top", extend="both", aspect=40)
     bar.set_ticks(np.log2(TICKS).tolist(), labels=[f"{tick:g} ×" for tick in TICKS])
+    return figure
 
 
-def attention_maps(study: pd.DataFrame) -> list[dict[Any, Any]]:
-    """Row of the first fold of every model that has heads."""
-    if "maps" not in study:
-        return []
-    firsts = without_failures(study).drop_duplicates(MODEL).to_dict("records")
-    return [row for row in firsts if json.loads(row["heads"])["heads"]]
+def pictures(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Six query images, and below each the images with the most attention (mean of all heads), with
+    their class and their attention in multiples of the mean. A green frame is the query's class, an
+    orange one another.
+    """
+    models = _first_folds(study, "pictures")
+    if not models:
+        return panels(0, 0)[0]
+    height = (ATTENDED + 1) * CELL + TITLE
+    figure = pyplot().figure(figsize=(PAGE, height * len(models)), layout="constrained")
+    parts = figure.subfigures(len(models), 1, squeeze=False)
+    for part, row in zip(parts.flat, models, strict=True):
+        part.suptitle(_title(row))
+        grid = part.subplots(ATTENDED + 1, DRAWN, squeeze=False)
+        for axis in grid.flat:
+            axis.set(xticks=[], yticks=[], frame_on=False)
+            axis.grid(visible=False)
+        for column, query in zip(grid.T, json.loads(row["pictures"])["queries"], strict=False):
+            _draw(column[0], query, f"query: {query['class']}")
+            for axis, attended in zip(column[1:], query["attended"], strict=False):
+                _draw(axis, attended, f"{attended['class']}, {attended['relative']:g} ×")
+                color = SAME if attended["class"] == query["class"] else OTHER
+                axis.set_frame_on(True)
+                axis.spines[:].set(visible=True, color=color, linewidth=1.5)
+    return figure
+
+
+def _first_folds(study: pd.DataFrame, column: str) -> list[dict[Any, Any]]:
+    """Row of the first fold of every model that has a value in a column."""
+    rows = with_columns(without_failures(study), [column]).drop_duplicates(MODEL)
+    return rows.dropna(subset=column).to_dict("records")
+
+
+def _title(row: dict[Any, Any]) -> str:
+    return f"{dataset_title(row['dataset'])}, {method_title(row['method'], row['variant'])}"
+
+
+def _draw(axis: Axes, picture: dict[str, Any], title: str) -> None:
+    """An image in colors if it has three channels, else the mean of its channels in grey."""
+    intensities = np.array(picture["intensities"]).reshape(picture["shape"])
+    pixels = np.moveaxis(intensities, 0, -1) / WHITE  # (h, w, c)
+    if pixels.shape[-1] != COLORED:
+        pixels = pixels.mean(-1)
+    axis.imshow(pixels, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    axis.set_title(title, fontsize=SMALL)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npt.probing import RowAttention, RowProbe
+from npt.probing import RowProbe
 from npt.table import Table
 
 DRAWN = 6  # queries
@@ -23,44 +23,26 @@ def attended_images(probe: RowProbe, table: Table, rows: np.ndarray) -> list[Pic
     chosen = rows[:DRAWN]
     queries: dict[int, Picture] = {}
     for attention in probe.attention(chosen):
-        if attention.weights:
-            query = _picture(table, attention.row)
-            query["attended"] = _attended(table, attention)
-            queries[attention.row] = query
+        if not attention.weights:
+            continue
+        weights = np.concatenate(list(attention.weights.values())).mean(0)  # (m,), over all heads
+        relative = weights / weights.mean()
+        attended = []
+        for index in np.argsort(-relative, kind="stable")[:ATTENDED]:
+            picture = _picture(table, int(attention.context[index]) % table.rows)
+            attended.append({**picture, "relative": round(float(relative[index]), 2)})
+        queries[attention.row] = {**_picture(table, attention.row), "attended": attended}
     return [queries[row] for row in chosen.tolist() if row in queries]
-
-
-def _attended(table: Table, attention: RowAttention) -> list[Picture]:
-    layers = list(attention.weights.values())
-    heads = np.concatenate(layers)  # (H, m)
-    weights = heads.mean(0)
-    relative = weights / weights.mean()
-    from_most_to_least = np.argsort(-relative, kind="stable")
-    attended = []
-    for index in from_most_to_least[:ATTENDED]:
-        row = int(attention.context[index])
-        picture = _picture(table, row % table.rows)
-        picture["relative"] = round(float(relative[index]), 2)
-        attended.append(picture)
-    return attended
 
 
 def _picture(table: Table, row: int) -> Picture:
     assert table.image
     image = table.image
-    intensities = [int(table.cells[j][row]) for j in table.features]
-    return {
-        "row": row,
-        "class": _class_of(table, row),
-        "shape": [image.channels, image.height, image.width],
-        "intensities": intensities,
-    }
-
-
-def _class_of(table: Table, row: int) -> str:
-    """Class of a row, or its number."""
     target = table.columns[table.target]
     value = table.cells[table.target][row]
-    if target.kind == "categorical":
-        return target.levels[int(value)]
-    return f"{value:g}"
+    return {
+        "row": row,
+        "class": target.levels[int(value)] if target.kind == "categorical" else f"{value:g}",
+        "shape": [image.channels, image.height, image.width],
+        "intensities": [int(table.cells[j][row]) for j in table.features],
+    }

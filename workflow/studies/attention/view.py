@@ -1,7 +1,12 @@
 """How a study of attention is shown."""
 
 from workflow.studies.attention.figures import attention as attention_figure
+from workflow.studies.attention.figures import pictures
 from workflow.studies.attention.tables import attention
 from workflow.studies.view import View
 
-VIEW = View(tables=(attention,), figures=(attention_figure,))
+VIEW = View(
+    tables=(attention,),
+    figures=(attention_figure, pictures),
+    optional={"pictures": lambda study, scoring: "pictures" in study},
+)

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from baselines import methods
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import DASH, Cell, emphasised, followed_by, metric_decimals, number
-from workflow.report.fold_tests import fraction_tested
+from workflow.report.cells import (
+    DASH,
+    Cell,
+    emphasised,
+    followed_by,
+    metric_decimals,
+    number,
+    p_value,
+    times,
+)
+from workflow.report.fold_tests import fold_test, fraction_tested, with_holm
 from workflow.report.notes import failure_notes
+from workflow.report.rank_tests import sign_flip_p_value
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
     LEVEL,
@@ -22,59 +33,26 @@ from workflow.report.statistics import (
     by_model,
     fold_means,
     framed,
+    of_model,
+    standard_error,
     tasks_of,
     with_columns,
 )
-from workflow.report.titles import dataset_title, method_title
-from workflow.studies.benefit.effects import (
-    permuted_effects,
-    summarised,
-    twin_effects,
-    twin_log_ratio,
-)
-from workflow.studies.benefit.information import Information, sources_of
-from workflow.studies.benefit.over_tables import RESULTS, section, with_tests
+from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.studies.benefit.information import sources_of
 from workflow.studies.corruption.tables import with_changes
-from workflow.studies.error_columns import model_columns, numbers, percents, texts
-from workflow.studies.errors import effect_cell
+from workflow.studies.error_columns import model_columns, percents, texts
+from workflow.studies.errors import effect, effect_cell, losses
 
-COLUMNS = [
-    "dataset",
-    "method",
-    "variant",
-    "task",
-    "folds",
-    "reason",
-    "metric",
-    "source",
-    "twin",
-    "test",
-    "reads",
-    "movement",
-    "control",
-    "depends",
-    "depends_error",
-    "depends_worse",
-    "depends_low",
-    "depends_high",
-    "depends_p_value",
-    "benefits",
-    "benefits_error",
-    "benefits_worse",
-    "benefits_low",
-    "benefits_high",
-    "benefits_p_value",
-    "test_fraction",
-    "missing_twin",
-    "log_ratio",
-    *RESULTS,
-]
+COLUMNS = [*MODEL, "task", "folds", "reason", "metric", "source", "twin", "missing_twin", "test"]
+MEASURES = ["reads", "control", "log_ratio"]
+EFFECTS = ["depends", "benefits"]
+FEWEST_TABLES = 6
 NOTES = (
     "`Reads` is the share of the probed test rows whose prediction moves by more than a threshold "
     "(0.01 by default) when the source is permuted, in standard deviations of the train targets or "
-    "in total variation distance of the class probabilities. `Movement` is the root mean square of "
-    "the change, or its mean for classes. `Control` is what the identity permutation moves of up "
-    "to 20 rows of a fold. All are means over the permutations of each row.",
+    "in total variation distance of the class probabilities. It is a mean over the permutations of "
+    "each row. `Control` is what the identity permutation moves of up to 20 rows of a fold.",
     "`Depends` is the effect of permuting the source on the trained model, on the probed test "
     "rows. `Benefits` is that of training a twin without the source, on all test rows of the same "
     "folds. Of RMSE it is the geometric mean over folds of the ratio, of classes the mean increase "
@@ -83,72 +61,95 @@ NOTES = (
     "Bold: differs from zero at the 5 % level by the corrected resampled t-test (Nadeau and Bengio "
     "2003), without a correction for the number of tests. What it does not detect is not excluded.",
 )
+TABLES_NOTE = (
+    "`Twin's error` is the geometric mean over datasets of the twin's RMSE or NLL over the "
+    "model's. `p, Holm` is of a two-sided sign-flip permutation test of its logarithm over "
+    "datasets, with Holm's correction for the models of each source."
+)
 SELF_TWIN = "the model is without this source, so that its twin would be itself"
 
 
 def benefit(study: pd.DataFrame, scoring: Scoring) -> Table:
     """A row for each base model and source of information, a section for each metric."""
     tidy = effects(study, scoring)
-    sections = section(tidy)
+    sections = _tests_over_tables(tidy)
     for metric, part in tidy.groupby("metric", sort=False):
-        sections.append(_section(str(metric), part))
+        known = METRICS[str(metric)]
+        columns = {
+            **model_columns(part),
+            "Source": texts(part["source"]),
+            known.title: [number(value, metric_decimals(value)) for value in part["test"]],
+            "Reads": percents(part["reads"]),
+            "Control": percents(part["control"]),
+            "Depends": _effects(part, "depends"),
+            "Benefits": _effects(part, "benefits"),
+        }
+        title = f"Test {known.title}, and what it costs to be without each source of information"
+        sections.append(Section(title, columns, _reasons(part)))
     return Table(tidy, with_notes(sections, *NOTES))
 
 
 def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
-    """What each base model reads, depends on and benefits from, tested over folds and datasets."""
+    """What each base model reads, depends on and benefits from, tested over folds.
+
+    `log_ratio` is the logarithm of the twin's RMSE or NLL over the model's, a mean over folds.
+    """
     folds = fold_means(study)
     rows: list[dict[str, Any]] = []
     for task in tasks_of(study):
-        metric = scoring.metrics[task]
         for model in by_model(folds[folds["task"] == task]):
             if model.variant == BASE:
-                rows += _rows_of(model, folds, metric)
-    return with_tests(framed(rows, COLUMNS))
+                rows += _rows_of(model, folds, scoring.metrics[task])
+    return framed(rows, [*COLUMNS, *MEASURES, *EFFECTS])
 
 
 def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dict[str, Any]]:
     """A row for each source of information."""
     declared = methods().get(model.method)
     twins = declared.twins if declared else {}
-    base = with_columns(model.rows, [f"test_{metric}"])
+    base = with_columns(model.rows, [f"test_{metric}", "control_moved"])
     fraction = fraction_tested(base)
     for source in sources_of(twins):
         facts = model.facts()
-        depends = permuted_effects(base, source)
-        benefits = twin_effects(folds, facts, source)
-        yield {
+        twin = of_model(folds, {**facts, "variant": source.twin})
+        row = {
             **facts,
             "metric": metric,
             "source": source.title,
             "twin": source.twin if source.twin in twins else "",
+            "missing_twin": _missing_twin(twin) if source.twin in twins else "",
             "test": base[f"test_{metric}"].mean(),
-            **_movements(base, source),
-            **summarised("depends", depends, fraction),
-            **summarised("benefits", benefits, fraction),
-            "test_fraction": fraction,
-            "missing_twin": _missing_twin(model, folds, source) if source.twin in twins else "",
-            "log_ratio": twin_log_ratio(folds, facts, source),
         }
+        depends = benefits = ratios = pd.Series(dtype=float)
+        if source.permuted is not None:
+            moved = f"{source.permuted.name}_moved"
+            row["reads"] = with_columns(base, [moved])[moved].mean()
+            row["control"] = base["control_moved"].mean()
+            depends = with_changes(base, source.permuted)["effect"]
+        if not base.empty and not twin.empty and not _missing_twin(twin):
+            benefits, ratios = _twin_effects(base.set_index("fold"), twin.set_index("fold"))
+        row["log_ratio"] = ratios.mean(skipna=False)
+        for name, values in zip(EFFECTS, (depends, benefits), strict=True):
+            known = values[:0] if values.isna().any() else values
+            row[name] = known.mean()
+            row[f"{name}_error"] = standard_error(known)
+            row[f"{name}_worse"] = (known > 0).sum()
+            row[f"{name}_p_value"] = fold_test(known, fraction)["p_value"]
+        yield row
 
 
-def _movements(base: pd.DataFrame, source: Information) -> dict[str, float]:
-    """Means over folds; NaN for a source that is in the row itself."""
-    if source.permuted is None:
-        return {}
-    moved = f"{source.permuted.name}_moved"
-    columns = with_columns(with_changes(base, source.permuted), [moved, "control_moved"])
-    return {
-        "reads": columns[moved].mean(),
-        "movement": columns["movement"].mean(),
-        "control": columns["control_moved"].mean(),
-    }
+def _twin_effects(base: pd.DataFrame, twin: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Effects, and logarithms of the ratio of RMSEs or NLLs, on each fold (by number)."""
+    before, after = losses(base, "test_"), losses(twin, "test_")
+    benefits = effect(before, after)
+    if base["task"].iloc[0] == "regression":  # of the RMSE, the loss is a logarithm already
+        return benefits, benefits
+    logarithms = [np.log(values.where(values > 0)) for values in (before, after)]
+    return benefits, effect(*logarithms)
 
 
-def _missing_twin(model: ModelRows, folds: pd.DataFrame, source: Information) -> str:
+def _missing_twin(twin: pd.DataFrame) -> str:
     """Why a declared twin has no result; empty if it has one."""
-    is_twin = (folds["dataset"] == model.dataset) & (folds["method"] == model.method)
-    twin = folds[is_twin & (folds["variant"] == source.twin)]
     if twin.empty:
         return SELF_TWIN
     failed = twin[twin["status"] != "ok"]
@@ -158,20 +159,28 @@ def _missing_twin(model: ModelRows, folds: pd.DataFrame, source: Information) ->
     return f"fold {first['fold']}: {first['reason']}"
 
 
-def _section(metric: str, part: pd.DataFrame) -> Section:
-    known = METRICS[metric]
+def _tests_over_tables(tidy: pd.DataFrame) -> list[Section]:
+    """Whether training with a source helps, of models with twins on at least six datasets."""
+    models = tidy.dropna(subset="log_ratio").groupby(["method", "variant", "source"], sort=False)
+    counts = models["log_ratio"].transform("count")
+    tested = tidy.loc[counts[counts >= FEWEST_TABLES].index]
+    if tested.empty:
+        return []
+    tests = tested.groupby(["method", "variant", "source"], sort=False)["log_ratio"].agg(
+        count="count", mean="mean", p_value=sign_flip_p_value
+    )
+    by_source = [with_holm(part) for _, part in tests.reset_index().groupby("source", sort=False)]
+    holm = pd.concat(by_source).sort_index()
+    ratios = np.exp(holm["mean"])
     columns = {
-        **model_columns(part),
-        "Source": texts(part["source"]),
-        known.title: [number(value, metric_decimals(value)) for value in part["test"]],
-        "Reads": percents(part["reads"]),
-        "Movement": numbers(part["movement"], 3),
-        "Control": percents(part["control"]),
-        "Depends": _effects(part, "depends"),
-        "Benefits": _effects(part, "benefits"),
+        "Method": texts(method_titles(holm)),
+        "Source": texts(holm["source"]),
+        "Datasets": texts(map(str, holm["count"])),
+        "Twin's error": [Cell(times(ratio), ratio) for ratio in ratios],
+        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in holm["p_holm"]],
     }
-    title = f"Test {known.title}, and what it costs to be without each source of information"
-    return Section(title, columns, _reasons(part))
+    title = "What training without a source costs over all datasets"
+    return [Section(title, columns, (TABLES_NOTE,))]
 
 
 def _effects(part: pd.DataFrame, name: str) -> list[Cell]:

@@ -13,7 +13,6 @@ from npt.nn.lipschitz import ORDERS, Norm
 from npt.nn.span import locate
 from npt.nn.trained import QueryBatch, TrainedNPT, query_batches
 from npt.perturbation import Perturbation
-from workflow.studies.certificates.bounds import bounds
 from workflow.studies.certificates.search import cell_range, largest_influence
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
@@ -22,11 +21,6 @@ SOFTMAX_SLOPE = 0.5  # Lipschitz constant of a probability in the maximum norm o
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
-    """Influences, or bounds, as the options say."""
-    return influences(query) if query.options.measure == "influence" else (bounds(query), {})
-
-
-def influences(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Influences, and the scores of all test rows.
 
     In standard deviations of the train targets, or of the predicted class's probability. A bound
@@ -46,8 +40,11 @@ def influences(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
                 trained, batch, index, rows=options.rows, steps=options.steps
             )
             largest.append(influence)
-    facts: Facts = {
-        **{f"bound_{norm}": _finite(max(by_batch)) for norm, by_batch in certified.items()},
+    facts: Facts = {}
+    for norm, by_batch in certified.items():
+        bound = max(by_batch)
+        facts[f"bound_{norm}"] = bound if math.isfinite(bound) else None
+    facts |= {
         "largest_influence": max(largest),
         "mean_influence": float(np.mean(largest)),
         "corruption": _corruption(trained, query),
@@ -72,10 +69,6 @@ def _corruption(trained: TrainedNPT, query: ProbeQuery) -> float:
     predicted_class = plain.argmax(1)
     of_class = np.take_along_axis(moved, predicted_class[:, None], axis=1)
     return float(of_class.mean())
-
-
-def _finite(bound: float) -> float | None:
-    return bound if math.isfinite(bound) else None
 
 
 def _certificate(trained: TrainedNPT, batch: QueryBatch, norm: Norm) -> float:

@@ -28,11 +28,6 @@ def change(
     return np.where(is_regression, -100 * difference / nonzero, difference)
 
 
-def increase(changes: np.ndarray, is_regression: np.ndarray | bool) -> np.ndarray:
-    """Changes of the paper's sign as the increase of accuracy, or of RMSE."""
-    return np.where(is_regression, np.negative(changes), changes)
-
-
 def movements(
     task: Task,
     before: np.ndarray,
@@ -50,21 +45,12 @@ def movements(
     return change.sum(1) / 2
 
 
-def shift(
-    task: Task,
-    before: np.ndarray,
-    after: np.ndarray,
-) -> float:
+def shift(task: Task, before: np.ndarray, after: np.ndarray) -> float:
     """Root mean square of the movements of values, or the mean of those of probabilities."""
     moved = movements(task, before, after)
     if task == "regression":
         return float(np.sqrt(np.mean(moved**2)))
     return float(moved.mean())
-
-
-def flipped(before: np.ndarray, after: np.ndarray) -> float:
-    """Share of the rows whose most probable class (n, C) changes."""
-    return float((before.argmax(1) != after.argmax(1)).mean())
 
 
 def bootstrap(
@@ -83,29 +69,19 @@ def bootstrap(
     known = np.flatnonzero(~np.isnan(query.truth))
     if len(known) < 2:
         return None
-    task = query.table.task
+    is_regression = query.table.task == "regression"
     truth = query.truth[known]
-    scores = [_row_scores(task, truth, predicted[known]) for predicted in (clean, *corrupted)]
+    scores = []
+    for predicted in (clean, *corrupted):
+        if is_regression:
+            scores.append((predicted[known] - truth) ** 2)
+        else:
+            scores.append(100.0 * (predicted[known].argmax(1) == truth))
     by_state = np.stack(scores)
     generator = np.random.default_rng(query.seed)
-    performances = []
+    means = []
     for _ in range(SAMPLES):
         sample = generator.integers(len(known), size=len(known))
-        performances.append(_performance(task, by_state[:, sample]))
-    before, *after = np.transpose(performances)
-    return change(before, np.mean(after, axis=0), task == "regression")
-
-
-def _row_scores(task: Task, truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """What performance is the mean of (n,): squared errors, or whether the class is right."""
-    if task == "regression":
-        return (predicted - truth) ** 2
-    return (predicted.argmax(1) == truth).astype(float)
-
-
-def _performance(task: Task, row_scores: np.ndarray) -> np.ndarray:
-    """RMSE, or accuracy in percent, of scores (..., n)."""
-    mean = row_scores.mean(-1)
-    if task == "regression":
-        return np.sqrt(mean)
-    return 100 * mean
+        means.append(by_state[:, sample].mean(1))
+    performances = np.sqrt(means) if is_regression else np.array(means)
+    return change(performances[:, 0], performances[:, 1:].mean(1), is_regression)

@@ -8,12 +8,11 @@ paper does not treat, the change is the total variation distance of the probabil
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from npt.probing import QueryGroup, RowModel, RowProbe
+from npt.probing import RowModel, RowProbe
 from workflow.studies.deletion import DeletionOptions
 
 FLOOR = 0.01  # of a standard deviation of the target
@@ -48,8 +47,22 @@ def deletions(
     """Algorithm 2 for each of the test rows; the query rows of a group are searched in parallel."""
     by_row: dict[int, Deletion] = {}
     for group in probe.query_groups(rows):
-        for result in _searched(probe.trained, group, options, seed):
-            by_row[result.row] = result
+        searches = []
+        for row, context in zip(group.rows.tolist(), group.contexts, strict=True):
+            searches.append(Search(row, len(context), options, seed))
+        indices = list(range(len(searches)))
+        originals = group.predict(indices, [search.left for search in searches])
+        running = [index for index in indices if not searches[index].done]
+        while running:
+            proposed = [searches[index].propose() for index in running]
+            predictions = group.predict(running, proposed)
+            for index, prediction in zip(running, predictions, strict=True):
+                change = _change(probe.trained, prediction, originals[index])
+                searches[index].judge(change)
+            running = [index for index in running if not searches[index].done]
+        for search, context in zip(searches, group.contexts, strict=True):
+            kept = np.isin(np.arange(len(context)), search.left)
+            by_row[search.row] = Deletion(search.row, context, kept, search.change, search.passes)
     return [by_row[row] for row in rows.tolist()]
 
 
@@ -64,6 +77,7 @@ class Search:
     """
 
     def __init__(self, row: int, size: int, options: DeletionOptions, seed: int) -> None:
+        self.row = row
         self.left = np.arange(size)
         self.change = 0.0
         self.passes = 0
@@ -83,54 +97,20 @@ class Search:
     def judge(self, change: float) -> None:
         """Accept or reject the proposed deletion by the change of the prediction."""
         self.passes += 1
-        if not change < self._tolerance:  # NaN too
-            self._reject()
-        elif change >= self._options.limit:
-            self.done = True
-            return
-        else:
-            self._accept(change)
-        too_few = len(self.left) < self._fewest or len(self.left) < 2
-        self.done = too_few or not np.isfinite(change)
-
-    def _accept(self, change: float) -> None:
-        self.left = np.delete(self.left, self._proposed)
-        self.change = change
-        self._rejections = 0
-
-    def _reject(self) -> None:
-        self._rejections += 1
+        if change < self._tolerance:
+            if change >= self._options.limit:
+                self.done = True
+                return
+            self.left = np.delete(self.left, self._proposed)
+            self.change = change
+            self._rejections = 0
+        else:  # NaN too
+            self._rejections += 1
         if self._rejections >= self._options.retries:
             self._tolerance *= self._options.growth
             self._rejections = 0
-
-
-def _searched(
-    model: RowModel,
-    group: QueryGroup,
-    options: DeletionOptions,
-    seed: int,
-) -> Iterator[Deletion]:
-    """Run the searches of a group to their end, with one proposal of each predicted at a time."""
-    contexts = group.contexts
-    searches = []
-    for row, context in zip(group.rows.tolist(), contexts, strict=True):
-        searches.append(Search(row, len(context), options, seed))
-    everything = range(len(searches))
-    originals = group.predict(everything, [search.left for search in searches])
-    running = _running(searches)
-    while running:
-        proposed = [searches[index].propose() for index in running]
-        predictions = group.predict(running, proposed)
-        for index, prediction in zip(running, predictions, strict=True):
-            searches[index].judge(_change(model, prediction, originals[index]))
-        running = _running(searches)
-    for index, search in enumerate(searches):
-        yield _result(int(group.rows[index]), contexts[index], search)
-
-
-def _running(searches: Sequence[Search]) -> list[int]:
-    return [index for index, search in enumerate(searches) if not search.done]
+        too_few = len(self.left) < self._fewest or len(self.left) < 2
+        self.done = too_few or not np.isfinite(change)
 
 
 def _change(model: RowModel, prediction: np.ndarray, original: np.ndarray) -> float:
@@ -138,9 +118,3 @@ def _change(model: RowModel, prediction: np.ndarray, original: np.ndarray) -> fl
         return float(0.5 * np.abs(prediction - original).sum())
     floor = FLOOR * model.statistics.scale[model.target]
     return float(abs(prediction - original) / max(abs(original), floor))
-
-
-def _result(row: int, context: np.ndarray, search: Search) -> Deletion:
-    kept = np.zeros(len(context), np.bool_)
-    kept[search.left] = True
-    return Deletion(row, context, kept, search.change, search.passes)

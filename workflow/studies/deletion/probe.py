@@ -14,42 +14,27 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """The search for every probed row, and the distances to the rows that it keeps and deletes."""
     features = one_hot_features(query.table, query.row_probe.trained.statistics)
     results = deletions(query.row_probe, query.rows, query.options, query.seed)
-    measured = []
-    for result in results:
-        measured.append(distances(features, result, query.seed))
-    kept, deleted, random = np.array(measured).T
+    measured = np.array([distances(features, result, query.seed) for result in results])
     left = np.array([result.kept.mean() for result in results])
     lengths = np.array([len(result.kept) for result in results])
-    changes = [result.change for result in results]
+    context = np.concatenate([result.context for result in results])
+    kept = np.concatenate([result.kept for result in results])
+    duplicates = np.repeat(query.rows, lengths) + query.table.rows  # of the lookup task
+    partners = kept[context == duplicates]
     facts = {
         "context_rows": int(np.mean(lengths)),
         "passes": sum(result.passes for result in results),
         "left_share": float(left.mean()),
-        "change": float(np.mean(changes)),
-        "partner_kept": _duplicates_kept(results, query.table.rows),
+        "change": float(np.mean([result.change for result in results])),
+        "partner_kept": float(partners.mean()) if len(partners) else None,
         "distances": {
-            "kept": rounded(kept),
-            "deleted": rounded(deleted),
-            "random": rounded(random),
+            "kept": rounded(measured[:, 0]),
+            "deleted": rounded(measured[:, 1]),
+            "random": rounded(measured[:, 2]),
             "left": rounded(left),
         },
     }
-    arrays = {
-        "context": np.concatenate([result.context for result in results]),
-        "kept": np.concatenate([result.kept for result in results]),
-        "lengths": lengths,
-        "distances": np.array(measured),
-    }
-    return facts, arrays
-
-
-def _duplicates_kept(results: list[Deletion], table_rows: int) -> float | None:
-    """Fraction of queries that keep their own duplicate; None outside the lookup task."""
-    kept = []
-    for result in results:
-        is_duplicate = result.context == table_rows + result.row
-        kept += list(result.kept[is_duplicate])
-    return float(np.mean(kept)) if kept else None
+    return facts, {"context": context, "kept": kept, "lengths": lengths, "distances": measured}
 
 
 def distances(
@@ -69,13 +54,7 @@ def distances(
     squared = ((others - features[result.row]) ** 2).sum(1)
     generator = np.random.default_rng((seed, result.row, 1))
     count = int(result.kept.sum())
-    random = generator.choice(len(squared), count, replace=False)
-    return (
-        _mean(squared[result.kept]),
-        _mean(squared[~result.kept]),
-        _mean(squared[random]),
-    )
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+    random = squared[generator.choice(len(squared), count, replace=False)]
+    sets = (squared[result.kept], squared[~result.kept], random)
+    kept, deleted, others = (float(values.mean()) if len(values) else np.nan for values in sets)
+    return kept, deleted, others

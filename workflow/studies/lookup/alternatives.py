@@ -15,7 +15,6 @@ from npt.errors import Infeasible
 from npt.interface import Resources
 from npt.nn.duplicates import Rule, noisy_from
 from npt.probing import Duplicates
-from npt.table import Table
 from workflow.studies.query import ProbeQuery
 
 
@@ -46,25 +45,14 @@ def duplicates_of(query: ProbeQuery, lookup: str) -> Duplicates:
     duplicates = originals.copy()
     shown = (query.truth - statistics.centre[table.target]) / statistics.scale[table.target]
     if rule.random_features:
-        noisy = _noisy_features(table, rule)
-        _add_noise(duplicates[:, noisy], (seed, 1))
+        sizes = [table.columns[j].size for j in table.features]
+        noisy = slice(sum(sizes[: noisy_from(rule, len(sizes))]), None)  # of the encoded features
+        noise = np.random.default_rng((seed, 1))
+        duplicates[:, noisy] = noise.normal(1.0, 1.0, duplicates[:, noisy].shape)
         if rule.both_halves:
-            _add_noise(originals[:, noisy], (seed, 0))
+            noise = np.random.default_rng((seed, 0))
+            originals[:, noisy] = noise.normal(1.0, 1.0, originals[:, noisy].shape)
     return Duplicates(originals, duplicates, shown + rule.add_one)
-
-
-def _noisy_features(table: Table, rule: Rule) -> slice:
-    """Position of the features with noise among the encoded ones."""
-    sizes = [column.size for column in table.columns]
-    del sizes[table.target]
-    intact = noisy_from(rule, len(sizes))
-    return slice(sum(sizes[:intact]), None)
-
-
-def _add_noise(features: np.ndarray, seed: tuple[int, int]) -> None:
-    """Replace features by N(1, 1), in place."""
-    generator = np.random.default_rng(seed)
-    features[:] = generator.normal(1.0, 1.0, features.shape)
 
 
 def neighbour_predictions(query: ProbeQuery, counts: Sequence[int]) -> np.ndarray:

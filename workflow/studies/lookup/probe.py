@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from npt.metrics import score
-from npt.probing import Intervention
 from workflow.studies.lookup.alternatives import (
     among_duplicates,
     baseline_predictions,
@@ -39,6 +38,9 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     shift = 0.0
     if "add_one" in probe.lookup:
         shift = float(statistics.scale[query.table.target])  # the duplicates' targets are larger
+    swept_values = np.tile(sweep.values, len(sweep.predictions))
+    swept = sweep.predictions.ravel()
+    pairs = drawn(np.arange(len(truth)), SHOWN_ROWS, query.seed)  # paper Figure 3c
     facts = {
         "lookup": probe.lookup,
         "rmse": _rmse(predictions, truth),
@@ -47,8 +49,13 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         **_neighbours(query),
         **_baselines(query),
         "constant_rmse": _rmse(constant, truth),
-        "looked_up": _pairs(truth, predictions, query.seed),
-        **_intervention_facts(sweep, shift),
+        "looked_up": {"truth": rounded(truth[pairs]), "predicted": rounded(predictions[pairs])},
+        "shift": shift,
+        "intervention_correlation": _correlation(swept_values, swept),
+        "intervention_slope": float(np.polyfit(swept_values, swept, 1)[0]),
+        "intervention_rmse": _rmse(swept, swept_values - shift),
+        "intervention_others": float(np.median(sweep.others)),
+        "sweep": {"values": sweep.values.tolist(), "predicted": sweep.predictions.tolist()},
     }
     arrays = {
         "looked_up": predictions,
@@ -57,15 +64,6 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         "sweep": sweep.predictions,
     }
     return facts, arrays
-
-
-def _pairs(truth: np.ndarray, predictions: np.ndarray, seed: int) -> Facts:
-    """Targets and predictions of some of the rows (paper Figure 3c)."""
-    shown = drawn(np.arange(len(truth)), SHOWN_ROWS, seed)
-    return {
-        "truth": rounded(truth[shown]),
-        "predicted": rounded(predictions[shown]),
-    }
 
 
 def _neighbours(query: ProbeQuery) -> Facts:
@@ -88,31 +86,6 @@ def _baselines(query: ProbeQuery) -> Facts:
         if reason:
             reasons.append(reason)
     return {**facts, "compare_with_reasons": "; ".join(reasons)}
-
-
-def _intervention_facts(sweep: Intervention, shift: float) -> Facts:
-    values = np.tile(sweep.values, len(sweep.predictions))
-    predictions = sweep.predictions.ravel()
-    slopes = [_slope(sweep.values, line) for line in sweep.predictions]
-    correlations = [_correlation(sweep.values, line) for line in sweep.predictions]
-    return {
-        "shift": shift,
-        "intervention_correlation": _correlation(values, predictions),
-        "intervention_slope": _slope(values, predictions),
-        "intervention_rmse": _rmse(predictions, values - shift),
-        "intervention_others": float(np.median(sweep.others)),
-        "sweep": {
-            "values": sweep.values.tolist(),
-            "predicted": sweep.predictions.tolist(),
-            "slopes": rounded(np.array(slopes)),
-            "correlations": rounded(np.array(correlations)),
-        },
-    }
-
-
-def _slope(values: np.ndarray, predictions: np.ndarray) -> float:
-    slope, _ = np.polyfit(values, predictions, 1)
-    return float(slope)
 
 
 def _correlation(values: np.ndarray, predictions: np.ndarray) -> float:

@@ -28,18 +28,16 @@ from workflow.report.statistics import (
 )
 from workflow.studies.error_columns import model_columns, numbers, with_errors
 
-MEASURES = (
+MEASURES = [
     "rmse",
     "correlation",
     "alone_rmse",
     "nearest_rmse",
     "neighbours_rmse",
     "constant_rmse",
-    "intervention_correlation",
     "intervention_slope",
-    "intervention_rmse",
     "intervention_others",
-)
+]
 PAPER_DATASET = "protein"
 PAPER_COLUMNS = {"NPT": "npt", "1-NN": "one_nn", "k-NN": "knn", "DKL": "dkl"}
 NOTE = (
@@ -59,115 +57,65 @@ NOTE = (
 
 def lookup(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Test RMSE of every lookup model, and how it follows an intervention."""
-    study = with_columns(study, ["lookup", "rmse"])
-    tidy = framed([_row(model) for model in by_model(study)], MEASURES)
-    columns = _columns(tidy)
-    main = Section(
-        "Lookup: test RMSE with each row's target on its duplicate",
-        columns,
-        (NOTE, *_reasons(study), *failure_notes(tidy)),
-    )
-    sections = [main]
-    if "published_npt" in tidy and tidy["published_npt"].notna().any():
-        sections.append(_compared_with_paper(tidy))
-    title = "Intervention: the target of one duplicate is swept"
-    sections.append(Section(title, _intervention_columns(tidy)))
-    return Table(tidy, tuple(sections))
-
-
-def _row(model: ModelRows) -> dict[str, Any]:
-    rows = model.rows
-    task = rows["lookup"].iloc[0] if len(rows) else ""
-    measures = [*MEASURES, *(f"{name}_rmse" for name in _compared_baselines(rows))]
-    return {
-        **model.facts(),
-        "lookup": task,
-        **{name: rows[name].mean() for name in measures if name in rows},
-        "standard_error": standard_error(rows["rmse"]),
-        **_published(model.dataset, task),
-    }
-
-
-def _published(dataset: str, task: str) -> dict[str, float]:
-    """The paper's RMSE of the same task, on the whole of its dataset."""
-    if not is_part_of(dataset, PAPER_DATASET):
-        return {}
-    cells = published()["table_3_semisynthetic_rmse"]["cells"].get(task, {})
-    return {f"published_{name}": cell["value"] for name, cell in cells.items()}
-
-
-def _compared_baselines(frame: pd.DataFrame) -> list[str]:
-    """Baselines that were fitted to the duplicates; a constant is in every row."""
-    return [name for name in methods() if f"{name}_rmse" in frame and name != "constant"]
-
-
-def _reasons(study: pd.DataFrame) -> list[str]:
-    """Reasons of baselines without a result."""
-    if "compare_with_reasons" not in study:
-        return []
-    return sorted(set(study["compare_with_reasons"].dropna()))
-
-
-def _task_column(tidy: pd.DataFrame) -> list[Cell]:
-    return [text(task.replace("_", " ")) for task in tidy["lookup"]]
-
-
-def _columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
-    names = model_columns(tidy)
-    baselines = {}
-    for name in _compared_baselines(tidy):
-        baselines[methods()[name].title] = numbers(tidy[f"{name}_rmse"], 2)
-    return {
-        "Dataset": names["Dataset"],
-        "Task": _task_column(tidy),
-        "Method": names["Method"],
+    study = with_columns(study, ["lookup", *MEASURES, "compare_with_reasons"])
+    compared = {}  # baselines that were fitted to the duplicates; a constant is in every row
+    for name, method in methods().items():
+        if f"{name}_rmse" in study and name != "constant":
+            compared[method.title] = f"{name}_rmse"
+    measures = [*MEASURES, *compared.values()]
+    tidy = framed([_row(model, measures) for model in by_model(study)], measures)
+    columns = {
+        **_names(tidy),
         "RMSE": with_errors(tidy, "rmse", 2),
         "r": numbers(tidy["correlation"], 4),
         "Alone": numbers(tidy["alone_rmse"], 2),
         "1-NN": numbers(tidy["nearest_rmse"], 2),
         "k-NN": numbers(tidy["neighbours_rmse"], 2),
-        **baselines,
+        **{title: numbers(tidy[name], 2) for title, name in compared.items()},
         "Constant": numbers(tidy["constant_rmse"], 2),
-    }
-
-
-def _intervention_columns(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
-    names = model_columns(tidy)
-    return {
-        "Dataset": names["Dataset"],
-        "Task": _task_column(tidy),
-        "Method": names["Method"],
-        "r of set and predicted": numbers(tidy["intervention_correlation"], 4),
-        "RMSE": numbers(tidy["intervention_rmse"], 2),
         "Slope": numbers(tidy["intervention_slope"], 3),
         "Others": numbers(tidy["intervention_others"], 2),
     }
+    reasons = study["compare_with_reasons"].dropna().unique()
+    notes = (NOTE, *sorted(reasons), *failure_notes(tidy))
+    title = "Lookup: test RMSE with each row's target on its duplicate"
+    sections = [Section(title, columns, notes)]
+    if "published_npt" in tidy and tidy["published_npt"].notna().any():
+        sections.append(_compared_with_paper(tidy))
+    return Table(tidy, tuple(sections))
+
+
+def _row(model: ModelRows, measures: list[str]) -> dict[str, Any]:
+    rows = model.rows
+    task = rows["lookup"].iloc[0] if len(rows) else ""
+    cells = published()["table_3_semisynthetic_rmse"]["cells"].get(task, {})
+    if not is_part_of(model.dataset, PAPER_DATASET):
+        cells = {}
+    return {
+        **model.facts(),
+        "lookup": task,
+        **rows[measures].astype(float).mean(),
+        "standard_error": standard_error(rows["rmse"]),
+        **{f"published_{name}": cell["value"] for name, cell in cells.items()},
+    }
+
+
+def _names(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
+    names = model_columns(tidy)
+    tasks = [text(task.replace("_", " ")) for task in tidy["lookup"]]
+    return {"Dataset": names["Dataset"], "Task": tasks, "Method": names["Method"]}
 
 
 def _compared_with_paper(tidy: pd.DataFrame) -> Section:
     """The same tasks in the paper, on the whole of Protein and with NPTs at full size."""
-    shown = tidy[tidy["published_npt"].notna()]
-    columns = {
-        "Task": _task_column(shown),
-        "Method": model_columns(shown)["Method"],
-        "RMSE here": with_errors(shown, "rmse", 2),
-    }
+    part = tidy[tidy["published_npt"].notna()]
+    columns = {**_names(part), "RMSE here": with_errors(part, "rmse", 2)}
     for title, name in PAPER_COLUMNS.items():
-        columns[f"{title}, paper"] = numbers(shown[f"published_{name}"], 2)
-    errors = [_difference(row) for row in shown.to_dict("records")]
-    columns[DIFFERENCE] = difference_cells(shown.assign(standard_errors=errors))
+        columns[f"{title}, paper"] = numbers(part[f"published_{name}"], 2)
+    errors = []
+    for row in part.to_dict("records"):
+        error = row["standard_error"] if row["method"] == "npt" else np.nan
+        errors.append(in_standard_errors(row["rmse"], error, row["published_npt"], np.nan))
+    columns[DIFFERENCE] = difference_cells(part.assign(standard_errors=errors))
     title = "Compared with the paper's Table 3, test RMSE on the whole of Protein"
     return Section(title, columns).without_empty(DIFFERENCE)
-
-
-def _difference(row: dict[Any, Any]) -> float:
-    """From the paper's NPT, in standard errors."""
-    if row["method"] != "npt":
-        return np.nan
-    rmse, error = row["rmse"], row["standard_error"]
-    return in_standard_errors(
-        rmse,
-        error,
-        row["published_npt"],
-        np.nan,
-    )

@@ -17,19 +17,11 @@ class ProcessesOptions(Options):
 
     Attributes:
         company: Held-out curves whose targets are also predicted one at a time.
-        shown: Curves of each kernel that are drawn, at equally spaced inputs.
-        points: Number of these inputs.
         images: Held-out images that are scored.
-        image: Image that is drawn, counted from the first of them.
-        samples: Completions that are drawn, each for a draw of the latent variable.
     """
 
     company: int = Field(default=64, ge=1, le=10_000)
-    shown: int = Field(default=1, ge=1, le=10)
-    points: int = Field(default=81, ge=2, le=1000)
     images: int = Field(default=48, ge=1, le=10_000)
-    image: int = Field(default=0, ge=0, le=10_000)
-    samples: int = Field(default=3, ge=1, le=10)
 
 
 KIND = StudyKind(
@@ -37,7 +29,7 @@ KIND = StudyKind(
     title="NPT and neural processes on many tables",
     order=11,
     tables=("likelihoods", "company", "completions"),
-    figures=("training", "examples", "attention", "completions", "pixel_attention"),
+    figures=("training", "examples", "completions"),
     options=ProcessesOptions,
     probes=True,
     only_task="regression",

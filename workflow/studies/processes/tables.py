@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
 from npt.nn.gaussian import LOWEST
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, count, number, seconds, text
+from workflow.report.cells import NAN, Cell, count, number, seconds, text
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import MODEL, of_model, standard_error
+from workflow.report.statistics import MODEL, of_model, standard_error, without_failures
 from workflow.report.titles import method_title, method_titles
 from workflow.studies.error_columns import probe_table, texts, with_errors
 from workflow.studies.processes.tasks import TITLES
 
 KERNELS = {"rbf": "RBF", "matern": "Matérn 5/2", "periodic": "periodic"}
-PARTS = ("context", "target")
+PARTS = {"context": "context", "target": "target"}  # columns and their titles
 CEILINGS = {
-    "ceiling": "Exact posterior",
-    "floored": f"Exact posterior, deviation at least {LOWEST}",
+    "_ceiling": "Exact posterior",
+    "_floored": f"Exact posterior, deviation at least {LOWEST}",
 }
 NOTE = (
     "Mean log density of a point in nats, with its standard error over seeds. Each point has the "
@@ -44,46 +43,39 @@ IMAGES_NOTE = (
     "and deviation over the training images. No deviation is below 0.1."
 )
 SCORES = {"log_likelihood": "log density", "rmse": "RMSE"}
-IDENTITY = [*MODEL, "seed"]
+REFERENCE_SCORES = {f"reference_{name}": title for name, title in SCORES.items()}
 
 
 def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Log-likelihoods by kernel, a row for each model and one for the exact posterior."""
-    points = _likelihoods(study)
+    points = facts_of(study, "kernels")
     if "tasks" in study:  # of images
         return Table(points, ())
-    rows: list[dict[str, Cell]] = []
-    ceilings = points.drop_duplicates(["kernel", "part"]).to_dict("records")
-    if ceilings:
-        for name, title in CEILINGS.items():
-            cells = {_heading(row): number(row[name], 3) for row in ceilings}
+    rows = []
+    if len(points):
+        for suffix, title in CEILINGS.items():
+            columns = {f"{part}{suffix}": part for part in PARTS}
+            cells = _score_cells(points, "kernel", KERNELS, columns, with_error=False)
             rows.append({"Method": text(title), **cells})
-    means = points.groupby([*MODEL, "kernel", "part"], sort=False).agg(
-        mean=("log_likelihood", "mean"),
-        standard_error=("log_likelihood", standard_error),
-        ceiling=("ceiling", "mean"),
-        seeds=("seed", "nunique"),
-    )
-    means = means.reset_index()
-    for _, part in means.groupby(MODEL, sort=False):
-        first = part.iloc[0].to_dict()
-        cells = {"Method": text(method_title(first["method"], first["variant"]))}
-        for row in part.to_dict("records"):
-            cells[_heading(row)] = number(row["mean"], 3, error=row["standard_error"])
-        trained = of_model(study, first)
-        times = [json.loads(training)["seconds"][-1] for training in trained["training"].dropna()]
-        cells["Weights"] = count(trained["parameters"].mean())
-        cells["Training"] = seconds(float(np.mean(times)))
-        rows.append(cells)
-    return probe_table(study, means, "Log-likelihood on curves", rows, NOTE)
+    for _, part in points.groupby(MODEL, sort=False):
+        model = part.iloc[0]
+        cells = _score_cells(part, "kernel", KERNELS, PARTS)
+        trained = of_model(study, model)
+        times = [json.loads(training)["seconds"][-1] for training in trained["training"]]
+        rows.append(
+            {
+                "Method": text(method_title(model["method"], model["variant"])),
+                **cells,
+                "Weights": count(trained["parameters"].mean()),
+                "Training": seconds(sum(times) / len(times)),
+            }
+        )
+    return probe_table(study, points, "Log-likelihood on curves", rows, NOTE)
 
 
 def company(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Log-likelihoods of targets alone and together."""
-    rows = []
-    for row in finished_rows(study, "company"):
-        rows.append({**_identity(row), **json.loads(row["company"])})
-    tidy = pd.DataFrame(rows, columns=[*IDENTITY, "curves", "targets", *COMPANY])
+    tidy = facts_of(study, "company", COMPANY)
     if "tasks" in study:  # of images
         return Table(tidy, ())
     groups = tidy.groupby(MODEL, sort=False)
@@ -96,58 +88,48 @@ def company(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 def completions(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Scores by task of images, a row for each model, and one for the reference."""
-    frames = [pd.DataFrame(columns=[*IDENTITY, "task", "log_likelihood", "rmse"])]
-    for row in finished_rows(study, "tasks"):
-        tasks = pd.DataFrame(json.loads(row["tasks"])).assign(**_identity(row))
-        rmse = tasks["square"].pow(0.5)
-        frames.append(tasks.assign(rmse=rmse, reference_rmse=tasks["reference_square"].pow(0.5)))
-    tidy = pd.concat(frames[1:] or frames, ignore_index=True)
+    tidy = facts_of(study, "tasks", ("task", "square", "reference_square"))
+    for prefix in ("", "reference_"):
+        tidy[f"{prefix}rmse"] = tidy[f"{prefix}square"].pow(0.5)
     if "kernels" in study:  # of curves
         return Table(tidy, ())
-    rows = [_task_cells(REFERENCE, tidy, "reference_")] if len(tidy) else []
-    for _, part in tidy.groupby(MODEL, sort=False):
-        first = part.iloc[0]
-        rows.append(_task_cells(method_title(first["method"], first["variant"]), part, ""))
+    rows = []
+    if len(tidy):
+        cells = _score_cells(tidy, "task", TITLES, REFERENCE_SCORES, with_error=False)
+        rows.append({"Method": text(REFERENCE), **cells})
+    for (_, method, variant), part in tidy.groupby(MODEL, sort=False):
+        cells = _score_cells(part, "task", TITLES, SCORES)
+        rows.append({"Method": text(method_title(method, variant)), **cells})
     return probe_table(study, tidy, "Completed images", rows, IMAGES_NOTE)
 
 
-def finished_rows(study: pd.DataFrame, column: str) -> list[dict[Any, Any]]:
-    """Rows with a fact of the probe, of the models of which no training failed."""
-    if column not in study:
-        return []
-    rows: list[dict[Any, Any]] = []
-    for _, model in study.groupby(MODEL, sort=False):
-        if "failed" not in set(model["status"]):
-            rows += model[model["status"] == "ok"].to_dict("records")
-    return rows
+def facts_of(study: pd.DataFrame, column: str, names: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Facts of a column of all models without failures, a row for each model, seed and entry.
+
+    Args:
+        names: Facts that the frame has even if it is empty.
+    """
+    frames = [pd.DataFrame(columns=[*MODEL, "seed", *names], dtype=float)]
+    if column in study:
+        for row in without_failures(study).to_dict("records"):
+            facts = pd.json_normalize(json.loads(row[column]), max_level=0)
+            entries = facts.explode(list(facts.columns))
+            frames.append(entries.assign(**{name: row[name] for name in (*MODEL, "seed")}))
+    return pd.concat(frames[1:] or frames, ignore_index=True).infer_objects()
 
 
-def _likelihoods(study: pd.DataFrame) -> pd.DataFrame:
-    """Log-likelihoods of every model, seed, kernel and part."""
-    points = []
-    for row in finished_rows(study, "kernels"):
-        for kernel in pd.DataFrame(json.loads(row["kernels"])).to_dict("records"):
-            for part in PARTS:
-                ceilings = {name: kernel[f"{part}_{name}"] for name in CEILINGS}
-                facts = {"kernel": kernel["kernel"], "part": part, "log_likelihood": kernel[part]}
-                points.append({**_identity(row), **facts, **ceilings})
-    names = [*IDENTITY, "kernel", "part", "log_likelihood", *CEILINGS]
-    return pd.DataFrame(points, columns=names)
-
-
-def _identity(row: dict[Any, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in IDENTITY}
-
-
-def _heading(row: dict[Any, Any]) -> str:
-    return f"{KERNELS[row['kernel']]}, {row['part']}"
-
-
-def _task_cells(title: str, part: pd.DataFrame, prefix: str) -> dict[str, Cell]:
-    cells = {"Method": text(title)}
-    for task, scores in part.groupby("task", sort=False):
-        for name, score in SCORES.items():
-            values = scores[f"{prefix}{name}"]
-            error = float("nan") if prefix else standard_error(values)
-            cells[f"{TITLES[str(task)]}, {score}"] = number(values.mean(), 3, error=error)
+def _score_cells(
+    part: pd.DataFrame,
+    by: str,
+    titles: Mapping[str, str],
+    scores: Mapping[str, str],
+    *,
+    with_error: bool = True,
+) -> dict[str, Cell]:
+    """Means of some columns, by their titles, for each kernel or task."""
+    cells = {}
+    for group, rows in part.groupby(by, sort=False):
+        for column, title in scores.items():
+            error = standard_error(rows[column]) if with_error else NAN
+            cells[f"{titles[str(group)]}, {title}"] = number(rows[column].mean(), 3, error=error)
     return cells

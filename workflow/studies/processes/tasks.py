@@ -1,8 +1,10 @@
-"""Tasks of completion: which pixels of an image are shown."""
+"""Which pixels of an image each task of completion shows, and means over points."""
 
 from __future__ import annotations
 
 import numpy as np
+import torch
+from torch import Tensor
 
 SIDE = 28
 RANDOM = (10, 30, 100)  # numbers of pixels
@@ -27,3 +29,12 @@ def shown_pixels(task: str, seed: int) -> np.ndarray:
     count = int(task.removeprefix("random_"))
     generator = np.random.default_rng(seed)
     return np.sort(generator.choice(pixels, count, replace=False))
+
+
+def means_of_points(batches: list[dict[str, Tensor]]) -> dict[str, float]:
+    """Mean of each score over the points of all batches."""
+    means = {}
+    for name in batches[0]:
+        points = torch.cat([scores[name].flatten() for scores in batches])
+        means[name] = float(points.double().mean())
+    return means
