@@ -17,25 +17,30 @@ if TYPE_CHECKING:
 
 MakesTable = Callable[[pd.DataFrame, Scoring], Table]
 MakesFigure = Callable[[pd.DataFrame, Scoring], "Figure"]
+MakesAnswer = Callable[[pd.DataFrame], str]
 NAMES = ("Dataset", "Method")
 
 
 @dataclass(frozen=True)
 class Card:
-    """The row of a table that answers a question on the report's first screen.
-
-    It is the first row of an NPT, or the first row where the table has none.
+    """What the report's page shows of a study; a kind without one has all tables and figures.
 
     Attributes:
-        columns: Columns that are shown, as far as the table has them; empty for all.
+        question: Heading of its section, which kinds may share.
+        table: The table that is shown.
+        columns: Its columns that are shown, as far as the table has them; empty for all.
+        answer: A sentence of numbers of the tidy table; empty if there are none.
+        figures: Names of the figures that are shown.
     """
 
     question: str
     table: MakesTable
     columns: tuple[str, ...] = ()
+    answer: MakesAnswer | None = None
+    figures: tuple[str, ...] = ()
 
     def row(self, study: pd.DataFrame, scoring: Scoring) -> dict[str, str]:
-        """Texts of the row by column, without dashes; empty if no row has a number."""
+        """Texts of the first row of an NPT, or else of the first row, by column."""
         rows: list[dict[str, str]] = []
         with titles_of(study):
             for section in self.table(study, scoring).sections:
