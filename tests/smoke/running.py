@@ -62,7 +62,7 @@ def short_config(folder: Path) -> Path:
     return smoke_config(folder, studies={name: studies[name] for name in SHORT})
 
 
-WITH_SECONDS = (".cost.", ".scores.", ".bencheval.")
+WITH_SECONDS = (".cost.", ".scores.")
 
 
 def shown(folder: Path) -> dict[str, bytes]:

@@ -19,7 +19,7 @@ FIGURES = f"{RESULTS}/figures"
 
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
-TABLE_FORMATS = ("csv", "md", "tex", "html")
+TABLE_FORMATS = ("csv", "tex")
 FIGURE_FORMATS = ("svg", "pdf", "png")
 
 

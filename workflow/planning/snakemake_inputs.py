@@ -21,7 +21,7 @@ from workflow.studies import kinds
 WORKFLOW = Path(__file__).parents[1]
 RULES = WORKFLOW / "rules"
 CAPTION = WORKFLOW / "report" / "captions" / "shown.rst"
-REPORTED = {"svg": "figure", "html": "table"}  # formats that `snakemake --report` shows
+REPORTED = {"svg": "figure", "csv": "table"}  # formats that `snakemake --report` shows
 
 
 class Jobs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 DASH = "–"
@@ -19,18 +20,12 @@ class Cell:
         value: None for text; NaN for a missing number, which is shown as a dash.
         bold: Whether it stands out.
         italic: Whether it belongs to the bold one. On a page it is shaded.
-        second: Another number of the text: a standard error, or the upper end of an interval.
-        unit: That of the value, if the text has one.
-        run_key: Of the run whose mean it is; empty if there is none.
     """
 
     text: str
     value: float | None = None
     bold: bool = False
     italic: bool = False
-    second: float = NAN
-    unit: str = ""
-    run_key: str = ""
 
     @property
     def is_number(self) -> bool:
@@ -64,7 +59,7 @@ def number(
     shown = formatted(value, digits, sign=sign)
     if not math.isnan(error):
         shown = f"{shown} ± {error:.{digits}f}"
-    return Cell(shown, value, second=error)
+    return Cell(shown, value)
 
 
 def percent(fraction: float, digits: int = 0, *, sign: bool = False) -> Cell:
@@ -72,7 +67,7 @@ def percent(fraction: float, digits: int = 0, *, sign: bool = False) -> Cell:
     if math.isnan(fraction):
         return MISSING
     shown = formatted(100 * fraction, digits, sign=sign)
-    return Cell(f"{shown} %", 100 * fraction, unit="%")
+    return Cell(f"{shown} %", 100 * fraction)
 
 
 def scientific(value: float, digits: int) -> Cell:
@@ -104,25 +99,26 @@ def interval(low: float, high: float, digits: int | None = None) -> Cell:
     ends = []
     for end in (low, high):
         ends.append(formatted(end, decimals(end) if digits is None else digits))
-    return Cell(" to ".join(ends), low, second=high)
+    return Cell(" to ".join(ends), low)
 
 
 def times(factor: float) -> str:
     """A factor with two significant digits, such as `× 1.4` or `× 28`."""
-    if math.isnan(factor):
-        return DASH
-    if not 0 < factor < math.inf:
-        return f"× {factor:g}"
-    rounded = float(f"{factor:.2g}")
+    return DASH if math.isnan(factor) else f"× {significant(factor)}"
+
+
+def significant(value: float) -> str:
+    """A positive number with two significant digits and without an exponent."""
+    if not 0 < value < math.inf:
+        return f"{value:g}"
+    rounded = float(f"{value:.2g}")
     digits = max(0, 1 - math.floor(math.log10(rounded)))
-    return f"× {rounded:,.{digits}f}"
+    return f"{rounded:,.{digits}f}"
 
 
 def seconds(value: float) -> Cell:
-    """A duration."""
-    if math.isnan(value):
-        return MISSING
-    return Cell(duration(value), value, unit="s")
+    """Seconds with two significant digits."""
+    return MISSING if math.isnan(value) else Cell(significant(value), value)
 
 
 def emphasised(
@@ -160,21 +156,6 @@ def probability(value: float) -> str:
     return f"{value:.1e}".replace("-", "−")
 
 
-def duration(value: float) -> str:
-    """Seconds as hours, minutes and seconds, as far as they are needed."""
-    if math.isnan(value):
-        return DASH
-    if value == 0:
-        return "none"
-    if value < 0.05:
-        return f"{1000 * value:.0f} ms"
-    if value < 60:
-        return f"{value:.1f} s"
-    minutes, rest = divmod(round(value), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
 def decimals(value: float) -> int:
     """Number of decimals that a difference of metrics is shown with."""
     return 3 if math.isnan(value) or abs(value) < 10 else 2
@@ -185,6 +166,13 @@ def metric_decimals(value: float) -> int:
     if 0 < value < SMALL:
         return min(MOST_DECIMALS, 2 - math.floor(math.log10(value)))
     return decimals(value)
+
+
+def listed(items: Sequence[str]) -> str:
+    """Items of a sentence: `a, b and c`."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def counted(quantity: int, noun: str) -> str:

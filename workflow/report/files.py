@@ -9,11 +9,8 @@ import pandas as pd
 
 from npt.atomic import replacing
 from workflow.config.scoring import Scoring
-from workflow.planning.paths import FIGURE_FORMATS, TABLE_FORMATS
-from workflow.report.html import html
-from workflow.report.latex import latex
-from workflow.report.markdown import markdown
-from workflow.report.svg import panel_boxes
+from workflow.planning.paths import FIGURE_FORMATS
+from workflow.report.formats import latex_table
 from workflow.studies.study_kind import StudyKind
 
 # Metadata without dates and versions, so that figures of the same rows have the same bytes.
@@ -25,27 +22,20 @@ METADATA: dict[str, dict[str, Any]] = {
 
 
 def write_tables(
-    name: str, kind: StudyKind, study: pd.DataFrame, scoring: Scoring, preset: str, folder: Path
+    name: str, kind: StudyKind, study: pd.DataFrame, scoring: Scoring, folder: Path
 ) -> None:
-    """Write `<study>.<table>.<format>` for every table of a study, in `TABLE_FORMATS`.
-
-    Args:
-        preset: Name of the configuration, which the tables show.
-    """
+    """Write `<study>.<table>.csv` in full precision, and `.tex` as a reader sees it."""
     for table_name in kind.tables:
         table = kind.table(table_name, study, scoring)
         stem = f"{name}.{table_name}"
         label = stem.replace("_", "-").replace(".", "-")
-        title = f"{kind.title} Study {name}, {table_name.replace('_', ' ')}"
-        contents = {
-            "csv": table.tidy.to_csv(index=False),
-            "md": markdown(table, preset),
-            "tex": latex(table, label, preset),
-            "html": html(table, title, preset),
-        }
-        for ending in TABLE_FORMATS:
-            with replacing(folder / f"{stem}.{ending}") as partial:
-                partial.write_text(contents[ending], encoding="utf-8")
+        parts = ["% Needs \\usepackage{booktabs}\n"]
+        for number, section in enumerate(table.sections, 1):
+            parts.append(latex_table(section, f"tab:{label}-{number}"))
+        with replacing(folder / f"{stem}.csv") as partial:
+            table.tidy.to_csv(partial, index=False)
+        with replacing(folder / f"{stem}.tex") as partial:
+            partial.write_text("\n".join(parts), encoding="utf-8")
 
 
 def write_figures(
@@ -60,8 +50,5 @@ def write_figures(
         figure.set_layout_engine("none")  # laid out once for all formats
         for ending in FIGURE_FORMATS:
             with replacing(folder / f"{name}.{figure_name}.{ending}") as partial:
-                metadata = {**METADATA[ending]}
-                if ending == "svg":
-                    metadata["Description"] = panel_boxes(figure)
-                figure.savefig(partial, format=ending, metadata=metadata)
+                figure.savefig(partial, format=ending, metadata=METADATA[ending])
         close(figure)

@@ -28,7 +28,6 @@ COLUMNS = [
     "task",
     "dataset",
     "metric",
-    "reference",
     "method",
     "variant",
     "folds",
@@ -53,26 +52,27 @@ def reference_model(study: pd.DataFrame) -> Model:
     return models[0]
 
 
-def fold_differences(study: pd.DataFrame, scoring: Scoring) -> list[pd.DataFrame]:
-    """A frame per dataset with the difference of every method from the reference, tested.
+def fold_differences(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
+    """The difference of every method from the reference on each dataset, tested.
 
     A row has a `reason` instead of a p-value for fewer than three folds, and for rows without the
-    number of train rows.
+    number of train rows. p-values of a dataset are corrected.
     """
     study = with_columns(fold_means(study), SIZES)
-    frames = []
+    reference = reference_model(study)
+    frames = [pd.DataFrame(columns=COLUMNS)]
     for task in tasks_of(study):
         metric = scoring.metrics[task]
         for dataset, rows in study[study["task"] == task].groupby("dataset", sort=False):
-            facts = {
-                "task": task,
-                "dataset": dataset,
-                "metric": metric,
-            }
-            comparisons = _comparisons(rows, study, metric)
-            frame = framed([{**facts, **comparison} for comparison in comparisons], COLUMNS)
-            frames.append(with_holm(frame))
-    return frames
+            comparisons = []
+            for model in _models(study):
+                if model == reference:
+                    continue
+                names = {"dataset": dataset, "method": model[0], "variant": model[1]}
+                comparison = fold_comparison(rows, model, reference, f"test_{metric}")
+                comparisons.append({**names, **comparison, "task": task, "metric": metric})
+            frames.append(with_holm(framed(comparisons, COLUMNS)))
+    return pd.concat(frames, ignore_index=True).assign(reference="/".join(reference))
 
 
 def fold_test(differences: pd.Series, test_fraction: float) -> dict[str, Any]:
@@ -130,22 +130,6 @@ def _models(study: pd.DataFrame) -> list[Model]:
     return list(models.itertuples(index=False, name=None))
 
 
-def _comparisons(rows: pd.DataFrame, study: pd.DataFrame, metric: str) -> list[dict[str, Any]]:
-    reference = reference_model(study)
-    comparisons = []
-    for model in _models(study):
-        if model == reference:
-            continue
-        comparison = fold_comparison(rows, model, reference, f"test_{metric}")
-        names = {
-            "reference": "/".join(reference),
-            "method": model[0],
-            "variant": model[1],
-        }
-        comparisons.append({**names, **comparison})
-    return comparisons
-
-
 def fold_comparison(
     rows: pd.DataFrame,
     model: Model,
@@ -160,9 +144,11 @@ def fold_comparison(
     """
     compared = _folds_of(rows, model)
     base = _folds_of(rows, reference)
-    failure = _failure(compared, model) or _failure(base, reference)
-    if failure:
-        return {"folds": 0, "reason": failure}
+    for part, name in ((compared, model), (base, reference)):
+        failed = part[part["status"] != "ok"]
+        if len(failed):
+            failure = f"{method_title(*name)}, fold {failed.index[0]}: {failed['reason'].iloc[0]}"
+            return {"folds": 0, **UNTESTED, "difference": np.nan, "reason": failure}
     differences = pd.Series(dtype=float)
     if column in compared:
         differences = compared[column].sub(base[column]).dropna()
@@ -181,13 +167,6 @@ def fraction_tested(rows: pd.DataFrame) -> float:
 def _folds_of(rows: pd.DataFrame, model: Model) -> pd.DataFrame:
     of_model = (rows["method"] == model[0]) & (rows["variant"] == model[1])
     return rows[of_model].set_index("fold")
-
-
-def _failure(rows: pd.DataFrame, model: Model) -> str:
-    failed = rows[rows["status"] != "ok"]
-    if failed.empty:
-        return ""
-    return f"{method_title(*model)}, fold {failed.index[0]}: {failed['reason'].iloc[0]}"
 
 
 def with_holm(frame: pd.DataFrame) -> pd.DataFrame:

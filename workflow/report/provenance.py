@@ -1,119 +1,117 @@
-"""What a report was made from: datasets, versions of libraries and code."""
+"""What a report was made from: datasets, versions of libraries and code, missing results."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+import subprocess
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
 from npt.data.store import Prepared
-from npt.table import PARTS, Table
-from workflow.report.cells import Cell, count, percent, text
+from npt.provenance import ROOT
+from workflow.config.folds import format_folds
+from workflow.config.scoring import Scoring
+from workflow.report.cells import counted, percent, significant, text
 from workflow.report.sections import Section
+from workflow.report.statistics import MODEL, missing_reason, with_columns
 from workflow.report.titles import dataset_title
 
-VERSION_COLUMNS = ["method", "versions", "revision", "device", "source"]
+COLUMNS = ["method", "versions", "device", "source"]
+TRAINING = [*MODEL, "fold", "seed"]
+SECONDS = ["fit_seconds", "predict_seconds"]
+SECONDS_OF_GIT = 30
+
+
+def run_line(studies: Iterable[pd.DataFrame], preset: str) -> str:
+    """What was run, when, how long its methods computed, and on which machine."""
+    names = [*TRAINING, *SECONDS, "machine", "date"]
+    rows = pd.concat([with_columns(study, names)[names] for study in studies])
+    counts = [counted(rows[noun].nunique(), noun) for noun in ("dataset", "fold", "method")]
+    facts = [f"Run {preset}: {' × '.join(counts)}"]
+    dates = rows["date"].dropna()
+    if len(dates):
+        facts.append(" to ".join(dict.fromkeys([dates.min(), dates.max()])))
+    trainings = rows.dropna(subset="fit_seconds").drop_duplicates(TRAINING)
+    seconds = trainings[SECONDS].sum().sum()
+    if seconds > 0:
+        facts.append(f"{significant(seconds / 60)} minutes of training")
+    machines = rows["machine"].dropna().unique()
+    if len(machines):
+        facts.append(machines[0] if len(machines) == 1 else f"{len(machines)} machines")
+    return " · ".join(facts)
+
+
+def code_revision() -> str:
+    """The git commit of this code; empty outside a repository."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=10"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=SECONDS_OF_GIT
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return f"revision {done.stdout.strip()}"
 
 
 def datasets_section(prepared: Iterable[Prepared]) -> Section:
-    """Size, source and licence of every dataset."""
-    rows = [_dataset_row(dataset) for dataset in prepared]
-    return Section("Data", _columns(rows))
+    """Size, target and licence of every dataset."""
+    columns = {}
+    for dataset in prepared:
+        table = dataset.table
+        kinds = [table.columns[column].kind for column in table.features]
+        missing = sum(int(np.isnan(table.numbers(column)).sum()) for column in table.features)
+        cells = {
+            "Dataset": text(dataset_title(dataset.facts["name"])),
+            "Task": text(table.task),
+            "Rows": text(f"{table.rows:,}"),
+            "Features": text(len(kinds)),
+            "Categorical": text(kinds.count("categorical")),
+            "Missing": percent(missing / max(1, table.rows * len(kinds)), 1),
+            "Licence": text(dataset.facts["licence"]),
+        }
+        for title, cell in cells.items():
+            columns.setdefault(title, []).append(cell)
+    return Section("Data", columns)
 
 
 def version_lines(studies: Iterable[pd.DataFrame]) -> list[str]:
-    """Versions, devices and code of all rows; several lines of versions where machines differ."""
-    frames = [study.reindex(columns=VERSION_COLUMNS) for study in studies]
-    if not frames:
-        return []
-    rows = pd.concat(frames)
-    devices = sorted(set(rows["device"].dropna().astype(str)))
-    return [
-        *_libraries(rows),
-        f"Device: {', '.join(devices) or 'unknown'}.",
-        *_external_results(rows),
-        _code_revisions(rows),
-    ]
-
-
-def _libraries(rows: pd.DataFrame) -> list[str]:
-    lines = []
+    """Versions of libraries, devices, and sources of external results."""
+    rows = pd.concat([with_columns(study, COLUMNS)[COLUMNS] for study in studies])
+    libraries = set()
     for versions in rows["versions"].dropna().unique():
-        libraries = json.loads(versions).items()
-        shown = [f"{name} {version}" for name, version in libraries]
-        lines.append(f"Libraries: {', '.join(shown)}.")
+        libraries |= {f"{name} {version}" for name, version in json.loads(versions).items()}
+    devices = sorted(set(rows["device"].dropna()))
+    lines = [
+        f"Libraries: {', '.join(sorted(libraries))}.",
+        f"Device: {', '.join(devices) or 'unknown'}.",
+    ]
+    for source, part in rows.dropna(subset="source").groupby("source", sort=False):
+        lines.append(f"External results of {', '.join(part['method'].unique())}: {source}.")
     return lines
 
 
-def _external_results(rows: pd.DataFrame) -> list[str]:
+def failures(studies: Mapping[str, pd.DataFrame], scoring: Scoring) -> list[str]:
+    """A line for the folds of a run that lack a result for the same reason."""
+    folds: dict[str, list[int]] = {}
+    for name, study in studies.items():
+        for row in study.to_dict("records"):
+            reason = missing_reason(row, scoring.metrics[row["task"]])
+            if not reason:
+                continue
+            seed = f", seed {row['seed']}" if row.get("seed", 0) else ""
+            run = f"{name}: {row['method']} ({row['variant']}) on {row['dataset']}{seed}"
+            folds.setdefault(f"{run}: {reason}", []).append(row["fold"])
     lines = []
-    external = rows.dropna(subset="source")
-    for source, part in external.groupby("source", sort=False):
-        names = ", ".join(part["method"].unique())
-        lines.append(f"External results of {names}: {source}.")
+    for line, numbers in folds.items():
+        lines.append(f"{line} (folds {format_folds(numbers).replace('_', ', ')})")
     return lines
 
 
-def _code_revisions(rows: pd.DataFrame) -> str:
-    revisions = []
-    known = rows.dropna(subset="revision")
-    for method, part in known.groupby("method", sort=False):
-        hashes = part["revision"].astype(str).unique()
-        revisions.append(f"{method} {', '.join(hashes)}")
-    return f"Versions of the methods: {'; '.join(revisions)}."
-
-
-def _dataset_row(prepared: Prepared) -> dict[str, Any]:
-    facts = prepared.facts
-    split = next(iter(prepared.splits.values()))
-    sizes = [str(len(split.rows(part))) for part in PARTS]
-    origins = []
-    for name, origin in facts["origins"].items():
-        origins.append(f"{name} ({origin})")
-    return {
-        "Dataset": text(dataset_title(facts["name"])),
-        "Task": text(prepared.table.task),
-        "Rows": count(prepared.table.rows),
-        **_columns_of(prepared.table),
-        "Train / validation / test": text(" / ".join(sizes)),
-        "Source": text(", ".join(origins) or "generated"),
-        "Licence": text(facts["licence"]),
-        "Hash of the content": text(facts["content"][:16]),
-    }
-
-
-def _columns_of(table: Table) -> dict[str, Cell]:
-    """Features, missing cells and target of a table."""
-    kinds = [table.columns[column].kind for column in table.features]
-    missing = 0
-    for column in table.features:
-        cells = table.numbers(column)
-        missing += int(np.isnan(cells).sum())
-    share = missing / max(1, table.rows * len(kinds))
-    return {
-        "Features": count(len(kinds)),
-        "Categorical": count(kinds.count("categorical")),
-        "Missing": percent(share, 1) if missing else text("none"),
-        "Target": text(_target(table)),
-    }
-
-
-def _target(table: Table) -> str:
-    """Mean and standard deviation of numbers; the classes and the share of the largest."""
-    truth = table.truth
-    known = truth[~np.isnan(truth)]
-    if table.task == "regression":
-        return f"mean {known.mean():.3g}, SD {known.std():.3g}"
-    classes = table.columns[table.target].size
-    sizes = np.bincount(known.astype(int))
-    largest = sizes.max() / len(known)
-    return f"{classes} classes, {100 * largest:.0f} % in the largest"
-
-
-def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    if not rows:
-        return {}
-    return {title: [row[title] for row in rows] for title in rows[0]}
+def results_line(studies: Mapping[str, pd.DataFrame]) -> str:
+    """How many results there are, and how many failed."""
+    statuses = pd.concat([study["status"] for study in studies.values()])
+    failed = int((statuses != "ok").sum())
+    finished = f"{len(statuses) - failed} of {counted(len(statuses), 'result')}"
+    return f"{finished}; {failed} failed or skipped, see the report" if failed else finished

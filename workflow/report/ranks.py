@@ -5,8 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from npt.errors import UserError
-from workflow.config.scoring import Ranking
-from workflow.report.statistics import MODEL, standard_error
+from npt.metrics import METRICS
+from npt.table import Task
+from workflow.config.scoring import Ranking, Scoring
+from workflow.report.statistics import MODEL, standard_error, summarise, tasks_of
 
 FEWEST_RANKED = 3  # datasets of which a mean rank is shown
 
@@ -51,6 +53,28 @@ def rank_methods(
         tie_break = "first"
     ranks = means.groupby(ranked["dataset"]).rank(ascending=not higher_is_better, method=tie_break)
     return ranked.assign(rank=ranks.fillna(len(models)))
+
+
+def ranked_summary(study: pd.DataFrame, scoring: Scoring, task: Task, metric: str) -> pd.DataFrame:
+    """Mean, standard error and rank of every model of a task by a metric."""
+    return rank_methods(
+        summarise(study, task, metric),
+        higher_is_better=METRICS[metric].higher_is_better,
+        ranking=scoring.ranking,
+    )
+
+
+def primary_summary(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
+    """Mean, standard error and rank of every model by the metric of its task."""
+    frames = []
+    for task in tasks_of(study):
+        frames.append(ranked_summary(study, scoring, task, scoring.metrics[task]))
+    return pd.concat(frames, ignore_index=True)
+
+
+def rank_matrix(summary: pd.DataFrame) -> pd.DataFrame:
+    """Ranks of a summary: datasets × (method, variant)."""
+    return summary.pivot(index="dataset", columns=["method", "variant"], values="rank")
 
 
 def mean_ranks(ranked: pd.DataFrame) -> pd.DataFrame:

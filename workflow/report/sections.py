@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -17,7 +17,8 @@ class Section:
     Attributes:
         columns: Cells by column title; all columns have the same length.
         notes: Remarks below the table.
-        group: Title under which the report folds the section away; empty if it is always visible.
+        group: Name of the details that the section belongs to. They are in files alone, and not
+            in the report; empty for others.
     """
 
     title: str
@@ -31,17 +32,18 @@ class Section:
         return list(zip(*self.columns.values(), strict=True))
 
     def without_empty(self, *optional: str) -> Section:
-        """The section without those of the `optional` columns that have only dashes, or none.
+        """The section without those of the `optional` columns that have only dashes, or none."""
+        empty = []
+        for title in optional:
+            if all(cell.is_missing for cell in self.columns.get(title, ())):
+                empty.append(title)
+        return self.without(empty)
 
-        Nor has it the notes on these, which begin with the column's title in backticks.
-        """
-        empty = [
-            title
-            for title in optional
-            if all(cell.is_missing for cell in self.columns.get(title, ()))
-        ]
-        kept = {title: cells for title, cells in self.columns.items() if title not in empty}
-        explained = tuple(f"`{title}`" for title in empty)
+    def without(self, titles: Iterable[str]) -> Section:
+        """The section without some columns, and without notes that begin with their titles."""
+        left_out = set(titles)
+        kept = {title: cells for title, cells in self.columns.items() if title not in left_out}
+        explained = tuple(f"`{title}`" for title in left_out)
         notes = tuple(note for note in self.notes if not note.startswith(explained))
         return replace(self, columns=kept, notes=notes)
 

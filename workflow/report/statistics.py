@@ -105,12 +105,6 @@ def _first_failures(study: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return failed.assign(reason=reasons).set_index(keys)
 
 
-def seed_deviation(rows: pd.DataFrame, column: str) -> float:
-    """Standard deviation over seeds, pooled over folds; NaN for a single seed."""
-    variances = rows.groupby("fold")[column].var(ddof=1)
-    return float(np.sqrt(variances.mean()))
-
-
 def nearly_equal(values: pd.Series | np.ndarray) -> bool:
     """Whether values differ by rounding alone."""
     largest = np.abs(values).max()
@@ -176,23 +170,10 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     """Mean and standard error over folds of a test metric, for every model of a task.
 
     A model of which a fold failed, or has no value of the metric, has a reason instead of a mean.
-    Where a study has more than one seed, `seed_deviation` is the standard deviation over them.
     """
-    column = f"test_{metric}"
-    part = study[study["task"] == task]
-    part = with_columns(part, [column])
+    part = with_columns(study[study["task"] == task], [f"test_{metric}"])
     rows = [_summary(model, metric) for model in by_model(part)]
-    summary = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
-    if not has_seeds(study):
-        return summary
-    counts = []
-    deviations = []
-    for facts in summary.to_dict("records"):
-        rows_of_model = of_model(part, facts)
-        counts.append(rows_of_model["seed"].nunique())
-        deviation = seed_deviation(rows_of_model, column)
-        deviations.append(np.nan if facts["reason"] else deviation)
-    return summary.assign(seeds=counts, seed_deviation=deviations)
+    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 
 def _summary(model: ModelRows, metric: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -11,18 +11,15 @@ from npt.errors import UserError
 from npt.provenance import ROOT
 from workflow.config.models import Config
 from workflow.config.reading import read_file
-from workflow.config.scoring import Scoring
-from workflow.report.markdown import markdown_table
-from workflow.report.page import extent, run_line
-from workflow.report.run_facts import run_facts
+from workflow.report.formats import markdown_table
+from workflow.report.page import extent
+from workflow.report.provenance import run_line
+from workflow.report.study import ReportedStudy, reported_studies
 from workflow.results.study_file import read_study
-from workflow.studies import kinds
-from workflow.studies.study_kind import StudyKind
 
 REFERENCE = ROOT / "results" / "reference"
 CONFIG = "config.yaml"
 README = "README.md"
-MOST_ROWS = 40  # of a table; longer ones are in the report alone
 MODEL_ROW = ["dataset", "method", "variant", "fold", "seed"]
 
 
@@ -43,7 +40,8 @@ def folder_summary(folder: Path) -> str:
     if not studies:
         raise UserError(f"{folder}: has no STUDY.csv of {', '.join(config.studies)}")
     kind_names = {name: config.studies[name].kind for name in studies}
-    return summary(studies, kind_names, config.scoring, config.preset, config.note)
+    reported = reported_studies(studies, kind_names, config.scoring)
+    return summary(reported, config.preset, config.note)
 
 
 def reference_study(name: str) -> pd.DataFrame:
@@ -63,29 +61,15 @@ def stored_study(folder: Path, name: str, config: Config) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).drop_duplicates(MODEL_ROW, ignore_index=True)
 
 
-def summary(
-    studies: Mapping[str, pd.DataFrame],
-    kind_names: Mapping[str, str],
-    scoring: Scoring,
-    preset: str,
-    note: str = "",
-) -> str:
+def summary(reported: Sequence[ReportedStudy], preset: str, note: str = "") -> str:
     """Title, provenance, and the tables of each study."""
-    facts = " · ".join([run_line(studies, preset), *run_facts(studies.values())])
-    parts = [f"# {preset}", facts]
+    parts = [f"# {preset}", run_line([study.rows for study in reported], preset)]
     if note:
         parts.append(note)
-    for name, study in studies.items():
-        parts += _study_parts(name, study, kinds()[kind_names[name]], scoring)
-    return "\n\n".join(parts) + "\n"
-
-
-def _study_parts(name: str, study: pd.DataFrame, kind: StudyKind, scoring: Scoring) -> list[str]:
-    parts = [f"## {kind.title}: {name}", extent(study)]
-    for table in kind.tables:
-        for section in kind.table(table, study, scoring).sections:
-            if section.group or not 0 < len(section.rows) <= MOST_ROWS:
-                continue
+    for study in reported:
+        parts += [f"## {study.name}: {study.question}", f"Based on {extent(study.rows)}."]
+        parts += [study.answer] if study.answer else []
+        for section in study.all_sections:
             parts += [f"### {section.title}", markdown_table(section)]
             parts += [" ".join(text.split()) for text in section.notes]
-    return parts
+    return "\n\n".join(parts) + "\n"

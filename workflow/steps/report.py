@@ -8,8 +8,9 @@ from npt.atomic import replacing
 from npt.data import store
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.report.failures import results_line
-from workflow.report.page import answers, render
+from workflow.report.page import render
+from workflow.report.provenance import results_line
+from workflow.report.study import reported_studies
 from workflow.report.summary import README, summary
 from workflow.results.study_file import read_study
 from workflow.runtime.command import execute, parser
@@ -29,26 +30,15 @@ def main() -> None:
         path = Path(paths.prepared(name))
         prepared.append(store.load(path, check=False))
     results = Path(paths.RESULTS)
-    answered = answers(studies, kind_names, plan.scoring)
-    page = render(
-        studies,
-        kind_names,
-        plan.scoring,
-        plan.preset,
-        results,
-        prepared,
-        runs=list(plan.runs.values()),
-        note=plan.note,
-        answers=answered,
-    )
+    reported = reported_studies(studies, kind_names, plan.scoring)
+    page = render(reported, plan.scoring, plan.preset, results, prepared, plan.note)
     with replacing(Path(paths.REPORT)) as partial:
         partial.write_text(page, encoding="utf-8")
-    tables = summary(studies, kind_names, plan.scoring, plan.preset, plan.note)
     with replacing(results / "studies" / README) as partial:
-        partial.write_text(tables, encoding="utf-8")
-    for answer in answered:
-        row = ", ".join(f"{title} {value}" for title, value in answer.row.items())
-        print(f"{answer.question} {row}")
+        partial.write_text(summary(reported, plan.preset, plan.note), encoding="utf-8")
+    for study in reported:
+        if study.answer:
+            print(f"{study.question} {study.answer}")
     print(results_line(studies))
 
 

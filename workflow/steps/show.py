@@ -24,7 +24,7 @@ def main() -> None:
     rows = read_study(Path(paths.collected(study.name)))
     tables = Path(paths.TABLES)
     figures = Path(paths.FIGURES)
-    write_tables(study.name, kind, rows, plan.scoring, plan.preset, tables)
+    write_tables(study.name, kind, rows, plan.scoring, tables)
     write_figures(study.name, kind, rows, plan.scoring, figures)
 
 

@@ -1,54 +1,46 @@
-"""How a study kind is shown: its tables, its figures and the row on the report's first screen."""
+"""How a study kind is shown: its tables, its figures and its section of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from workflow.config.scoring import Scoring
+from workflow.report.cells import Cell
 from workflow.report.sections import Table
-from workflow.report.titles import npt_of_title, titles_of
+from workflow.report.titles import titles_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MakesTable = Callable[[pd.DataFrame, Scoring], Table]
 MakesFigure = Callable[[pd.DataFrame, Scoring], "Figure"]
+MakesAnswer = Callable[[pd.DataFrame], str]
 NAMES = ("Dataset", "Method")
 
 
 @dataclass(frozen=True)
 class Card:
-    """The row of a table that answers a question on the report's first screen.
-
-    It is the first row of an NPT, or the first row where the table has none.
+    """What the report's page shows of a study; a kind without one has all tables and figures.
 
     Attributes:
-        columns: Columns that are shown, as far as the table has them; empty for all.
+        question: Heading of its section, which kinds may share.
+        table: The table that is shown.
+        columns: Its columns that are shown, as far as the table has them; empty for all.
+        answer: A sentence of numbers of the tidy table; empty if there are none.
+        figures: Names of the figures that are shown.
+        controls: Rows of the table of controls, from the tidy table.
     """
 
     question: str
     table: MakesTable
     columns: tuple[str, ...] = ()
-
-    def row(self, study: pd.DataFrame, scoring: Scoring) -> dict[str, str]:
-        """Texts of the row by column, without dashes; empty if no row has a number."""
-        rows: list[dict[str, str]] = []
-        with titles_of(study):
-            for section in self.table(study, scoring).sections:
-                for cells in section.rows:
-                    row = {}
-                    for title, cell in zip(section.columns, cells, strict=True):
-                        is_shown = not self.columns or title in (*NAMES, *self.columns)
-                        if is_shown and not cell.is_missing:
-                            row[title] = cell
-                    if any(cell.is_number for cell in row.values()):
-                        rows.append({title: cell.text for title, cell in row.items()})
-            rows.sort(key=lambda row: npt_of_title(row.get("Method", "")) is None)
-        return rows[0] if rows else {}
+    answer: MakesAnswer | None = None
+    figures: tuple[str, ...] = ()
+    controls: Callable[[pd.DataFrame], list[Mapping[str, Cell]]] | None = None
 
 
 @dataclass(frozen=True)

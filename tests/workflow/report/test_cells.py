@@ -23,10 +23,10 @@ NAN = math.nan
         (cells.percent(1.24), "124 %", 124),
         (cells.interval(1.7, 3.9, 2), "1.70 to 3.90", 1.7),
         (cells.interval(9.0, 11.0), "9.000 to 11.00", 9),
-        (cells.seconds(0.0), "none", 0),
-        (cells.seconds(0.004), "4 ms", 0.004),
-        (cells.seconds(123.0), "2 min 3 s", 123),
-        (cells.seconds(3660.0), "1 h 1 min", 3660),
+        (cells.seconds(0.0), "0", 0),
+        (cells.seconds(0.004), "0.0040", 0.004),
+        (cells.seconds(123.0), "120", 123),
+        (cells.seconds(3660.0), "3,700", 3660),
     ],
 )
 def test_cell_has_text_and_value(cell: Cell, text: str, value: float) -> None:

@@ -62,7 +62,7 @@ def test_fraction_tested_is_unknown_if_a_fold_lacks_it() -> None:
 
 
 def test_p_values_are_corrected_by_holm() -> None:
-    (frame,) = fold_differences(fold_study({**KNN, "mlp": [0.1, -0.1, 0.3]}), SCORING)
+    frame = fold_differences(fold_study({**KNN, "mlp": [0.1, -0.1, 0.3]}), SCORING)
     tested = frame.set_index("method")
     knn = 2 * tested.loc["knn", "p_value"]
     assert tested.loc["knn", "p_holm"] == pytest.approx(knn)
@@ -79,16 +79,16 @@ def test_p_values_are_corrected_by_holm() -> None:
     ],
 )
 def test_refused_test_has_a_reason(study: pd.DataFrame, reason: str) -> None:
-    (frame,) = fold_differences(study, SCORING)
+    frame = fold_differences(study, SCORING)
     assert frame["reason"].item().startswith(reason)
     assert frame["p_holm"].isna().all()
 
 
 def test_sizes_of_a_fold_are_those_of_either_model() -> None:
     study = fold_study(KNN)
-    (expected,) = fold_differences(study, SCORING)
+    expected = fold_differences(study, SCORING)
     study.loc[study["method"] == "knn", ["train_rows", "test_rows"]] = np.nan
-    (frame,) = fold_differences(study, SCORING)
+    frame = fold_differences(study, SCORING)
     assert frame["p_value"].item() == expected["p_value"].item()
 
 
@@ -98,14 +98,14 @@ def test_differences_by_rounding_are_no_evidence() -> None:
         rows = study["fold"] == fold
         study.loc[rows & (study["method"] == "npt"), "test_rmse"] = value / 18
         study.loc[rows & (study["method"] == "knn"), "test_rmse"] = (value + 1) / 18
-    (frame,) = fold_differences(study, SCORING)
+    frame = fold_differences(study, SCORING)
     assert frame["reason"].tolist() == ["the same difference on every fold"]
 
 
 def test_seeds_are_averaged_before_folds_are_compared() -> None:
     study = fold_study({"knn": [1.0, 2.0, 3.0]}, seed=0)
     other = fold_study({"knn": [3.0, 4.0, 5.0]}, seed=1)
-    (frame,) = fold_differences(pd.concat([study, other], ignore_index=True), SCORING)
+    frame = fold_differences(pd.concat([study, other], ignore_index=True), SCORING)
     assert frame["difference"].item() == pytest.approx(3)
     assert frame["folds"].item() == 3
 

@@ -6,24 +6,24 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.rows import plan, prepared
+from npt.metrics import PAPER_METRICS
+from tests.rows import prepared
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_study
 from workflow import studies
-from workflow.planning.run import Run
-from workflow.report.cells import text
-from workflow.report.failures import failures
+from workflow.config.reading import read_file
+from workflow.config.scoring import Scoring
 from workflow.report.files import write_figures, write_tables
-from workflow.report.page import answers, extent, render, run_line
-from workflow.report.provenance import version_lines
-from workflow.report.run_facts import run_facts
-from workflow.report.settings import all_settings, most_frequent
+from workflow.report.page import extent, render
+from workflow.report.provenance import failures, run_line, version_lines
+from workflow.report.study import reported_studies
+from workflow.report.summary import CONFIG, REFERENCE, reference_study
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
 
@@ -52,7 +52,9 @@ def figure(study, scoring):
     axis.plot(study["size"])
     return figure
 figure.__name__ = "sizes"
-VIEW = View((sizes,), (figure,), Card("How large?", sizes))
+def answer(tidy):
+    return f"The largest is {tidy['size'].max():.0f}."
+VIEW = View((sizes,), (figure,), Card("How large?", sizes, ("Size",), answer, ("sizes",)))
 """,
 }
 
@@ -75,20 +77,15 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StudyKi
 
 
 def page(
-    frames: dict[str, pd.DataFrame],
-    kind_names: dict[str, str],
-    results: Path,
-    runs: Sequence[Run] = (),
+    frames: dict[str, pd.DataFrame], kind_names: dict[str, str], results: Path, note: str = ""
 ) -> str:
     """The report of studies whose figures are drawn first."""
     (results / "figures").mkdir(parents=True)
     for name, frame in frames.items():
         kind = kinds()[kind_names[name]]
         write_figures(name, kind, frame, SCORING, results / "figures")
-    rows = answers(frames, kind_names, SCORING)
-    return render(
-        frames, kind_names, SCORING, "toy", results, [prepared()], runs=runs, answers=rows
-    )
+    reported = reported_studies(frames, kind_names, SCORING)
+    return render(reported, SCORING, "toy", results, [prepared()], note)
 
 
 def sizes_study() -> pd.DataFrame:
@@ -96,11 +93,10 @@ def sizes_study() -> pd.DataFrame:
 
 
 def test_made_up_kind_appears_in_tables(made_up: StudyKind, tmp_path: Path) -> None:
-    write_tables("big", made_up, sizes_study(), SCORING, "toy", tmp_path)
+    write_tables("big", made_up, sizes_study(), SCORING, tmp_path)
     written = {path.name for path in tmp_path.iterdir() if path.is_file()}
-    assert written == {f"big.sizes.{ending}" for ending in ("csv", "md", "tex", "html")}
+    assert written == {"big.sizes.csv", "big.sizes.tex"}
     assert len(pd.read_csv(tmp_path / "big.sizes.csv")) == 8
-    assert "| 7.0" in (tmp_path / "big.sizes.md").read_text(encoding="utf-8")
 
 
 def test_made_up_kind_appears_in_figures(made_up: StudyKind, tmp_path: Path) -> None:
@@ -113,20 +109,20 @@ def test_made_up_kind_appears_in_figures(made_up: StudyKind, tmp_path: Path) -> 
 def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
     frames = {"main": benchmark_study(), "big": sizes_study()}
     html = page(frames, {"main": "benchmark", "big": "made_up"}, tmp_path / "results")
-    assert '<h2 id="big">How large is it?</h2>' in html
+    assert "<h2>How large?</h2>" in html
     assert '<a href="#big">How large?</a>' in html
-    assert "<dt>Size</dt><dd>0.0</dd>" in html
-    assert html.index("How large?") < html.index("How accurate are the models?")
+    assert "<dd>The largest is 7.</dd>" in html
     assert "One size per dataset." in html
-    assert "Sizes of &lt;datasets&gt; <a" in html
+    assert "Sizes of &lt;datasets&gt;" in html
     assert "A <code>size</code>." in html
-    assert "../tables/big.sizes.tex" in html
+    assert "../tables/big.sizes.csv" in html
 
 
-def test_studies_of_one_kind_show_their_names(tmp_path: Path) -> None:
+def test_studies_of_one_question_share_a_section(tmp_path: Path) -> None:
     frames = {"main": benchmark_study(), "other": benchmark_study()}
     html = page(frames, dict.fromkeys(frames, "benchmark"), tmp_path)
-    assert "How good are the methods? <code>other</code>" in html
+    assert html.count("<h2>How accurate?</h2>") == 1
+    assert html.count('<div id="other">') == 1
 
 
 def test_names_of_others_are_escaped(tmp_path: Path) -> None:
@@ -136,38 +132,47 @@ def test_names_of_others_are_escaped(tmp_path: Path) -> None:
     assert "&lt;script&gt;k" in html
 
 
-def test_a_study_says_what_it_rests_on() -> None:
-    assert extent(benchmark_study()) == "Based on 2 datasets, 2 folds."
+def test_note_of_the_configuration_is_escaped(tmp_path: Path) -> None:
+    html = page({"main": benchmark_study()}, {"main": "benchmark"}, tmp_path, "By <hand>.")
+    assert "By &lt;hand&gt;." in html
+
+
+def test_page_of_the_default_run_is_short(tmp_path: Path) -> None:
+    """At most 3,000 words and ten visible tables, and each card's columns exist."""
+    config = read_file(REFERENCE / "quick" / CONFIG)
+    frames = {name: reference_study(f"quick/{name}") for name in config.studies}
+    names = {name: study.kind for name, study in config.studies.items()}
+    reported = reported_studies(frames, names, Scoring(PAPER_METRICS))
+    for study in reported:
+        card = study.kind.view.card
+        assert card is not None
+        assert study.sections
+        for figure in study.page_figures:
+            (tmp_path / "figures").mkdir(exist_ok=True)
+            path = tmp_path / f"figures/{study.name}.{figure}.svg"
+            path.write_text('<svg viewBox="0 0 1 1"></svg>')
+    html = render(reported, SCORING, "quick", tmp_path, [])
+    body = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", html, flags=re.DOTALL)
+    words = re.sub(r"<[^>]*>", " ", body).split()
+    assert len(words) <= 3_000
+    visible = re.sub(r"<details>.*?</details>", "", body, flags=re.DOTALL)
+    assert visible.count("<table") <= 10
+    questions = re.findall(r"<h2>(.*?)</h2>", html)
+    assert questions == [
+        "How accurate?",
+        "Do predictions depend on other rows?",
+        "Does training with them help?",
+        "Which rows matter?",
+        "Controls",
+        "Data, settings, provenance",
+    ]
+
+
+def test_extent_counts_datasets_folds_and_seeds() -> None:
+    assert extent(benchmark_study()) == "2 datasets, 2 folds"
     probed = benchmark_study().query("fold == 0").assign(rows=[8, 8, 12, 12])
-    assert extent(probed) == (
-        "Based on 2 datasets, 1 fold; 8 to 12 probed test rows per fold and dataset; the "
-        "variation between trainings is unknown."
-    )
-    assert extent(seeds_study({0: [1.0, 2.0]})) == "Based on 1 dataset, 1 fold, 2 seeds."
-
-
-def test_note_of_the_configuration_comes_first(tmp_path: Path) -> None:
-    frames = {"main": benchmark_study()}
-    (tmp_path / "figures").mkdir()
-    write_figures("main", kinds()["benchmark"], frames["main"], SCORING, tmp_path / "figures")
-    note = "Settings were chosen with these folds in view <by hand>."
-    html = render(frames, {"main": "benchmark"}, SCORING, "toy", tmp_path, [], note=note)
-    assert (
-        "<strong>Read first.</strong> Settings were chosen with these folds in view &lt;by" in html
-    )
-
-
-def test_scores_lead_to_the_rows_of_their_run(tmp_path: Path) -> None:
-    study = benchmark_study()
-    study["source"] = study["method"].map({"npt": None, "knn": "elsewhere.csv"})
-    runs = list(plan().runs.values())
-    html = page({"main": study}, {"main": "benchmark"}, tmp_path, runs)
-    links = set(re.findall(r"class='raw' href='([^']*)'", html))
-    assert links == {f"../runs/{run.stem}.jsonl" for run in first_of(runs, "yacht/npt/base")}
-
-
-def first_of(runs: list[Run], key: str) -> list[Run]:
-    return [run for run in runs if run.key == key][:1]
+    assert extent(probed) == "2 datasets, 1 fold, at most 12 probed test rows of each"
+    assert extent(seeds_study({0: [1.0, 2.0]})) == "1 dataset, 1 fold, 2 seeds"
 
 
 def test_run_has_its_days_machine_and_computing_time() -> None:
@@ -177,60 +182,43 @@ def test_run_has_its_days_machine_and_computing_time() -> None:
         machine="Processor, 2 cores",
         date=["2026-11-30", "2026-12-01"] * 4,
     )
-    days, computing, machine, *_ = run_facts([study, study])
-    assert days == "30 November 2026 to 1 December 2026"
-    assert computing == "8 min 8 s of training"
+    counts, days, computing, machine = run_line([study, study], "toy").split(" · ")
+    assert counts == "Run toy: 2 datasets × 2 folds × 2 methods"
+    assert days == "2026-11-30 to 2026-12-01"
+    assert computing.startswith("8.1 minutes")
     assert machine == "Processor, 2 cores"
     several = study.assign(machine=["a", "b"] * 4, date="2026-12-01")
-    assert [run_facts([several])[place] for place in (0, 2)] == ["1 December 2026", "2 machines"]
-
-
-def test_all_settings_are_shown_beside_the_defaults() -> None:
-    planned = plan(settings={"npt": {"width": 24, "heads": 4}}, methods=["npt"])
-    (section,) = all_settings(list(planned.runs.values()))
-    of_width = [
-        cells[section.columns["Setting"].index(text("width"))] for cells in section.columns.values()
-    ]
-    assert [cell.text for cell in of_width] == ["width", "24", "24", "64"]
-    assert [cell.bold for cell in of_width] == [False, True, True, False]
-
-
-def test_run_is_said_in_a_line() -> None:
-    line = run_line({"main": benchmark_study(), "other": benchmark_study()}, "toy")
-    assert line == "Run toy: 2 datasets × 2 folds × 2 methods"
+    assert run_line([several], "toy").endswith("2 machines")
 
 
 def test_folds_with_one_reason_share_a_line() -> None:
     study = benchmark_study().query("dataset == 'yacht'").assign(**FAILED)
-    assert failures({"main": study}, SCORING) == [
-        "main: npt (base) on yacht, folds 0-1: out of memory",
-        "main: knn (base) on yacht, folds 0-1: out of memory",
+    lines = failures({"main": study}, SCORING)
+    assert [line.split(":")[1] for line in lines] == [
+        " npt (base) on yacht",
+        " knn (base) on yacht",
     ]
+    assert all("0-1" in line for line in lines)
 
 
 def test_undefined_metric_is_a_failure() -> None:
     study = benchmark_study()
     study.loc[0, "test_auroc"] = np.nan
     (line,) = failures({"main": study}, SCORING)
-    assert line.startswith("main: npt (base) on breast_cancer, fold 0: AUROC")
+    assert line.startswith("main: npt (base) on breast_cancer: AUROC")
 
 
 def test_failed_seed_is_named() -> None:
     study = seeds_study({0: [1.0, 2.0]})
     study.loc[1, list(FAILED)] = list(FAILED.values())
     (line,) = failures({"main": study}, SCORING)
-    assert line.startswith("main: npt (base) on yacht, seed 1, fold 0:")
-
-
-def test_most_frequent_settings_leave_updates_out() -> None:
-    chosen = [{"k": 3, "update": 9}, {"k": 3, "update": 4}, {"k": 5, "update": 7}]
-    assert most_frequent(chosen) == "k 3 (2 of 3 trainings); best weights after 4 to 9 updates"
+    assert line.startswith("main: npt (base) on yacht, seed 1:")
 
 
 def test_versions_of_all_machines_are_listed() -> None:
     study = benchmark_study()
     study["source"] = [None] * 4 + ["theirs"] * 4
     study.loc[4:, "versions"] = json.dumps({"numpy": "1"})
-    lines = version_lines([study])
-    assert lines[:2] == ["Libraries: numpy 2.", "Libraries: numpy 1."]
-    assert "External results of npt, knn: theirs." in lines
+    libraries, *_, external = version_lines([study])
+    assert "numpy 1, numpy 2" in libraries
+    assert external.endswith("npt, knn: theirs.")

@@ -44,21 +44,12 @@ def test_friedman_on_the_paper() -> None:
     columns = [tests.ranks[name] for name in tests.ranks]
     assert stats.friedmanchisquare(*columns).pvalue < 1e-4
     assert tests.p_value == pytest.approx(1e-4)  # the smallest of 9,999 permutations
-    assert tests.order[0] == NPT
-
-
-def test_intervals_hold_the_mean_ranks() -> None:
-    tests = rank_tests(paper(), SCORING)
-    means = tests.ranks.mean()
-    assert ((tests.low <= means) & (means <= tests.high)).all()
-    assert tests.low.min() >= 1
-    assert tests.high.max() <= 9
+    assert tests.ranks.columns[0] == NPT
 
 
 def test_same_ranks_give_the_same_tests() -> None:
     first, second = (rank_tests(paper(), SCORING) for _ in range(2))
     assert first.p_value == second.p_value
-    assert (first.low == second.low).all()
     pd.testing.assert_frame_equal(first.pairs, second.pairs)
 
 

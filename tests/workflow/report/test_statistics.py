@@ -9,7 +9,6 @@ from workflow.report.statistics import (
     by_model,
     fold_means,
     missing_reason,
-    seed_deviation,
     signed_rank_p,
     standard_error,
     summarise,
@@ -34,7 +33,6 @@ def test_summary_has_mean_and_error_over_folds() -> None:
     assert summary.loc["npt", "mean"] == pytest.approx(0.51)
     assert summary.loc["npt", "standard_error"] == pytest.approx(0.01)
     assert summary.loc["npt", "folds"] == 2
-    assert "seed_deviation" not in summary
 
 
 def test_seeds_are_averaged_before_folds() -> None:
@@ -42,15 +40,7 @@ def test_seeds_are_averaged_before_folds() -> None:
     fold_values = pd.Series([2.0, 6.0, 8.0])
     assert summary["mean"] == pytest.approx(fold_values.mean())
     assert summary["standard_error"] == pytest.approx(fold_values.std() / 3**0.5)
-    assert (summary["folds"], summary["seeds"]) == (3, 2)
-
-
-def test_seed_deviation_is_pooled_over_folds() -> None:
-    expected = np.sqrt(np.mean([2.0, 8.0, 2.0]))
-    study = seeds_study(SEEDS)
-    assert seed_deviation(study, "test_rmse") == pytest.approx(expected)
-    summary = summarise(study, "regression", "rmse")
-    assert summary["seed_deviation"].tolist() == pytest.approx([expected])
+    assert summary["folds"] == 3
 
 
 def test_unequal_numbers_of_seeds_do_not_weigh_folds() -> None:

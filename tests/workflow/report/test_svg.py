@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
-import pytest
 
 from workflow.report.drawing import panels
-from workflow.report.svg import inline_svg, panel_boxes
+from workflow.report.svg import inline_svg
 
 
 def drawing(tmp_path: Path, prefix: str = "main") -> str:
@@ -45,33 +43,3 @@ def test_references_stay_within_the_figure(tmp_path: Path) -> None:
     assert 'href="#other-' in text
     assert "url(#other-" in text
     assert text.count('href="#') == text.count('href="#other-')
-
-
-def test_panels_are_windows_on_the_drawing(tmp_path: Path) -> None:
-    figure, axes = panels(2, 5)
-    for axis in axes:
-        axis.set_title("Panel")
-    figure.draw_without_rendering()
-    path = tmp_path / "figure.svg"
-    figure.savefig(path, metadata={"Description": panel_boxes(figure)})
-    width, height = 72 * figure.get_size_inches()
-    plt.close(figure)
-    text = str(inline_svg(path, "two", "Two panels"))
-    assert text.count('<use href="#two-figure_1"/>') == 2
-    boxes = [tuple(map(float, box.split())) for box in re.findall(r'viewBox="([^"]+)"', text)]
-    whole, left, right = boxes
-    assert whole == (0, 0, pytest.approx(width), pytest.approx(height))
-    assert left[0] < left[0] + left[2] <= right[0] + 5 < width
-    for box in (left, right):
-        assert 0.3 * width < box[2] < 0.55 * width
-        assert 0.7 * height < box[3] <= 1.1 * height
-
-
-def test_panels_that_share_labels_stay_together() -> None:
-    figure, _ = panels(2, 5, same_rows=True)
-    assert panel_boxes(figure) is None
-    plt.close(figure)
-
-
-def test_a_single_panel_has_no_windows(tmp_path: Path) -> None:
-    assert "panels" not in drawing(tmp_path)

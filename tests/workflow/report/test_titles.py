@@ -1,4 +1,4 @@
-"""Titles of shortened trainings, and the shipped one for reference."""
+"""Titles of shortened trainings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from tests.workflow.report.toy import SCORING, benchmark_study
-from workflow.report.shipped import shipped_section
 from workflow.report.titles import method_title, npt_of_title, titles_of
 from workflow.studies import kinds
 
@@ -36,12 +35,3 @@ def test_title_has_the_range_of_updates() -> None:
     with titles_of(study):
         assert method_title("npt", "base") == "NPT, 200 to 1,000 updates"
     assert npt_of_title("NPT, many tables") is None
-
-
-def test_shorter_runs_have_the_shipped_npt_for_reference() -> None:
-    section = shipped_section([updates_study(200)], SCORING)
-    assert section is not None
-    assert "NPT, 1,000 updates" in {cell.text for cell in section.columns["Method"]}
-    assert {cell.text for cell in section.columns["Dataset"]} == {"Breast Cancer", "Yacht"}
-    assert shipped_section([updates_study(1_000)], SCORING) is None
-    assert shipped_section([benchmark_study()], SCORING) is None

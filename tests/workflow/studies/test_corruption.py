@@ -277,9 +277,9 @@ def test_figure_names_every_selection() -> None:
     assert labels == ["NPT: target, train", "NPT: target, test"]
 
 
-def test_card_is_the_row_of_an_npt() -> None:
+def test_answer_has_the_factor_of_each_method() -> None:
+    study = ratios_study({"knn": [2.0] * 3, "npt": [3.0, 3.0, 3.0]})
     card = KIND.view.card
-    row = card.row(ratios_study({"knn": [2.0] * 3, "npt": [3.0, 3.1, 3.2]}), SCORING)
-    assert row["Method"] == "NPT"
-    assert row["Worse folds"] == "3 of 3"
-    assert not card.row(ratios_study({"npt": [3.0]}, status="failed", reason="lost"), SCORING)
+    assert "3.0 (NPT) and 2.0 (k-NN)" in card.answer(table(study).tidy)
+    expected = [cells["Measured"].text for cells in card.controls(table(study).tidy)]
+    assert expected[-1] == "3 of 3"

@@ -4,19 +4,8 @@ from workflow.studies.study_kind import StudyKind
 
 KIND = StudyKind(
     name="benchmark",
-    title="How good are the methods?",
-    order=4,
-    tables=(
-        "scores",
-        "metrics",
-        "ranks",
-        "rank_tests",
-        "win_rates",
-        "fold_tests",
-        "published",
-        "cost",
-        "bencheval",
-    ),
-    first_table="scores",
+    title="How accurate?",
+    order=0,
+    tables=("scores", "metrics", "ranks", "rank_tests", "fold_tests", "published", "cost"),
     figures=("metrics", "ranks", "critical_difference", "cost", "curves"),
 )

@@ -24,11 +24,10 @@ from workflow.report.drawing import (
     points,
 )
 from workflow.report.rank_tests import rank_tests
+from workflow.report.ranks import primary_summary
 from workflow.report.statistics import MODEL, fold_means, with_columns
 from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
 from workflow.studies.benchmark.scores import scores
-from workflow.studies.benchmark.tables import metrics as metrics_table
-from workflow.studies.benchmark.tables import primary
 from workflow.studies.benchmark.tables import ranks as ranks_table
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Figure:
     coloured mark is their mean with its standard error. Where errors spread widely, the axis is
     logarithmic.
     """
-    tidy = primary(metrics_table(study, scoring).tidy, scoring)
+    tidy = primary_summary(study, scoring)
     tidy = tidy.assign(title=method_titles(tidy))
     (table,) = scores(study, scoring).sections
     order = [cell.text for cell in table.columns["Method"]]
@@ -94,22 +93,18 @@ def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
     from scikit_posthocs import critical_difference_diagram
 
     tests = rank_tests(study, scoring)
-    figure, (axis,) = panels(len(tests.ranks) and 1, len(tests.order))
+    names = list(tests.ranks.columns)
+    figure, (axis,) = panels(len(tests.ranks) and 1, len(names))
     if tests.ranks.empty:
         return figure
-    titles = [method_title(*name) for name in tests.order]
-    colors = [NPT_STYLES.get(method, OTHER_STYLE)[0] for method, _ in tests.order]
-    pairs = np.zeros((len(titles), len(titles)))
+    titles = [method_title(*name) for name in names]
+    colors = [NPT_STYLES.get(method, OTHER_STYLE)[0] for method, _ in names]
     verdict = tests.refusal
     if not tests.refusal:
-        pairs = tests.pairs.loc[tests.order, tests.order].to_numpy()
-        verdict = "no two methods differ significantly"
-        if tests.rejects:
-            verdict = "a bar joins methods that Nemenyi's test does not separate"
-        verdict = f"Friedman's test: p = {probability(tests.p_value)}; {verdict}"
+        verdict = f"Friedman's test: p = {probability(tests.p_value)}"
     critical_difference_diagram(
-        pd.Series(tests.ranks.mean()[tests.order].to_numpy(), titles),
-        pd.DataFrame(pairs, titles, titles),
+        pd.Series(tests.ranks.mean().to_numpy(), titles),
+        pd.DataFrame(tests.pairs.to_numpy(), titles, titles),
         ax=axis,
         label_fmt_left="{label} ({rank:.2f})",
         label_fmt_right="({rank:.2f}) {label}",
@@ -130,8 +125,7 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
     against the seconds of search and training per fold. The line is the Pareto front: it joins the
     methods that no other beats in both.
     """
-    means = primary(metrics_table(study, scoring).tidy, scoring)
-    merged = means.merge(cost_table(study, scoring).tidy, on=MODEL)
+    merged = primary_summary(study, scoring).merge(cost_table(study, scoring).tidy, on=MODEL)
     merged = merged.dropna(subset=["mean", "search_seconds"])
     merged = merged.assign(title=method_titles(merged))
     styles = by_title(merged["title"])

@@ -1,8 +1,8 @@
-"""Tables of a benchmark: mean ranks, metrics, tests, comparison with the paper, cost."""
+"""Detail tables of a benchmark: mean ranks, all metrics, tests, comparison with the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,17 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Ranking, Scoring
-from workflow.report.cells import Cell, counted, decimals, emphasised, number
+from workflow.report.cells import (
+    Cell,
+    counted,
+    decimals,
+    emphasised,
+    interval,
+    number,
+    p_value,
+    probability,
+)
+from workflow.report.fold_tests import fold_differences, reference_model
 from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
@@ -18,37 +28,51 @@ from workflow.report.published import (
     WHOLE_METHODS,
     difference_cells,
     differences_from_paper,
-    in_standard_errors,
     published_ranks,
     published_result,
     whole_methods,
 )
-from workflow.report.ranks import FEWEST_RANKED, mean_ranks, rank_methods
+from workflow.report.rank_tests import rank_tests as test_ranks
+from workflow.report.ranks import FEWEST_RANKED, mean_ranks, ranked_summary
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
-    MODEL,
+    INTERVAL,
+    LEVEL,
     SUMMARY_COLUMNS,
     by_model,
+    framed,
     metrics_of,
     summarise,
     tasks_of,
 )
-from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
-from workflow.studies.error_columns import texts, with_errors
+from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
+from workflow.studies.error_columns import model_columns, texts, with_errors
 
+DETAILS = "Details"
+METHOD = ["method", "variant"]
+RANK_TEST_COLUMNS = ["test", *METHOD, "value", "against", "p_value", "reason"]
 PAPER_RANKS_NOTE = (
     "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "
     "methods on these datasets. The difference is in standard errors over datasets, bold beyond "
     "the 5 % level of Student's t over them."
 )
-RANKS_GROUP = "Mean ranks of each task"
 RANKING_NOTES: dict[Ranking, str] = {
     "shared": "Equal means share the average of their ranks. "
     "A method that failed with a reason is last.",
     "paper": "The paper's conventions: no shared ranks. "
     "A method that failed with a reason is last.",
 }
-SEEDS_NOTE = "Metrics are averaged over seeds first. `seeds` is the standard deviation over them."
+FRIEDMAN_NOTE = (
+    "Ranks by each task's metric, over all tasks. Friedman's test of the hypothesis that all "
+    "methods rank alike, by permutation of the ranks within datasets: p = {p}. p against the best "
+    "is of Nemenyi's test, where Friedman's rejects, bold below {level}."
+)
+FOLD_NOTE = (
+    "Mean difference of each method from {reference} on the same folds. ± is the standard error "
+    "over folds. Interval and p allow for the rows that the training sets of the folds share "
+    "(Nadeau and Bengio 2003). p has Holm's correction for the comparisons of a dataset, the "
+    "intervals have none. Bold below {level}."
+)
 
 
 def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -60,18 +84,22 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
     sections = []
     for task in tasks_of(study):
         metric = METRICS[scoring.metrics[task]]
-        ranked = _ranked_summary(study, scoring, task, metric.name)
+        ranked = ranked_summary(study, scoring, task, metric.name)
         datasets = list(ranked["dataset"].unique())
         means = _with_paper_ranks(mean_ranks(ranked), metric.name, datasets, scoring.ranking)
-        means.insert(0, "task", task)
-        means.insert(1, "metric", metric.name)
-        frames.append(means)
+        frames.append(means.assign(task=task, metric=metric.name))
         count = int(means["datasets"].max())
         if count < FEWEST_RANKED:
             continue
-        over = counted(count, "dataset")
-        title = f"{TASK_TITLES[task]}: mean rank by {metric.title} over {over}"
-        sections.append(Section(title, _rank_columns(means), group=RANKS_GROUP))
+        title = f"{TASK_TITLES[task]}: mean rank by {metric.title} over "
+        columns = {
+            "Method": texts(method_titles(means)),
+            "Mean rank": with_errors(means, "mean_rank", 2),
+            "Paper": with_errors(means, "published", 2, error="published_error"),
+            DIFFERENCE: difference_cells(means, "datasets"),
+        }
+        section = Section(title + counted(count, "dataset"), columns, group=DETAILS)
+        sections.append(section.without_empty("Paper", DIFFERENCE))
     tidy = pd.concat(frames, ignore_index=True)
     notes = [RANKING_NOTES[scoring.ranking]]
     if tidy["published"].notna().any():
@@ -80,59 +108,95 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 
 def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Mean and standard error over folds of every metric (paper Tables 8 to 11)."""
+    """Mean and standard error over folds of every metric (paper Tables 8 to 12)."""
     frames = []
     sections = []
     for task in tasks_of(study):
         for name in metrics_of(task, scoring.metrics[task]):
-            metric = METRICS[name]
-            summary = _ranked_summary(study, scoring, task, name)
+            summary = ranked_summary(study, scoring, task, name)
             frames.append(summary)
-            better = "higher" if metric.higher_is_better else "lower"
-            title = f"{TASK_TITLES[task]}: test {metric.title} ({better} is better)"
+            better = "higher" if METRICS[name].higher_is_better else "lower"
+            title = f"{TASK_TITLES[task]}: test {METRICS[name].title} ({better} is better)"
             notes = failure_notes(summary)
-            if "seed_deviation" in summary:
-                notes = (SEEDS_NOTE, *notes)
-            sections.append(Section(title, _metric_columns(summary), notes, "All metrics"))
+            sections.append(Section(title, _metric_columns(summary), notes, DETAILS))
     return Table(pd.concat(frames, ignore_index=True), tuple(sections))
 
 
 def published(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Results compared with the paper's, the difference in its standard errors."""
     rows = []
-    encoders = {_names(model.facts()): model.encoder for model in by_model(study)}
+    models = {(model.dataset, model.method, model.variant): model for model in by_model(study)}
     for task in tasks_of(study):
         for metric in metrics_of(task, scoring.metrics[task]):
-            summary = summarise(study, task, metric)
-            for row in summary.to_dict("records"):
-                rows += _compared_with_paper(row, encoders[_names(row)])
-    columns = [*SUMMARY_COLUMNS, "published", "published_error", "difference", "standard_errors"]
-    tidy = pd.DataFrame(rows, columns=columns)
-    sections = []
-    for (dataset, metric), part in tidy.groupby(["dataset", "metric"], sort=False):
-        measure = METRICS[str(metric)].title
-        title = f"{dataset_title(str(dataset))}: test {measure}, compared with the paper"
-        group = "Metrics compared with the paper's"
-        sections.append(Section(title, _published_columns(part), failure_notes(part), group))
-    return Table(tidy, with_notes(sections, DIFFERENCE_NOTE))
+            for row in summarise(study, task, metric).to_dict("records"):
+                encoder = models[row["dataset"], row["method"], row["variant"]].encoder
+                result = published_result(row["dataset"], row["method"], metric, encoder)
+                if result and row["variant"] in whole_methods(encoder):
+                    row["published"], row["published_error"] = result
+                    rows.append(row)
+    tidy = pd.DataFrame(rows, columns=[*SUMMARY_COLUMNS, "published", "published_error"])
+    tidy["difference"] = tidy["mean"] - tidy["published"]
+    tidy["standard_errors"] = differences_from_paper(tidy, "mean")
+    if tidy.empty:
+        return Table(tidy, ())
+    columns = {
+        **model_columns(tidy),
+        "Metric": texts(METRICS[name].title for name in tidy["metric"]),
+        "Here": with_errors(tidy, "mean"),
+        "Paper": with_errors(tidy, "published", error="published_error"),
+        DIFFERENCE: difference_cells(tidy),
+    }
+    notes = (DIFFERENCE_NOTE, *failure_notes(tidy))
+    return Table(tidy, (Section("Metrics compared with the paper's", columns, notes, DETAILS),))
 
 
-def primary(summary: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
-    """Those rows of a summary that are of the metric of their task."""
-    return summary[summary["task"].map(dict(scoring.metrics)) == summary["metric"]]
+def rank_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Mean ranks over all datasets, Friedman's test, and Nemenyi's of every pair.
+
+    There is no section where there is no test.
+    """
+    tests = test_ranks(study, scoring)
+    means = tests.ranks.mean()
+    rows: list[dict[str, Any]] = []
+    for (method, variant), mean in means.items():  # type: ignore[misc]
+        rows.append({"test": "mean_rank", "method": method, "variant": variant, "value": mean})
+    rows.append({"test": "friedman", "p_value": tests.p_value})
+    if tests.rejects:
+        for first, second in combinations(means.index, 2):
+            pair = {"test": "nemenyi", "method": first[0], "variant": first[1]}
+            p = tests.pairs.loc[first, second]
+            rows.append({**pair, "against": "/".join(second), "p_value": p})
+    tidy = framed(rows, RANK_TEST_COLUMNS)[RANK_TEST_COLUMNS].assign(reason=tests.refusal)
+    if tests.refusal:
+        return Table(tidy, ())
+    columns = {
+        "Method": texts(method_title(*name) for name in means.index),
+        "Mean rank": [number(mean, 2) for mean in means],
+        "p, against the best": _significance(tests.pairs.iloc[0].to_numpy()),
+    }
+    title = f"All tasks: mean rank over {counted(len(tests.ranks), 'dataset')}"
+    note = FRIEDMAN_NOTE.format(p=probability(tests.p_value), level=LEVEL)
+    return Table(tidy, (Section(title, columns, (note,)),))
 
 
-def _ranked_summary(
-    study: pd.DataFrame,
-    scoring: Scoring,
-    task: str,
-    metric: str,
-) -> pd.DataFrame:
-    return rank_methods(
-        summarise(study, task, metric),  # type: ignore[arg-type]
-        higher_is_better=METRICS[metric].higher_is_better,
-        ranking=scoring.ranking,
-    )
+def fold_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Difference of every method from the reference model on each dataset's folds."""
+    tidy = fold_differences(study, scoring)
+    if tidy.empty:
+        return Table(tidy, ())
+    differences = []
+    for mean, error in zip(tidy["difference"], tidy["standard_error"], strict=True):
+        differences.append(number(mean, decimals(mean), error=error, sign=True))
+    columns = {
+        **model_columns(tidy),
+        "Metric": texts(METRICS[name].title for name in tidy["metric"]),
+        "Difference": differences,
+        INTERVAL: [interval(*ends) for ends in zip(tidy["low"], tidy["high"], strict=True)],
+        "p, Holm": _significance(tidy["p_holm"].to_numpy()),
+    }
+    note = FOLD_NOTE.format(reference=method_title(*reference_model(study)), level=LEVEL)
+    section = Section("Differences over folds", columns, (note, *failure_notes(tidy)), DETAILS)
+    return Table(tidy, (section,))
 
 
 def _with_paper_ranks(
@@ -147,74 +211,21 @@ def _with_paper_ranks(
         published=by_method["mean_rank"].to_numpy(),
         published_error=by_method["standard_error"].to_numpy(),
     )
-    differences = differences_from_paper(means, "mean_rank")
-    return means.assign(standard_errors=differences)
-
-
-def _rank_columns(means: pd.DataFrame) -> dict[str, list[Cell]]:
-    columns = {
-        "Method": texts(method_titles(means)),
-        "Mean rank": with_errors(means, "mean_rank", 2),
-        "Paper": with_errors(means, "published", 2, error="published_error"),
-        DIFFERENCE: difference_cells(means, "datasets"),
-    }
-    return Section("", columns).without_empty("Paper", DIFFERENCE).columns
+    return means.assign(standard_errors=differences_from_paper(means, "mean_rank"))
 
 
 def _metric_columns(summary: pd.DataFrame) -> dict[str, list[Cell]]:
     """A row per method and a column per dataset, the best in bold."""
-    models = summary[["method", "variant"]].drop_duplicates()
+    models = summary[METHOD].drop_duplicates()
     columns = {"Method": texts(method_titles(models))}
     for dataset, part in summary.groupby("dataset", sort=False):
-        rows = models.merge(part, on=["method", "variant"])
-        title = dataset_title(str(dataset))
-        columns[title] = _best_in_bold(rows)
-        if "seed_deviation" in rows:
-            deviations = rows["seed_deviation"]
-            cells = [number(value, decimals(value)) for value in deviations]
-            columns[f"{title}, seeds"] = cells
+        rows = models.merge(part, on=METHOD)
+        is_best = rows["rank"] == rows["rank"].min()
+        cells = zip(with_errors(rows, "mean"), is_best, strict=True)
+        columns[dataset_title(str(dataset))] = [emphasised(cell, bold) for cell, bold in cells]
     return columns
 
 
-def _best_in_bold(rows: pd.DataFrame) -> list[Cell]:
-    """Means of a dataset; those of the first rank are bold."""
-    is_best = rows["rank"] == rows["rank"].min()
-    cells = []
-    for cell, bold in zip(with_errors(rows, "mean"), is_best, strict=True):
-        cells.append(emphasised(cell, bold))
-    return cells
-
-
-def _names(facts: Mapping[Any, Any]) -> tuple[str, ...]:
-    """Dataset, method and variant."""
-    return tuple(facts[column] for column in MODEL)
-
-
-def _compared_with_paper(row: Mapping[Any, Any], encoder: str) -> list[dict[Any, Any]]:
-    """A row of a summary with the paper's result; none where the paper has none."""
-    result = published_result(
-        row["dataset"],
-        row["method"],
-        row["metric"],
-        encoder,
-    )
-    if result is None or row["variant"] not in whole_methods(encoder):
-        return []
-    mean, error = result
-    compared = {
-        **row,
-        "published": mean,
-        "published_error": error,
-        "difference": row["mean"] - mean,
-        "standard_errors": in_standard_errors(row["mean"], row["standard_error"], mean, error),
-    }
-    return [compared]
-
-
-def _published_columns(part: pd.DataFrame) -> dict[str, list[Cell]]:
-    return {
-        "Method": texts(method_titles(part)),
-        "Here": with_errors(part, "mean"),
-        "Paper": with_errors(part, "published", error="published_error"),
-        DIFFERENCE: difference_cells(part),
-    }
+def _significance(p_values: np.ndarray) -> list[Cell]:
+    """p-values, bold below the level."""
+    return [emphasised(p_value(p), p < LEVEL) for p in p_values]

@@ -52,7 +52,7 @@ class Benefit(StudyKind):
 KIND = Benefit(
     name="benefit",
     title="Do predictions benefit from the other rows that they depend on?",
-    order=5,
+    order=3,
     tables=("benefit",),
     figures=("benefit",),
     options=BenefitOptions,

@@ -11,6 +11,7 @@ VIEW = View(
         "Can they copy a target from another row?",
         lookup,
         ("Task", "RMSE", "r", "Alone", "1-NN", "Constant"),
+        figures=("intervention",),
     ),
     optional={  # older rows have no predictions
         "predictions": lambda study, scoring: (

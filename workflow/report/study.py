@@ -1,0 +1,95 @@
+"""Studies as the page and the README show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from workflow.config.scoring import Scoring
+from workflow.report.sections import Section, Table
+from workflow.report.titles import titles_of
+from workflow.studies import kinds
+from workflow.studies.study_kind import StudyKind
+from workflow.studies.view import NAMES
+
+MOST_ROWS = 40  # of a table; longer ones are in files alone
+
+
+@dataclass(frozen=True)
+class ReportedStudy:
+    """A study and its tables, which are computed once.
+
+    Attributes:
+        tables: By name.
+        figures: Names of those that have something to show.
+    """
+
+    name: str
+    kind: StudyKind
+    rows: pd.DataFrame
+    tables: Mapping[str, Table]
+    figures: tuple[str, ...]
+
+    @property
+    def question(self) -> str:
+        """Heading of the study's section."""
+        card = self.kind.view.card
+        return card.question if card else self.kind.title
+
+    @property
+    def answer(self) -> str:
+        """A sentence of numbers; empty if the kind has none, or the study no result."""
+        card = self.kind.view.card
+        if card is None or card.answer is None:
+            return ""
+        with titles_of(self.rows):
+            return card.answer(self.tables[card.table.__name__].tidy)
+
+    @property
+    def all_sections(self) -> list[Section]:
+        """Sections of all tables without details, as far as they are short."""
+        shown = []
+        for table in self.tables.values():
+            for section in table.sections:
+                if not section.group and 0 < len(section.rows) <= MOST_ROWS:
+                    shown.append(section)
+        return shown
+
+    @property
+    def sections(self) -> list[Section]:
+        """Those of the page."""
+        card = self.kind.view.card
+        if card is None:
+            return self.all_sections
+        sections = []
+        table = self.tables[card.table.__name__].sections
+        for section in self.all_sections:
+            if section in table:
+                names = {*NAMES, *card.columns} if card.columns else set(section.columns)
+                sections.append(section.without(set(section.columns) - names))
+        return sections
+
+    @property
+    def page_figures(self) -> list[str]:
+        """Names of the figures of the page."""
+        card = self.kind.view.card
+        return [name for name in self.figures if card is None or name in card.figures]
+
+
+def reported_studies(
+    studies: Mapping[str, pd.DataFrame], study_kinds: Mapping[str, str], scoring: Scoring
+) -> list[ReportedStudy]:
+    """The studies in the order of their kinds, with all tables.
+
+    Args:
+        study_kinds: Name of every study's kind.
+    """
+    reported = []
+    for name, rows in studies.items():
+        kind = kinds()[study_kinds[name]]
+        tables = {table: kind.table(table, rows, scoring) for table in kind.tables}
+        figures = tuple(kind.view.shown_figures(rows, scoring))
+        reported.append(ReportedStudy(name, kind, rows, tables, figures))
+    return sorted(reported, key=lambda study: study.kind.order)
