@@ -27,9 +27,11 @@ import torch
 from npt.nn import flops
 from npt.nn.device import arithmetic, prepare_blocks
 from npt.nn.losses import tradeoff
-from npt.nn.optimiser import learning_rate
-from npt.nn.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
+from npt.nn.masking import mask
+from npt.nn.optimiser import Lamb, Lookahead, learning_rate
+from npt.nn.reference import PlainNPT, plain_loss
 from npt.nn.training import build_model, build_optimiser, label_scores, update
+from npt.table import PARTS
 from performance.machine import matrix_rate, parser, peak_megabytes, seconds, start, write
 from performance.shapes import SHAPES, Shape, generated, paper_shape
 
@@ -136,7 +138,7 @@ def npt_calls(shape: Shape, precision: str, device: torch.device) -> Calls:
         recompute_activations="never",
         batch_rows=None,
     )
-    data, _ = generated(shape, device)
+    data = generated(shape, device)
     model = build_model(shape.layout, settings, 0, device)
     optimiser = build_optimiser(model, settings)
     prepare_blocks(model, shape.rows, settings, device)
@@ -154,20 +156,28 @@ def npt_calls(shape: Shape, precision: str, device: torch.device) -> Calls:
 def plain_calls(shape: Shape, device: torch.device) -> Calls:
     """The plain implementation."""
     settings = shape.settings
-    _, table = generated(shape, device)
+    data = generated(shape, device)
+    draws = torch.Generator(device)
     torch.manual_seed(0)
-    model = PlainNPT(shape.layout.sizes, shape.layout.continuous, settings).to(device)
-    optimiser = PlainLamb(model, settings)
+    model = PlainNPT(shape.layout, settings).to(device)
+    lamb = Lamb(model.parameters(), clip=settings.clip)
+    optimiser = Lookahead(lamb, settings.lookahead_steps, settings.lookahead_share)
     numbers = count(1)
 
     def step() -> None:
         number = next(numbers)
-        weight = tradeoff(number, settings)
-        rate = learning_rate(number, settings)
-        plain_update(model, optimiser, table, settings, weight, rate)
+        model.train()
+        masked = mask(data, "train", settings, draws)
+        loss = plain_loss(model(masked.cells), data, masked, tradeoff(number, settings))
+        model.zero_grad()
+        loss.backward()
+        optimiser.step(learning_rate(number, settings))
 
-    def evaluate() -> float:
-        return plain_evaluation(model, table, settings)
+    @torch.no_grad()
+    def evaluate() -> None:
+        model.eval()
+        for mode in PARTS:
+            model(mask(data, mode, settings, draws).cells)
 
     return step, evaluate
 
