@@ -1,4 +1,4 @@
-"""Options of every benchmark, timing, peak memory, and the rate of matrix products."""
+"""Options of every benchmark, timing, and peak memory."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils.benchmark import Timer, timer
+from torch.utils.benchmark import timer
 
 from npt.evaluation import peak_memory_mb, reset_peak_memory
 from npt.provenance import ROOT
 from workflow.results.job import machine
-
-MATRIX_SIDE = {"cpu": 1536, "cuda": 8192}
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -51,19 +49,6 @@ def seconds(action: Callable[[], Any]) -> float:
     started = timer()
     action()
     return timer() - started
-
-
-def matrix_rate(dtype: torch.dtype, device: torch.device, duration: float = 0.5) -> float:
-    """Operations per second of a large square product, slowed by other work on the machine."""
-    side = MATRIX_SIDE[device.type]
-    matrix = torch.randn((side, side), device=device).to(dtype)
-    product = torch.empty_like(matrix)
-    products = Timer(
-        "torch.mm(matrix, matrix, out=product)",
-        globals={"matrix": matrix, "product": product},
-        num_threads=torch.get_num_threads(),
-    )
-    return 2 * side**3 / products.blocked_autorange(min_run_time=duration).mean
 
 
 def reset_peak(device: torch.device) -> None:

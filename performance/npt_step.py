@@ -1,17 +1,10 @@
 """Time of a training step and an evaluation of NPT and of a plain implementation, at the paper's
 configurations.
 
-In every round each implementation takes its turn, in one process with the same threads.
-
-The share of the matrix rate is the time that the counted operations (`npt/nn/flops.py`) would take
-at the rate of a large square product of the same precision, divided by the time of the step. The
-rate is sustained for half a second before and after every step. The share is the median over the
-rounds.
-
-An evaluation follows an update: one pass over the validation rows here, a pass each over
-validation, train and test rows in the plain implementation. The memory is the peak of a process of
-its own that does one step, with libraries, data, model and optimiser. On a GPU it is the memory
-allocated there.
+In every round each implementation takes its turn, in one process with the same threads. An
+evaluation follows an update: one pass over the validation rows here, a pass each over validation,
+train and test rows in the plain implementation. The memory is the peak of a process of its own that
+does one step, with libraries, data, model and optimiser. On a GPU it is the memory allocated there.
 """
 
 from __future__ import annotations
@@ -24,21 +17,17 @@ from typing import Any
 import pandas as pd
 import torch
 
-from npt.nn import flops
 from npt.nn.device import arithmetic, prepare_blocks
 from npt.nn.losses import tradeoff
-from npt.nn.optimiser import learning_rate
-from npt.nn.reference import PlainLamb, PlainNPT, plain_evaluation, plain_update
+from npt.nn.masking import mask
+from npt.nn.optimiser import Lamb, Lookahead, learning_rate
+from npt.nn.reference import PlainNPT, plain_loss
 from npt.nn.training import build_model, build_optimiser, label_scores, update
-from performance.machine import matrix_rate, parser, peak_megabytes, seconds, start, write
+from npt.table import PARTS
+from performance.machine import parser, peak_megabytes, seconds, start, write
 from performance.shapes import SHAPES, Shape, generated, paper_shape
 
 REFERENCE = "reference, float32"
-DTYPES = {
-    "float32": torch.float32,
-    "tf32": torch.float32,
-    "bfloat16": torch.bfloat16,
-}
 Calls = tuple[Callable[[], Any], Callable[[], Any]]
 """The next update, and an evaluation as after an update."""
 
@@ -76,27 +65,18 @@ def measure(shape: Shape, names: list[str], rounds: int, device: torch.device) -
         for name, (step, evaluate) in calls.items():
             precision = name.rpartition(" ")[2]
             with arithmetic(shape.settings.changed(precision=precision), device):
-                before = matrix_rate(DTYPES[precision], device)
-                step_seconds = seconds(step)
-                after = matrix_rate(DTYPES[precision], device)
-            evaluation_seconds = seconds(evaluate)
-            turns.append((number, name, step_seconds, evaluation_seconds, (before + after) / 2))
-    columns = ["round", "implementation", "step", "evaluation", "rate"]
+                turns.append((number, name, seconds(step), seconds(evaluate)))
+    columns = ["round", "implementation", "step", "evaluation"]
     by_round = pd.DataFrame(turns, columns=columns).pivot(index="round", columns="implementation")
     steps = by_round["step"][names]
     evaluations = by_round["evaluation"][names]
-    rates = by_round["rate"][names]
-    operations = flops.update(shape.rows, shape.columns, shape.settings)
     table = pd.DataFrame(
         {
             "configuration": shape.name,
             "rows": shape.rows,
-            "teraflop": operations / 1e12,
             "step_ms": 1e3 * steps.min(),
             "step_ms_median": 1e3 * steps.median(),
             "evaluation_ms": 1e3 * evaluations.min(),
-            "rate_teraflops": rates.median() / 1e12,
-            "share_of_rate": (operations / steps / rates).median(),
             "peak_mb": [peak(shape.name, name, device) for name in names],
         }
     )
@@ -136,7 +116,7 @@ def npt_calls(shape: Shape, precision: str, device: torch.device) -> Calls:
         recompute_activations="never",
         batch_rows=None,
     )
-    data, _ = generated(shape, device)
+    data = generated(shape, device)
     model = build_model(shape.layout, settings, 0, device)
     optimiser = build_optimiser(model, settings)
     prepare_blocks(model, shape.rows, settings, device)
@@ -154,20 +134,28 @@ def npt_calls(shape: Shape, precision: str, device: torch.device) -> Calls:
 def plain_calls(shape: Shape, device: torch.device) -> Calls:
     """The plain implementation."""
     settings = shape.settings
-    _, table = generated(shape, device)
+    data = generated(shape, device)
+    draws = torch.Generator(device)
     torch.manual_seed(0)
-    model = PlainNPT(shape.layout.sizes, shape.layout.continuous, settings).to(device)
-    optimiser = PlainLamb(model, settings)
+    model = PlainNPT(shape.layout, settings).to(device)
+    lamb = Lamb(model.parameters(), clip=settings.clip)
+    optimiser = Lookahead(lamb, settings.lookahead_steps, settings.lookahead_share)
     numbers = count(1)
 
     def step() -> None:
         number = next(numbers)
-        weight = tradeoff(number, settings)
-        rate = learning_rate(number, settings)
-        plain_update(model, optimiser, table, settings, weight, rate)
+        model.train()
+        masked = mask(data, "train", settings, draws)
+        loss = plain_loss(model(masked.cells), data, masked, tradeoff(number, settings))
+        model.zero_grad()
+        loss.backward()
+        optimiser.step(learning_rate(number, settings))
 
-    def evaluate() -> float:
-        return plain_evaluation(model, table, settings)
+    @torch.no_grad()
+    def evaluate() -> None:
+        model.eval()
+        for mode in PARTS:
+            model(mask(data, mode, settings, draws).cells)
 
     return step, evaluate
 

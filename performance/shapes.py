@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 import yaml
 
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
-from npt.nn.reference_masking import Columns
 from npt.nn.settings import NPTSettings
 from workflow.config.reading import read_file
 from workflow.config.resolution import resolve
@@ -54,8 +52,8 @@ def generated(
     shape: Shape,
     device: torch.device,
     seed: int = 0,
-) -> tuple[EncodedTable, Columns]:
-    """The same learnable table for NPT and for the plain implementation.
+) -> EncodedTable:
+    """A learnable table.
 
     The target follows the first four columns, with noise. Rows are train rows with probability 0.7.
     """
@@ -79,8 +77,7 @@ def generated(
     for name, value in vars(encoded).items():
         if isinstance(value, torch.Tensor):
             tensors[name] = value.to(device)
-    encoded = replace(encoded, **tensors)
-    return encoded, by_column(encoded)
+    return replace(encoded, **tensors)
 
 
 def _random_table(shape: Shape, draws: torch.Generator) -> EncodedTable:
@@ -106,21 +103,6 @@ def _signal(table: EncodedTable, draws: torch.Generator) -> torch.Tensor:
     values = table.numbers + table.codes / table.sizes
     noise = torch.randn(len(values), generator=draws)
     return standardised(values[:, :4].sum(1)) + 0.3 * noise
-
-
-def by_column(encoded: EncodedTable) -> Columns:
-    """An encoded table as a list of columns."""
-    continuous = tuple(encoded.continuous.tolist())
-    values = []
-    for column, size in enumerate(encoded.sizes.tolist()):
-        if continuous[column]:
-            numbers = encoded.numbers[:, column]
-            values.append(numbers[:, None])
-        else:
-            codes = encoded.codes[:, column]
-            values.append(F.one_hot(codes, size).float())
-    missing = list(encoded.missing.unbind(1))
-    return Columns(values, missing, continuous, encoded.part, encoded.target)
 
 
 def standardised(values: torch.Tensor) -> torch.Tensor:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from npt.nn.kernels.attention import AttentionDropout, dot_product
-from npt.nn.kernels.dropout import Dropout, DropoutMasks
+from npt.nn.kernels.attention import dot_product
+from npt.nn.kernels.dropout import Dropout
 from npt.nn.kernels.projections import initialised_jointly, project
 from npt.nn.lipschitz import Norm, attention_bound
 from npt.nn.settings import TIED_KERNELS, LayerNorm, NPTSettings
@@ -18,15 +18,11 @@ from npt.nn.span import Locations, Span
 
 
 def build_block(
-    width: int,
-    settings: NPTSettings,
-    masks: DropoutMasks | None = None,
-    site: int = 0,
-    span: Span | None = None,
+    width: int, settings: NPTSettings, site: int = 0, span: Span | None = None
 ) -> Block:
     """The block of the settings' kernel, with random weights."""
     kind = TiedBlock if settings.kernel in TIED_KERNELS else Block
-    return kind(width, settings, masks, site, span)
+    return kind(width, settings, site, span)
 
 
 class Block(nn.Module):
@@ -34,6 +30,10 @@ class Block(nn.Module):
 
     LayerNorm is on the queries' input (with `layer_norm_on: all`, also the keys' and values') and
     before the feed-forward layer.
+
+    Args:
+        site: Number of the first of its four dropout layers.
+        span: The Gaussian of the distances between rows that is joined to the scores.
     """
 
     key: nn.Linear
@@ -42,13 +42,10 @@ class Block(nn.Module):
         self,
         width: int,
         settings: NPTSettings,
-        masks: DropoutMasks | None = None,
         site: int = 0,
         span: Span | None = None,
     ) -> None:
         super().__init__()
-        if width % settings.heads:
-            raise ValueError(f"block width {width} is not a multiple of {settings.heads} heads")
         self.heads = settings.heads
         self.scale = width**-0.5
         self.by_distance = settings.kernel.startswith("l2")
@@ -63,11 +60,10 @@ class Block(nn.Module):
         self.norm_feed_forward = build_norm(settings.layer_norm, width)
         self.widen = nn.Linear(width, settings.feed_forward * width)
         self.narrow = nn.Linear(settings.feed_forward * width, width)
-        masks = masks or DropoutMasks()
-        self.drop_attention = AttentionDropout(settings.attention_dropout, masks, site)
-        self.drop_mixed = Dropout(settings.hidden_dropout, masks, site + 1)
-        self.drop_widened = Dropout(settings.hidden_dropout, masks, site + 2)
-        self.drop_narrowed = Dropout(settings.hidden_dropout, masks, site + 3)
+        self.drop_attention = Dropout(settings.attention_dropout, site)
+        self.drop_mixed = Dropout(settings.hidden_dropout, site + 1)
+        self.drop_widened = Dropout(settings.hidden_dropout, site + 2)
+        self.drop_narrowed = Dropout(settings.hidden_dropout, site + 3)
 
     def _build_attention(self, width: int, settings: NPTSettings) -> None:
         if self.norm_all:
@@ -80,36 +76,37 @@ class Block(nn.Module):
     def forward(
         self,
         x: Tensor,
-        context: Tensor | None = None,
+        rows: Tensor | None = None,
         present: Tensor | None = None,
-        locations: Locations | None = None,
+        located: Tensor | None = None,
     ) -> Tensor:
-        """Outputs (..., m, M) of the positions x (..., m, M).
+        """Outputs (..., m, M) of positions x (..., s, M).
 
         Args:
-            context: Positions (..., s, M) that are attended to; by default x itself.
-            present: Which of them (B, s); by default all.
-            locations: Where queries and positions are, for a span.
+            rows: The positions (B, m) that ask; by default all.
+            present: The positions (B, s) that are attended to; by default all.
+            located: Locations (B, s, f) of the positions, for a span.
         """
-        queries, keys, values, residual = self.project(x, context)
+        queries, keys, values, residual = self.project(x, rows)
+        locations = _locations(located, rows)
         attended = self.attend(queries, keys, values, present, locations)  # (..., m, M)
         hidden = self.drop_mixed.add(residual, self.mix(attended))  # (..., m, M)
         widened = self.widen(self.norm_feed_forward(hidden))  # (..., m, 4 M)
         activated = self.drop_widened(nn.functional.gelu(widened))  # (..., m, 4 M)
         return self.drop_narrowed.add(hidden, self.narrow(activated))  # (..., m, M)
 
-    def project(self, x: Tensor, context: Tensor | None = None) -> list[Tensor]:
+    def project(self, x: Tensor, rows: Tensor | None = None) -> list[Tensor]:
         """Queries (..., m, M), keys and values (..., s, M), and residual (..., m, M)."""
-        normed = self.norm_attention(x)  # (..., m, M)
-        if context is None:
-            source = normed if self.norm_all else x  # (..., m, M)
-        else:
-            source = self.norm_attention(context) if self.norm_all else context  # (..., s, M)
+        inputs = x if rows is None else take_rows(x, rows)  # (..., m, M)
+        normed = self.norm_attention(inputs)  # (..., m, M)
+        source = x  # (..., s, M)
+        if self.norm_all:
+            source = normed if rows is None else self.norm_attention(x)
         return project(
             (self.query, normed),
             (self.key, source),
             (self.value, source),
-            (self.residual, x),
+            (self.residual, inputs),
         )
 
     def attend(
@@ -121,28 +118,15 @@ class Block(nn.Module):
         locations: Locations | None = None,
     ) -> Tensor:
         """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
-        query_features, key_features = self.features(queries, keys)
+        inputs = (*self.features(queries, keys), self.by_head(values))
         dropout = self.drop_attention if self.training else None
         if self.span is None:
-            outputs = dot_product(
-                query_features,
-                key_features,
-                self.by_head(values),
-                scale=self.scale,
-                dropout=dropout,
-                present=present,
-            )  # (..., k, m, c)
+            outputs = dot_product(*inputs, scale=self.scale, dropout=dropout, present=present)
         else:
             assert locations is not None
             outputs = self.span.attend(
-                query_features,
-                key_features,
-                self.by_head(values),
-                locations,
-                scale=self.scale,
-                dropout=dropout,
-                present=present,
-            )  # (B, k, m, c)
+                *inputs, locations, scale=self.scale, dropout=dropout, present=present
+            )
         return outputs.transpose(-2, -3).flatten(-2)  # (..., m, M)
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
@@ -153,17 +137,13 @@ class Block(nn.Module):
             return distance_features(queries, keys)
         return queries, keys
 
-    def probabilities(
-        self,
-        x: Tensor,
-        rows: Tensor,
-        locations: Locations | None = None,
-    ) -> Tensor:
+    def probabilities(self, x: Tensor, rows: Tensor, located: Tensor | None = None) -> Tensor:
         """Attention (B, k, m, s) of positions `rows` (B, m) to all positions of x (B, s, M)."""
-        queries, keys, _, _ = self.project(take_rows(x, rows), x)
+        queries, keys, _, _ = self.project(x, rows)
         query_features, key_features = self.features(queries, keys)
-        scores = query_features @ key_features.transpose(-1, -2) * self.scale  # (B, k, m, s)
+        scores = query_features @ key_features.mT * self.scale  # (B, k, m, s)
         if self.span is not None:
+            locations = _locations(located, rows)
             assert locations is not None
             scores = self.span.weigh(scores, locations)
         return scores.float().softmax(-1)  # (B, k, m, s)
@@ -193,13 +173,12 @@ class TiedBlock(Block):
         self.value = nn.Linear(width, width)
         self.residual = nn.Linear(width, width)
 
-    def project(self, x: Tensor, context: Tensor | None = None) -> list[Tensor]:
+    def project(self, x: Tensor, rows: Tensor | None = None) -> list[Tensor]:
         """Queries (..., m, M), keys and values (..., s, M), and residual (..., m, M)."""
-        queries = self.query(self.norm_attention(x))  # (..., m, M)
-        keys = queries
-        if context is not None:
-            keys = self.query(self.norm_attention(context))  # (..., s, M)
-        return [queries, keys, self._values(keys), self.residual(x)]
+        inputs = x if rows is None else take_rows(x, rows)  # (..., m, M)
+        queries = self.query(self.norm_attention(inputs))  # (..., m, M)
+        keys = queries if rows is None else self.query(self.norm_attention(x))  # (..., s, M)
+        return [queries, keys, self._values(keys), self.residual(inputs)]
 
     def attend(
         self,
@@ -242,7 +221,7 @@ class TiedBlock(Block):
     def _values(self, keys: Tensor) -> Tensor:
         """x A W^V for each head, and the bias: (..., s, M), from keys x W^Q."""
         query, value = self._weights_by_head()
-        tied = query @ value.transpose(-1, -2) * self.scale  # (k, c, c)
+        tied = query @ value.mT * self.scale  # (k, c, c)
         values = self.by_head(keys) @ tied  # (..., k, s, c)
         joined = values.transpose(-2, -3).flatten(-2)  # (..., s, M)
         return joined + self.value.bias.to(joined.dtype)
@@ -273,3 +252,10 @@ def take_rows(x: Tensor, rows: Tensor) -> Tensor:
     """Rows (B, m) of x (B, n, ...)."""
     indices = rows.view(*rows.shape, *[1] * (x.ndim - 2))
     return torch.take_along_dim(x, indices, 1)  # (B, m, ...)
+
+
+def _locations(located: Tensor | None, rows: Tensor | None) -> Locations | None:
+    """Locations of the query rows, by default all, and of all rows (B, n, f)."""
+    if located is None:
+        return None
+    return Locations(located if rows is None else take_rows(located, rows), located)

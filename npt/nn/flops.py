@@ -11,7 +11,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.encoders.images import EncodedImages
-from npt.nn.kernels import plain
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.table import Image
@@ -22,18 +21,13 @@ def update(n: int, d: int, settings: NPTSettings, tables: int = 1) -> int:
 
     Attention with another kernel than dot products is counted as if it had them.
     """
-    dot = settings.changed(kernel="dot", span_threshold=None, span_form="added")
-    with torch.device("meta"), plain(), FlopCounterMode(display=False) as counter:
+    changes = {"kernel": "dot", "span_threshold": None, "span_form": "added"}
+    dot = settings.changed(**changes, attention_dropout=0, hidden_dropout=0)
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
         model = NPT(ColumnLayout((1,) * d, (True,) * d, d - 1), dot)
         x = torch.zeros(tables, n, d, dot.width, requires_grad=True)
-        for index, block in enumerate(model.blocks):
-            if model.to_others[index]:
-                positions = x.flatten(2)  # (B, n, d * e)
-            elif model.over_rows[index]:
-                positions = x.flatten(2).flatten(0, 1)[:, None]  # (B * n, 1, d * e)
-            else:
-                positions = x.flatten(0, 1)  # (B * n, d, e)
-            x = block(positions).view(x.shape)
+        for index in range(len(model.blocks)):
+            x = model.apply_block(index, x)
         x.sum().backward()
     return counter.get_total_flops()
 

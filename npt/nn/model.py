@@ -19,10 +19,10 @@ from npt.nn.embedding import ImageEmbedding, build_embedding
 from npt.nn.gaussian import Gaussians
 from npt.nn.head import build_head
 from npt.nn.inputs import Encodings, ModelInput
-from npt.nn.kernels.dropout import Dropout, DropoutMasks
+from npt.nn.kernels.dropout import Dropout
 from npt.nn.losses import target_gaussians
 from npt.nn.settings import NPTSettings
-from npt.nn.span import Locations, Span, locate
+from npt.nn.span import Span, locate
 
 
 class NPT(nn.Module):
@@ -31,8 +31,8 @@ class NPT(nn.Module):
     Attributes:
         over_rows: Which blocks attend between datapoints.
         to_others: Which of them attend to all rows; in the rest, each row attends to itself alone.
-        query_block: Index of the last block that attends to other rows, or 0; later blocks need the
-            query rows alone.
+        query_block: Index of the last block that attends to other rows, if there is any; later
+            blocks need the query rows alone.
         recompute: Activations are recomputed in the backward pass.
     """
 
@@ -45,30 +45,26 @@ class NPT(nn.Module):
         self.layout = layout
         self.over_rows = settings.over_rows
         self.to_others = [over and settings.attends_to_others for over in self.over_rows]
-        self.query_block = _last(self.to_others)
+        attending = [index for index, attends in enumerate(self.to_others) if attends]
+        self.query_block = max(attending, default=None)
         self.recompute = False
-        self.dropout_masks = DropoutMasks()
         self.embedding = build_embedding(layout, e)
         self.head = build_head(layout, e)
         self.column_index = nn.Embedding(d, e)
         self.column_type = None
         if len(set(layout.continuous_tokens)) == 2:
             self.column_type = nn.Embedding(2, e)
-        self.drop_embedded = Dropout(settings.hidden_dropout, self.dropout_masks, site=0)
-        self.drop_last = Dropout(settings.hidden_dropout, self.dropout_masks, site=1)
+        self.drop_embedded = Dropout(settings.hidden_dropout, site=0)
+        self.drop_last = Dropout(settings.hidden_dropout, site=1)
+        self.has_span = settings.kernel == "span"
         self.blocks = nn.ModuleList()
         for index, over_rows in enumerate(self.over_rows):
             width = d * e if over_rows else e
-            span = None
-            if over_rows and settings.kernel == "span":
-                span = Span(layout, settings)
-            of_block = settings
+            span = Span(layout, settings) if over_rows and self.has_span else None
+            block_settings = settings
             if over_rows and not self.to_others[index]:
-                of_block = settings.changed(attention_dropout=0)  # the row's own weight stays 1
-            site = 4 * (index + 1)
-            block = build_block(width, of_block, self.dropout_masks, site, span)
-            self.blocks.append(block)
-        self.has_span = settings.kernel == "span"
+                block_settings = settings.changed(attention_dropout=0)  # its own weight stays 1
+            self.blocks.append(build_block(width, block_settings, 4 * (index + 1), span))
         column_types = torch.tensor(layout.continuous_tokens).long()
         self.register_buffer("column_types", column_types, persistent=False)
 
@@ -87,12 +83,35 @@ class NPT(nn.Module):
         """
         x = self.embed(inputs)  # (B, n, d, e)
         located = self._locate(inputs)  # (B, n, f)
+        if rows is not None and self.query_block is None:
+            x = take_rows(x, rows)  # (B, m, d, e)
         for index in range(len(self.blocks)):
             queries = rows if index == self.query_block else None
-            x = self._apply_block(index, x, queries, present, located)  # (B, m, d, e)
-        if rows is not None and not len(self.blocks):
-            x = take_rows(x, rows)  # (B, m, d, e)
+            x = self.apply_block(index, x, queries, present, located)  # (B, m, d, e)
         return self.drop_last(x)  # (B, m, d, e)
+
+    def apply_block(
+        self,
+        index: int,
+        x: Tensor,
+        rows: Tensor | None = None,
+        present: Tensor | None = None,
+        located: Tensor | None = None,
+    ) -> Tensor:
+        """Attention between datapoints or attributes: (B, n, d, e) to (B, m, d, e)."""
+        if self.to_others[index]:
+            y = self._run(index, x.flatten(2), rows, present, located)  # (B, m, d * e)
+            return y.unflatten(2, x.shape[2:])  # (B, m, d, e)
+        by_row = x.flatten(0, 1)  # (B * n, d, e)
+        if self.over_rows[index]:
+            by_row = by_row.flatten(1)[:, None]  # (B * n, 1, d * e)
+        return self._run(index, by_row).view(x.shape)  # (B, n, d, e)
+
+    def _run(self, index: int, *inputs: Tensor | None) -> Tensor:
+        block = self.blocks[index]
+        if self.recompute and torch.is_grad_enabled():
+            return checkpoint(block, *inputs, use_reentrant=False)
+        return block(*inputs)
 
     def embed(self, inputs: ModelInput) -> Tensor:
         """Tokens (B, n, d, e) of the cells' content, and of their columns' index and type."""
@@ -137,9 +156,8 @@ class NPT(nn.Module):
         for index, block in enumerate(self.blocks):
             if self.to_others[index]:
                 assert isinstance(block, Block)
-                locations = _locations(located, rows)
-                weights[index] = block.probabilities(x.flatten(2), rows, locations)  # (B, k, m, n)
-            x = self._apply_block(index, x, located=located)  # (B, n, d, e)
+                weights[index] = block.probabilities(x.flatten(2), rows, located)  # (B, k, m, n)
+            x = self.apply_block(index, x, located=located)  # (B, n, d, e)
         return weights
 
     def spans(self) -> dict[int, Tensor]:
@@ -154,61 +172,11 @@ class NPT(nn.Module):
         """Parameters that are fused of several tensors of the paper, with their row counts."""
         return self.embedding.segments() | self.head.segments()
 
+    def set_dropout_key(self, key: int) -> None:
+        """Seed the masks of the next forward pass on the CPU."""
+        for module in self.modules():
+            if isinstance(module, Dropout):
+                module.key = key
+
     def _locate(self, inputs: ModelInput) -> Tensor | None:
         return locate(inputs, self.layout) if self.has_span else None
-
-    def _apply_block(
-        self,
-        index: int,
-        x: Tensor,
-        queries: Tensor | None = None,
-        present: Tensor | None = None,
-        located: Tensor | None = None,
-    ) -> Tensor:
-        """Attention between datapoints or attributes: (B, n, d, e) to (B, m, d, e)."""
-        if self.to_others[index]:
-            return self._between_datapoints(index, x, queries, present, located)
-        if queries is not None:
-            x = take_rows(x, queries)  # (B, m, d, e)
-        by_row = x.flatten(0, 1)  # (B * m, d, e)
-        if self.over_rows[index]:
-            by_row = by_row.flatten(1)[:, None]  # (B * m, 1, d * e)
-        y = self._run(index, by_row)
-        return y.view(x.shape)  # (B, m, d, e)
-
-    def _between_datapoints(
-        self,
-        index: int,
-        x: Tensor,
-        queries: Tensor | None,
-        present: Tensor | None,
-        located: Tensor | None,
-    ) -> Tensor:
-        context = x.flatten(2)  # (B, n, d * e)
-        locations = _locations(located, queries)
-        if queries is None:
-            y = self._run(index, context, None, present, locations)  # (B, n, d * e)
-        else:
-            x_queries = take_rows(context, queries)  # (B, m, d * e)
-            y = self._run(index, x_queries, context, present, locations)  # (B, m, d * e)
-        return y.unflatten(2, x.shape[2:])  # (B, m, d, e)
-
-    def _run(self, index: int, *inputs: Tensor | Locations | None) -> Tensor:
-        block = self.blocks[index]
-        if self.recompute and torch.is_grad_enabled():
-            return checkpoint(block, *inputs, use_reentrant=False)
-        return block(*inputs)
-
-
-def _locations(located: Tensor | None, rows: Tensor | None) -> Locations | None:
-    """Locations of the query rows, by default all, and of all rows (B, n, f)."""
-    if located is None:
-        return None
-    queries = located if rows is None else take_rows(located, rows)
-    return Locations(queries, located)
-
-
-def _last(to_others: list[bool]) -> int:
-    """Index of the last block that attends to other rows, or 0 if there is none."""
-    indices = [index for index, attends in enumerate(to_others) if attends]
-    return max(indices, default=0)

@@ -14,11 +14,16 @@ from npt.nn.settings import NPTSettings
 BETAS = (0.9, 0.999)
 EPSILON = 1e-6
 NORM_CAP = 10.0
+LATE = 1e9  # the step at which Adam's bias corrections, 1 - beta^step, are one
+FEW = 4  # tensors of a parameter, for each of which a norm is taken
 LOWEST_RATE = 1e-7
 
 
 class Lamb:
     """LAMB (You et al. 2020) as in the paper: no bias correction or weight decay, capped norms.
+
+    Steps are those of PyTorch's fused Adam kernel, whose moments are LAMB's at a step so late that
+    its bias corrections are one.
 
     Args:
         segments: Row counts of the tensors that a parameter is fused of; each tensor has its own
@@ -33,29 +38,85 @@ class Lamb:
         clip: float = math.inf,
     ) -> None:
         self.parameters = list(parameters)
-        self.segments = segments or {}
         self.clip = clip
         self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
+        segments = segments or {}
+        self._row_groups = [_row_groups(p, segments.get(p)) for p in self.parameters]
+        self._late = [torch.tensor(LATE, device=p.device) for p in self.parameters]
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """One update from the parameters' gradients, where a missing gradient is zero."""
-        for parameter, first, second in zip(self.parameters, self.first, self.second, strict=True):
-            if parameter.grad is None:
-                gradient = torch.zeros_like(parameter)
-            else:
-                gradient = parameter.grad.clamp(-self.clip, self.clip)
-            first.mul_(BETAS[0]).add_(gradient, alpha=1 - BETAS[0])
-            second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
-            step = first / (second.sqrt() + EPSILON)
-            rows = self.segments.get(parameter, [len(parameter)])
-            for weight, move in zip(parameter.split(rows), step.split(rows), strict=True):
-                weight -= learning_rate * trust_ratio(weight.norm(), move.norm()) * move
+        steps = [torch.zeros_like(parameter) for parameter in self.parameters]
+        torch._fused_adam_(
+            steps,  # from zero, Adam leaves minus the step in them
+            clipped_gradients(self.parameters, self.clip),
+            self.first,
+            self.second,
+            [],
+            self._late,
+            lr=1.0,
+            beta1=BETAS[0],
+            beta2=BETAS[1],
+            eps=EPSILON,
+            weight_decay=0.0,
+            amsgrad=False,
+            maximize=False,
+        )
+        self._add(steps, learning_rate)
 
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
         return {"first": self.first, "second": self.second}
+
+    def _add(self, steps: list[Tensor], learning_rate: float) -> None:
+        """Add the steps times learning rate and trust ratio, the latter by row group."""
+        parts = []
+        step_parts = []
+        for parameter, step, groups in zip(self.parameters, steps, self._row_groups, strict=True):
+            if isinstance(groups, Tensor):
+                norms = torch.sqrt(groups @ _row_squares(parameter))
+                step_norms = torch.sqrt(groups @ _row_squares(step))
+                by_row = groups.T @ trust_ratio(norms, step_norms)
+                ratios = by_row.reshape(-1, *(1,) * (parameter.ndim - 1))
+                parameter.addcmul_(step, ratios, value=learning_rate)
+            else:
+                parts += parameter.split(groups)
+                step_parts += step.split(groups)
+        if not parts:
+            return
+        norms = torch.stack(torch._foreach_norm(parts))
+        step_norms = torch.stack(torch._foreach_norm(step_parts))
+        ratios = trust_ratio(norms, step_norms).unbind()
+        for part, step, ratio in zip(parts, step_parts, ratios, strict=True):
+            part.addcmul_(step, ratio, value=learning_rate)
+
+
+def _row_groups(parameter: nn.Parameter, sizes: Sequence[int] | None) -> list[int] | Tensor:
+    """Numbers of rows with one trust ratio, or for many a matrix (groups, rows) of zeros and ones.
+
+    Sums over a group are then one product with the matrix, the same on every run.
+    """
+    if sizes is None:
+        return [len(parameter)]
+    if len(sizes) <= FEW:
+        return list(sizes)
+    groups = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
+    return nn.functional.one_hot(groups).T.to(parameter)
+
+
+def _row_squares(x: Tensor) -> Tensor:
+    return x.reshape(len(x), -1).square().sum(1)
+
+
+def clipped_gradients(parameters: Iterable[nn.Parameter], limit: float) -> list[Tensor]:
+    """Gradients, zero where there is none, whose elements are clamped to [-limit, limit]."""
+    gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+    if limit < math.inf:
+        torch._foreach_clamp_min_(gradients, -limit)
+        torch._foreach_clamp_max_(gradients, limit)
+    return gradients
 
 
 class Adam:
@@ -93,17 +154,9 @@ class Adam:
     def step(self, learning_rate: float) -> None:
         """One update from the parameters' gradients, where a missing gradient is zero."""
         self.updates += 1
-        gradients = []
-        for parameter in self.parameters:
-            gradient = parameter.grad
-            if gradient is None:
-                gradient = torch.zeros_like(parameter)
-            if self.clip < math.inf:
-                gradient = gradient.clamp(-self.clip, self.clip)
-            gradients.append(gradient)
         adam(
             [parameter.data for parameter in self.parameters],
-            gradients,
+            clipped_gradients(self.parameters, self.clip),
             self.first,
             self.second,
             [],

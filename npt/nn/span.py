@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from npt.errors import UserError
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
-from npt.nn.kernels import is_fast
-from npt.nn.kernels.attention import AttentionDropout, dot_product, drop
+from npt.nn.kernels.attention import dot_product
+from npt.nn.kernels.dropout import Dropout
 from npt.nn.kernels.local import local_attention, radius_of, squared_distances
 from npt.nn.settings import NPTSettings
 
@@ -73,16 +73,16 @@ class Span(nn.Module):
         locations: Locations,
         *,
         scale: float,
-        dropout: AttentionDropout | None,
+        dropout: Dropout | None,
         present: Tensor | None,
     ) -> Tensor:
         """Attention (B, k, m, c) of queries (B, k, m, c') to keys and values (B, k, n, ...)."""
         scaled = self._scaled(locations)
-        if self.multiplied or not is_fast():
-            scores = queries @ keys.transpose(-1, -2) * scale  # (B, k, m, n)
+        if self.multiplied:
+            scores = queries @ keys.mT * scale  # (B, k, m, n)
             probabilities = self._weigh(scores, scaled, present).softmax(-1)
             if dropout is not None and dropout.rate:
-                probabilities = drop(probabilities, dropout)
+                probabilities = dropout.drop(probabilities, 0, dropout.key)
             return probabilities @ values
         queries, keys = _with_gaussian(queries, keys, scaled, scale)
         if math.isinf(self.radius):

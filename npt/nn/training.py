@@ -15,8 +15,6 @@ from npt.nn.device import arithmetic, autocast, prepare_blocks
 from npt.nn.engine import Training
 from npt.nn.image_table import TableData
 from npt.nn.inputs import EncodedTable
-from npt.nn.kernels import is_fast
-from npt.nn.kernels.lamb import FusedLamb
 from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
@@ -44,8 +42,7 @@ def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
     if settings.optimiser == "adam":
         inner = Adam(model.parameters(), settings.clip)
     else:
-        kind = FusedLamb if is_fast() else Lamb
-        inner = kind(model.parameters(), model.segments(), settings.clip)
+        inner = Lamb(model.parameters(), model.segments(), settings.clip)
     return Lookahead(
         inner,
         settings.lookahead_steps,
@@ -105,8 +102,8 @@ def update(
 ) -> Tensor:
     """Update `number` = 1 .. T: mask a batch and take a step down its loss, which is returned.
 
-    Dropout on the CPU has the model's own masks; torch's generator serves GPUs, plain kernels and
-    encoders of images.
+    Dropout on the CPU has the model's own masks; torch's generator serves GPUs and encoders of
+    images.
     """
     device = batch.device
     model.train()
@@ -115,10 +112,10 @@ def update(
     if settings.augment and image:
         batch = augmented(batch, image, generator_for(seed, "augmentation", device, drawn))
     key = seed_for(seed, "dropout", number)
-    model.dropout_masks.key = key
+    model.set_dropout_key(key)
     if device.type == "cuda":
         torch.cuda.manual_seed(key)
-    elif not is_fast() or model.layout.images:
+    elif model.layout.images:
         torch.default_generator.manual_seed(key)
     masked = mask(batch, "train", settings, generator_for(seed, "masks", device, drawn))
     with autocast(settings, device):

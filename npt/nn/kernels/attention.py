@@ -9,7 +9,6 @@ product.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,8 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from npt.nn.kernels import is_fast
-from npt.nn.kernels.dropout import DropoutMasks, keep_probability
+from npt.nn.kernels.dropout import Dropout
 
 SHORT = 256
 # Lengths without dropout on the CPU.
@@ -28,17 +26,7 @@ FASTER_ELEMENTWISE = range(1, 5)
 FASTER_EXPLICITLY = range(5, 48)
 LANES = 16  # a softmax over a row of another length takes up to ten times as long
 BLOCK_SCORES = 2**21
-BLOCK_PRODUCTS = 2**18  # numbers that stay in the cache between elementwise operations
 KEPT_SCORES = 2**24
-
-
-@dataclass(frozen=True)
-class AttentionDropout:
-    """Dropout of attention probabilities: its rate, and what identifies its masks on the CPU."""
-
-    rate: float
-    masks: DropoutMasks
-    site: int
 
 
 def dot_product(
@@ -47,7 +35,7 @@ def dot_product(
     values: Tensor,
     *,
     scale: float,
-    dropout: AttentionDropout | None = None,
+    dropout: Dropout | None = None,
     present: Tensor | None = None,
     kept_scores: int = KEPT_SCORES,
 ) -> Tensor:
@@ -56,6 +44,7 @@ def dot_product(
     Args:
         scale: NPT divides by the root of the block's full width, not of a head's (paper Appendix
             C.1).
+        dropout: None in evaluation.
         present: Keys (B, s) that are attended to, of keys (B, k, s, c); at least one a table, and
             without dropout.
         kept_scores: Number of probabilities that are kept for the backward pass on the CPU; more
@@ -63,49 +52,16 @@ def dot_product(
     """
     if dropout is not None and dropout.rate == 0:
         dropout = None
-    if not is_fast():
-        return plain_dot_product(queries, keys, values, scale, dropout, present)
     if present is not None:
         return fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
     if not queries.is_cpu:
         return _on_gpu(queries, keys, values, scale, dropout.rate if dropout else 0.0)
     positions = keys.shape[-2]
     if dropout is None and positions in FASTER_ELEMENTWISE and queries.dtype != torch.bfloat16:
-        return elementwise(queries, keys, values, scale=scale)
+        return elementwise(queries, keys, values, scale)
     if dropout is None and positions not in FASTER_EXPLICITLY:
         return fused(queries, keys, values, scale=scale)
     return explicit(queries, keys, values, scale, dropout, kept_scores)
-
-
-def plain_dot_product(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    scale: float,
-    dropout: AttentionDropout | None,
-    present: Tensor | None,
-) -> Tensor:
-    """`dot_product` as its equation."""
-    scores = queries @ keys.transpose(-1, -2) * scale  # (..., s, s)
-    if present is not None:
-        scores = scores.masked_fill(~present[:, None, None], -torch.inf)
-    probabilities = scores.softmax(-1)
-    if dropout is not None:
-        probabilities = F.dropout(probabilities, dropout.rate)
-    return probabilities @ values  # (..., s, c)
-
-
-def drop(
-    probabilities: Tensor,
-    dropout: AttentionDropout,
-    part: int = 0,
-    key: int | None = None,
-) -> Tensor:
-    """What dropout leaves of probabilities, with a mask that is drawn again for an equal key."""
-    if not is_fast():
-        return F.dropout(probabilities, dropout.rate)
-    mask = dropout.masks.kept(probabilities.shape, dropout.rate, dropout.site, part, key)
-    return probabilities * mask.to(probabilities) / keep_probability(dropout.rate)
 
 
 def _on_gpu(
@@ -117,7 +73,7 @@ def _on_gpu(
 ) -> Tensor:
     """The fused kernels, which refuse the many short sequences of attention between attributes."""
     if keys.shape[-2] <= SHORT and keys.ndim > 3 and len(keys) > 1:
-        probabilities = (queries @ keys.transpose(-1, -2) * scale).softmax(-1)
+        probabilities = (queries @ keys.mT * scale).softmax(-1)
         return F.dropout(probabilities, rate, rate > 0) @ values
     return fused(queries, keys, values, dropout_p=rate, scale=scale)
 
@@ -129,51 +85,26 @@ def fused(queries: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tens
     """
     value_width = values.shape[-1]
     width = max(keys.shape[-1], value_width)
-    if not queries.is_cpu:
+    if queries.is_cuda:
         width += -width % 8
-    queries, keys, values = (_widened(x, width) for x in (queries, keys, values))
-    outputs = F.scaled_dot_product_attention(queries, keys, values, **options)
-    return outputs[..., :value_width]
+    padded = []
+    for x in (queries, keys, values):
+        missing = width - x.shape[-1]
+        padded.append(F.pad(x, (0, missing)) if missing else x)
+    return F.scaled_dot_product_attention(*padded, **options)[..., :value_width]
 
 
-def elementwise(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    *,
-    scale: float,
-) -> Tensor:
+def elementwise(queries: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tensor:
     """`dot_product` by elementwise products of all pairs, without dropout.
 
     Fast for few positions, whose heads lie side by side in memory.
     """
-    products = math.prod(keys.shape[1:]) * queries.shape[-2]  # of a sequence
-    sequences = max(1, BLOCK_PRODUCTS // max(1, products))
-    parts = zip(
-        queries.split(sequences),
-        keys.split(sequences),
-        values.split(sequences),
-        strict=True,
-    )
-    outputs = [_of_pairs(q, k, v, scale) for q, k, v in parts]  # (..., m, k, c')
-    joined = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
-    return joined.transpose(-2, -3)  # (..., k, m, c')
-
-
-def _of_pairs(queries: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tensor:
-    """Attention (..., m, k, c') of some sequences."""
     q = queries.transpose(-2, -3).unsqueeze(-3)  # (..., m, 1, k, c)
     k = keys.transpose(-2, -3).unsqueeze(-4)  # (..., 1, s, k, c)
     v = values.transpose(-2, -3).unsqueeze(-4)  # (..., 1, s, k, c')
     scores = (q * k).sum(-1) * scale  # (..., m, s, k)
     probabilities = scores.softmax(-2)
-    return (probabilities.unsqueeze(-1) * v).sum(-3)  # (..., m, k, c')
-
-
-def _widened(x: Tensor, width: int) -> Tensor:
-    """Features (..., c) with zeros up to the width."""
-    missing = width - x.shape[-1]
-    return F.pad(x, (0, missing)) if missing else x
+    return (probabilities.unsqueeze(-1) * v).sum(-3).transpose(-2, -3)  # (..., k, m, c')
 
 
 def explicit(
@@ -181,23 +112,20 @@ def explicit(
     keys: Tensor,
     values: Tensor,
     scale: float,
-    dropout: AttentionDropout | None = None,
+    dropout: Dropout | None = None,
     kept_scores: int = KEPT_SCORES,
 ) -> Tensor:
     """`dot_product` by explicit probabilities, over one batch of short or long sequences."""
-    flat_queries, flat_keys, flat_values = (_flat(x) for x in (queries, keys, values))
     length = keys.shape[-2]
-    if length <= SHORT:
-        padding = (0, 0, 0, -length % LANES)
-        flat_keys = F.pad(flat_keys, padding)
-        flat_values = F.pad(flat_values, padding)
-    settings = _Settings(length, scale, dropout, kept_scores)
-    outputs = _Explicit.apply(flat_queries, flat_keys, flat_values, settings)
+    padding = -length % LANES if length <= SHORT else 0
+    key = dropout.key if dropout else 0
+    outputs = _Explicit.apply(
+        queries.flatten(0, -3),
+        F.pad(keys.flatten(0, -3), (0, 0, 0, padding)),
+        F.pad(values.flatten(0, -3), (0, 0, 0, padding)),
+        _Settings(length, scale, dropout, key, kept_scores),
+    )
     return outputs.view(*queries.shape[:-1], -1)  # type: ignore[union-attr]
-
-
-def _flat(x: Tensor) -> Tensor:
-    return x.reshape(-1, *x.shape[-2:])
 
 
 @dataclass(frozen=True)
@@ -206,13 +134,14 @@ class _Settings:
 
     length: int
     scale: float
-    dropout: AttentionDropout | None
+    dropout: Dropout | None
+    key: int
     kept_scores: int
 
     @property
     def rescale(self) -> float:
         """Factor that makes up for dropped probabilities."""
-        return 1 / keep_probability(self.dropout.rate) if self.dropout else 1.0
+        return 1 / self.dropout.keep_probability if self.dropout else 1.0
 
 
 class _Explicit(torch.autograd.Function):
@@ -227,14 +156,14 @@ class _Explicit(torch.autograd.Function):
         settings: _Settings,
     ) -> Tensor:
         batch_size, query_count, _ = queries.shape
-        outputs = queries.new_empty(batch_size, query_count, values.shape[2])
         key_count = keys.shape[1]
-        blocks = list(_blocks(batch_size, query_count, key_count))
+        outputs = queries.new_empty(batch_size, query_count, values.shape[2])
         fits = batch_size * query_count * key_count <= settings.kept_scores
         keep = any(ctx.needs_input_grad) and fits
         kept = []
+        ctx.blocks = list(_blocks(batch_size, query_count, key_count))
         with torch.autocast("cpu", enabled=False):
-            for part, (batch, rows) in enumerate(blocks):
+            for part, (batch, rows) in enumerate(ctx.blocks):
                 probabilities, dropped = _probabilities(
                     queries[batch, rows], keys[batch], settings, part
                 )
@@ -243,8 +172,6 @@ class _Explicit(torch.autograd.Function):
                     kept += [probabilities, dropped]
         ctx.save_for_backward(queries, keys, values, outputs, *kept)
         ctx.settings = settings
-        ctx.blocks = blocks
-        ctx.key = settings.dropout.masks.key if settings.dropout else 0
         return outputs
 
     @staticmethod
@@ -254,8 +181,8 @@ class _Explicit(torch.autograd.Function):
         settings = ctx.settings
         to_queries = torch.empty_like(queries, memory_format=torch.contiguous_format)
         # Wide and flat, (c, s), is the faster layout for these.
-        to_keys = torch.zeros_like(keys.transpose(1, 2), memory_format=torch.contiguous_format)
-        to_values = torch.zeros_like(values.transpose(1, 2), memory_format=torch.contiguous_format)
+        to_keys = torch.zeros_like(keys.mT, memory_format=torch.contiguous_format)
+        to_values = torch.zeros_like(values.mT, memory_format=torch.contiguous_format)
         # Sums of the products of probabilities and their gradients, for every query.
         inner = (outgoing * outputs).sum(-1, keepdim=True)
         for part, (batch, rows) in enumerate(ctx.blocks):
@@ -264,15 +191,13 @@ class _Explicit(torch.autograd.Function):
             if kept:
                 probabilities, dropped = kept[2 * part : 2 * part + 2]
             else:
-                probabilities, dropped = _probabilities(
-                    block_queries, keys[batch], settings, part, ctx.key
-                )
-            scores = _product(incoming, values[batch].transpose(1, 2), settings.rescale)
+                probabilities, dropped = _probabilities(block_queries, keys[batch], settings, part)
+            scores = _product(incoming, values[batch].mT, settings.rescale)
             scores.mul_(dropped).addcmul_(probabilities, inner[batch, rows], value=-1)
             _product(scores, keys[batch], settings.scale, to_queries[batch, rows])
-            to_values[batch].baddbmm_(incoming.transpose(1, 2), dropped, alpha=settings.rescale)
-            to_keys[batch].baddbmm_(block_queries.transpose(1, 2), scores, alpha=settings.scale)
-        return to_queries, to_keys.transpose(1, 2), to_values.transpose(1, 2), None
+            to_values[batch].baddbmm_(incoming.mT, dropped, alpha=settings.rescale)
+            to_keys[batch].baddbmm_(block_queries.mT, scores, alpha=settings.scale)
+        return to_queries, to_keys.mT, to_values.mT, None
 
 
 def _probabilities(
@@ -280,21 +205,17 @@ def _probabilities(
     keys: Tensor,
     settings: _Settings,
     part: int,
-    key: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Softmax of the scores, zero beyond `length`, and what dropout leaves of it."""
-    scores = _product(queries, keys.transpose(1, 2), settings.scale)
+    scores = _product(queries, keys.mT, settings.scale)
     scores[:, :, settings.length :] = -torch.inf
-    if scores.dtype == torch.bfloat16:
-        probabilities = scores.float().softmax(-1)
-    else:
-        probabilities = scores.softmax(-1)
-    dropout = settings.dropout
-    if dropout is None:
+    precise = torch.promote_types(scores.dtype, torch.float32)
+    probabilities = scores.to(precise).softmax(-1)
+    if settings.dropout is None:
         probabilities = probabilities.to(scores.dtype)
         return probabilities, probabilities
-    mask = dropout.masks.kept(probabilities.shape, dropout.rate, dropout.site, part, key)
-    dropped = probabilities * mask.to(probabilities.dtype)
+    mask = settings.dropout.kept(probabilities.shape, part, settings.key)
+    dropped = probabilities * mask.to(precise)
     return probabilities.to(scores.dtype), dropped.to(scores.dtype)
 
 

@@ -8,107 +8,69 @@ part alone, so that it can be drawn again.
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from npt.nn.kernels import is_fast
-
 RESOLUTION = 2**16
-PIECE = 2**16  # words of 64 bits that one thread draws at a time
-
-
-class DropoutMasks:
-    """Random masks of one forward pass; `key` is set for each pass."""
-
-    def __init__(self) -> None:
-        self.key = 0
-
-    def kept(
-        self,
-        shape: tuple[int, ...] | torch.Size,
-        rate: float,
-        site: int,
-        part: int = 0,
-        key: int | None = None,
-    ) -> Tensor:
-        """Int16 tensor: 1 where an element is kept, 0 where it is dropped.
-
-        The rate is met to within 2^-17.
-
-        Args:
-            site: Layer that the mask is for.
-            part: Part of the layer's activations, where they come in parts.
-            key: Replaces the current key, to draw an earlier mask again.
-        """
-        count = math.prod(shape)
-        if key is None:
-            key = self.key
-        words = np.empty(-(-count // 4), np.uint64)
-        pieces = []
-        for start in range(0, len(words), PIECE):
-            pieces.append((words[start : start + PIECE], (key, site, part, start)))
-        if len(pieces) > 1 and torch.get_num_threads() > 1:
-            list(_threads(torch.get_num_threads()).map(_fill, pieces))
-        else:
-            for piece in pieces:
-                _fill(piece)
-        bits = torch.from_numpy(words.view(np.int16))[:count].view(shape)
-        return bits.ge_(round(rate * RESOLUTION) - RESOLUTION // 2)
-
-
-def keep_probability(rate: float) -> float:
-    """The probability with which `DropoutMasks.kept` keeps an element."""
-    return 1 - round(rate * RESOLUTION) / RESOLUTION
+PIECE = 2**16  # words of 64 bits with one seed
 
 
 class Dropout(nn.Module):
-    """Dropout of activations; on the CPU by `masks`, elsewhere by torch."""
+    """Dropout; on the CPU by masks of its own, elsewhere by torch.
 
-    def __init__(
-        self,
-        rate: float,
-        masks: DropoutMasks,
-        site: int,
-    ) -> None:
+    Attributes:
+        site: Number of this layer in the model.
+        key: Seed of the masks, another one for every forward pass.
+    """
+
+    def __init__(self, rate: float, site: int = 0) -> None:
         super().__init__()
         self.rate = rate
-        self.masks = masks
         self.site = site
+        self.key = 0
+
+    @property
+    def keep_probability(self) -> float:
+        """Probability with which `kept` keeps an element, within 2^-17 of 1 - rate."""
+        return 1 - round(self.rate * RESOLUTION) / RESOLUTION
 
     def forward(self, x: Tensor) -> Tensor:
         """`x` with elements zeroed and the others scaled up."""
         if not self.training or self.rate == 0:
             return x
-        if not is_fast() or not x.is_cpu:
+        if not x.is_cpu:
             return nn.functional.dropout(x, self.rate)
-        return x * self._mask(x) * (1 / keep_probability(self.rate))
+        return x * self.kept(x.shape).to(x.dtype) * (1 / self.keep_probability)
 
     def add(self, residual: Tensor, x: Tensor) -> Tensor:
         """residual + dropout(x), in one pass where that is possible."""
         drops = self.training and self.rate > 0
-        if not drops or not is_fast() or not x.is_cpu or residual.dtype != x.dtype:
+        if not drops or not x.is_cpu or residual.dtype != x.dtype:
             return residual + self(x)
-        return torch.addcmul(residual, x, self._mask(x), value=1 / keep_probability(self.rate))
+        mask = self.kept(x.shape).to(x.dtype)
+        return torch.addcmul(residual, x, mask, value=1 / self.keep_probability)
 
-    def _mask(self, x: Tensor) -> Tensor:
-        return self.masks.kept(x.shape, self.rate, self.site).to(x.dtype)
+    def drop(self, probabilities: Tensor, part: int, key: int) -> Tensor:
+        """What is left of attention probabilities; the mask is the same for an equal key."""
+        mask = self.kept(probabilities.shape, part, key)
+        return probabilities * mask.to(probabilities) / self.keep_probability
 
+    def kept(self, shape: Sequence[int], part: int = 0, key: int | None = None) -> Tensor:
+        """Int16 tensor: 1 where an element is kept, 0 where it is dropped.
 
-def _fill(piece: tuple[np.ndarray, tuple[int, ...]]) -> None:
-    """Fill words with bits that depend on their seed alone, in any thread."""
-    words, seed = piece
-    generator = np.random.SFC64(np.random.SeedSequence(seed))
-    words[:] = generator.random_raw(len(words))
-
-
-@cache
-def _threads(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count)
-
-
-os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads
+        Args:
+            part: Part of the layer's activations, where they come in parts.
+            key: Replaces the current key, to draw an earlier mask again.
+        """
+        key = self.key if key is None else key
+        count = math.prod(shape)
+        words = np.empty(-(-count // 4), np.uint64)
+        for start in range(0, len(words), PIECE):
+            generator = np.random.SFC64(np.random.SeedSequence((key, self.site, part, start)))
+            piece = words[start : start + PIECE]
+            piece[:] = generator.random_raw(len(piece))
+        bits = torch.from_numpy(words.view(np.int16))[:count].view(*shape)
+        return bits.ge_(round(self.rate * RESOLUTION) - RESOLUTION // 2)

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from npt.nn.kernels.attention import AttentionDropout, drop
+from npt.nn.kernels.dropout import Dropout
 
 GROUP = 128
 EXCLUDED = -1e4
@@ -34,7 +34,7 @@ def local_attention(
     radius: float,
     *,
     scale: float,
-    dropout: AttentionDropout | None = None,
+    dropout: Dropout | None = None,
     present: Tensor | None = None,
 ) -> Tensor:
     """softmax(Q K^T * scale) V over the keys within a radius of each query, (B, k, m, c).
@@ -45,6 +45,9 @@ def local_attention(
         values: (B, k, s, c).
         present: Which keys (B, s) are attended to.
     """
+    if dropout is not None and dropout.rate == 0:
+        dropout = None
+    key = dropout.key if dropout else 0
     outputs = []
     part = 0
     for table in range(len(queries)):
@@ -54,7 +57,7 @@ def local_attention(
             radius,
             None if present is None else present[table],
         )
-        settings = _Settings(groups, scale, _Dropped.of(dropout, part))
+        settings = _Settings(groups, part, scale, dropout, key)
         outputs.append(_Grouped.apply(queries[table], keys[table], values[table], settings))
         part += len(groups)
     return torch.stack(outputs)
@@ -98,11 +101,6 @@ def neighbourhoods(
     return groups
 
 
-def pairs_of(groups: list[Neighbourhood]) -> int:
-    """Pairs of a query and a key that are computed."""
-    return sum(group.bias.numel() for group in groups)
-
-
 def groups_of(locations: Tensor, size: int = GROUP) -> list[Tensor]:
     """Indices of rows at (s, f) in groups of at most `size`, split at medians as a k-d tree is."""
     waiting = [torch.arange(len(locations), device=locations.device)]
@@ -121,25 +119,14 @@ def groups_of(locations: Tensor, size: int = GROUP) -> list[Tensor]:
 
 
 @dataclass(frozen=True)
-class _Dropped:
-    """Dropout of the groups' probabilities, with masks that can be drawn again."""
-
-    dropout: AttentionDropout
-    first_part: int
-    key: int
-
-    @classmethod
-    def of(cls, dropout: AttentionDropout | None, first_part: int) -> _Dropped | None:
-        if dropout is None or dropout.rate == 0:
-            return None
-        return cls(dropout, first_part, dropout.masks.key)
-
-
-@dataclass(frozen=True)
 class _Settings:
+    """Groups of one table, the number of its first among all tables, and the key of masks."""
+
     groups: list[Neighbourhood]
+    first_part: int
     scale: float
-    dropout: _Dropped | None
+    dropout: Dropout | None
+    key: int
 
 
 class _Grouped(torch.autograd.Function):
@@ -178,11 +165,11 @@ class _Grouped(torch.autograd.Function):
             incoming = outgoing[:, rows]  # (k, g, c)
             probabilities = _probabilities(queries, keys, settings, group)
             dropped = _dropped(probabilities, settings, number)
-            to_values.index_add_(1, near, dropped.transpose(1, 2) @ incoming)
-            scores = incoming @ values[:, near].transpose(1, 2)  # (k, g, s)
+            to_values.index_add_(1, near, dropped.mT @ incoming)
+            scores = incoming @ values[:, near].mT  # (k, g, s)
             scores = (scores * dropped - probabilities * inner[:, rows]) * settings.scale
             to_queries[:, rows] = scores @ keys[:, near]
-            to_keys.index_add_(1, near, scores.transpose(1, 2) @ queries[:, rows])
+            to_keys.index_add_(1, near, scores.mT @ queries[:, rows])
         return to_queries, to_keys, to_values, None
 
 
@@ -193,7 +180,7 @@ def _probabilities(
     group: Neighbourhood,
 ) -> Tensor:
     """Probabilities (k, g, s) of a group."""
-    near = keys[:, group.near].transpose(1, 2)
+    near = keys[:, group.near].mT
     bias = group.bias.to(queries.dtype)
     scores = torch.baddbmm(bias, queries[:, group.rows], near, alpha=settings.scale)
     precise = torch.promote_types(scores.dtype, torch.float32)
@@ -204,13 +191,12 @@ def _dropped(probabilities: Tensor, settings: _Settings, group: int) -> Tensor:
     """What dropout leaves of a group's probabilities."""
     if settings.dropout is None:
         return probabilities
-    part = settings.dropout.first_part + group
-    return drop(probabilities, settings.dropout.dropout, part, settings.dropout.key)
+    return settings.dropout.drop(probabilities, settings.first_part + group, settings.key)
 
 
 def squared_distances(left: Tensor, right: Tensor) -> Tensor:
     """Squared distances (..., m, s) of (..., m, f) and (..., s, f)."""
-    products = left @ right.transpose(-1, -2)
+    products = left @ right.mT
     of_left = left.square().sum(-1)[..., :, None]
     of_right = right.square().sum(-1)[..., None, :]
     return (of_left + of_right - 2 * products).clamp(min=0)

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import multiprocessing
-
-import numpy as np
 import pytest
 import torch
 
-from npt.nn.kernels import attention, dropout
-from npt.nn.kernels.attention import AttentionDropout, dot_product
-from npt.nn.kernels.dropout import Dropout, DropoutMasks, keep_probability
+from npt.nn.kernels import attention
+from npt.nn.kernels.attention import dot_product
+from npt.nn.kernels.dropout import Dropout
 
 SHAPES = [
     pytest.param((20, 3, 2, 4), 2, id="very short"),
@@ -25,13 +22,13 @@ def random_inputs(shape: tuple[int, ...], seed: int = 0) -> list[torch.Tensor]:
     ]
 
 
-def masks(dropout: AttentionDropout, shape: tuple[int, ...]) -> torch.Tensor:
+def masks(dropout: Dropout, shape: tuple[int, ...]) -> torch.Tensor:
     """The mask of every probability, put together from the blocks in which it is drawn."""
     padded = shape[2] + (-shape[2] % attention.LANES if shape[2] <= attention.SHORT else 0)
     flat = torch.empty(shape[0] * shape[1], shape[2], padded, dtype=torch.double)
     for part, (batch, rows) in enumerate(attention._blocks(*flat.shape)):
         block = flat[batch, rows]
-        block.copy_(dropout.masks.kept(block.shape, dropout.rate, dropout.site, part))
+        block.copy_(dropout.kept(block.shape, part))
     return flat.view(*shape[:2], shape[2], padded)[..., : shape[2]]
 
 
@@ -46,15 +43,14 @@ def test_values_and_gradients_equal_the_plain_form(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(attention, "BLOCK_SCORES", block)
-    monkeypatch.setattr(attention, "BLOCK_PRODUCTS", block)
-    source = DropoutMasks()
+    source = Dropout(0.25, site=3)
     source.key = 5
-    for dropped in (None, AttentionDropout(0.25, source, 3)):
+    for dropped in (None, source):
         ours, plain = random_inputs(shape), random_inputs(shape)
         outputs = dot_product(*ours, scale=0.3, dropout=dropped, kept_scores=kept_scores)
         probabilities = (plain[0] @ plain[1].transpose(-1, -2) * 0.3).softmax(-1)
         if dropped:
-            probabilities = probabilities * masks(dropped, shape) / keep_probability(0.25)
+            probabilities = probabilities * masks(dropped, shape) / source.keep_probability
         expected = probabilities @ plain[2]
         assert torch.allclose(outputs, expected, atol=1e-12)
         upstream = torch.randn(
@@ -69,14 +65,12 @@ def test_values_and_gradients_equal_the_plain_form(
 
 
 def test_a_recomputed_mask_is_that_of_the_forward_pass() -> None:
-    source, (shape, _) = DropoutMasks(), ((1, 2, 40, 4), 40)
+    source = Dropout(0.4)
     gradients = []
     for kept_scores in (0, 2**24):
         source.key = 7
-        ours = random_inputs(shape)
-        outputs = dot_product(
-            *ours, scale=0.5, dropout=AttentionDropout(0.4, source, 0), kept_scores=kept_scores
-        )
+        ours = random_inputs((1, 2, 40, 4))
+        outputs = dot_product(*ours, scale=0.5, dropout=source, kept_scores=kept_scores)
         source.key = 8
         outputs.sum().backward()
         gradients.append([x.grad for x in ours])
@@ -84,57 +78,34 @@ def test_a_recomputed_mask_is_that_of_the_forward_pass() -> None:
 
 
 def test_masks_keep_the_rate_and_depend_on_key_site_and_part() -> None:
-    source = DropoutMasks()
-    source.key = 1
+    source = Dropout(0.1, site=2)
     shape = (400, 1000)
-    one = source.kept(shape, 0.1, site=2)
-    assert abs(one.double().mean().item() - 0.9) < 4 * (0.09 / one.numel()) ** 0.5
-    assert torch.equal(one, source.kept(shape, 0.1, site=2))
-    for other in (
-        source.kept(shape, 0.1, site=3),
-        source.kept(shape, 0.1, site=2, part=1),
-        source.kept(shape, 0.1, 2, key=2),
-    ):
-        agreement = (one == other).double().mean().item()
-        assert abs(agreement - (0.81 + 0.01)) < 4 * (0.25 / one.numel()) ** 0.5
+    mask = source.kept(shape)
+    assert abs(mask.double().mean().item() - 0.9) < 4 * (0.09 / mask.numel()) ** 0.5
+    assert torch.equal(mask, source.kept(shape))
+    others = (
+        Dropout(0.1, site=3).kept(shape),
+        source.kept(shape, part=1),
+        source.kept(shape, key=2),
+    )
+    for other in others:
+        agreement = (mask == other).double().mean().item()
+        assert abs(agreement - (0.81 + 0.01)) < 4 * (0.25 / mask.numel()) ** 0.5
 
 
 def test_dropout_is_unbiased_and_absent_in_evaluation() -> None:
-    drop, x = Dropout(0.1, DropoutMasks(), 0), torch.ones(1000, 300)
+    drop, x = Dropout(0.1), torch.ones(1000, 300)
     dropped = drop(x)
-    assert dropped.unique().tolist() == pytest.approx([0, 1 / keep_probability(0.1)])
+    assert dropped.unique().tolist() == pytest.approx([0, 1 / drop.keep_probability])
     assert abs(dropped.mean().item() - 1) < 4 * (0.1 / 0.9 / x.numel()) ** 0.5
     assert torch.allclose(drop.add(3 * x, x), 3 + dropped)
     assert torch.equal(drop.eval()(x), x)
     assert torch.equal(drop.add(x, x), 2 * x)
 
 
-def test_masks_do_not_depend_on_threads() -> None:
-    source, drawn = DropoutMasks(), []
-    for threads in (1, 2, 3):
-        torch.set_num_threads(threads)
-        drawn.append(source.kept((3, 200_001), 0.3, site=4))
-    torch.set_num_threads(1)
-    assert all(torch.equal(drawn[0], other) for other in drawn[1:])
-
-
-def fill(threads: int) -> None:
-    words = np.empty(1000, np.uint64)
-    list(dropout._threads(threads).map(dropout._fill, [(words, (1, 2, 3, 4))]))
-    assert words[0] != words[1]
-
-
-def test_a_forked_process_has_its_own_threads() -> None:
-    fill(2)
-    child = multiprocessing.get_context("fork").Process(target=fill, args=(2,), daemon=True)
-    child.start()
-    child.join(20)
-    assert child.exitcode == 0
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_dropout_is_unbiased_in_either_precision(dtype: torch.dtype) -> None:
-    drop, x = Dropout(0.1, DropoutMasks(), 0), torch.ones(2000, 500, dtype=dtype)
+    drop, x = Dropout(0.1), torch.ones(2000, 500, dtype=dtype)
     error = 4 * (0.1 / 0.9 / x.numel()) ** 0.5
     resolution = (
         0.002 if dtype == torch.bfloat16 else 0

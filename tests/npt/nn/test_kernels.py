@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from npt.nn import kernels
 from npt.nn.block import Block, TiedBlock, build_block
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
@@ -119,16 +118,6 @@ def test_padding_changes_nothing(kernel: str) -> None:
     present = torch.arange(9)[None] < 6
     padded = model(x, rows, present)
     assert torch.allclose(padded, model(first), atol=1e-12)
-
-
-@pytest.mark.parametrize("changes", FORMS)
-@pytest.mark.parametrize("rows", [9, 300])
-def test_fast_and_plain_forms_agree(changes: dict[str, Any], rows: int) -> None:
-    model = network(**changes)
-    x = cells(rows)
-    with kernels.plain():
-        expected = model(x)
-    assert torch.allclose(model(x), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("changes", FORMS)

@@ -9,14 +9,15 @@ import torch
 
 from npt.nn import flops
 from npt.nn.block import Block
-from npt.nn.inputs import ModelInput
+from npt.nn.inputs import EncodedTable
 from npt.nn.losses import label_loss, training_loss
-from npt.nn.masking import Masked, mask
+from npt.nn.masking import mask
 from npt.nn.model import NPT
-from npt.nn.reference import PlainLamb, PlainNPT, column_loss, plain_loss
-from npt.nn.reference_masking import MaskedColumns, masked
+from npt.nn.optimiser import Lamb, Lookahead
+from npt.nn.reference import PlainNPT, column_loss, plain_loss
 from npt.nn.settings import NPTSettings
 from npt.nn.training import build_optimiser
+from npt.table import Part
 from performance.shapes import SHAPES, Shape, generated, layout_of, paper_shape
 
 CPU = torch.device("cpu")
@@ -37,7 +38,7 @@ def small(target_size: int = 6) -> Shape:
 
 
 def plain_of(shape: Shape) -> PlainNPT:
-    return PlainNPT(shape.layout.sizes, shape.layout.continuous, shape.settings).double()
+    return PlainNPT(shape.layout, shape.settings).double()
 
 
 @torch.no_grad()
@@ -71,59 +72,33 @@ def both(shape: Shape) -> tuple[NPT, PlainNPT]:
     return model, with_weights_of(model, plain_of(shape))
 
 
-def as_model_input(inputs: list[torch.Tensor], continuous: tuple[bool, ...]) -> ModelInput:
-    """The plain inputs (n, C_j + 1) as codes, scales and masks."""
-    codes = []
-    scales = []
-    for column, is_continuous in zip(inputs, continuous, strict=True):
-        values = column[:, :-1]
-        if is_continuous:
-            codes.append(torch.zeros(len(values)).long())
-            scales.append(values[:, 0])
-        else:
-            codes.append(values.argmax(1))
-            scales.append(values.sum(1))
-    masks = [column[:, -1] for column in inputs]
-    stacked = [torch.stack(columns, 1)[None] for columns in (codes, scales, masks)]
-    return ModelInput(*stacked)
-
-
-def both_losses(
-    model: NPT,
-    plain: PlainNPT,
-    shape: Shape,
-    cells: MaskedColumns,
-    weight: float,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Training losses of both implementations for the same masked cells."""
-    data, table = generated(shape, CPU)
-    data = replace(data, numbers=data.numbers.double())
-    table = replace(table, values=[values.double() for values in table.values])
-    inputs = as_model_input(cells.inputs, shape.layout.continuous)
-    tokens = model(inputs)[0]
-    outputs = plain(cells.inputs)
-    target = shape.layout.target
-    assert torch.allclose(model.head.target(tokens[:, target]), outputs[target], atol=1e-9)
-    counted = Masked(inputs, torch.stack(cells.features, 1), cells.labels)
-    fused_loss = training_loss(model.head, tokens, data, counted, weight)
-    return fused_loss, plain_loss(outputs, table, cells, weight)
+def table_of(shape: Shape) -> EncodedTable:
+    data = generated(shape, CPU)
+    return replace(data, numbers=data.numbers.double())
 
 
 @pytest.mark.parametrize("target_size", [6, 1])
 def test_outputs_losses_and_updates_are_the_same(target_size: int) -> None:
     shape = small(target_size)
+    settings = shape.settings
     model, plain = both(shape)
-    _, table = generated(shape, CPU)
-    table = replace(table, values=[values.double() for values in table.values])
-    optimiser = build_optimiser(model, shape.settings)
-    plain_optimiser = PlainLamb(plain, shape.settings)
-    for weight in (1.0, 0.3, 0.0, 0.5):
-        cells = masked(table, 0, shape.settings)
-        losses = both_losses(model, plain, shape, cells, weight)
-        assert losses[0].item() == pytest.approx(losses[1].item(), rel=1e-9)
-        for network, loss in zip((model, plain), losses, strict=True):
-            network.zero_grad()
-            loss.backward()
+    data = table_of(shape)
+    optimiser = build_optimiser(model, settings)
+    lamb = Lamb(plain.parameters(), clip=settings.clip)
+    plain_optimiser = Lookahead(lamb, settings.lookahead_steps, settings.lookahead_share)
+    target = data.target
+    for seed, weight in enumerate((1.0, 0.3, 0.0, 0.5)):
+        masked = mask(data, "train", settings, torch.Generator().manual_seed(seed))
+        tokens = model(masked.cells)[0]
+        outputs = plain(masked.cells)
+        assert torch.allclose(model.head.target(tokens[:, target]), outputs[target], atol=1e-9)
+        loss = training_loss(model.head, tokens, data, masked, weight)
+        expected = plain_loss(outputs, data, masked, weight)
+        assert loss.item() == pytest.approx(expected.item(), rel=1e-9)
+        model.zero_grad()
+        plain.zero_grad()
+        loss.backward()
+        expected.backward()
         optimiser.step(0.01)
         plain_optimiser.step(0.01)
     trained = with_weights_of(model, plain_of(shape))
@@ -134,24 +109,16 @@ def test_outputs_losses_and_updates_are_the_same(target_size: int) -> None:
 
 
 @pytest.mark.parametrize("mode", ["validation", "test"])
-def test_evaluation_sees_and_scores_the_same(mode: str) -> None:
+def test_evaluation_scores_the_same(mode: Part) -> None:
     shape = small()
     model, plain = both(shape)
-    data, table = generated(shape, CPU)
-    table = replace(table, values=[values.double() for values in table.values])
-    number = ("train", "validation", "test").index(mode)
-    cells = masked(table, number, shape.settings)
-    seen = mask(data, mode, shape.settings, torch.Generator())  # type: ignore[arg-type]
-    assert torch.equal(seen.labels, cells.labels)
-    inputs = as_model_input(cells.inputs, shape.layout.continuous)
-    assert torch.equal(seen.cells.mask[0].double(), inputs.mask[0])
-    assert torch.allclose(seen.cells.scale[0].double(), inputs.scale[0])
-    target = shape.layout.target
-    outputs = plain.eval()(cells.inputs)[target]
-    expected = column_loss(outputs, table.values[target], cells.labels, continuous=False)
-    tokens = model.eval()(seen.cells)[0, :, target]
-    loss = label_loss(model.head, tokens, data, seen.labels)
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
+    data = table_of(shape)
+    masked = mask(data, mode, shape.settings, torch.Generator())
+    outputs = plain.eval()(masked.cells)
+    expected = column_loss(outputs, data, data.target, masked.labels)
+    tokens = model.eval()(masked.cells)[0, :, data.target]
+    loss = label_loss(model.head, tokens, data, masked.labels)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-9)
 
 
 TERAFLOP = {

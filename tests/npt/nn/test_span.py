@@ -13,9 +13,8 @@ from npt.errors import UserError
 from npt.nn.block import Block
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.kernels import local
-from npt.nn.kernels.attention import AttentionDropout, drop
-from npt.nn.kernels.dropout import DropoutMasks
-from npt.nn.kernels.local import groups_of, local_attention, neighbourhoods, pairs_of
+from npt.nn.kernels.dropout import Dropout
+from npt.nn.kernels.local import groups_of, local_attention, neighbourhoods
 from npt.nn.span import Locations, Span, feature_columns, locate
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network
 from tests.npt.nn.test_patches import images
@@ -110,10 +109,10 @@ def test_groups_are_a_partition() -> None:
 
 def test_distant_rows_are_not_computed() -> None:
     locations = torch.rand(2000, 2, generator=torch.Generator().manual_seed(0)) * 20
-    pairs = pairs_of(neighbourhoods(locations, locations, radius=1.0))
+    groups = neighbourhoods(locations, locations, radius=1.0)
+    pairs = sum(group.bias.numel() for group in groups)
     near = (torch.cdist(locations, locations) <= 1).sum().item()
     assert near <= pairs < 0.1 * 2000**2
-    assert pairs_of(neighbourhoods(locations, locations, math.inf)) == 2000**2
 
 
 @pytest.mark.parametrize("threshold", [0.1, 0.5])
@@ -157,8 +156,8 @@ def test_a_query_without_near_rows_attends_to_the_nearest() -> None:
 def test_a_dropped_mask_is_drawn_again_in_the_backward_pass() -> None:
     gradients = []
     for later_key in (3, 9):
-        masks = DropoutMasks()
-        masks.key = 3
+        dropout = Dropout(0.3)
+        dropout.key = 3
         queries, keys, values, located = inputs(40)
         queries.requires_grad_()
         output = local_attention(
@@ -169,9 +168,9 @@ def test_a_dropped_mask_is_drawn_again_in_the_backward_pass() -> None:
             located,
             2.0,
             scale=0.5,
-            dropout=AttentionDropout(0.3, masks, 0),
+            dropout=dropout,
         )
-        masks.key = later_key
+        dropout.key = later_key
         output.sum().backward()
         gradients.append(queries.grad)
     assert gradients[0] is not None
@@ -179,9 +178,8 @@ def test_a_dropped_mask_is_drawn_again_in_the_backward_pass() -> None:
 
 
 def test_dropout_follows_its_equation() -> None:
-    masks = DropoutMasks()
-    masks.key = 3
-    dropout = AttentionDropout(0.3, masks, 0)
+    dropout = Dropout(0.3)
+    dropout.key = 3
     *tensors, located = inputs(40)
     queries, keys, values = (x[:1].requires_grad_() for x in tensors)
     located = located[:1]
@@ -191,7 +189,7 @@ def test_dropout_follows_its_equation() -> None:
     (group,) = neighbourhoods(located[0], located[0], math.inf)
     assert torch.equal(group.rows, torch.arange(40))
     probabilities = (queries @ keys.mT * 0.5).softmax(-1)
-    expected = drop(probabilities[0], dropout, part=0) @ values[0]
+    expected = dropout.drop(probabilities[0], 0, 3) @ values[0]
     assert torch.allclose(ours[0], expected, atol=1e-12)
     gradients = []
     for output in (ours[0], expected):

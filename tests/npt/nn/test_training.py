@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from npt.data.encoding import statistics
 from npt.errors import UserError
 from npt.interface import Resources
 from npt.nn import device as device_module
-from npt.nn import kernels, training
+from npt.nn import training
 from npt.nn.batches import partition
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import autocast, has_bfloat16, require_precision
@@ -82,17 +81,13 @@ MASKS_ALONE = STILL.changed(hidden_dropout=0, attention_dropout=0)
 DROPOUT_ALONE = STILL.changed(feature_mask=0, tradeoff_start=0, target_mask=1)
 
 
-@pytest.mark.parametrize("implementation", [kernels.fast, kernels.plain])
 @pytest.mark.parametrize("settings", [MASKS_ALONE, DROPOUT_ALONE], ids=["masks", "dropout"])
-def test_every_update_and_seed_has_its_own_draws(
-    settings: NPTSettings, implementation: Callable[[], Any]
-) -> None:
-    with implementation():
-        model, data = start(settings)
-        optimiser = build_optimiser(model, settings)
-        losses = []
-        for number, seed in ((1, 3), (1, 3), (2, 3), (3, 3), (1, 4)):
-            losses.append(float(update(model, optimiser, data, number, settings, seed)))
+def test_every_update_and_seed_has_its_own_draws(settings: NPTSettings) -> None:
+    model, data = start(settings)
+    optimiser = build_optimiser(model, settings)
+    losses = []
+    for number, seed in ((1, 3), (1, 3), (2, 3), (3, 3), (1, 4)):
+        losses.append(float(update(model, optimiser, data, number, settings, seed)))
     first, again, *others = losses
     assert first == again
     assert len({first, *others}) == 4
@@ -131,15 +126,11 @@ def test_gradients_are_those_of_one_update() -> None:
     assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
 
 
-@pytest.mark.parametrize("implementation", [kernels.fast, kernels.plain])
-def test_gradients_that_are_clipped_to_zero_move_nothing(
-    implementation: Callable[[], Any],
-) -> None:
+def test_gradients_that_are_clipped_to_zero_move_nothing() -> None:
     settings = BATCHES.changed(clip=0)
-    with implementation():
-        model, data = start(settings)
-        before = weights(model)
-        update(model, build_optimiser(model, settings), data, 1, settings, 3)
+    model, data = start(settings)
+    before = weights(model)
+    update(model, build_optimiser(model, settings), data, 1, settings, 3)
     assert all(torch.equal(a, b) for a, b in zip(before, weights(model), strict=True))
 
 
@@ -243,17 +234,6 @@ def test_settings_of_the_released_code_change_training() -> None:
     assert len({weight.sum().item() for weight in trained}) == 3
 
 
-def test_plain_trainings_ignore_the_global_seed() -> None:
-    trained = []
-    with kernels.plain():
-        for seed in (1, 2):
-            model, data = start(BATCHES)
-            torch.manual_seed(seed)
-            NPTTraining(model, data, BATCHES, 3).run()
-            trained.append(weights(model))
-    assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
-
-
 def test_two_threads_give_the_same_bits_twice() -> None:
     torch.set_num_threads(2)
     try:
@@ -348,27 +328,3 @@ def test_validation_scores_are_those_of_full_passes(task: Task, batch_rows: int 
         metric = (outputs.argmax(1) == data.codes[rows, data.target]).float().mean()
     expected = (pytest.approx(float(loss), rel=1e-5), pytest.approx(float(metric), rel=1e-5))
     assert label_scores(model, data, "validation", settings, 3) == expected
-
-
-@pytest.mark.parametrize("task", ["multiclass", "regression"])
-@pytest.mark.parametrize("norm", ["query", "all"])
-def test_fast_and_plain_kernels_train_the_same(task: Task, norm: str) -> None:
-    settings = BATCHES.changed(hidden_dropout=0, attention_dropout=0, layer_norm_on=norm, layers=4)
-    trained = []
-    for implementation in (kernels.fast, kernels.plain):
-        with implementation():
-            model, data = start(settings, task)
-            result = NPTTraining(model, data, settings, 3).run()
-        trained.append((float(result.losses), model))
-    (fast_loss, fast), (plain_loss, plain) = trained
-    assert fast_loss == pytest.approx(plain_loss, rel=1e-5)
-    for (name, a), b in zip(fast.named_parameters(), plain.parameters(), strict=True):
-        # A softmax ignores the keys' bias: LAMB makes a full step of the rounding noise.
-        assert name.endswith("key.bias") or torch.allclose(a, b, atol=1e-4), name
-
-
-def test_plain_kernels_train_with_dropout() -> None:
-    with kernels.plain():
-        model, data = start(BATCHES)
-        result = NPTTraining(model, data, BATCHES, 3).run()
-    assert result.losses.isfinite().all()
