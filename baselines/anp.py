@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from baselines.grids import Grid, Parameters, Size
+from baselines.grids import Grid, Parameters
 from baselines.network_baseline import RetrievalBaseline
-from npt.table import Task
 
 if TYPE_CHECKING:
     from baselines.networks.anp import ANPNetwork
@@ -44,18 +43,15 @@ class ANP(RetrievalBaseline):
         "without_labels": {"fixed": {"context_labels": False}},
     }
 
-    def quick_grid(self, task: Task) -> Grid:
-        """One configuration: a smaller network."""
-        return {"width": [64], "learning_rate": [0.002]}
+    # One configuration: a smaller network.
+    quick: ClassVar[Grid] = {"width": [64], "learning_rate": [0.002]}
 
-    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
-        """Eight configurations; the NPT paper has no neural process."""
-        grid = {
-            "width": [64, 128],
-            "weight_decay": [1e-4, 1e-2],
-            "learning_rate": [0.0005, 0.002],
-        }
-        return [grid]
+    # Eight configurations; the NPT paper has no neural process.
+    paper: ClassVar[Grid] = {
+        "width": [64, 128],
+        "weight_decay": [1e-4, 1e-2],
+        "learning_rate": [0.0005, 0.002],
+    }
 
     def network(self, features: int, classes: int | None, parameters: Parameters) -> ANPNetwork:
         """A network with initial weights."""

@@ -43,7 +43,9 @@ class Baseline(ABC):
         libraries: Distributions whose versions rows record.
         test_settings: Settings with which it trains in well below a second.
         version: Raised by hand when its predictions change, so that its runs are made anew.
-        fixed: Parameters that differ from the library's defaults in every configuration.
+        quick: A part of the paper's grid for small machines.
+        paper: The paper's grid, where it is one for all tasks and sizes.
+        defaults: Parameters that every configuration has unless it states others.
         embeds_categories: Always receives categories as integer codes.
         keeps_missing: Always receives missing numbers as NaN.
         takes_categories: Can receive categories as integer codes.
@@ -64,7 +66,9 @@ class Baseline(ABC):
     libraries: ClassVar[tuple[str, ...]]
     test_settings: ClassVar[Mapping[str, Any]]
     version: ClassVar[int] = 1
-    fixed: ClassVar[Mapping[str, Any]] = {}
+    quick: ClassVar[Grid] = {}
+    paper: ClassVar[Grid] = {}
+    defaults: ClassVar[Parameters] = {}
     embeds_categories: ClassVar[bool] = False
     keeps_missing: ClassVar[bool] = False
     takes_categories: ClassVar[bool] = False
@@ -78,13 +82,13 @@ class Baseline(ABC):
     twins: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     extra: ClassVar[str] = ""
 
-    @abstractmethod
     def quick_grid(self, task: Task) -> Grid:
         """A part of the paper's grid for small machines."""
+        return self.quick
 
-    @abstractmethod
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """The paper's grid for training sets of a size; all grids of a size tune the same."""
+        return [self.paper]
 
     @abstractmethod
     def fit(
@@ -98,7 +102,6 @@ class Baseline(ABC):
 
         Raises:
             Infeasible: These configurations cannot be fitted to the data.
-            UserError: A parameter is unknown.
         """
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
@@ -109,9 +112,9 @@ class Baseline(ABC):
         """What of the parameters determines the model; equal ones are fitted once."""
         return parameters
 
-    def known_parameters(self, task: Task) -> Collection[str] | None:
-        """Names of all parameters for a task; None if only `fit` can tell."""
-        return None
+    def known_parameters(self, task: Task) -> Collection[str]:
+        """Names of all parameters for a task."""
+        return self.defaults
 
     def check(self, parameters: Parameters) -> None:
         """Raise `UserError` for values that are not allowed, whatever the data."""

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.boosting import Boosting, longest
-from baselines.estimators import build, features_vary, prediction_function, prior
+from baselines.boosting import Boosting, by_rounds, longest
+from baselines.estimators import features_vary, prediction_function, prior
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -58,30 +58,24 @@ class CatBoost(Boosting):
         threads = resources.threads
         # They are passed to the pool, as an estimator with categorical features cannot be cloned.
         categorical = list(data.categorical)
-        ensemble = build(
-            self.estimator(data.task),
-            longest(configurations),
-            allow_writing_files=False,
-            verbose=False,
-            thread_count=threads,
-            random_seed=seed,
+        parameters = {
+            "allow_writing_files": False,
+            "verbose": False,
+            "thread_count": threads,
+            "random_seed": seed,
             **_device_parameters(resources.device),
-        )
+            **longest(configurations),
+        }
+        ensemble = self.estimator(data.task)(**parameters)
         rows = _typed(data.train_features, categorical)
         ensemble.fit(Pool(rows, data.train_labels, cat_features=categorical))
         predict = prediction_function(ensemble, data)
 
-        def first_rounds(
-            features: np.ndarray, configurations: Sequence[Parameters]
-        ) -> list[np.ndarray]:
+        def first_rounds(features: np.ndarray, rounds: int) -> np.ndarray:
             pool = Pool(_typed(features, categorical), cat_features=categorical)
-            predictions = []
-            for parameters in configurations:
-                rounds = parameters.get("n_estimators", 0)
-                predictions.append(predict(pool, ntree_end=rounds, thread_count=threads))
-            return predictions
+            return predict(pool, ntree_end=rounds, thread_count=threads)
 
-        return first_rounds
+        return by_rounds(first_rounds)
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
         """The parameters, and whether the number of rounds changes CatBoost's other defaults."""

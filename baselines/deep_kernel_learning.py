@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.grids import Grid, Parameters, Size
+from baselines.grids import Grid, Parameters
 from baselines.network_baseline import NetworkBaseline
 from baselines.training_data import TrainingData
 from npt.probing import Duplicates
@@ -31,38 +31,35 @@ class DeepKernelLearning(NetworkBaseline):
     name = "deep_kernel_learning"
     title = "DKL"
     libraries = ("gpytorch", "torch")
-    fixed: ClassVar[Parameters] = {"max_epochs": 30_000, "patience": 20, FROM_DUPLICATES: False}
     defaults: ClassVar[Parameters] = {
         "hidden_layer_sizes": [100, 100],
         "features": 8,
         "inducing_points": 256,
         "learning_rate": 1e-4,
         "batch_size": 128,
-        **fixed,
+        "max_epochs": 30_000,
+        "patience": 20,
+        FROM_DUPLICATES: False,
     }
     recalls = True
     test_settings: ClassVar[Parameters] = {"grid": "quick", "fixed": {"max_epochs": 1}}
 
-    def quick_grid(self, task: Task) -> Grid:
-        """One configuration, which learns fast."""
-        return {
-            "hidden_layer_sizes": [[100, 100]],
-            "features": [8],
-            "inducing_points": [64],
-            "learning_rate": [1e-3],
-            "batch_size": [128],
-        }
-
-    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
-        """16 configurations."""
-        grid = {
-            "hidden_layer_sizes": [[100, 100], [100]],
-            "features": [8, 10],
-            "inducing_points": [256, 64],
-            "learning_rate": [1e-4, 1e-3],
-            "batch_size": [128],
-        }
-        return [grid]
+    # One configuration, which learns fast.
+    quick: ClassVar[Grid] = {
+        "hidden_layer_sizes": [[100, 100]],
+        "features": [8],
+        "inducing_points": [64],
+        "learning_rate": [1e-3],
+        "batch_size": [128],
+    }
+    # 16 configurations.
+    paper: ClassVar[Grid] = {
+        "hidden_layer_sizes": [[100, 100], [100]],
+        "features": [8, 10],
+        "inducing_points": [256, 64],
+        "learning_rate": [1e-4, 1e-3],
+        "batch_size": [128],
+    }
 
     def supports(self, task: Task) -> str | None:
         """Regression alone, as in the paper."""

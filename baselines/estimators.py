@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,9 @@ import numpy as np
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
-from npt.errors import UserError, unknown
 from npt.table import Task
 
 PredictFunction = Callable[[np.ndarray], np.ndarray]
-
-
-def require_known(parameters: Parameters, known: Sequence[str], title: str) -> None:
-    """Raise `UserError` for a parameter that the estimator `title` does not have."""
-    for name in parameters:
-        if name not in known:
-            raise UserError(f"fixed: {unknown(name, known)} ({title})")
 
 
 class EstimatorBaseline(Baseline):
@@ -33,26 +25,11 @@ class EstimatorBaseline(Baseline):
         """Class of the estimator for a task."""
 
     def known_parameters(self, task: Task) -> Collection[str]:
-        """Parameters of the estimator's constructor."""
-        return parameters_of(self.estimator(task))
-
-
-def build(kind: type, parameters: Parameters, **defaults: Any) -> Any:
-    """An estimator of class `kind`; `parameters` take precedence over `defaults`.
-
-    Raises:
-        UserError: It has no such parameter; some libraries would ignore it.
-    """
-    require_known(parameters, sorted(parameters_of(kind)), kind.__name__)
-    return kind(**{**defaults, **parameters})
-
-
-def parameters_of(kind: type) -> set[str]:
-    """Names of the constructor's parameters, those of base classes included."""
-    names: set[str] = set()
-    for base in kind.__mro__:
-        names.update(inspect.signature(base.__init__).parameters)
-    return names - {"self", "args", "kwargs"}
+        """Parameters of the estimator's constructor, those of its base classes included."""
+        names: set[str] = set()
+        for base in self.estimator(task).__mro__:
+            names.update(inspect.signature(base.__init__).parameters)
+        return names - {"self", "args", "kwargs"}
 
 
 def fit_estimator(estimator: Any, data: TrainingData) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,24 +18,16 @@ from scipy.optimize import minimize
 from scipy.special import ndtr
 
 from baselines.baseline import Baseline
-from baselines.estimators import require_known
-from baselines.grids import Grid, Parameters, Size
+from baselines.grids import Grid, Parameters
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible, UserError, unknown
 from npt.interface import Resources
-from npt.table import Task
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
 SMOOTHNESS = {"rbf": math.inf, "matern_5/2": 2.5, "matern_3/2": 1.5}  # of the Matérn kernels
-DEFAULTS = {
-    "kernel": "rbf",
-    "relevance": True,
-    "learn": True,
-    "learning_rows": 1000,  # from which hyper-parameters are learned
-}
 MOST_ROWS = 5000  # a covariance matrix of 200 MB, and some seconds for each factorisation
 LEARNING_CELLS = 32_000_000  # rows squared times features: gradients of 256 MB
 ITERATIONS = 40  # of L-BFGS
@@ -54,30 +46,29 @@ class GaussianProcess(Baseline):
     keeps_train_rows = True
     rows_alone = True
     untrained: ClassVar[Parameters] = {"learn": False}
+    defaults: ClassVar[Parameters] = {
+        "kernel": "rbf",
+        "relevance": True,
+        "learn": True,
+        "learning_rows": 1000,  # from which hyper-parameters are learned
+    }
     recalls = True
     test_settings: ClassVar[Parameters] = {"grid": {"kernel": ["rbf"], "relevance": [False]}}
 
-    def quick_grid(self, task: Task) -> Grid:
-        """One kernel with a length scale for each feature, learned from few rows."""
-        return {"kernel": ["matern_3/2"], "relevance": [True], "learning_rows": [200]}
+    # One kernel with a length scale for each feature, learned from few rows.
+    quick: ClassVar[Grid] = {"kernel": ["matern_3/2"], "relevance": [True], "learning_rows": [200]}
 
-    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
-        """Six configurations; the paper has no exact Gaussian process."""
-        grid = {
-            "kernel": list(SMOOTHNESS),
-            "relevance": [True, False],
-            "learning_rows": [1000],
-        }
-        return [grid]
-
-    def known_parameters(self, task: Task) -> Collection[str]:
-        """Those with a default."""
-        return DEFAULTS
+    # Six configurations; the paper has no exact Gaussian process.
+    paper: ClassVar[Grid] = {
+        "kernel": list(SMOOTHNESS),
+        "relevance": [True, False],
+        "learning_rows": [1000],
+    }
 
     def check(self, parameters: Parameters) -> None:
         """The kernel is one of three."""
         super().check(parameters)
-        kernel = parameters.get("kernel", DEFAULTS["kernel"])
+        kernel = {**self.defaults, **parameters}["kernel"]
         if kernel not in SMOOTHNESS:
             raise UserError(f"{self.name}.kernel: {unknown(kernel, SMOOTHNESS)}")
 
@@ -92,12 +83,8 @@ class GaussianProcess(Baseline):
 
         Raises:
             Infeasible: There are more than 5,000 train rows.
-            UserError: A parameter is unknown or has a value that is not allowed.
         """
-        (stated,) = configurations
-        require_known(stated, list(DEFAULTS), "Gaussian process")
-        parameters = {**DEFAULTS, **stated}
-        self.check(parameters)
+        (parameters,) = configurations
         rows = len(data.train)
         if rows > MOST_ROWS:
             raise Infeasible(

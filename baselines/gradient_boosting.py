@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.boosting import Boosting, longest
-from baselines.estimators import build
+from baselines.boosting import Boosting, at_counts, longest
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -37,25 +35,18 @@ class GradientBoosting(Boosting):
         resources: Resources,
     ) -> Predictor:
         """Fit the longest ensemble, whose stages are the shorter ones."""
-        booster = self.estimator(data.task)
-        ensemble = build(booster, longest(configurations), random_state=seed)
+        parameters = {"random_state": seed, **longest(configurations)}
+        ensemble = self.estimator(data.task)(**parameters)
         ensemble.fit(data.train_features, data.train_labels)
         stages = ensemble.staged_predict if data.is_regression else ensemble.staged_predict_proba
 
         def predict_stages(
             features: np.ndarray, configurations: Sequence[Parameters]
         ) -> list[np.ndarray]:
-            counts = [
-                parameters.get("n_estimators", ensemble.n_estimators)
-                for parameters in configurations
-            ]
-            last = np.empty(0)
-            by_count = {}
-            for count, last in enumerate(itertools.islice(stages(features), max(counts)), 1):
-                if count in counts:
-                    by_count[count] = last
-            # An ensemble that stopped early has fewer stages: its last one serves larger counts.
-            return [by_count.get(count, last) for count in counts]
+            counts = []
+            for parameters in configurations:
+                counts.append(parameters.get("n_estimators", ensemble.n_estimators))
+            return at_counts(stages(features), counts)
 
         return predict_stages
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from baselines.baseline import Predictor
-from baselines.boosting import Boosting, longest
-from baselines.estimators import build, prediction_function
+from baselines.boosting import Boosting, by_rounds, longest
+from baselines.estimators import prediction_function
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -43,29 +41,19 @@ class LightGBM(Boosting):
         resources: Resources,
     ) -> Predictor:
         """Fit the longest ensemble; shorter ones are its first rounds."""
-        ensemble = build(
-            self.estimator(data.task),
-            longest(configurations),
-            n_jobs=resources.threads,
-            deterministic=True,
-            force_row_wise=True,
-            random_state=seed,
-            verbosity=-1,
-        )
+        parameters = {
+            "n_jobs": resources.threads,
+            "deterministic": True,
+            "force_row_wise": True,
+            "random_state": seed,
+            "verbosity": -1,
+            **longest(configurations),
+        }
+        ensemble = self.estimator(data.task)(**parameters)
         categorical: Any = list(data.categorical) or "auto"
         ensemble.fit(data.train_features, data.train_labels, categorical_feature=categorical)
         predict = prediction_function(ensemble, data)
-
-        def first_rounds(
-            features: np.ndarray, configurations: Sequence[Parameters]
-        ) -> list[np.ndarray]:
-            predictions = []
-            for parameters in configurations:
-                rounds = parameters.get("n_estimators", -1)
-                predictions.append(predict(features, num_iteration=rounds))
-            return predictions
-
-        return first_rounds
+        return by_rounds(lambda features, rounds: predict(features, num_iteration=rounds))
 
 
 BASELINE = LightGBM()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from baselines.baseline import Predictor
-from baselines.estimators import EstimatorBaseline, build, fit_estimator, of_one_model
+from baselines.estimators import EstimatorBaseline, fit_estimator, of_one_model
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -48,8 +48,9 @@ class Linear(EstimatorBaseline):
     ) -> Predictor:
         """Fit one model."""
         (parameters,) = configurations
-        defaults = {} if data.is_regression else {"max_iter": 10_000}
-        model = build(self.estimator(data.task), parameters, **defaults)
+        if not data.is_regression:
+            parameters = {"max_iter": 10_000, **parameters}
+        model = self.estimator(data.task)(**parameters)
         return of_one_model(fit_estimator(model, data))
 
 

@@ -56,7 +56,7 @@ def predict_originals(
         resources = replace(resources, device="cpu")
     with threadpool_limits(resources.threads):
         grid = list(baseline.configurations(settings, data.task, len(data.train)))
-        winner = Search(baseline, data, settings, SEED + seed, resources).run(grid).winner
+        winner = Search(baseline, data, settings, SEED + seed, resources).run(grid)
         if baseline.recalls:
             return baseline.recall(winner.predictor, duplicates, winner.parameters)
         (predicted,) = winner.predictor(duplicates.originals, [winner.parameters])

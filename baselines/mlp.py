@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.estimators import EstimatorBaseline, build, fit_estimator, of_one_model
+from baselines.estimators import EstimatorBaseline, fit_estimator, of_one_model
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -35,22 +35,20 @@ class MLP(EstimatorBaseline):
     name = "mlp"
     title = "MLP"
     libraries = ("scikit-learn",)
-    fixed: ClassVar[Parameters] = {"early_stopping": True}
+    defaults: ClassVar[Parameters] = {"early_stopping": True}
     slow = True
     test_settings: ClassVar[Parameters] = {
         "grid": {"hidden_layer_sizes": [[4]], "batch_size": [16]},
         "fixed": {"max_iter": 3},
     }
 
-    def quick_grid(self, task: Task) -> Grid:
-        """8 configurations."""
-        return {
-            "hidden_layer_sizes": [[100], [100, 100]],
-            "alpha": [1e-4, 1e-2],
-            "batch_size": [32],
-            "learning_rate": ["constant"],
-            "learning_rate_init": [1 * 10**-3, 1 * 10**-2],
-        }
+    quick: ClassVar[Grid] = {
+        "hidden_layer_sizes": [[100], [100, 100]],
+        "alpha": [1e-4, 1e-2],
+        "batch_size": [32],
+        "learning_rate": ["constant"],
+        "learning_rate_init": [1 * 10**-3, 1 * 10**-2],
+    }
 
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """11,340 configurations for small tables, 270 for others."""
@@ -91,11 +89,11 @@ class MLP(EstimatorBaseline):
         (parameters,) = configurations
         if not _can_hold_out(data, parameters.get("validation_fraction", HELD_OUT)):
             parameters = {**parameters, "early_stopping": False}
-        network = self.estimator(data.task)
+        network = self.estimator(data.task)(**{"random_state": seed, **parameters})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", message="Got `batch_size`")
-            predict = fit_estimator(build(network, parameters, random_state=seed), data)
+            predict = fit_estimator(network, data)
         return of_one_model(predict)
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from baselines.grids import Grid, Parameters, Size
+from baselines.grids import Grid, Parameters
 from baselines.network_baseline import RetrievalBaseline
 from baselines.training_data import TrainingData
-from npt.table import Task
 
 if TYPE_CHECKING:
     from baselines.networks.modern_nca import ModernNCANetwork
@@ -39,23 +38,20 @@ class ModernNCA(RetrievalBaseline):
     }
     test_settings: ClassVar[Parameters] = {"grid": {"width": [8]}, "fixed": {"max_epochs": 3}}
 
-    def quick_grid(self, task: Task) -> Grid:
-        """Two learning rates of an embedding with one block."""
-        return {"blocks": [1], "learning_rate": [0.003, 0.01]}
+    # Two learning rates of an embedding with one block.
+    quick: ClassVar[Grid] = {"blocks": [1], "learning_rate": [0.003, 0.01]}
 
-    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
-        """Sixteen configurations, of which twelve differ; the NPT paper is older."""
-        grid = {
-            "width": [64, 128],
-            "blocks": [0, 1],
-            "dropout": [0.0, 0.2],
-            "learning_rate": [0.001, 0.01],
-        }
-        return [grid]
+    # Sixteen configurations, of which twelve differ; the NPT paper is older.
+    paper: ClassVar[Grid] = {
+        "width": [64, 128],
+        "blocks": [0, 1],
+        "dropout": [0.0, 0.2],
+        "learning_rate": [0.001, 0.01],
+    }
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
         """Without those of blocks, where there are none."""
-        effective = {**self.defaults, **parameters}
+        effective = dict(parameters)
         if effective["blocks"] == 0:
             del effective["dropout"], effective["block_width"]
         return effective

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import require_known
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
-from npt.table import Task
 
 if TYPE_CHECKING:
     import torch
@@ -20,14 +18,9 @@ if TYPE_CHECKING:
 
 
 class NetworkBaseline(Baseline):
-    """A network that ends with the weights of its best epoch on the validation rows.
-
-    Attributes:
-        defaults: Values of all parameters.
-    """
+    """A network that ends with the weights of its best epoch on the validation rows."""
 
     libraries = ("torch",)
-    defaults: ClassVar[Mapping[str, Any]]
     slow = True
     accelerated = True
 
@@ -41,10 +34,6 @@ class NetworkBaseline(Baseline):
             device: Device of the network.
         """
 
-    def known_parameters(self, task: Task) -> Collection[str]:
-        """Those with a default."""
-        return self.defaults
-
     def fit(
         self,
         data: TrainingData,
@@ -56,16 +45,14 @@ class NetworkBaseline(Baseline):
 
         Raises:
             Infeasible: There are too few train rows.
-            UserError: A parameter is unknown.
         """
         import torch
 
-        (stated,) = configurations
-        require_known(stated, list(self.defaults), self.title)
+        (parameters,) = configurations
         torch.set_num_threads(resources.threads)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
-            return self.train(data, {**self.defaults, **stated}, torch.device(resources.device))
+            return self.train(data, parameters, torch.device(resources.device))
 
 
 class RetrievalBaseline(NetworkBaseline):

@@ -5,24 +5,21 @@ It has no search space: its validation is the exact leave-one-out error of the t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from baselines.baseline import Baseline
-from baselines.grids import Grid, Parameters, Size
+from baselines.grids import Parameters
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Resources
 from npt.solved.settings import SolvedSettings
-from npt.table import Task
 from npt.validation import validated
 
 if TYPE_CHECKING:
     from npt.solved.model import SolvedNPT
-
-KNOWN = tuple(name for name in SolvedSettings.model_fields if name != "seed")
 
 
 class SolvedBaseline(Baseline):
@@ -31,6 +28,7 @@ class SolvedBaseline(Baseline):
     name = "npt_solved"
     title = "Solved NPT"
     libraries = ("torch",)
+    defaults: ClassVar[Parameters] = SolvedSettings().model_dump(exclude={"seed"})
     test_settings: ClassVar[Parameters] = {"fixed": {"steps": 2}}
     embeds_categories = True
     keeps_missing = True
@@ -42,18 +40,6 @@ class SolvedBaseline(Baseline):
         "without_attributes": {"fixed": {"products": False}},
         "without_tuning": {"fixed": {"steps": 0}},
     }
-
-    def quick_grid(self, task: Task) -> Grid:
-        """One configuration."""
-        return {}
-
-    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
-        """One configuration; the NPT paper is older."""
-        return [{}]
-
-    def known_parameters(self, task: Task) -> Collection[str]:
-        """Those of `SolvedSettings`."""
-        return KNOWN
 
     def check(self, parameters: Parameters) -> None:
         """Values are allowed by `SolvedSettings`."""
@@ -67,17 +53,13 @@ class SolvedBaseline(Baseline):
         seed: int,
         resources: Resources,
     ) -> SolvedRows:
-        """Tune on the train rows, and solve among them.
-
-        Raises:
-            UserError: A parameter is unknown or has a value that is not allowed.
-        """
+        """Tune on the train rows, and solve among them."""
         import torch
 
         from npt.solved.model import fit
 
-        (stated,) = configurations
-        settings = validated(SolvedSettings, {"seed": seed, **stated}, self.name)
+        (parameters,) = configurations
+        settings = SolvedSettings(seed=seed, **parameters)
         categorical = np.zeros(data.features.shape[1], bool)
         categorical[list(data.categorical)] = True
         torch.set_num_threads(resources.threads)
@@ -104,11 +86,6 @@ class SolvedRows(RowPredictor):
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Numbers (n,) or probabilities (n, K)."""
-        places = stored.places
-        if places is not None and _are_equal(self.stored.take(places), stored):
-            predicted = self.model.from_some(features, places)
-            if predicted is not None:
-                return predicted
         return self._among(stored).predict(features)
 
     def weights(
@@ -121,11 +98,6 @@ class SolvedRows(RowPredictor):
         if stored is self.stored:
             return self.model
         return self.model.among(stored.features, stored.labels)
-
-
-def _are_equal(rows: StoredRows, others: StoredRows) -> bool:
-    are_equal = np.array_equal(rows.features, others.features, equal_nan=True)
-    return are_equal and np.array_equal(rows.labels, others.labels)
 
 
 BASELINE = SolvedBaseline()

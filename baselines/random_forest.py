@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.estimators import EstimatorBaseline, build, prediction_function
+from baselines.boosting import at_counts
+from baselines.estimators import EstimatorBaseline, prediction_function
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -88,9 +89,9 @@ class RandomForest(EstimatorBaseline):
         """
         from joblib import Parallel, delayed
 
-        kind = self.estimator(data.task)
         largest = max(configurations, key=_trees)
-        forest = build(kind, largest, random_state=seed, n_jobs=resources.threads)
+        parameters = {"random_state": seed, "n_jobs": resources.threads, **largest}
+        forest = self.estimator(data.task)(**parameters)
         forest.fit(data.train_features, data.train_labels)
         votes = [prediction_function(tree, data) for tree in forest.estimators_]
 
@@ -102,13 +103,7 @@ class RandomForest(EstimatorBaseline):
             parallel = Parallel(resources.threads, prefer="threads", return_as="generator")
             calls = (delayed(vote)(features, check_input=False) for vote in votes[: max(counts)])
             results: Any = parallel(calls)
-            total = np.zeros(1)
-            means = {}
-            for count, values in enumerate(results, 1):
-                total = total + values
-                if count in counts:
-                    means[count] = total / count
-            return [means[count] for count in counts]
+            return at_counts(_running_means(results), counts)
 
         return first_trees
 
@@ -129,6 +124,13 @@ class RandomForest(EstimatorBaseline):
         else:
             return parameters
         return {**parameters, "max_features": max(1, number)}
+
+
+def _running_means(arrays: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    total = np.zeros(1)
+    for count, values in enumerate(arrays, 1):
+        total = total + values
+        yield total / count
 
 
 def _trees(parameters: Parameters) -> int:

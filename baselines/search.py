@@ -23,7 +23,7 @@ from baselines.baseline import Baseline, Predictor
 from baselines.grids import BaselineSettings, Parameters
 from baselines.journal import Journal, Outcome
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible, UserError
+from npt.errors import Infeasible, UserError, unknown
 from npt.interface import Resources, Trial
 from npt.provenance import installed_version
 
@@ -58,28 +58,13 @@ class Winner:
     predictor: Predictor
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """A finished search.
-
-    Attributes:
-        trials: All configurations that were tried, in the order of the grid.
-        fits: Number of models that were fitted.
-        models: Number of different models that were tried.
-    """
-
-    trials: Sequence[Trial]
-    winner: Winner
-    fits: int
-    models: int
-
-
 class Search:
     """A grid search of a baseline on one fold.
 
     Attributes:
         journal: File of outcomes, from which an interrupted search resumes.
-        outcomes: What is known of the models that are tried.
+        outcomes: What is known of the different models that are tried.
+        trials: All configurations that were tried, in the order of the grid.
         fits: Number of models that were fitted.
         winner: The best model that was fitted here.
     """
@@ -97,20 +82,20 @@ class Search:
         self.settings = settings
         self.seed = seed
         self.resources = resources
-        self.journal = Journal(None, 0, "")
-        if resources.checkpoint is not None:
-            minutes = resources.checkpoint_minutes
-            self.journal = Journal(resources.checkpoint, minutes, self._stamp())
+        self.journal = Journal(resources.checkpoint, resources.checkpoint_minutes, self._stamp())
         self.outcomes: dict[str, Outcome] = {}
+        self.trials: list[Trial] = []
         self.fits = 0
         self.winner: Winner | None = None
 
-    def run(self, grid: Sequence[Parameters]) -> SearchResult:
+    def run(self, grid: Sequence[Parameters]) -> Winner:
         """Try every configuration, or as many different models as the budget allows.
 
         Raises:
             Infeasible: No configuration could be fitted and scored.
+            UserError: A parameter is unknown, or has a value that is not allowed.
         """
+        self._check(grid)
         candidates = [self._candidate(index, point) for index, point in enumerate(grid)]
         models: dict[str, Candidate] = {}
         for candidate in candidates:
@@ -125,22 +110,31 @@ class Search:
         for group in groups:
             if any(candidate.model_key not in self.outcomes for candidate in group):
                 self._try(group)
-        trials = []
         for candidate in candidates if len(tried) == len(models) else tried:
             outcome = self.outcomes[candidate.model_key]
             parameters = dict(grid[candidate.index])
-            trials.append(
+            self.trials.append(
                 Trial(parameters, outcome.loss, outcome.reason, outcome.fit, outcome.seconds)
             )
         winner = self._best(tried, groups)
         if winner is None:
-            reasons = [trial.reason for trial in trials] or ["the grid is empty"]
-            message = f"none of the {len(trials)} configurations could be fitted and scored"
-            raise Infeasible(f"{message}: {reasons[0]}", trials)
-        return SearchResult(trials, winner, self.fits, len(self.outcomes))
+            reasons = [trial.reason for trial in self.trials] or ["the grid is empty"]
+            message = f"none of the {len(self.trials)} configurations could be fitted and scored"
+            raise Infeasible(f"{message}: {reasons[0]}", self.trials)
+        return winner
+
+    def _check(self, grid: Sequence[Parameters]) -> None:
+        known = self.baseline.known_parameters(self.data.task)
+        for parameters in (self.settings.fixed, *grid):
+            for name in parameters:
+                if name not in known:
+                    raise UserError(
+                        f"fixed: {unknown(name, sorted(known))} ({self.baseline.title})"
+                    )
+            self.baseline.check(parameters)
 
     def _candidate(self, index: int, point: Parameters) -> Candidate:
-        parameters = {**self.baseline.fixed, **self.settings.fixed, **point}
+        parameters = {**self.baseline.defaults, **self.settings.fixed, **point}
         effective = self.baseline.effective_parameters(parameters, self.data)
         return Candidate(index, parameters, effective)
 

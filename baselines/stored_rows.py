@@ -18,12 +18,10 @@ class StoredRows:
     Attributes:
         features: Features (m, F).
         labels: Standardised targets (m,), or classes 0 .. K-1 of those that were trained on.
-        places: Which rows (m,) of others these are; None if they were not taken from any.
     """
 
     features: np.ndarray
     labels: np.ndarray
-    places: np.ndarray | None = None
 
     def targets(self, classes: int | None) -> np.ndarray:
         """What a regression on the rows predicts: one-hot classes (m, K), or targets (m, 1).
@@ -37,7 +35,7 @@ class StoredRows:
 
     def take(self, indices: np.ndarray) -> StoredRows:
         """Some of the rows."""
-        return StoredRows(self.features[indices], self.labels[indices], indices)
+        return StoredRows(self.features[indices], self.labels[indices])
 
 
 class RowPredictor(ABC):

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from baselines.baseline import Predictor
 from baselines.estimators import features_vary, of_one_model, prior
-from baselines.grids import Grid, Parameters, Size
+from baselines.grids import Grid, Parameters
 from baselines.network_baseline import NetworkBaseline
 from baselines.training_data import TrainingData
-from npt.table import Task
 
 if TYPE_CHECKING:
     import torch
@@ -44,19 +43,16 @@ class TabM(NetworkBaseline):
         "fixed": {"members": 2, "bins": 4, "max_epochs": 2},
     }
 
-    def quick_grid(self, task: Task) -> Grid:
-        """Two learning rates of a small network."""
-        return {"width": [128], "learning_rate": [0.001, 0.003]}
+    # Two learning rates of a small network.
+    quick: ClassVar[Grid] = {"width": [128], "learning_rate": [0.001, 0.003]}
 
-    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
-        """Sixteen configurations; the NPT paper is older."""
-        grid = {
-            "width": [256, 512],
-            "layers": [2, 3],
-            "dropout": [0.0, 0.2],
-            "learning_rate": [0.0005, 0.002],
-        }
-        return [grid]
+    # Sixteen configurations; the NPT paper is older.
+    paper: ClassVar[Grid] = {
+        "width": [256, 512],
+        "layers": [2, 3],
+        "dropout": [0.0, 0.2],
+        "learning_rate": [0.0005, 0.002],
+    }
 
     def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:
         """Train one ensemble."""

@@ -7,14 +7,14 @@ network learns, as in the paper.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import of_one_model, prediction_function, require_known
+from baselines.estimators import of_one_model, prediction_function
 from baselines.fence import fenced
 from baselines.grids import Grid, Parameters, Size, single_point
 from baselines.training_data import TrainingData
@@ -23,7 +23,7 @@ from npt.interface import Resources
 from npt.likelihood import negative_log_likelihood
 from npt.table import Task
 
-DEFAULTS = {
+TUNED = {
     "n_d": 8,
     "n_a": 8,
     "lambda_sparse": 1e-4,
@@ -38,7 +38,7 @@ DEFAULTS = {
 }
 NETWORK = ("n_d", "n_a", "lambda_sparse", "momentum", "n_steps", "gamma")
 
-# Configurations of the TabNet paper by the table they were chosen for; names as in DEFAULTS.
+# Configurations of the TabNet paper by the table they were chosen for; names as in TUNED.
 TABNET_PAPER = {
     "forest_cover": (64, 64, 1e-4, 16384, 512, 0.7, 5, 1.5, 0.02, 0.95, 500),
     "higgs": (96, 32, 1e-6, 8192, 256, 0.9, 8, 2.0, 0.025, 0.9, 10000),
@@ -56,7 +56,8 @@ class TabNet(Baseline):
     title = "TabNet"
     libraries = ("pytorch-tabnet", "torch")
     # The paper's code passes no schedule to the library, whose learning rate is then constant.
-    fixed: ClassVar[Parameters] = {
+    defaults: ClassVar[Parameters] = {
+        **TUNED,
         "max_epochs": 3000,
         "patience": 100,
         "decay_learning_rate": False,
@@ -70,9 +71,8 @@ class TabNet(Baseline):
         "fixed": {"max_epochs": 1, "patience": 1},
     }
 
-    def quick_grid(self, task: Task) -> Grid:
-        """One configuration of the small tables' grid, with the largest batches."""
-        return single_point(DEFAULTS)
+    # One configuration of the small tables' grid, with the largest batches.
+    quick: ClassVar[Grid] = single_point(TUNED)
 
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """48 configurations for small tables; for others the TabNet paper's six and the default."""
@@ -83,19 +83,15 @@ class TabNet(Baseline):
                 "batch_size": [16, 32, 64, 128],
                 "virtual_batch_size": [4, 8, 16],
             }
-            return [{**single_point(DEFAULTS), **tuned}]
+            return [{**self.quick, **tuned}]
         library_default = {
-            **DEFAULTS,
+            **TUNED,
             "batch_size": 1024,
             "virtual_batch_size": 128,
             "lambda_sparse": 1e-3,
         }
-        published = [dict(zip(DEFAULTS, values, strict=True)) for values in TABNET_PAPER.values()]
+        published = [dict(zip(TUNED, values, strict=True)) for values in TABNET_PAPER.values()]
         return [single_point(parameters) for parameters in (*published, library_default)]
-
-    def known_parameters(self, task: Task) -> Collection[str]:
-        """Those with a default."""
-        return {*DEFAULTS, *self.fixed}
 
     def fit(
         self,
@@ -108,15 +104,12 @@ class TabNet(Baseline):
 
         Raises:
             Infeasible: Too few rows for batch normalisation, or training diverged.
-            UserError: A parameter is unknown.
         """
         import torch
 
         if len(data.train) < 2:
             raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
-        (stated,) = configurations
-        require_known(stated, [*DEFAULTS, *self.fixed], "TabNet")
-        parameters = {**DEFAULTS, **self.fixed, **stated}
+        (parameters,) = configurations
         torch.set_num_threads(resources.threads)
         with fenced():
             network = _network(data, parameters, seed, resources.device)
@@ -132,7 +125,12 @@ class TabNet(Baseline):
 
 def _network(data: TrainingData, parameters: Parameters, seed: int, device: str) -> Any:
     from pytorch_tabnet.tab_model import TabNetClassifier, TabNetRegressor
+    from torch.optim.lr_scheduler import StepLR
 
+    schedule: dict[str, Any] = {}
+    if parameters["decay_learning_rate"]:
+        steps = {"step_size": parameters["decay_every"], "gamma": parameters["decay"]}
+        schedule = {"scheduler_fn": StepLR, "scheduler_params": steps}
     network: Any = TabNetRegressor if data.is_regression else TabNetClassifier
     return network(
         **{name: parameters[name] for name in NETWORK},
@@ -140,23 +138,11 @@ def _network(data: TrainingData, parameters: Parameters, seed: int, device: str)
         cat_dims=list(data.sizes),
         cat_emb_dim=1,
         optimizer_params={"lr": parameters["learning_rate"]},
-        **_schedule(parameters),
+        **schedule,
         seed=seed,
         verbose=0,
         device_name=device,
     )
-
-
-def _schedule(parameters: Parameters) -> dict[str, Any]:
-    """The library's arguments for a learning rate that decays; none for a constant one."""
-    import torch
-
-    if not parameters["decay_learning_rate"]:
-        return {}
-    return {
-        "scheduler_fn": torch.optim.lr_scheduler.StepLR,
-        "scheduler_params": {"step_size": parameters["decay_every"], "gamma": parameters["decay"]},
-    }
 
 
 def _train(network: Any, data: TrainingData, parameters: Parameters) -> None:

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from baselines.grids import Grid, Parameters, Size
+from baselines.grids import Grid, Parameters
 from baselines.network_baseline import RetrievalBaseline
-from npt.table import Task
 
 if TYPE_CHECKING:
     from baselines.networks.tabr import TabRNetwork
@@ -47,20 +46,17 @@ class TabR(RetrievalBaseline):
         "without_labels": {"fixed": {"context_labels": False}},
     }
 
-    def quick_grid(self, task: Task) -> Grid:
-        """One configuration: a small network with a small context."""
-        return {"width": [64], "context_size": [32], "learning_rate": [0.003]}
+    # One configuration: a small network with a small context.
+    quick: ClassVar[Grid] = {"width": [64], "context_size": [32], "learning_rate": [0.003]}
 
-    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
-        """Sixteen configurations; the NPT paper is older."""
-        grid = {
-            "width": [96, 192],
-            "context_size": [96],
-            "context_dropout": [0.0, 0.4],
-            "dropout": [0.0, 0.4],
-            "learning_rate": [0.0003, 0.001],
-        }
-        return [grid]
+    # Sixteen configurations; the NPT paper is older.
+    paper: ClassVar[Grid] = {
+        "width": [96, 192],
+        "context_size": [96],
+        "context_dropout": [0.0, 0.4],
+        "dropout": [0.0, 0.4],
+        "learning_rate": [0.0003, 0.001],
+    }
 
     def network(self, features: int, classes: int | None, parameters: Parameters) -> TabRNetwork:
         """A network with initial weights."""

@@ -104,8 +104,7 @@ class TunedBaseline:
         grid = list(self.baseline.configurations(self.settings, data.task, len(split.train)))
         search = Search(self.baseline, data, self.settings, SEED + seed, self.resources)
         with threadpool_limits(self.resources.threads):
-            result = search.run(grid)
-        winner = result.winner
+            winner = search.run(grid)
         known = statistics(table, split, transductive=self.settings.transductive)
         trained = TrainedRowModel if self.baseline.keeps_train_rows else TrainedBaseline
         self.trained = trained(
@@ -121,10 +120,10 @@ class TunedBaseline:
         return Fit(
             grid[winner.index],
             winner.loss,
-            result.fits,
-            trials=result.trials,
+            search.fits,
+            trials=search.trials,
             grid=len(grid),
-            models=result.models,
+            models=len(search.outcomes),
         )
 
     def predict(self, rows: np.ndarray) -> Prediction:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.boosting import Boosting, longest
-from baselines.estimators import build, fit_estimator
+from baselines.boosting import Boosting, by_rounds, longest
+from baselines.estimators import fit_estimator
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.errors import UserError
@@ -54,36 +54,22 @@ class XGBoost(Boosting):
                 "install xgboost instead"
             )
         data = replace(data, features=data.features.astype(np.float32))
-        ensemble = build(
-            self.estimator(data.task),
-            longest(configurations),
-            n_jobs=resources.threads,
-            device=resources.device,
-            random_state=seed,
-            **_category_parameters(data),
-        )
-        predict = fit_estimator(ensemble, data)
+        parameters: dict[str, Any] = {
+            "n_jobs": resources.threads,
+            "device": resources.device,
+            "random_state": seed,
+            **longest(configurations),
+        }
+        if data.categorical:
+            types = np.full(data.features.shape[1], "q")
+            types[list(data.categorical)] = "c"
+            parameters |= {"enable_categorical": True, "feature_types": types.tolist()}
+        predict = fit_estimator(self.estimator(data.task)(**parameters), data)
 
-        def first_rounds(
-            features: np.ndarray, configurations: Sequence[Parameters]
-        ) -> list[np.ndarray]:
-            features = features.astype(np.float32)
-            predictions = []
-            for parameters in configurations:
-                rounds = parameters.get("n_estimators", 0)
-                predictions.append(predict(features, iteration_range=(0, rounds)))
-            return predictions
+        def first_rounds(features: np.ndarray, rounds: int) -> np.ndarray:
+            return predict(features.astype(np.float32), iteration_range=(0, rounds))
 
-        return first_rounds
-
-
-def _category_parameters(data: TrainingData) -> dict[str, Any]:
-    if not data.categorical:
-        return {}
-    types = ["q"] * data.features.shape[1]
-    for index in data.categorical:
-        types[index] = "c"
-    return {"enable_categorical": True, "feature_types": types}
+        return by_rounds(first_rounds)
 
 
 BASELINE = XGBoost()

@@ -8,32 +8,22 @@ regression is solved again in the learned metric.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import require_known
 from baselines.fence import fenced
-from baselines.grids import Grid, Parameters, Size
+from baselines.grids import Grid, Parameters
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible
 from npt.interface import Resources
-from npt.table import Task
 
 if TYPE_CHECKING:
     import torch
 
-DEFAULTS = {
-    "kernel": "l2",
-    "bandwidth": 10.0,
-    "exponent": 1.0,
-    "diagonal": True,
-    "regularisation": 1e-3,
-    "iterations": 5,
-}
 MOST_ROWS = 10_000  # a kernel of 0.8 GB in double precision, and its factorisation
 LEAST_PROBABILITY = 1e-3  # the package's own
 
@@ -48,25 +38,30 @@ class XRFM(Baseline):
     keeps_train_rows = True
     rows_alone = True
     untrained: ClassVar[Parameters] = {"iterations": 0}
+    defaults: ClassVar[Parameters] = {
+        "kernel": "l2",
+        "bandwidth": 10.0,
+        "exponent": 1.0,
+        "diagonal": True,
+        "regularisation": 1e-3,
+        "iterations": 5,
+    }
     recalls = True
     test_settings: ClassVar[Parameters] = {"grid": {"bandwidth": [5.0]}, "fixed": {"iterations": 1}}
 
-    def quick_grid(self, task: Task) -> Grid:
-        """Six configurations."""
-        return {"kernel": ["l2"], "bandwidth": [3.0, 10.0], "regularisation": [1e-4, 1e-3, 1e-2]}
+    # Six configurations.
+    quick: ClassVar[Grid] = {
+        "kernel": ["l2"],
+        "bandwidth": [3.0, 10.0],
+        "regularisation": [1e-4, 1e-3, 1e-2],
+    }
 
-    def paper_grids(self, task: Task, size: Size) -> list[Grid]:
-        """24 configurations; the NPT paper is older."""
-        grid = {
-            "kernel": ["l2", "l1"],
-            "bandwidth": [1.0, 3.0, 10.0],
-            "regularisation": [1e-4, 1e-3, 1e-2, 1e-1],
-        }
-        return [grid]
-
-    def known_parameters(self, task: Task) -> Collection[str]:
-        """Those with a default."""
-        return DEFAULTS
+    # 24 configurations; the NPT paper is older.
+    paper: ClassVar[Grid] = {
+        "kernel": ["l2", "l1"],
+        "bandwidth": [1.0, 3.0, 10.0],
+        "regularisation": [1e-4, 1e-3, 1e-2, 1e-1],
+    }
 
     def fit(
         self,
@@ -79,19 +74,17 @@ class XRFM(Baseline):
 
         Raises:
             Infeasible: There are more than 10,000 train rows.
-            UserError: A parameter is unknown.
         """
         import torch
 
-        (stated,) = configurations
-        require_known(stated, list(DEFAULTS), self.title)
+        (parameters,) = configurations
         rows = len(data.train)
         if rows > MOST_ROWS:
             raise Infeasible(f"{rows} train rows; the kernel of xRFM takes at most {MOST_ROWS}")
         torch.set_num_threads(resources.threads)
         with fenced():
             torch.manual_seed(seed)
-            return KernelMachine(data, {**DEFAULTS, **stated})
+            return KernelMachine(data, parameters)
 
 
 class KernelMachine(RowPredictor):

@@ -30,8 +30,8 @@ from npt.data.custom.dataset import CustomDataset, CustomTask
 from npt.data.custom.reading import CustomTable, folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.source import DOWNLOADS
+from npt.errors import UserError, unknown
 from npt.estimator import NPTClassifier, NPTRegressor
-from npt.interface import UserError, unknown
 from npt.table import Split, Table
 from npt.validation import validated
 from workflow.planning import paths

@@ -7,40 +7,30 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_scalar
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
-from npt.compact.settings import CompactSettings
-from npt.data.frames import Feature
-from npt.estimator.arguments import (
-    choice_of,
-    fraction_of,
-    positive_number,
-    seed_of,
-    text_of,
-    threads_of,
-    torch_threads,
-    value_errors,
-    visibility_of,
-)
-from npt.estimator.compact_model import CompactModel, fit_compact
-from npt.estimator.explanation import Attention, Explanation
+from npt.errors import UserError
+from npt.estimator.arguments import seed_of, threads_of, torch_threads, value_errors
+from npt.estimator.compact_model import CompactModel
+from npt.estimator.explanation import Explanation
 from npt.estimator.frames import as_table, learn_features, read_frame
 from npt.estimator.hyperparameters import (
+    ARCHITECTURES,
+    HYPERPARAMETERS,
     NAMED,
-    ArchitectureName,
-    Settings,
     architecture_of,
     settings_of,
 )
-from npt.estimator.job import NO_ROWS, Job, Model, Outcome, require_alone
-from npt.estimator.paper_model import PaperModel, fit_paper
+from npt.estimator.model import NO_ROWS, Job, Model, ModelState
+from npt.estimator.paper_model import PaperModel
 from npt.estimator.saving import (
     FORMAT,
     EstimatorFacts,
@@ -51,12 +41,9 @@ from npt.estimator.saving import (
     read,
     write,
 )
-from npt.estimator.solved_model import SolvedModel, fit_solved
-from npt.estimator.state import ModelState, columns_of
+from npt.estimator.solved_model import SolvedModel
 from npt.estimator.validation_rows import FEWEST_ROWS, FEWEST_TRAIN_ROWS, validation_rows
 from npt.interface import Resources
-from npt.nn.settings import NPTSettings
-from npt.solved.settings import SolvedSettings
 from npt.table import Column, Split, Table
 
 TARGET = "target"
@@ -109,9 +96,10 @@ class NPTEstimator(BaseEstimator):
     refit : bool, default=False
         Whether the network is then trained again on all rows, for the number of updates that was
         best (compact). Not if validation rows are given to `fit`. Predicted rows of the compact NPT
-        attend to the validation rows in any case.
-    categorical : list of str or int, optional
-        Names or indices of columns that are categories, besides those of text.
+        attend to the validation rows in any case. It has no effect on the solved NPT, which always
+        uses all rows.
+    categorical : array-like of str, int or bool, optional
+        Names or indices of columns that are categories, besides those of text, or a mask.
     settings : dict, optional
         Further fields of `CompactSettings` or `NPTSettings`, such as `{"heads": 2}`.
     predict_together : bool, optional
@@ -154,6 +142,20 @@ class NPTEstimator(BaseEstimator):
     _task: Task
     model_: Model
     classes_: np.ndarray
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **HYPERPARAMETERS,
+        "architecture": [StrOptions({"auto", *ARCHITECTURES})],
+        "validation_fraction": [Interval(RealNotInt, 0, 1, closed="neither")],
+        "refit": ["boolean"],
+        "categorical": [None, "array-like", set],
+        "settings": [None, Mapping],
+        "predict_together": [None, "boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "device": [str],
+        "verbose": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+    }
 
     def __init__(
         self,
@@ -220,45 +222,67 @@ class NPTEstimator(BaseEstimator):
             ValueError: An argument is unusable; the message names it.
         """
         vars(self).pop("model_", None)  # a fit that fails leaves no model of an earlier one
+        self._validate_params()
         frame = read_frame(self, X, reset=True, fewest=FEWEST_TRAIN_ROWS)
         labels = self._read_target(y)
         check_consistent_length(frame, labels)
-        weights = self._weights(sample_weight, frame)
         rows = np.arange(len(frame))
-        if weights is not None:
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight,
+                frame,
+                dtype=np.float64,
+                ensure_non_negative=True,
+                allow_all_zero_weights=False,
+            )
             rows = np.flatnonzero(weights)
             weights = weights[rows]
-        with value_errors():
-            architecture = architecture_of(
-                self.architecture,
-                self._named(),
-                len(rows),
-                of_classes=self._task == "classifier",
-            )
+        named = {name: getattr(self, name) for name in NAMED}
+        architecture = architecture_of(
+            self.architecture, named, len(rows), of_classes=self._task == "classifier"
+        )
         if weights is not None and architecture != "solved":
             weights = weights / weights.max()
             weights = weights / weights.mean()
-        given = len(frame)
-        frame = frame.iloc[rows]
-        labels = labels[rows]
-        target = self._learn_target(labels)
-        cells = self._encode_target(labels, "y")
-        features = learn_features(frame, self.categorical)
-        table = as_table(frame, features, cells, target)
+        target = self._learn_target(labels[rows])
+        cells = self._encode_target(labels[rows], "y")
+        features = learn_features(frame.iloc[rows], self.categorical)
+        table = as_table(frame.iloc[rows], features, cells, target)
+        seed = seed_of(self.random_state)
+        if X_val is not None or y_val is not None:
+            if X_val is None or y_val is None:
+                raise ValueError("X_val and y_val: both are needed, or none")
+            held_out = read_frame(self, X_val, reset=False)
+            labels = self._read_target(y_val)
+            check_consistent_length(held_out, labels)
+            cells = self._encode_target(labels, "y_val")
+            table = table.followed_by(as_table(held_out, features, cells, target))
+            split = _split(table.rows, np.arange(len(rows), table.rows))
+            rows = np.append(rows, len(frame) + np.arange(len(held_out)))
+            if weights is not None:
+                weights = np.append(weights, np.ones(len(held_out)))
+        elif architecture == "solved":
+            split = _split(table.rows, NO_ROWS)
+        else:
+            split = self._random_split(table, seed)
+        self._together()  # refuses rows that attend to each other
         with value_errors():
-            seed = seed_of(self.random_state)
-            if X_val is not None or y_val is not None:
-                held_out = self._held_out(X_val, y_val, features, target)
-                split = _split_before(table.rows, held_out.rows)
-                table = table.followed_by(held_out)
-                rows = np.append(rows, given + np.arange(held_out.rows))
-                if weights is not None:
-                    weights = np.append(weights, np.ones(held_out.rows))
-            elif architecture == "solved":
-                split = _split_before(table.rows, 0)
-            else:
-                split = self._split(table, seed)
-            self._train(architecture, table, split, weights, seed, refit=X_val is None)
+            job = Job(
+                table=table,
+                split=split,
+                weights=weights,
+                seed=seed,
+                resources=Resources(threads_of(self.n_jobs), self.device),
+                refit=bool(self.refit) and X_val is None,
+                visible=None if self.verbose == "auto" else bool(self.verbose),
+            )
+            settings = settings_of(architecture, named, self.settings, table.task, table.rows)
+            with torch_threads(self.n_jobs):
+                outcome = MODELS[architecture].fit(job, settings)
+        self.model_ = outcome.model
+        self.validation_loss_ = outcome.validation_loss
+        self.best_updates_ = outcome.best_updates
         self.features_ = features
         self.target_ = target
         self.rows_ = rows
@@ -273,15 +297,39 @@ class NPTEstimator(BaseEstimator):
         Raises:
             ValueError: The architecture is the paper's.
         """
-        check_is_fitted(self, "model_")
+        check_scalar(rows, "rows", Integral, min_val=1)
         table = self._new_rows(X)
-        model = self.model_
-        with value_errors():
-            count = positive_number(rows, "rows")
-            with torch_threads(threads_of(self.n_jobs)), np.errstate(over="ignore"):
-                attention = model.explain(table, count)
-        require_finite(attention.predictions, attention.without_all)
-        return self._explanation(model, attention)
+        with value_errors(), torch_threads(self.n_jobs), np.errstate(over="ignore"):
+            attention = self.model_.attention(table)
+            shown = min(rows, attention.shape[1] - 1)
+            if not shown:
+                raise UserError("explain: the context has one row, and nothing is left without it")
+            places = np.argsort(-np.abs(attention), axis=1, kind="stable")[:, :shown]
+            alone = [places[:, [rank]] for rank in range(shown)]
+            values = self.model_.predict(table, together=False)
+            without = self.model_.without(table, [*alone, places])
+        targets = self.model_.targets
+        predictions = scores = values
+        if self._task == "classifier":  # explained by the probability of the predicted class
+            codes = values.argmax(1)
+            predictions = self.classes_[codes]
+            targets = self.classes_[targets.astype(np.int64)]
+            explained = np.arange(len(codes))
+            scores = values[explained, codes]
+            without = [probabilities[explained, codes] for probabilities in without]
+        require_finite(scores, without[-1])
+        context = self.rows_[self.model_.rows]
+        return Explanation(
+            attention=attention,
+            context=context,
+            rows=context[places],
+            weights=np.take_along_axis(attention, places, 1),
+            targets=targets[places],
+            predictions=predictions,
+            scores=scores,
+            without_each=np.stack(without[:-1], axis=1),
+            without_all=without[-1],
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to a file of safetensors, whose header has a JSON.
@@ -334,7 +382,7 @@ class NPTEstimator(BaseEstimator):
         """Set the fitted attributes."""
         self.rows_ = arrays.pop(ROWS)
         self.features_ = facts.features
-        self.target_ = columns_of(facts.model)[-1]
+        self.target_ = facts.model.columns[-1]
         self.n_features_in_ = len(self.features_)
         if facts.feature_names is not None:
             self.feature_names_in_ = np.array(facts.feature_names, dtype=object)
@@ -342,8 +390,9 @@ class NPTEstimator(BaseEstimator):
             self.classes_ = np.array(facts.classes.values, dtype=facts.classes.dtype)
         self.validation_loss_ = facts.validation_loss
         self.best_updates_ = facts.best_updates
-        with torch_threads(threads_of(self.n_jobs)):
-            self.model_ = MODELS[facts.model.architecture].of_state(ModelState(facts.model, arrays))
+        with torch_threads(self.n_jobs):
+            state = ModelState(facts.model, arrays)
+            self.model_ = MODELS[facts.model.architecture].from_state(state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -364,123 +413,45 @@ class NPTEstimator(BaseEstimator):
     def _encode_target(self, y: np.ndarray, where: str) -> np.ndarray:
         """Cells (n,) of that column."""
 
-    @abstractmethod
-    def _explanation(self, model: Model, attention: Attention) -> Explanation:
-        """An explanation in the terms of y."""
-
-    def _weights(self, sample_weight: Any, frame: pd.DataFrame) -> np.ndarray | None:
-        """Checked weights (n,)."""
-        if sample_weight is None:
-            return None
-        return _check_sample_weight(
-            sample_weight,
-            frame,
-            dtype=np.float64,
-            ensure_non_negative=True,
-            allow_all_zero_weights=False,
-        )
-
-    def _held_out(
-        self, X_val: Any, y_val: Any, features: tuple[Feature, ...], target: Column
-    ) -> Table:
-        """Validation rows as a table."""
-        if X_val is None or y_val is None:
-            raise ValueError("X_val and y_val: both are needed, or none")
-        frame = read_frame(self, X_val, reset=False)
-        labels = self._read_target(y_val)
-        check_consistent_length(frame, labels)
-        cells = self._encode_target(labels, "y_val")
-        return as_table(frame, features, cells, target)
-
-    def _split(self, table: Table, seed: int) -> Split:
+    def _random_split(self, table: Table, seed: int) -> Split:
         """Train and validation rows of a table."""
         if table.rows < FEWEST_ROWS:
             raise ValueError(
                 f"Found {table.rows} sample(s) to fit while a minimum of {FEWEST_ROWS} is required "
                 f"by {type(self).__name__} without X_val"
             )
-        fraction = fraction_of(self.validation_fraction, "validation_fraction")
         classes = None
         if table.task != "regression":
             classes = table.truth.astype(np.int64)
-        validation = validation_rows(table.rows, fraction, classes, seed)
-        train = np.setdiff1d(np.arange(table.rows), validation)
-        return Split(0, train, validation, NO_ROWS)
-
-    def _train(
-        self,
-        architecture: ArchitectureName,
-        table: Table,
-        split: Split,
-        weights: np.ndarray | None,
-        seed: int,
-        *,
-        refit: bool,
-    ) -> None:
-        """Set the fitted model.
-
-        Args:
-            refit: Whether there are rows to train again on.
-        """
-        settings = settings_of(
-            architecture,
-            self._named(),
-            self.settings,
-            table.task,
-            table.rows,
-        )
-        threads = threads_of(self.n_jobs)
-        job = Job(
-            table=table,
-            split=split,
-            weights=weights,
-            seed=seed,
-            resources=Resources(threads, text_of(self.device, "device")),
-            refit=choice_of(self.refit, "refit", False) and refit,
-            visible=visibility_of(self.verbose),
-        )
-        together = self._together()
-        if not isinstance(settings, NPTSettings):
-            require_alone(together)
-        with torch_threads(threads):
-            outcome = _fit(job, settings)
-        self.model_ = outcome.model
-        self.validation_loss_ = outcome.validation_loss
-        self.best_updates_ = outcome.best_updates
+        chosen = validation_rows(table.rows, self.validation_fraction, classes, seed)
+        return _split(table.rows, chosen)
 
     def _predict(self, X: Any) -> np.ndarray:
         """Values (n,) or probabilities (n, classes) of new rows."""
-        check_is_fitted(self, "model_")
         table = self._new_rows(X)
-        with value_errors():
-            together = self._together()
-            threads = threads_of(self.n_jobs)
-            with torch_threads(threads), np.errstate(over="ignore"):  # infinities are refused below
-                predictions = self.model_.predict(table, together=together)
+        together = self._together()
+        # Infinities are refused below.
+        with value_errors(), torch_threads(self.n_jobs), np.errstate(over="ignore"):
+            predictions = self.model_.predict(table, together=together)
         require_finite(predictions)
         return predictions
 
     def _new_rows(self, X: Any) -> Table:
         """Rows to predict as a table with hidden targets."""
+        check_is_fitted(self, "model_")
+        self._validate_params()
         frame = read_frame(self, X, reset=False)
         hidden = np.full(len(frame), np.nan)
         return as_table(frame, self.features_, hidden, self.target_)
 
-    def _named(self) -> dict[str, Any]:
-        """Hyper-parameters that are fields of settings."""
-        return {name: getattr(self, name) for name in NAMED}
-
     def _together(self) -> bool:
         """Whether new rows attend to each other."""
-        return choice_of(self.predict_together, "predict_together", self.architecture == "paper")
-
-
-def _fit(job: Job, settings: Settings) -> Outcome:
-    if isinstance(settings, CompactSettings):
-        return fit_compact(job, settings)
-    if isinstance(settings, SolvedSettings):
-        return fit_solved(job, settings)
-    return fit_paper(job, settings)
+        is_exact = self.architecture == "paper"
+        if self.predict_together and not is_exact:
+            raise ValueError(
+                "predict_together: True; only rows of the exact NPT attend to each other"
+            )
+        return is_exact if self.predict_together is None else bool(self.predict_together)
 
 
 def require_finite(*predictions: np.ndarray) -> None:
@@ -489,7 +460,7 @@ def require_finite(*predictions: np.ndarray) -> None:
         raise ValueError("X has numbers too far from those of fit; no finite prediction")
 
 
-def _split_before(train: int, validation: int) -> Split:
-    """So many train rows, then validation rows."""
-    rows = np.arange(train + validation)
-    return Split(0, rows[:train], rows[train:], NO_ROWS)
+def _split(rows: int, validation: np.ndarray) -> Split:
+    """Some of so many rows validate, the others train."""
+    train = np.setdiff1d(np.arange(rows), validation)
+    return Split(0, train, validation, NO_ROWS)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 
 from npt.estimator.base import TARGET, NPTEstimator
-from npt.estimator.explanation import Attention, Explanation
-from npt.estimator.job import Model
-from npt.estimator.targets import classes_of, codes_of, read_classes
+from npt.estimator.frames import read_target
 from npt.table import Column
 
 
@@ -28,22 +28,26 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(1)]
 
-    def _explanation(self, model: Model, attention: Attention) -> Explanation:
-        codes = attention.predictions.argmax(-1)
-        in_context = model.targets.astype(np.int64)
-        return Explanation.of(
-            attention.of_classes(codes),
-            context=self.rows_[model.rows],
-            targets=self.classes_[in_context],
-            predictions=self.classes_[codes],
-        )
-
     def _read_target(self, y: Any) -> np.ndarray:
-        return read_classes(self, y)
+        classes = read_target(self, y)
+        try:
+            check_classification_targets(classes)
+        except TypeError as error:
+            raise ValueError(
+                f"y: classes of numbers alone or of text alone are needed; {error}"
+            ) from None
+        return classes
 
     def _learn_target(self, y: np.ndarray) -> Column:
-        self.classes_ = classes_of(y)
-        return Column(TARGET, "categorical", tuple(str(name) for name in self.classes_))
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(f"y has the one class {classes[0]!r}; a classifier needs two classes")
+        self.classes_ = classes
+        return Column(TARGET, "categorical", tuple(str(name) for name in classes))
 
     def _encode_target(self, y: np.ndarray, where: str) -> np.ndarray:
-        return codes_of(y, self.classes_, where).astype(np.float64)
+        codes = pd.Index(self.classes_).get_indexer(pd.Index(y))
+        if (codes < 0).any():
+            first = y[(codes < 0).argmax()]
+            raise ValueError(f"{where} has the class {first!r}; y has none of it")
+        return codes.astype(np.float64)

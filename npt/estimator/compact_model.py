@@ -1,15 +1,18 @@
 """Compact NPT as a fitted model of an estimator.
 
-N rows of the fit, m rows of the context, n rows to predict.
+N rows of the fit, m rows of the context, n rows to predict, K members, r width of a row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
@@ -17,15 +20,17 @@ from npt.compact.selection import with_copying
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import CompactTraining, build_model
-from npt.estimator.explanation import Attention, attention_of
-from npt.estimator.job import NO_ROWS, Job, Outcome, require_alone, require_converged
-from npt.estimator.state import (
+from npt.errors import UserError
+from npt.estimator.model import (
+    NO_ROWS,
+    Job,
+    Model,
     ModelFacts,
     ModelState,
-    column_facts,
-    columns_of,
+    Outcome,
     load_weights,
     present_device,
+    require_converged,
     weight_arrays,
 )
 from npt.nn.progress import Progress
@@ -36,29 +41,40 @@ ENCODER = ("centre", "scale", "edges", "means")
 
 
 @dataclass
-class CompactModel:
+class CompactModel(Model):
     """A trained compact NPT.
 
     Attributes:
         trained: The network, with a table of the context alone.
-        rows: Row numbers (m,) of the context in the table of the fit.
     """
 
     trained: TrainedCompactNPT
     rows: np.ndarray
 
     @classmethod
-    def of(cls, trained: TrainedCompactNPT) -> Self:
-        """The model without the rows that no row attends to."""
-        rows = trained.context_rows
-        table = trained.table
-        context = Table.of(table.columns, table.block(rows), table.target)
-        places = np.arange(len(rows))
-        return cls(replace(trained, table=context, context_rows=places), rows)
+    def fit(cls, job: Job, settings: CompactSettings) -> Outcome:
+        """Train on the train rows; then, if the job says so, on all rows for the best updates.
+
+        Predicted rows attend to all rows, those of the validation included.
+        """
+        trained, training = _train(job, settings, job.split, None)
+        require_converged(training.losses.tolist())
+        trained, validation_loss = with_copying(trained, job.split.validation)
+        everything = np.arange(job.table.rows)
+        if job.refit:
+            split = Split(job.split.fold, everything, NO_ROWS, NO_ROWS)
+            again, _ = _train(job, settings, split, training.best_updates)
+            again.model.reach.copy_(trained.model.reach)
+            trained = again
+        trained = trained.in_context_of(everything)
+        rows = trained.context_rows  # no row attends to others
+        context = replace(
+            trained, table=trained.table.take(rows), context_rows=np.arange(len(rows)), split=None
+        )
+        return Outcome(cls(context, rows), validation_loss, training.best_updates)
 
     def predict(self, table: Table, *, together: bool) -> np.ndarray:
         """Predict rows of another table; none attends to another."""
-        require_alone(together)
         return self.trained.predict_table(table).values
 
     @property
@@ -66,9 +82,32 @@ class CompactModel:
         """See `Model`."""
         return self.trained.table.truth
 
-    def explain(self, table: Table, count: int) -> Attention:
+    @torch.no_grad()
+    def attention(self, table: Table) -> np.ndarray:
+        """The mean over blocks between datapoints, their heads and the members."""
+        trained = self.trained
+        if not trained.settings.between_datapoints:
+            raise UserError("explain: the model has no attention between datapoints")
+        parts = []
+        for encoded in self._encoded(table):
+            blocks = trained.precise.attention_weights(encoded, trained.context)
+            parts.append(torch.stack(blocks).mean((0, 1, 2)))  # of (K, heads, n, m) each
+        return torch.cat(parts).cpu().numpy()
+
+    @torch.no_grad()
+    def without(self, table: Table, places: Sequence[np.ndarray]) -> list[np.ndarray]:
         """See `Model`."""
-        return attention_of(self.trained, table, count)
+        trained = self.trained
+        nothing = torch.zeros(1, len(self.rows), dtype=torch.bool, device=trained.device)
+        predictions = []
+        for left_out in places:
+            outputs = []
+            parts = torch.from_numpy(left_out).to(trained.device).split(trained.chunk_size)
+            for encoded, part in zip(self._encoded(table), parts, strict=True):
+                invisible = nothing.expand(len(part), -1).scatter(1, part, True)
+                outputs.append(trained.precise.predict(encoded, trained.context, invisible))
+            predictions.append(trained.decode(torch.cat(outputs, 1)).values)
+        return predictions
 
     def state(self) -> ModelState:
         """See `Model`."""
@@ -86,20 +125,19 @@ class CompactModel:
             settings=trained.settings.model_dump(),
             seed=trained.seed,
             device=str(trained.device),
-            columns=column_facts(encoder.columns),
+            columns=encoder.columns,
         )
         return ModelState(facts, arrays)
 
     @classmethod
-    def of_state(cls, state: ModelState) -> Self:
+    def from_state(cls, state: ModelState) -> Self:
         """See `Model`."""
         facts = state.facts
         arrays = state.arrays
         settings = validated(CompactSettings, facts.settings, "settings")
-        columns = columns_of(facts)
         encoder = Encoder(
-            columns=columns,
-            target=len(columns) - 1,
+            columns=facts.columns,
+            target=len(facts.columns) - 1,
             numeric=tuple(arrays["encoder/numeric"].tolist()),
             categorical=tuple(arrays["encoder/categorical"].tolist()),
             **{name: arrays[f"encoder/{name}"] for name in ENCODER},
@@ -110,41 +148,20 @@ class CompactModel:
         trained = TrainedCompactNPT(
             model=model,
             encoder=encoder,
-            table=Table.of(columns, arrays["context"], encoder.target),
+            table=Table.of(facts.columns, arrays["context"], encoder.target),
             context_rows=np.arange(len(arrays["context"])),
             settings=settings,
             seed=facts.seed,
         )
         return cls(trained, arrays["rows"])
 
-    def __getstate__(self) -> ModelState:
-        return self.state()
-
-    def __setstate__(self, state: ModelState) -> None:
-        restored = self.of_state(state)
-        self.trained = restored.trained
-        self.rows = restored.rows
-
-
-def fit_compact(job: Job, settings: CompactSettings) -> Outcome:
-    """Train on the train rows; then, if the job says so, on all rows for the best updates.
-
-    Predicted rows attend to all rows, those of the validation included.
-
-    Raises:
-        UserError: Training diverged.
-    """
-    trained, result = _train(job, settings, job.split, None)
-    require_converged(result.losses.tolist())
-    trained, validation_loss = with_copying(trained, job.split.validation)
-    everything = np.arange(job.table.rows)
-    if job.refit:
-        split = Split(job.split.fold, everything, NO_ROWS, NO_ROWS)
-        again, _ = _train(job, settings, split, result.best_updates)
-        again.model.reach.copy_(trained.model.reach)
-        trained = again
-    trained = trained.in_context_of(everything)
-    return Outcome(CompactModel.of(trained), validation_loss, result.best_updates)
+    def _encoded(self, table: Table) -> Iterator[Tensor]:
+        """Encoded rows (K, n, r) of another table, a part at a time."""
+        trained = self.trained
+        features = trained.encoder.encode(table).to(trained.device, torch.float64)
+        everything = torch.arange(len(features), device=trained.device)
+        for part in everything.split(trained.chunk_size):
+            yield trained.precise.encode(features.take(part))
 
 
 def _train(

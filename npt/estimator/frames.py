@@ -6,7 +6,7 @@ n rows, d features.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils._indexing import _get_column_indices
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from npt.data.frames import CollectionError, Feature
-from npt.errors import UserError, unknown
-from npt.estimator.arguments import is_whole_number
+from npt.errors import UserError
 from npt.table import Column, Table
 
 
@@ -37,7 +37,8 @@ def read_frame(estimator: BaseEstimator, X: Any, *, reset: bool, fewest: int = 1
     frame = X.to_pandas() if hasattr(X, "to_pandas") else X  # of polars or pyarrow
     if isinstance(frame, pd.DataFrame):
         validate(estimator, X=frame, reset=reset, skip_check_array=True)
-        _require_size(estimator, frame, fewest)
+        shape = np.broadcast_to(0.0, frame.shape)  # whose size is checked
+        check_array(shape, ensure_min_samples=fewest, estimator=estimator)
         return frame
     if isinstance(frame, np.ma.MaskedArray):
         frame = np.ma.filled(frame.astype(np.float64), np.nan)
@@ -55,12 +56,29 @@ def read_frame(estimator: BaseEstimator, X: Any, *, reset: bool, fewest: int = 1
     return pd.DataFrame(array)
 
 
+def read_target(estimator: BaseEstimator, y: Any) -> np.ndarray:
+    """Checked y (n,) of any type, without missing values."""
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(
+            f"This {name} estimator requires y to be passed, but the target y is None."
+        )
+    values = y if issparse(y) else np.asarray(y)  # scikit-learn refuses the first
+    if np.ma.is_masked(y) or (values.dtype == object and pd.isna(values).any()):
+        raise ValueError("Input y contains NaN or another missing value.")
+    any_type: Any = None  # which scikit-learn annotates as text
+    values = check_array(
+        values, dtype=any_type, ensure_2d=False, input_name="y", estimator=estimator
+    )
+    return column_or_1d(values, warn=True)
+
+
 def learn_features(frame: pd.DataFrame, categorical: Any) -> tuple[Feature, ...]:
     """The features of a frame.
 
     Args:
-        categorical: Names or indices of columns that are categories; None adds none to those of
-            text, booleans and pandas' categories.
+        categorical: Names, indices or mask of columns that are categories; None adds none to
+            those of text, booleans and pandas' categories.
 
     Raises:
         ValueError: A column is unknown, or holds values of another type.
@@ -114,31 +132,13 @@ def _errors_of_x() -> Generator[None]:
         raise ValueError(f"X: {error}") from None
 
 
-def _require_size(estimator: BaseEstimator, frame: pd.DataFrame, fewest: int) -> None:
-    rows, columns = frame.shape
-    for count, what, minimum in ((rows, "sample", fewest), (columns, "feature", 1)):
-        if count < minimum:
-            raise ValueError(
-                f"Found array with {count} {what}(s) (shape={frame.shape}) while a minimum of "
-                f"{minimum} is required by {type(estimator).__name__}."
-            )
-
-
 def _declared(frame: pd.DataFrame, categorical: Any) -> set[int]:
     """Indices of the columns that are declared as categories."""
     if categorical is None:
         return set()
-    if isinstance(categorical, str) or not isinstance(categorical, Collection):
-        raise ValueError(f"categorical: {categorical!r}; names or indices of columns are needed")
-    names = list(frame.columns)
-    chosen = set()
-    for column in categorical:
-        if is_whole_number(column):
-            if not -len(names) <= column < len(names):
-                raise ValueError(f"categorical: there is no column {column} of {len(names)}")
-            chosen.add(int(column) % len(names))
-        elif column in names and not isinstance(column, bool | np.bool):
-            chosen.update(j for j, name in enumerate(names) if name == column)
-        else:
-            raise ValueError(f"categorical: column {unknown(column, map(str, names))}")
-    return chosen
+    if isinstance(categorical, set):
+        categorical = list(categorical)
+    try:
+        return set(_get_column_indices(frame, categorical))
+    except ValueError as error:
+        raise ValueError(f"categorical: {error}") from None

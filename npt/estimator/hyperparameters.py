@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal, cast
 
 import numpy as np
-from pydantic import create_model
+from sklearn.utils._param_validation import Interval
 
 from npt.compact.settings import CompactSettings
-from npt.errors import UserError, unknown
+from npt.errors import UserError
 from npt.nn.settings import NPTSettings
 from npt.solved.settings import SolvedSettings
 from npt.table import Task
-from npt.validation import Strict, validated
+from npt.validation import validated
 
 ArchitectureName = Literal["compact", "paper", "solved"]
 Settings = CompactSettings | NPTSettings | SolvedSettings
@@ -87,33 +88,34 @@ ARCHITECTURES: Mapping[ArchitectureName, Architecture] = {
     "solved": SOLVED,
 }
 NAMED = tuple(COMPACT.keys)  # the hyper-parameters that are fields of settings
+COUNT = Interval(Integral, 1, None, closed="left")
+HYPERPARAMETERS: dict[str, list[Any]] = {
+    **{name: [None, COUNT] for name in NAMED},
+    "learning_rate": [None, Interval(Real, 0, None, closed="neither")],
+}
+"""What is allowed, in scikit-learn's words."""
 
 
 def architecture_of(
-    name: Any, named: Mapping[str, Any], rows: int, *, of_classes: bool
+    name: str, named: Mapping[str, Any], rows: int, *, of_classes: bool
 ) -> ArchitectureName:
     """The architecture that a parameter means for a fit to so many rows.
 
     Args:
         named: Hyper-parameters by the names of the estimator; None for the default.
-
-    Raises:
-        UserError: There is none.
     """
-    if isinstance(name, str) and name == "auto":
-        if any(named[key] is not None for key in COMPACT.keys if key not in SOLVED.keys):
-            return "compact"
-        most = MOST_SOLVED_ROWS_OF_CLASSES if of_classes else MOST_SOLVED_ROWS
-        return "solved" if rows <= most else "compact"
-    if not isinstance(name, str) or name not in ARCHITECTURES:
-        raise UserError(f"architecture: {unknown(name, ['auto', *ARCHITECTURES])}")
-    return cast("ArchitectureName", name)
+    if name != "auto":
+        return cast("ArchitectureName", name)
+    if any(named[key] is not None for key in COMPACT.keys if key not in SOLVED.keys):
+        return "compact"
+    most = MOST_SOLVED_ROWS_OF_CLASSES if of_classes else MOST_SOLVED_ROWS
+    return "solved" if rows <= most else "compact"
 
 
 def settings_of(
     name: ArchitectureName,
     named: Mapping[str, Any],
-    others: Any,
+    others: Mapping[str, Any] | None,
     task: Task,
     rows: int,
 ) -> Settings:
@@ -128,43 +130,28 @@ def settings_of(
     Raises:
         UserError: A hyper-parameter is unusable, is none of this architecture, or given twice.
     """
-    if others is None:
-        others = {}
-    if not isinstance(others, Mapping):
-        raise UserError(f"settings: {others!r}; a mapping or None is needed")
-    stated = {name: _plain(value) for name, value in named.items() if value is not None}
     architecture = ARCHITECTURES[name]
-    _require_fields(name, stated)
     values = {**architecture.defaults}
     if task != "regression":
         values |= architecture.class_defaults
     if rows > LARGE_ROWS:
         values |= architecture.large_defaults
-    for key, value in others.items():
-        values[key] = _plain(value)
-    for parameter, value in stated.items():
+    further = dict(others or {})
+    values |= further
+    for parameter, value in named.items():
+        if value is None:
+            continue
+        if parameter not in architecture.keys:
+            raise UserError(
+                f"{parameter}: not a hyper-parameter of the architecture {name}, which has "
+                f"{', '.join(architecture.keys)}"
+            )
         key = architecture.keys[parameter]
-        if key in others:
+        if key in further:
             raise UserError(f"{parameter}: {value!r} is also under settings, as {key!r}")
         values[key] = value
-    return validated(architecture.settings, values, "settings")
-
-
-def _require_fields(architecture_name: ArchitectureName, stated: Mapping[str, Any]) -> None:
-    """Check values by the rules of the fields, but under the names of the estimator."""
-    architecture = ARCHITECTURES[architecture_name]
-    own = architecture.settings.model_fields
-    fields: dict[str, Any] = {}
-    for name in stated:
-        if name not in architecture.keys:
-            allowed = ", ".join(architecture.keys)
-            raise UserError(
-                f"{name}: not a hyper-parameter of the architecture {architecture_name}, which has "
-                f"{allowed}"
-            )
-        info = own[architecture.keys[name]]
-        fields[name] = (info.annotation, info)
-    validated(create_model("Hyperparameters", __base__=Strict, **fields), stated, "")
+    plain = {key: _plain(value) for key, value in values.items()}
+    return validated(architecture.settings, plain, "settings")
 
 
 def _plain(value: Any) -> Any:

@@ -5,22 +5,24 @@ N rows of the fit, n rows to predict.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import NoReturn, Self
 
 import numpy as np
 
 from npt.errors import UserError
-from npt.estimator.explanation import Attention
-from npt.estimator.job import NO_ROWS, Job, Outcome, require_converged
-from npt.estimator.state import (
+from npt.estimator.model import (
+    NO_ROWS,
+    Job,
+    Model,
     ModelFacts,
     ModelState,
-    column_facts,
-    columns_of,
+    Outcome,
     load_weights,
     present_device,
+    require_converged,
     weight_arrays,
 )
 from npt.interface import Resources
@@ -33,7 +35,7 @@ from npt.validation import validated
 
 
 @dataclass
-class PaperModel:
+class PaperModel(Model):
     """A trained NPT.
 
     Attributes:
@@ -45,6 +47,20 @@ class PaperModel:
     trained: TrainedNPT
     table: Table
     split: Split
+
+    @classmethod
+    def fit(cls, job: Job, settings: NPTSettings) -> Outcome:
+        """Train on all rows, with the validation rows' targets hidden."""
+        if job.refit:
+            raise UserError("refit: True; the paper's architecture is not trained again")
+        if job.weights is not None:
+            raise UserError("sample_weight: the paper's architecture does not weigh rows")
+        trained = TrainedNPT.untrained(settings, job.resources, job.table, job.split, job.seed)
+        training = NPTTraining(trained.model, trained.data, settings, job.seed)
+        training.run(follow=partial(Progress, visible=job.visible))
+        require_converged(training.losses.tolist())
+        model = cls(trained, job.table, job.split)
+        return Outcome(model, float(training.losses), training.best_updates)
 
     def predict(self, table: Table, *, together: bool) -> np.ndarray:
         """Predict rows of another table, which join those of the fit with hidden targets.
@@ -59,18 +75,17 @@ class PaperModel:
         return prediction.values
 
     @property
-    def rows(self) -> np.ndarray:
-        """See `Model`."""
-        return np.arange(self.table.rows)
-
-    @property
-    def targets(self) -> np.ndarray:
-        """See `Model`."""
-        return self.table.truth
-
-    def explain(self, table: Table, count: int) -> Attention:
-        """See `Model`."""
+    def targets(self) -> NoReturn:
+        """Not explained."""
         raise UserError("explain: architecture is paper; allowed: compact, solved")
+
+    def attention(self, table: Table) -> NoReturn:
+        """Not explained."""
+        return self.targets
+
+    def without(self, table: Table, places: Sequence[np.ndarray]) -> NoReturn:
+        """Not explained."""
+        return self.targets
 
     def state(self) -> ModelState:
         """See `Model`."""
@@ -84,47 +99,19 @@ class PaperModel:
             settings=trained.settings.model_dump(),
             seed=trained.seed,
             device=str(trained.device),
-            columns=column_facts(self.table.columns),
+            columns=self.table.columns,
         )
         return ModelState(facts, arrays)
 
     @classmethod
-    def of_state(cls, state: ModelState) -> Self:
+    def from_state(cls, state: ModelState) -> Self:
         """See `Model`."""
         facts = state.facts
         arrays = state.arrays
         settings = validated(NPTSettings, facts.settings, "settings")
-        columns = columns_of(facts)
-        table = Table.of(columns, arrays["table"], len(columns) - 1)
+        table = Table.of(facts.columns, arrays["table"], len(facts.columns) - 1)
         split = Split(0, arrays["train"], arrays["validation"], NO_ROWS)
         resources = Resources(device=str(present_device(facts.device)))
         trained = TrainedNPT.untrained(settings, resources, table, split, facts.seed)
         load_weights(trained.model, arrays)
         return cls(trained, table, split)
-
-    def __getstate__(self) -> ModelState:
-        return self.state()
-
-    def __setstate__(self, state: ModelState) -> None:
-        restored = self.of_state(state)
-        self.trained = restored.trained
-        self.table = restored.table
-        self.split = restored.split
-
-
-def fit_paper(job: Job, settings: NPTSettings) -> Outcome:
-    """Train on all rows, with the validation rows' targets hidden.
-
-    Raises:
-        UserError: The architecture cannot do what the job says, or training diverged.
-    """
-    if job.refit:
-        raise UserError("refit: True; the paper's architecture is not trained again on all rows")
-    if job.weights is not None:
-        raise UserError("sample_weight: the paper's architecture does not weigh rows")
-    trained = TrainedNPT.untrained(settings, job.resources, job.table, job.split, job.seed)
-    training = NPTTraining(trained.model, trained.data, settings, job.seed)
-    training.run(follow=partial(Progress, visible=job.visible))
-    require_converged(training.losses.tolist())
-    model = PaperModel(trained, job.table, job.split)
-    return Outcome(model, float(training.losses), training.best_updates)

@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from npt.errors import UserError
-from npt.estimator.arguments import fraction_of, threads_of, torch_threads, value_errors
+from npt.data.frames import require_moderate
+from npt.estimator.arguments import torch_threads, value_errors
 from npt.estimator.base import TARGET, NPTEstimator, require_finite
-from npt.estimator.explanation import Attention, Explanation
-from npt.estimator.job import Model
+from npt.estimator.frames import read_target
 from npt.estimator.solved_model import SolvedModel
-from npt.estimator.targets import read_numbers
 from npt.table import Column
 
 
@@ -41,16 +38,14 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
             ValueError: The architecture is not the solved one, or a level is out of range, or too
                 near 0 or 1 for the number of fitted rows.
         """
-        check_is_fitted(self, "model_")
         table = self._new_rows(X)
-        with value_errors():
-            levels = np.array([fraction_of(level, "quantiles") for level in np.ravel(quantiles)])
-            if not len(levels):
-                raise UserError("quantiles: none; allowed: one level or more")
-            if not isinstance(self.model_, SolvedModel):
-                raise UserError("predict_quantiles: only the architecture solved has them")
-            with torch_threads(threads_of(self.n_jobs)), np.errstate(over="ignore"):
-                values = self.model_.quantiles(table, levels)
+        levels = np.ravel(quantiles)
+        if not len(levels) or not np.all((levels > 0) & (levels < 1)):
+            raise ValueError(f"quantiles: {quantiles!r}; allowed: above 0, below 1")
+        if not isinstance(self.model_, SolvedModel):
+            raise ValueError("predict_quantiles: only the architecture solved has them")
+        with value_errors(), torch_threads(self.n_jobs), np.errstate(over="ignore"):
+            values = self.model_.quantiles(table, levels)
         require_finite(values)
         return values
 
@@ -62,20 +57,21 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         Args:
             coverage: The probability, between 0 and 1.
         """
-        with value_errors():
-            share = fraction_of(coverage, "coverage")
-        return self.predict_quantiles(X, [(1 - share) / 2, (1 + share) / 2])
-
-    def _explanation(self, model: Model, attention: Attention) -> Explanation:
-        return Explanation.of(
-            attention,
-            context=self.rows_[model.rows],
-            targets=model.targets,
-            predictions=attention.predictions,
-        )
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage: {coverage!r}; allowed: above 0, below 1")
+        return self.predict_quantiles(X, [(1 - coverage) / 2, (1 + coverage) / 2])
 
     def _read_target(self, y: Any) -> np.ndarray:
-        return read_numbers(self, y)
+        values = read_target(self, y)
+        if values.dtype.kind in "mM":
+            raise ValueError("y has dates or durations; numbers are needed")
+        try:
+            numbers = values.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("y has values that are not numbers") from None
+        with value_errors():
+            require_moderate(numbers, "y")
+        return numbers
 
     def _learn_target(self, y: np.ndarray) -> Column:
         return Column(TARGET, "continuous")

@@ -16,7 +16,7 @@ from safetensors.numpy import save_file
 from npt.atomic import replacing
 from npt.data.frames import Feature
 from npt.errors import UserError
-from npt.estimator.state import ModelFacts
+from npt.estimator.model import ModelFacts
 from npt.validation import Strict, user_error, validated
 
 FORMAT = 2
@@ -66,17 +66,17 @@ def plain_parameters(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]
     Raises:
         UserError: A parameter is no number, text, list or mapping.
     """
-    plain = {}
-    for name, value in parameters.items():
+
+    def of_other_type(value: Any) -> Any:
         if isinstance(value, np.random.RandomState):
-            value = seed
-        if isinstance(value, set | tuple):
-            value = list(value)
-        try:
-            plain[name] = json.loads(json.dumps(value, default=_plain))
-        except TypeError:
-            raise UserError(f"{name}: {value!r} cannot be saved as JSON") from None
-    return plain
+            return seed
+        if isinstance(value, np.generic | np.ndarray):
+            return value.tolist()
+        if isinstance(value, set):
+            return list(value)
+        raise UserError(f"{value!r} cannot be saved as JSON")
+
+    return json.loads(json.dumps(dict(parameters), default=of_other_type))
 
 
 def write(path: Path, facts: EstimatorFacts, arrays: Mapping[str, np.ndarray]) -> None:
@@ -117,12 +117,6 @@ def read(path: Path) -> tuple[EstimatorFacts, dict[str, np.ndarray]]:
 def not_saved(path: Path, reason: str) -> UserError:
     """An error about a file that `save` did not write as it is."""
     return UserError(f"{path}: not a saved estimator ({reason})")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError
 
 
 def _digest(text: str, arrays: Mapping[str, np.ndarray]) -> str:

@@ -6,18 +6,24 @@ N rows of the fit, of which m are different, n rows to predict, C classes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
-import torch
 
 from npt.errors import UserError
-from npt.estimator.explanation import Attention
-from npt.estimator.job import Job, Outcome, require_alone
-from npt.estimator.state import ModelFacts, ModelState, column_facts, columns_of, present_device
+from npt.estimator.model import (
+    Job,
+    Model,
+    ModelFacts,
+    ModelState,
+    Outcome,
+    present_device,
+    tensors_of,
+)
 from npt.nn.device import device_of
-from npt.solved.model import SolvedNPT, fit, restored
+from npt.solved.model import SolvedNPT, fit
 from npt.solved.settings import SolvedSettings
 from npt.table import Table
 from npt.validation import validated
@@ -27,7 +33,7 @@ TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction
 
 
 @dataclass
-class SolvedModel:
+class SolvedModel(Model):
     """A solved NPT.
 
     Attributes:
@@ -44,9 +50,27 @@ class SolvedModel:
     def __post_init__(self) -> None:
         _, self.rows = np.unique(self.solved.context.groups, return_index=True)
 
+    @classmethod
+    def fit(cls, job: Job, settings: SolvedSettings) -> Outcome:
+        """Tune on all rows, those of the validation included, by their leave-one-out errors."""
+        weights = np.ones(job.table.rows) if job.weights is None else job.weights
+        try:
+            solved = fit(
+                *_labelled(job.table),
+                classes=_classes(job.table),
+                weights=weights,
+                settings=settings.model_copy(update={"seed": job.seed}),
+                device=device_of(job.resources.device),
+            )
+        except FloatingPointError:
+            raise UserError(TOO_FAR_APART) from None
+        loss = solved.loss
+        if not math.isfinite(loss):
+            raise UserError(TOO_FAR_APART)
+        return Outcome(cls(solved, job.table, weights), loss, [settings.steps])
+
     def predict(self, table: Table, *, together: bool) -> np.ndarray:
         """Predict rows of another table; none attends to another."""
-        require_alone(together)
         return self.solved.predict(_features(table))
 
     @property
@@ -57,25 +81,17 @@ class SolvedModel:
             return targets[:, 0]
         return targets.argmax(1)
 
-    def explain(self, table: Table, count: int) -> Attention:
-        """See `Model`; equal rows of the fit are one, and all heads are left out alike."""
-        size = len(self.rows)
-        if size < 2:
-            raise UserError("explain: the fit has one row, and nothing is left without it")
+    def attention(self, table: Table) -> np.ndarray:
+        """See `Model`; equal rows of the fit are one."""
         features = _features(table)
+        weights = np.zeros((len(features), len(self.rows)))
         of_rows = self.solved.attention_weights(features)
-        weights = np.zeros((len(features), size))
         np.add.at(weights.T, self.solved.context.groups, of_rows.T)
-        places = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, : min(count, size - 1)]
-        alone = [places[:, [rank]] for rank in range(places.shape[1])]
-        *without_each, without_all = self.solved.without(features, *alone, places)
-        return Attention(
-            weights=weights,
-            places=places,
-            predictions=self.solved.predict(features),
-            without_each=np.stack(without_each, axis=1),
-            without_all=without_all,
-        )
+        return weights
+
+    def without(self, table: Table, places: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """See `Model`; all heads leave the rows out alike."""
+        return self.solved.without(_features(table), *places)
 
     def quantiles(self, table: Table, levels: np.ndarray) -> np.ndarray:
         """Quantiles (n, q) of the targets of rows of another table.
@@ -111,56 +127,27 @@ class SolvedModel:
             settings=attention.settings.model_dump(),
             seed=attention.settings.seed,
             device=str(attention.device),
-            columns=column_facts(self.table.columns),
+            columns=self.table.columns,
         )
         return ModelState(facts, arrays)
 
     @classmethod
-    def of_state(cls, state: ModelState) -> Self:
+    def from_state(cls, state: ModelState) -> Self:
         """See `Model`."""
         facts = state.facts
         arrays = state.arrays
-        columns = columns_of(facts)
-        table = Table.of(columns, arrays["table"], len(columns) - 1)
+        table = Table.of(facts.columns, arrays["table"], len(facts.columns) - 1)
         device = present_device(facts.device)
-        parameters = {}
-        for name, array in arrays.items():
-            if name.startswith(TUNED):
-                parameters[name.removeprefix(TUNED)] = torch.from_numpy(array.copy()).to(device)
-        solved = restored(
+        tuned = tensors_of(arrays, TUNED)
+        solved = fit(
             *_labelled(table),
             classes=_classes(table),
             weights=arrays["weights"],
             settings=validated(SolvedSettings, facts.settings, "settings"),
-            parameters=parameters,
+            parameters={name: tensor.to(device) for name, tensor in tuned.items()},
             device=device,
         )
         return cls(solved, table, arrays["weights"])
-
-
-def fit_solved(job: Job, settings: SolvedSettings) -> Outcome:
-    """Tune on all rows, those of the validation included, by their leave-one-out errors.
-
-    Raises:
-        UserError: The job is to train again on all rows, or numbers are too far apart.
-    """
-    if job.refit:
-        raise UserError("refit: True; the solved architecture always uses all rows")
-    weights = np.ones(job.table.rows) if job.weights is None else job.weights
-    try:
-        solved = fit(
-            *_labelled(job.table),
-            classes=_classes(job.table),
-            weights=weights,
-            settings=settings.model_copy(update={"seed": job.seed}),
-            device=device_of(job.resources.device),
-        )
-    except FloatingPointError:
-        raise UserError(TOO_FAR_APART) from None
-    loss = solved.loss
-    if not math.isfinite(loss):
-        raise UserError(TOO_FAR_APART)
-    return Outcome(SolvedModel(solved, job.table, weights), loss, [settings.steps])
 
 
 def _quantile(values: np.ndarray, weights: np.ndarray, level: float) -> np.ndarray:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch.autograd import Function
 from torch.nn.functional import softplus
 
 from npt.solved.cells import Cells
@@ -36,9 +35,7 @@ def linear(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
     """Scalar products of weighted scores (n, m), divided by d."""
     weights, of_categories = _relevance(of_head, queries)
     products = (queries.scores * weights) @ (keys.scores * weights).T
-    return (products + Matches.apply(of_categories, queries.codes, keys.codes)) / max(
-        1, queries.columns
-    )
+    return (products + _matches(of_categories, queries, keys)) / max(1, queries.columns)
 
 
 def gauss(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
@@ -84,107 +81,50 @@ def _distances(
     to = to * weights
     lengths = from_.square().sum(1)[:, None] + to.square().sum(1)
     distances = (lengths - 2 * from_ @ to.T).clamp(min=0)
-    differing = of_categories.sum() - Matches.apply(of_categories, queries.codes, keys.codes)
+    differing = of_categories.sum() - _matches(of_categories, queries, keys)
     return (distances + 2 * differing) / max(1, queries.columns) * of_head["scale"].exp()
 
 
 def _product(of_head: Parameters, queries: Cells, keys: Cells, kind: str) -> torch.Tensor:
+    """prod over columns of (1 + w k) / (1 + w) (n, m), with weights w (d,)."""
     faint = softplus(of_head["relevance"].new_tensor(FAINT))
     at_start = queries.columns * faint.log1p()
     weights = softplus(of_head["relevance"] + FAINT) * (MOST_RELEVANCE / at_start).clamp(max=1)
     rates = (0.5 * of_head["rate"] + of_head["scale"]).exp()
-    return Product.apply(weights, rates, queries, keys, kind)
-
-
-class Matches(Function):
-    """Sum over categories of their weights (c,) where two rows are equal (n, m)."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, weights: torch.Tensor, queries: torch.Tensor, keys: torch.Tensor
-    ) -> torch.Tensor:
-        """Category after category, so that no (n, m, c) array is needed."""
-        ctx.save_for_backward(queries, keys)
-        total = weights.new_zeros(len(queries), len(keys))
-        for column, weight in enumerate(weights.tolist()):
-            total.add_(_equal(queries, keys, column, total.dtype), alpha=weight)
-        return total
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        """Of the weights alone."""
-        (gradient,) = gradients
-        queries, keys = ctx.saved_tensors
-        of_weights = gradient.new_empty(queries.shape[1])
-        for column in range(len(of_weights)):
-            equal = _equal(queries, keys, column, gradient.dtype)
-            of_weights[column] = torch.vdot(equal.flatten(), gradient.flatten())
-        return of_weights, None, None
-
-
-class Product(Function):
-    """prod over columns of (1 + w k) / (1 + w) (n, m), with weights w (d,) and rates (p,) of k.
-
-    The columns' kernels are computed again in the backward pass, so that memory is that of a few
-    (n, m) arrays for any number of columns.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, weights: torch.Tensor, rates: torch.Tensor, queries: Cells, keys: Cells, kind: str
-    ) -> torch.Tensor:
-        """Column after column."""
-        product = weights.new_ones(len(queries.scores), len(keys.scores))
-        for weight, near in zip(
-            weights.tolist(), _nearness(rates, queries, keys, kind), strict=True
-        ):
-            product *= near.mul_(weight / (1 + weight)).add_(1 / (1 + weight))
-        ctx.save_for_backward(weights, rates, product)
-        ctx.rows = queries, keys, kind
-        return product
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        """d log product / dw = k / (1 + w k) - 1 / (1 + w); of a rate, through k."""
-        (gradient,) = gradients
-        weights, rates, product = ctx.saved_tensors
-        queries, keys, kind = ctx.rows
-        of_product = gradient * product
-        total = of_product.sum()
-        of_weights = torch.empty_like(weights)
-        of_rates = torch.empty_like(rates)
-        nearness = _nearness(rates, queries, keys, kind)
-        for column, (weight, near) in enumerate(zip(weights.tolist(), nearness, strict=True)):
-            share = of_product * near
-            share /= near.mul_(weight).add_(1)
-            of_weights[column] = share.sum() - total / (1 + weight)
-            if column < len(rates):
-                gaps = _gaps(queries, keys, column, kind)
-                of_rates[column] = -weight * torch.vdot(share.flatten(), gaps.flatten())
-        return of_weights, of_rates, None, None, None
+    product = weights.new_ones(len(queries.scores), len(keys.scores))
+    one = weights.new_ones(())
+    shares = weights / (1 + weights)
+    for share, near in zip(shares, _nearness(rates, queries, keys, kind), strict=True):
+        product = product * torch.lerp(one, near, share)
+    return product
 
 
 def _nearness(
     rates: torch.Tensor, queries: Cells, keys: Cells, kind: str
 ) -> Iterator[torch.Tensor]:
     """Kernel (n, m) of every column: numbers, then categories."""
-    for column, rate in enumerate(rates.tolist()):
-        yield _gaps(queries, keys, column, kind).mul_(-rate).exp_()
-    for column in range(queries.codes.shape[1]):
-        yield _equal(queries.codes, keys.codes, column, rates.dtype)
-
-
-def _gaps(queries: Cells, keys: Cells, column: int, kind: str) -> torch.Tensor:
-    """Half the squared difference of scores, or the absolute difference of ranks (n, m)."""
     if kind == "gauss":
-        gaps = queries.scores[:, column, None] - keys.scores[:, column]
-        return gaps.square_().mul_(0.5)
-    gaps = queries.ranks[:, column, None] - keys.ranks[:, column]
-    return gaps.abs_()
+        scales = (0.5 * rates).sqrt()
+        points = (queries.scores * scales, keys.scores * scales)
+    else:
+        points = (queries.ranks * rates, keys.ranks * rates)
+    for query, key in zip(points[0].T, points[1].T, strict=True):
+        gaps = query[:, None] - key
+        distances = gaps.square() if kind == "gauss" else gaps.abs()
+        yield (-distances).exp()
+    for column in range(queries.codes.shape[1]):
+        yield _equal(queries, keys, column)
 
 
-def _equal(
-    queries: torch.Tensor, keys: torch.Tensor, column: int, dtype: torch.dtype
-) -> torch.Tensor:
+def _matches(weights: torch.Tensor, queries: Cells, keys: Cells) -> torch.Tensor:
+    """Sum over categories of their weights (c,) where two rows are equal (n, m)."""
+    total = weights.new_zeros(len(queries.codes), len(keys.codes))
+    for column, weight in enumerate(weights):  # so that no (n, m, c) array is needed
+        total = total + weight * _equal(queries, keys, column)
+    return total
+
+
+def _equal(queries: Cells, keys: Cells, column: int) -> torch.Tensor:
     """1 where two rows have the same category (n, m), and 0 elsewhere."""
-    return (queries[:, column, None] == keys[:, column]).to(dtype)
+    equal = queries.codes[:, column, None] == keys.codes[:, column]
+    return equal.to(queries.scores.dtype)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 import torch
@@ -23,7 +23,6 @@ from npt.solved.tune import drawn, heads, of_head, ordered, ridges, tune
 
 CHUNK = 4_000_000  # most entries of a kernel that is computed at once
 LEAST_USED_SHARE = 1e-9  # of a solution in the mixture: below it, other rows need not be solved
-MOST_KEPT = 1200  # rows whose ten systems, factors and inverses are kept: 0.4 GB
 MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
 
 
@@ -71,6 +70,7 @@ def fit(
     weights: np.ndarray | None = None,
     settings: SolvedSettings | None = None,
     device: torch.device | None = None,
+    parameters: Parameters | None = None,
 ) -> SolvedNPT:
     """Tune on labelled rows, and predict from them.
 
@@ -80,34 +80,19 @@ def fit(
         categorical: Which columns are codes (F,) bool.
         classes: Number of classes; None for a regression.
         weights: (N,), positive; all 1 by default.
+        parameters: What was tuned on the same rows before.
     """
     settings = settings or SolvedSettings()
     device = device or torch.device("cpu")
     context = _context(features, labels, classes, weights)
     encoder = Encoder.of_context(context, categorical)
-    cells = encoder(context.features).to(device, torch.float64)
-    targets, _, _ = _standardised(context, scaled=classes is None, device=device)
-    row_weights = torch.from_numpy(context.weights).to(device)
-    parameters = tune(cells, targets, row_weights, settings)
+    if parameters is None:
+        cells = encoder(context.features).to(device, torch.float64)
+        targets, _, _ = _standardised(context, scaled=classes is None, device=device)
+        row_weights = torch.from_numpy(context.weights).to(device)
+        parameters = tune(cells, targets, row_weights, settings)
     attention = Attention(settings, encoder, parameters, classes, device)
     return SolvedNPT(attention, context)
-
-
-def restored(
-    features: np.ndarray,
-    labels: np.ndarray,
-    categorical: np.ndarray,
-    *,
-    classes: int | None,
-    weights: np.ndarray,
-    settings: SolvedSettings,
-    parameters: Parameters,
-    device: torch.device,
-) -> SolvedNPT:
-    """The model of an earlier `fit` to the same rows, whose `parameters` are known."""
-    context = _context(features, labels, classes, weights)
-    encoder = Encoder.of_context(context, categorical)
-    return SolvedNPT(Attention(settings, encoder, parameters, classes, device), context)
 
 
 class SolvedNPT:
@@ -222,38 +207,6 @@ class SolvedNPT:
             scores = scores + share * torch.stack(parts)
         return [self._decoded(predicted) for predicted in scores]
 
-    def from_some(self, features: np.ndarray, kept: np.ndarray) -> np.ndarray | None:
-        """Numbers (n,) that `among` some of the labelled rows predicts, from systems at hand.
-
-        Where more rows are left out than kept, smaller systems are solved; otherwise the closed
-        form takes rows out. None where that is not possible: of classes, through landmarks, of too
-        many rows, and if one of equal rows is left out.
-
-        Args:
-            kept: Indices (k,) of labelled rows.
-        """
-        groups = self.context.groups
-        counts = np.bincount(groups[kept], minlength=len(self.weights))
-        whole = counts == np.bincount(groups)
-        is_exact = self.attention.classes is None and len(self.weights) <= MOST_KEPT
-        if not (is_exact and self.is_exact and np.all(whole | (counts == 0))):
-            return None
-        device = self.weights.device
-        left_out = torch.from_numpy(np.flatnonzero(~whole)).to(device)
-        left = torch.from_numpy(np.flatnonzero(whole)).to(device)
-        cells = self._encoded(features)
-        scores = torch.zeros(len(features), 1).to(self.weights)
-        shared = zip(self.mixture.shares, self._exact_solutions, strict=True)
-        for share, (kernel, own, solution) in shared:
-            near = kernel(own, cells, self.keys)
-            if len(left_out) <= len(left):
-                without = left_out.expand(len(features), -1)
-                scores += share * solution.without(near, self.targets, without)
-            else:
-                slopes, intercept = solution.among(left).coefficients(self.targets[left])
-                scores += share * (near[:, left] @ slopes + intercept)
-        return self._decoded(scores)
-
     def without_each(self, features: np.ndarray) -> np.ndarray:
         """Predicted numbers (n, m) of rows (n, F), each without one context row, in closed form."""
         scores = torch.zeros(len(features), len(self.weights)).to(self.weights)
@@ -302,15 +255,6 @@ class SolvedNPT:
                 solved = Landmarks(torch.cat(parts), near, self.weights).solve
             for ridge in ridges(own["ridge"], self.attention.settings):
                 yield kernel, own, solved(ridge)
-
-    @cached_property
-    def _exact_solutions(self) -> list[tuple[Kernel, Parameters, Solution]]:
-        """The solutions of `from_some`."""
-        found = []
-        for kernel, own, solution in self._solutions():
-            assert isinstance(solution, Solution)
-            found.append((kernel, own, solution))
-        return found
 
     def _attending(
         self, cells: Cells

@@ -86,10 +86,6 @@ class Solution:
         of_left_out = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
         return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, of_left_out)
 
-    def among(self, rows: torch.Tensor) -> Solution:
-        """The system of some of its rows."""
-        return Solution(self.matrix[rows[:, None], rows])
-
     def _solved(self, right: torch.Tensor) -> torch.Tensor:
         """Kernel plus ridge, inverted, times columns (m, k)."""
         return torch.cholesky_solve(right, self.triangle)

@@ -99,7 +99,7 @@ def test_numbers_of_models_and_fits(name: str, task: Task, models: int, fits: in
     different_models = set()
     different_fits = set()
     for point in configurations(baseline, "paper", task):
-        parameters = {**baseline.fixed, **point}
+        parameters = {**baseline.defaults, **point}
         effective = dict(baseline.effective_parameters(parameters, data))
         different_models.add(text(effective))
         for name in baseline.shared_parameters(parameters):

@@ -11,7 +11,8 @@ import pytest
 
 from baselines import baselines
 from baselines.grids import BaselineSettings
-from baselines.knn import NeighbourSearch
+from baselines.knn import Neighbours
+from baselines.stored_rows import StoredRows
 from baselines.training_data import TrainingData
 from baselines.tuned import TrainedBaseline, TunedBaseline
 from npt.data.preparation import prepare
@@ -144,7 +145,8 @@ def test_nearest_rows_are_exact_among_many_ties(p: int) -> None:
     queries = generator.integers(0, 3, (50, 4)).astype(float)
     to_all = (np.abs(queries[:, None] - rows) ** p).sum(-1) ** (1 / p)
     expected = to_all.argsort(1, kind="stable")[:, :7]
-    distances, neighbours = NeighbourSearch(rows, p, 1).nearest(queries, 7)
+    stored = StoredRows(rows, np.zeros(len(rows)))
+    ((_, distances, neighbours),) = Neighbours(stored, None, p, 1).nearest(stored, queries, 7)
     assert np.array_equal(neighbours, expected)
     assert distances == pytest.approx(np.take_along_axis(to_all, expected, 1))
 

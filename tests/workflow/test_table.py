@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from npt.interface import UserError
+from npt.errors import UserError
 from workflow.planning import paths
 from workflow.table import run
 

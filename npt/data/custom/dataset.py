@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from npt.data.custom.file import estimated_shape, file_at
+from npt.data.custom.file import file_at, shape_of
 from npt.data.declaration import PREPARATION, SplitRule
 from npt.data.source import sha256_of
 from npt.table import Task
@@ -171,17 +171,17 @@ class CustomDataset(Strict):
 
     @property
     def rows(self) -> int:
-        """Rows of the table, estimated from its file; a guess for OpenML."""
+        """Rows of the file; a guess where it is no text or Parquet."""
         return self._shape[0]
 
     @property
     def columns(self) -> int:
-        """Columns of the table, estimated from its file; a guess for OpenML."""
+        """Columns of the file; a guess where it is no text or Parquet."""
         return self._shape[1]
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
-        return estimated_shape(self.path, self.separator) or UNKNOWN_SHAPE
+        return shape_of(self.path, self.separator) or UNKNOWN_SHAPE
 
     @property
     def split_rule(self) -> SplitRule:

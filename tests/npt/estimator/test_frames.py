@@ -81,11 +81,12 @@ def test_dates_are_seconds() -> None:
 
 def test_named_columns_are_categories() -> None:
     frame = pd.DataFrame({"a": [1, 2, 1], "b": [3, 4, 3], "c": [5, 6, 5]})
-    kinds = [found.kind for found in encoded(frame, categorical=["a", 2]).columns]
+    kinds = [found.kind for found in encoded(frame, categorical=["a", "c"]).columns]
     assert kinds == ["categorical", "continuous", "categorical", "continuous"]
-    for wrong in (["d"], [True, False, False]):
-        with pytest.raises(ValueError, match="categorical: column"):
-            learn_features(frame, wrong)
+    for same in ([0, 2], [True, False, True], {"a", "c"}):
+        assert [found.kind for found in encoded(frame, categorical=same).columns] == kinds
+    with pytest.raises(ValueError, match="categorical"):
+        learn_features(frame, ["d"])
 
 
 @pytest.mark.parametrize(

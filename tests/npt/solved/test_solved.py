@@ -290,19 +290,3 @@ def test_other_rows_are_given_to_the_same_tuning_and_mixture(classes: int | None
 def _place(model: SolvedNPT, row: int) -> int:
     """Context row that a labelled row was merged into."""
     return int(model.context.groups[row])
-
-
-@pytest.mark.parametrize("count", [ROWS - 4, 7])
-def test_predictions_from_some_rows_are_those_among_them(count: int) -> None:
-    model = fitted()
-    kept = np.sort(np.random.default_rng(2).choice(ROWS, count, replace=False))
-    expected = model.among(FEATURES[kept], TARGET[kept]).predict(QUERIES)
-    assert model.from_some(QUERIES, kept) == pytest.approx(expected, abs=1e-6)
-
-
-def test_of_equal_rows_none_alone_is_left_out_of_systems_at_hand() -> None:
-    twice = np.append(np.arange(ROWS), 3)
-    model = fit(FEATURES[twice], TARGET[twice], CATEGORICAL, settings=SolvedSettings(steps=1))
-    assert model.from_some(QUERIES, np.arange(ROWS)) is None
-    assert model.from_some(QUERIES, np.delete(np.arange(ROWS), 3)) is not None
-    assert fitted(3).from_some(QUERIES, np.arange(ROWS - 1)) is None

@@ -9,7 +9,6 @@ VIEW = View(
     tables=(attention,),
     figures=(attention_figure, pictures),
     optional={"pictures": lambda study, scoring: "pictures" in study},
-    figures=(attention_figure,),
     card=Card(
         "Which rows matter?",
         attention,

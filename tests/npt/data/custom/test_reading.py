@@ -224,14 +224,7 @@ def test_doubts_are_described(tmp_path: Path) -> None:
     assert "`group`: id, block" in "\n".join(read(write(tmp_path, data)).description)
 
 
-def test_too_large_or_encrypted_archive_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(file, "MOST_UNPACKED", 1000)
-    large = tmp_path / "large.csv.gz"
-    large.write_bytes(gzip.compress(b"x" * 1001))
-    with pytest.raises(UserError, match="1,000 bytes"):
-        file.content_of(large)
+def test_encrypted_archive_is_refused(tmp_path: Path) -> None:
     encrypted = tmp_path / "encrypted.csv.zip"
     with zipfile.ZipFile(encrypted, "w") as archive:
         archive.writestr("mine.csv", "x,y")

@@ -1,0 +1,184 @@
+"""A fitted model of an estimator: what it is fitted on, what it predicts, what is saved of it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import nn
+
+from npt.errors import UserError
+from npt.estimator.hyperparameters import ArchitectureName
+from npt.interface import Resources
+from npt.nn.trained_network import weights_of
+from npt.table import Column, Split, Table
+from npt.validation import Strict
+
+NO_ROWS = np.array([], dtype=np.int64)
+WEIGHTS = "weights/"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A fit.
+
+    Attributes:
+        table: Train and validation rows (N), the target last.
+        split: Which are which.
+        weights: Weight of every row (N,); None weighs all alike.
+        refit: Whether to train again on all rows.
+        visible: Whether there is a progress bar; None if standard error is a terminal.
+    """
+
+    table: Table
+    split: Split
+    weights: np.ndarray | None
+    seed: int
+    resources: Resources
+    refit: bool
+    visible: bool | None
+
+
+class ModelFacts(Strict):
+    """All of a model but its arrays.
+
+    Attributes:
+        settings: Fields of the architecture's settings.
+        device: Device that it was on.
+        columns: Columns of its table, the target last.
+    """
+
+    architecture: ArchitectureName
+    settings: dict[str, Any]
+    seed: int
+    device: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """What pickle and `save` keep of a model: facts, and arrays by name."""
+
+    facts: ModelFacts
+    arrays: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A fitted model.
+
+    Attributes:
+        validation_loss: Its loss on the validation rows, before it was trained again.
+        best_updates: Updates of each member that its weights come from.
+    """
+
+    model: Model
+    validation_loss: float
+    best_updates: list[int]
+
+
+class Model(ABC):
+    """A fitted network with the rows that others attend to.
+
+    Attributes:
+        rows: Row numbers (m,) of the context in the table of the fit.
+    """
+
+    rows: np.ndarray
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, job: Job, settings: Any) -> Outcome:
+        """Fit a model.
+
+        Raises:
+            UserError: The architecture cannot do what the job says, or the fit failed.
+        """
+
+    @abstractmethod
+    def predict(self, table: Table, *, together: bool) -> np.ndarray:
+        """Predict the rows (n) of another table: values (n,), or probabilities (n, C).
+
+        Args:
+            together: Whether the rows attend to each other, in the exact NPT.
+        """
+
+    @property
+    @abstractmethod
+    def targets(self) -> np.ndarray:
+        """Targets (m,) of the context: values, or codes of classes."""
+
+    @abstractmethod
+    def attention(self, table: Table) -> np.ndarray:
+        """Attention (n, m) of the rows (n) of another table, which sums to 1.
+
+        Raises:
+            UserError: The model does not attend to other rows.
+        """
+
+    @abstractmethod
+    def without(self, table: Table, places: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Predictions of the rows (n), each without rows (n, k) of the context."""
+
+    @abstractmethod
+    def state(self) -> ModelState:
+        """All that predictions depend on."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, state: ModelState) -> Self:
+        """The model of a `state`, whose predictions are bit-identical on the same device."""
+
+    def __getstate__(self) -> ModelState:
+        return self.state()
+
+    def __setstate__(self, state: ModelState) -> None:
+        vars(self).update(vars(self.from_state(state)))
+
+
+def require_converged(losses: Iterable[float]) -> None:
+    """Refuse a training that has no finite validation loss.
+
+    Raises:
+        UserError: It has none.
+    """
+    if not all(math.isfinite(loss) for loss in losses):
+        raise UserError(
+            "training diverged: no finite validation loss; a smaller learning_rate may help"
+        )
+
+
+def weight_arrays(model: nn.Module) -> dict[str, np.ndarray]:
+    """Weights and buffers of a network."""
+    return {WEIGHTS + name: tensor.numpy() for name, tensor in weights_of(model).items()}
+
+
+def load_weights(model: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
+    """Set the weights and buffers of a network.
+
+    Raises:
+        RuntimeError: Their names or shapes are others.
+    """
+    model.load_state_dict(tensors_of(arrays, WEIGHTS))
+
+
+def tensors_of(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, torch.Tensor]:
+    """Arrays whose names have a prefix, as tensors by name without it."""
+    tensors = {}
+    for name, array in arrays.items():
+        if name.startswith(prefix):
+            tensors[name.removeprefix(prefix)] = torch.from_numpy(array.copy())
+    return tensors
+
+
+def present_device(name: str) -> torch.device:
+    """A device if this machine has it, or else the CPU."""
+    device = torch.device(name)
+    if device.type != "cuda" or (device.index or 0) < torch.cuda.device_count():
+        return device
+    return torch.device("cpu")
