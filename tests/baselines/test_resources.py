@@ -80,9 +80,8 @@ def predictions(
     settings = {**baselines()[name].test_settings, **changes}
     if name == "tabnet":  # its test settings normalise by four rows, which any rounding moves
         settings = {**settings, "grid": "quick"}
-    learner = TunedBaseline(
-        baselines()[name], BaselineSettings(**settings), resources or Resources()
-    )
+    chosen = BaselineSettings(**settings)
+    learner = TunedBaseline(baselines()[name], chosen, resources or Resources())
     learner.fit(table.blind(split.test), split, 0)
     return learner.predict(split.test).values
 
