@@ -50,12 +50,11 @@ def test_baselines_learn_from_the_duplicates(name: str) -> None:
     assert error(name, duplicates(shift=5)) > 3
 
 
-def test_deep_kernel_learning_interpolates_the_duplicates() -> None:
-    assert error("deep_kernel_learning", duplicates()) < 0.05
-
-
-def test_deep_kernel_learning_follows_shifted_targets() -> None:
-    assert error("deep_kernel_learning", duplicates(shift=1)) == pytest.approx(1, abs=0.05)
+def test_deep_kernel_learning_interpolates_duplicates_alone() -> None:
+    few = {"max_epochs": 10}
+    assert error("deep_kernel_learning", duplicates(), few) < 0.05
+    assert error("deep_kernel_learning", duplicates(shift=1), few) == pytest.approx(1, abs=0.05)
+    assert error("deep_kernel_learning", duplicates(noise=1.0), few) > 0.2
 
 
 def test_kernel_can_be_learned_from_the_duplicates() -> None:
@@ -87,10 +86,6 @@ def test_a_kernel_without_a_factor_has_a_reason(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(deep_kernel_learning, "JITTERS", (-2.0, -1.0))
     with pytest.raises(Infeasible, match="Cholesky"):
         error("deep_kernel_learning", duplicates(), {"max_epochs": 1})
-
-
-def test_noise_on_features_prevents_interpolation() -> None:
-    assert error("deep_kernel_learning", duplicates(noise=1.0)) > 0.2
 
 
 @pytest.mark.parametrize("transductive", [True, False])

@@ -22,20 +22,20 @@ from tests.baselines.naive_search import naive_search
 from tests.conftest import first_split, make_table
 
 PAPER = "paper"
-SHORT = {"learning_rate": [0.01, 0.3], "max_depth": [3], "n_estimators": [50, 100, 200]}
+SHORT = {"learning_rate": [0.01, 0.3], "max_depth": [3], "n_estimators": [10, 20, 60]}
 TREES = {
     "criterion": ["squared_error", "absolute_error"],
-    "n_estimators": [50, 100],
+    "n_estimators": [5, 10],
     "max_features": [1.0, "sqrt", "log2"],
 }
 VOTES = {
     "criterion": ["gini", "entropy"],
-    "n_estimators": [50, 100, 200],
+    "n_estimators": [5, 10, 20],
     "max_features": ["sqrt", "log2"],
 }
 NETWORKS = {
-    "hidden_layer_sizes": [[25], [50, 50]],
-    "alpha": [0, 0.1],
+    "hidden_layer_sizes": [[25], [8, 8]],
+    "alpha": [0.1],
     "batch_size": [64],
     "learning_rate_init": [1e-3, 0.1],
     "learning_rate": ["constant", "invscaling", "adaptive"],
