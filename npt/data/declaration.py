@@ -83,6 +83,8 @@ class SplitRule:
             a random draw.
         legacy: Whether folds overlap as in the paper's released code, see `npt/data/splits.py`.
         by_time: Whether the latest rows are tested: one in `folds`, in a single fold.
+        from_source: Whether the test rows of each fold are the source's, as those of a task of
+            OpenML. `validation_share` is then of the rows that are not tested.
     """
 
     folds: int = 10
@@ -92,6 +94,7 @@ class SplitRule:
     fixed_validation_rows: int = 0
     legacy: bool = False
     by_time: bool = False
+    from_source: bool = False
 
 
 @dataclass(frozen=True)

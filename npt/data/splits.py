@@ -6,7 +6,7 @@ Paper Appendices C.1 and E.1.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,11 @@ Parts = tuple[Rows, Rows, Rows]
 
 
 def splits(
-    table: Table, rule: SplitRule, groups: Values | None = None, times: Values | None = None
+    table: Table,
+    rule: SplitRule,
+    groups: Values | None = None,
+    times: Values | None = None,
+    pairs: Sequence[Pair] | None = None,
 ) -> list[Split]:
     """The folds of a table, the same for every method.
 
@@ -34,11 +38,12 @@ def splits(
         groups: Group of every row (N,); the rows of a group stay together.
         times: Time of every row (N,). There is one fold: the latest rows are tested, those before
             them validate, and rows of one time stay together.
+        pairs: Other rows and test rows of each fold, where the source has them.
 
     Raises:
         UserError: There are too few rows, groups or times.
     """
-    parts = _parts(table, rule, groups, times)
+    parts = _parts(table, rule, groups, times, pairs)
     if rule.legacy:
         parts = _legacy(parts, table.rows)
     folds = []
@@ -48,12 +53,18 @@ def splits(
 
 
 def _parts(
-    table: Table, rule: SplitRule, groups: Values | None, times: Values | None
+    table: Table,
+    rule: SplitRule,
+    groups: Values | None,
+    times: Values | None,
+    pairs: Sequence[Pair] | None,
 ) -> Iterator[Parts]:
     """Train, validation and test rows of each fold, in the order in which they were drawn."""
     labels = _labels(table)
     fraction = _validation_fraction(rule)
-    for rest, test in _test_rows(table, rule, labels, groups, times):
+    if pairs is None:
+        pairs = _test_rows(table, rule, labels, groups, times)
+    for rest, test in pairs:
         if rule.fixed_validation_rows:
             train = rest[: -rule.fixed_validation_rows]
             validation = rest[-rule.fixed_validation_rows :]
@@ -91,7 +102,7 @@ def _labels(table: Table) -> Values | None:
 
 def _validation_fraction(rule: SplitRule) -> float:
     """Fraction of the rows other than the test rows."""
-    if rule.fixed_test_rows:
+    if rule.fixed_test_rows or rule.from_source:
         return rule.validation_share
     return rule.validation_share / (1 - 1 / rule.folds)
 

@@ -61,6 +61,9 @@ class CustomDataset(Strict):
     openml: Annotated[int, Field(ge=1)] | None = None
     """Number of a dataset of OpenML, instead of `path`."""
 
+    openml_task: Annotated[int, Field(ge=1)] | None = None
+    """Number of a task of OpenML, instead of `path`, whose folds are those of the task."""
+
     target: Annotated[Name, Field(min_length=1)]
     """Column to predict."""
 
@@ -95,10 +98,10 @@ class CustomDataset(Strict):
     """Column by which the last rows are tested, in a single fold."""
 
     folds: Annotated[int, Field(ge=2, le=MOST_FOLDS)] = 10
-    """Number of folds; with `time`, one row in so many is tested."""
+    """Number of folds; with `time`, one row in so many is tested. Of a task, with repetitions."""
 
     validation_share: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    """Fraction of all rows, or of the rows before a fixed test set."""
+    """Fraction of all rows; with `test_rows` or a task, of the rows that are not tested."""
 
     test_rows: Annotated[int, Field(ge=0)] = 0
     """Number of last rows that are the only test set, instead of folds."""
@@ -121,13 +124,20 @@ class CustomDataset(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if bool(self.path) == (self.openml is not None):
-            raise ValueError("path or openml: exactly one of the two is required")
-        splitting = {"group": self.group, "time": self.time, "test_rows": self.test_rows}
+        sources = (bool(self.path), self.openml is not None, self.openml_task is not None)
+        if sum(sources) != 1:
+            raise ValueError("path, openml or openml_task: exactly one of them is required")
+        splitting = {
+            "openml_task": self.openml_task,
+            "group": self.group,
+            "time": self.time,
+            "test_rows": self.test_rows,
+        }
         chosen = [key for key, value in splitting.items() if value]
         if len(chosen) > 1:
             raise ValueError(f"{chosen[0]}: cannot be combined with {chosen[1]}")
-        if not self.test_rows and self.validation_share >= 1 - 1 / self.folds:
+        shares_rows = not self.test_rows and self.openml_task is None
+        if shares_rows and self.validation_share >= 1 - 1 / self.folds:
             raise ValueError(
                 f"validation_share: {self.validation_share} leaves no train rows "
                 f"with {self.folds} folds"
@@ -142,6 +152,8 @@ class CustomDataset(Strict):
     @property
     def location(self) -> str:
         """Source that error messages name."""
+        if self.openml_task is not None:
+            return f"OpenML's task {self.openml_task}"
         return self.path or f"OpenML {self.openml}"
 
     @property
@@ -193,6 +205,7 @@ class CustomDataset(Strict):
             validation_share=self.validation_share,
             fixed_test_rows=self.test_rows,
             by_time=bool(self.time),
+            from_source=self.openml_task is not None,
         )
 
     def fingerprint(self) -> str:

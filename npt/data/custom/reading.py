@@ -21,7 +21,8 @@ from npt.data.custom.checks import (
 )
 from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.description import described, doubts
-from npt.data.custom.formats import Content, read_source
+from npt.data.custom.formats import Content, read_openml, read_source
+from npt.data.custom.openml_task import read_task
 from npt.data.frames import Feature, FeatureKind
 from npt.data.splits import splits
 from npt.errors import UserError
@@ -39,6 +40,7 @@ class CustomTable:
         table: Features and target.
         groups: Group of every row (N,), where a column declares them.
         times: Time of every row (N,), where a column declares them.
+        pairs: Other rows and test rows of each fold, of a task of OpenML.
         description: Lines that describe how the columns were read.
         sha256: Digest of the file.
     """
@@ -46,6 +48,7 @@ class CustomTable:
     table: Table
     groups: np.ndarray | None
     times: np.ndarray | None
+    pairs: list[tuple[np.ndarray, np.ndarray]] | None
     description: tuple[str, ...]
     sha256: str
 
@@ -57,7 +60,13 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
         UserError: The file, and what is wrong with it.
     """
     with _errors_at(dataset):
-        content = read_source(dataset, downloads)
+        pairs = None
+        if dataset.openml_task is None:
+            content = read_source(dataset, downloads)
+        else:
+            task = read_task(dataset.openml_task, downloads, dataset.target, dataset.task)
+            content = read_openml(task.dataset, downloads)
+            pairs = task.pairs(content.table.num_rows, dataset.folds)
         columns = _columns(dataset, content)
         groups = times = None
         features = []
@@ -92,7 +101,7 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
         *described(dataset.name, table, features, words, left_out),
         *doubts(table, features),
     )
-    return CustomTable(table, groups, times, description, content.sha256)
+    return CustomTable(table, groups, times, pairs, description, content.sha256)
 
 
 def folds_of(dataset: CustomDataset, custom: CustomTable) -> dict[int, Split]:
@@ -102,7 +111,8 @@ def folds_of(dataset: CustomDataset, custom: CustomTable) -> dict[int, Split]:
         UserError: There are too few rows, groups, times or known targets.
     """
     with _errors_at(dataset):
-        folds = splits(custom.table, dataset.split_rule, custom.groups, custom.times)
+        rule = dataset.split_rule
+        folds = splits(custom.table, rule, custom.groups, custom.times, custom.pairs)
         for split in folds:
             check_known_targets(custom.table, split)
     return {split.fold: split for split in folds}

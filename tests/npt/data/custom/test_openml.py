@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from npt.data.custom import CustomDataset
-from npt.data.custom.reading import read_custom
+from npt.data.custom.formats import Content
+from npt.data.custom.reading import folds_of, read_custom
 from npt.errors import UserError
 from npt.validation import validated
 from tests.npt.data.custom.tables import kinds
@@ -96,3 +103,107 @@ def test_an_unreachable_server_is_one_line(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(UserError, match=r"OpenML 7: .*no route") as error:
         read_custom(houses(), tmp_path)
     assert "\n" not in str(error.value)
+
+
+SPLITS = """@RELATION splits
+@ATTRIBUTE type {TRAIN,TEST}
+@ATTRIBUTE rowid NUMERIC
+@ATTRIBUTE repeat NUMERIC
+@ATTRIBUTE fold NUMERIC
+@DATA
+"""
+
+
+class Server(BaseHTTPRequestHandler):
+    """Answers in the form of OpenML, of a task with two repetitions of two folds."""
+
+    def do_GET(self) -> None:
+        host, port = self.server.server_address[:2]
+        if self.path == "/api/v1/json/task/5":
+            procedure = {"data_splits_url": f"http://{host}:{port}/splits.arff"}
+            data = {"data_set_id": "7", "target_feature": "price"}
+            inputs = [
+                {"name": "source_data", "data_set": data},
+                {"name": "estimation_procedure", "estimation_procedure": procedure},
+            ]
+            facts = {"task_id": "5", "task_type_id": "2", "task_type": "Supervised Regression"}
+            content = json.dumps({"task": {**facts, "input": inputs}})
+        else:
+            lines = []
+            for repeat, fold, row in itertools.product(range(2), range(2), range(8)):
+                part = "TEST" if (row // (1 + repeat)) % 2 == fold else "TRAIN"
+                lines.append(f"{part},{row},{repeat},{fold}")
+            content = SPLITS + "\n".join(lines)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content.encode())
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A local server of the task, and a dataset of eight rows in the place of OpenML's."""
+    rows = pd.DataFrame({"size": np.arange(8.0) ** 2 % 5, "price": np.arange(8.0)})
+    content = Content(list(rows), pa.Table.from_pandas(rows), "0")
+    monkeypatch.setattr("npt.data.custom.reading.read_openml", lambda *_: content)
+    with HTTPServer(("127.0.0.1", 0), Server) as running:
+        address = f"http://127.0.0.1:{running.server_port}"
+        monkeypatch.setattr("npt.data.custom.openml_task.SERVER", address)
+        thread = threading.Thread(target=running.serve_forever)
+        thread.start()
+        yield
+        running.shutdown()
+        thread.join()
+
+
+def task(**changes: Any) -> CustomDataset:
+    return houses(**{"openml": None, "openml_task": 5, "folds": 4, **changes})
+
+
+@pytest.mark.usefixtures("server")
+def test_folds_of_a_task_are_its_own(tmp_path: Path) -> None:
+    dataset = task(validation_share=0.25)
+    folds = folds_of(dataset, read_custom(dataset, tmp_path))
+    assert [split.rows("test").tolist() for split in folds.values()] == [
+        [0, 2, 4, 6],
+        [1, 3, 5, 7],
+        [0, 1, 4, 5],
+        [2, 3, 6, 7],
+    ]
+    assert len(folds[0].rows("validation")) == 1
+
+
+@pytest.mark.usefixtures("server")
+def test_kept_task_needs_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = read_custom(task(), tmp_path)
+    monkeypatch.setattr("npt.data.custom.openml_task.SERVER", "http://127.0.0.1:1")
+    again = read_custom(task(), tmp_path)
+    assert str(again.pairs) == str(first.pairs)
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize(
+    ("key", "changes"),
+    [
+        ("folds", {"folds": 3}),
+        ("target", {"target": "size"}),
+        ("task", {"task": "classification"}),
+    ],
+)
+def test_task_must_be_as_declared(key: str, changes: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=rf"OpenML's task 5: {key}: "):
+        read_custom(task(**changes), tmp_path)
+
+
+@pytest.mark.usefixtures("server")
+def test_damaged_task_is_named(tmp_path: Path) -> None:
+    read_custom(task(), tmp_path)
+    for kept in (tmp_path / "openml" / "tasks").iterdir():
+        content = kept.read_bytes()
+        kept.write_bytes(content[: len(content) // 3])
+        with pytest.raises(UserError, match="remove it"):
+            read_custom(task(), tmp_path)
+        kept.write_bytes(content)
