@@ -45,13 +45,13 @@ check: $(VENV)/.installed-test
 	$(BIN)/python .ci/tokens.py
 	$(BIN)/pyright --pythonpath $(BIN)/python --project pyproject.toml
 	$(BIN)/pyright --pythonpath $(BIN)/python --project .ci/pyright-npt.json
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
-	$(BIN)/snakefmt Snakefile workflow/rules
+	$(BIN)/snakefmt Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/python -m workflow.config
 
 clean-env:

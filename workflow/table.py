@@ -37,7 +37,7 @@ from npt.validation import validated
 from workflow.planning import paths
 from workflow.runtime.command import execute, parser
 
-ROOT = Path(__file__).parents[1]
+SNAKEFILE = Path(__file__).parent / "Snakefile"
 STAGES = (
     ("constant", "linear", "knn", "random_forest", "catboost"),
     ("gaussian_process", "npt_solved"),
@@ -174,8 +174,8 @@ class Benchmark:
                 break
             began = time.monotonic()
             print(f"running {', '.join(stage)}", flush=True)
-            self._write([*finished, *stage])
-            if not self._snakemake(left, "--until", "collect"):
+            studies = self._write([*finished, *stage])
+            if not self._snakemake(left, [paths.collected(study) for study in studies]):
                 if time.monotonic() < self.deadline:
                     raise UserError(f"the run failed; see {self.output / LOG}")
                 break
@@ -187,10 +187,10 @@ class Benchmark:
         if left_out:
             print(f"left out: {', '.join(left_out)}; more --minutes, or --methods, include them")
         self._write(finished)
-        self._snakemake(None)
+        self._snakemake(None, [paths.REPORT])
 
-    def _write(self, names: Sequence[str]) -> None:
-        """Write the configuration of some methods."""
+    def _write(self, names: Sequence[str]) -> list[str]:
+        """Write the configuration of some methods; the names of its studies."""
         probed = {
             "corruption": [name for name in ROW_MODELS if name in names],
             "benefit": [name for name in TWINNED if name in names],
@@ -211,13 +211,14 @@ class Benchmark:
         }
         with replacing(self.config) as partial:
             partial.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+        return list(studies)
 
-    def _snakemake(self, seconds: float | None, *arguments: str) -> bool:
-        """Run Snakemake; whether it ended well within a time."""
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-        command += ["--workflow-profile", str(ROOT / "profiles" / "default")]
+    def _snakemake(self, seconds: float | None, targets: Sequence[str]) -> bool:
+        """Make some files; whether that ended well within a time."""
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)]
+        command += ["--workflow-profile", "none", "--rerun-incomplete", "--scheduler", "greedy"]
         command += ["--directory", str(self.output), "--configfile", str(self.config)]
-        command += ["--cores", str(self.cores), *arguments]
+        command += ["--cores", str(self.cores), *targets]
         with (self.output / LOG).open("ab") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log)
             try:

@@ -1,5 +1,8 @@
 """The command for one table."""
 
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +11,7 @@ import pandas as pd
 import pytest
 
 from npt.errors import UserError
+from npt.provenance import ROOT
 from workflow.planning import paths
 from workflow.table import run
 
@@ -30,12 +34,29 @@ def _run(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None
     run()
 
 
-def test_best_model_comes_first(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a wheel of this project installs."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    copy = folder / "source"
+    ignored = shutil.ignore_patterns(".*", "results", "build", "*.egg-info", "tests")
+    shutil.copytree(ROOT, copy, ignore=ignored)
+    subprocess.run([*build, "--wheel-dir", str(folder), str(copy)], check=True)
+    (wheel,) = folder.glob("*.whl")
+    shutil.unpack_archive(wheel, folder / "package", "zip")
+    return folder / "package"
+
+
+def test_wheel_answers_for_a_table(folder: Path, package: Path) -> None:
     chosen = ("--methods", "constant", "linear", "knn", "--folds", "2", "--cores", "2")
-    _run(folder, monkeypatch, "Two Features.csv", "--target", "total", *chosen)
-    lines = capsys.readouterr().out.splitlines()
+    program = [sys.executable, "-m", "workflow.table", "Two Features.csv", "--target", "total"]
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    done = subprocess.run(
+        [*program, *chosen], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
     assert [line.split()[0] for line in lines if " ± " in line] == ["Linear", "k-NN", "Constant"]
     probed = [line.split() for line in lines if line.startswith("k-NN") and "×" in line]
     assert float(probed[0][2]) > 1  # the factor of RMSE when other rows are shuffled
