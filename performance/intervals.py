@@ -16,10 +16,10 @@ import pandas as pd
 from sklearn.metrics import mean_pinball_loss
 
 from npt.data.datasets import datasets
+from npt.data.frames import features_of
 from npt.data.preparation import prepare
 from npt.data.public import public_tables
 from npt.estimator import NPTRegressor
-from npt.table import Table
 from performance.machine import parser, start, write
 
 LEVELS = np.arange(0.05, 0.96, 0.05)
@@ -50,7 +50,7 @@ def measured(name: str, fold: int, threads: int) -> dict[str, Any]:
         prepared = prepare(name, Path(downloads))
     split = prepared.splits[fold]
     fitted = np.concatenate([split.train, split.validation])
-    features = frame_of(prepared.table)
+    features = features_of(prepared.table)
     target = prepared.table.truth
     model = NPTRegressor(architecture="solved", n_jobs=threads)
     model.fit(features.iloc[fitted], target[fitted])
@@ -71,18 +71,6 @@ def crps(truth: np.ndarray, quantiles: np.ndarray) -> float:
     for level, predicted in zip(LEVELS, quantiles.T, strict=True):
         losses.append(mean_pinball_loss(truth, predicted, alpha=level))
     return 2 * float(np.mean(losses))
-
-
-def frame_of(table: Table) -> pd.DataFrame:
-    """Features as a frame, with categories as text."""
-    columns: dict[str, Any] = {}
-    for j in table.features:
-        column = table.columns[j]
-        columns[column.name] = table.numbers(j)
-        if column.kind == "categorical":
-            levels = np.array([*column.levels, None], dtype=object)
-            columns[column.name] = levels[np.nan_to_num(table.numbers(j), nan=-1).astype(int)]
-    return pd.DataFrame(columns)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from npt.atomic import replacing
 from npt.data.custom.dataset import CustomDataset, CustomTask
 from npt.data.custom.reading import CustomTable, folds_of, read_custom
 from npt.data.datasets import datasets
+from npt.data.frames import features_of, values_of
 from npt.data.source import DOWNLOADS
 from npt.errors import UserError, unknown
 from npt.estimator import NPTClassifier, NPTRegressor
@@ -36,6 +37,7 @@ from npt.table import Split, Table
 from npt.validation import validated
 from workflow.planning import paths
 from workflow.runtime.command import execute, parser
+from workflow.studies.benefit.information import OTHER_ROWS
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 STAGES = (
@@ -59,7 +61,6 @@ MOST_EXPLAINABLE = 10_000  # rows
 STOP_SECONDS = 30.0
 LOG = "log.txt"
 BASE = "base"
-RETRAINED = "without_datapoints"
 
 
 def main() -> None:
@@ -269,8 +270,8 @@ def _dependence(output: Path, metric: str) -> str:
     for method, folds in probed.groupby("method", sort=False):
         shuffled = _change(folds[f"clean_{metric}"], folds[f"corrupted_{metric}"], metric)
         retrained = "predicts from rows alone"
-        if (method, RETRAINED) in losses:
-            retrained = _change(losses[method, BASE], losses[method, RETRAINED], metric)
+        if (method, OTHER_ROWS.twin) in losses:
+            retrained = _change(losses[method, BASE], losses[method, OTHER_ROWS.twin], metric)
         rows.append((methods()[method].title, shuffled, retrained))
     return tabulate(rows, headers=("model", "shuffled", "trained without"))
 
@@ -290,8 +291,8 @@ def explained(table: Table, split: Split) -> Iterator[str]:
     fitted_rows = np.flatnonzero(known)
     if len(fitted_rows) > MOST_EXPLAINABLE:
         return
-    features = pd.DataFrame({table.columns[j].name: _values(table, j) for j in table.features})
-    target = _values(table, table.target)
+    features = features_of(table)
+    target = values_of(table, table.target)
     estimator = NPTRegressor if table.task == "regression" else NPTClassifier
     model = estimator(architecture="solved", verbose=0)
     model.fit(features.iloc[fitted_rows], target[fitted_rows])
@@ -313,14 +314,6 @@ def explained(table: Table, split: Split) -> Iterator[str]:
     yield "Which rows do predictions rest on? By solved NPT, fitted to all rows but these:"
     yield tabulate(shown, headers="keys", floatfmt=".4g")
     yield "Row 1 is the first one below the header."
-
-
-def _values(table: Table, j: int) -> np.ndarray:
-    """Numbers, or names of categories, of a column."""
-    column = table.columns[j]
-    if column.kind == "continuous":
-        return table.numbers(j)
-    return np.array([*column.levels, None], dtype=object)[table.cells[j]]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from npt.errors import UserError
-from npt.table import Column
+from npt.table import Column, Table
 
 FeatureKind = Literal["number", "date", "category"]
 Level = bool | int | float | str
@@ -160,3 +160,16 @@ def _level(value: Any) -> Level:
     if isinstance(value, bool | int | float):
         return value
     return str(value)
+
+
+def features_of(table: Table) -> pd.DataFrame:
+    """Features (N, d - 1) of a table as a frame, with categories by name."""
+    return pd.DataFrame({table.columns[j].name: values_of(table, j) for j in table.features})
+
+
+def values_of(table: Table, j: int) -> np.ndarray:
+    """Numbers (N,) of a column, or names of its categories, None where missing."""
+    column = table.columns[j]
+    if column.kind == "continuous":
+        return table.numbers(j)
+    return np.array([*column.levels, None], dtype=object)[table.cells[j]]
