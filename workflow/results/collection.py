@@ -43,7 +43,7 @@ class Collector:
         """
         for name in study.datasets:
             if name not in self._prepared:
-                self._prepared[name] = store.load(Path(paths.prepared(name)), check=False)
+                self._prepared[name] = store.load(Path(paths.prepared(name)))
         stems: dict[Key, str] = {}
         for stem, folds in study.runs.items():
             run = self.plan.runs[stem]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,15 @@ import pandas as pd
 from pydantic import ValidationError
 
 from npt.atomic import replacing
+from npt.checksum import checksum
 from npt.errors import UserError
+from workflow.planning import paths
+from workflow.planning.planned_study import PlannedStudy
 from workflow.results.row import Row
+from workflow.results.row_file import remedy
 
+CHECKSUM = "crc32_"  # begins the name of the last column, which is empty; the file's follows
+UNSET = "00000000"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet computes
 # Columns whose values may look like numbers.
 TEXT = (
@@ -36,12 +43,18 @@ TEXT = (
 
 def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
     """Write the rows of a study; missing values and those that are no number are empty cells."""
-    columns = study_columns(tuple(rows), study)
+    rows = tuple(rows)
+    columns = study_columns(rows, study)
+    columns[CHECKSUM + UNSET] = [None] * len(rows)
     cells = [_written(values) for values in columns.values()]
-    with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*cells, strict=True))
+    stream = StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*cells, strict=True))
+    text = stream.getvalue()
+    text = text.replace(CHECKSUM + UNSET, CHECKSUM + checksum(text), 1)
+    with replacing(path) as partial:
+        partial.write_bytes(text.encode())
 
 
 def study_columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
@@ -93,14 +106,39 @@ def _without_formula(cell: Any) -> Any:
 
 
 def read_study(path: Path) -> pd.DataFrame:
-    """Read a collected study; only empty cells are missing, so that a reason "NA" is kept."""
-    columns = pd.read_csv(path, nrows=0).columns
-    return pd.read_csv(
-        path,
-        keep_default_na=False,
-        na_values=[""],
-        dtype={name: str for name in columns if name in TEXT},
-    )
+    """Read a collected study; only empty cells are missing, so that a reason "NA" is kept.
+
+    Raises:
+        UserError: It is damaged.
+    """
+    try:
+        text = path.read_bytes().decode()
+        last_column = text.partition("\n")[0].rpartition(",")[2]
+        has_checksum = last_column.startswith(CHECKSUM)
+        unset = text.replace(last_column, CHECKSUM + UNSET, 1)
+        if has_checksum and last_column != CHECKSUM + checksum(unset):
+            raise ValueError("its content has another checksum")
+        types = dict.fromkeys(TEXT, str)
+        frame = pd.read_csv(StringIO(text), keep_default_na=False, na_values=[""], dtype=types)
+    except ValueError as error:
+        raise UserError(f"{path}: damaged ({error}); {remedy(path)}") from None
+    return frame.drop(columns=last_column) if has_checksum else frame
+
+
+def read_planned(study: PlannedStudy) -> pd.DataFrame:
+    """Read the collected rows of a study of the plan.
+
+    Raises:
+        UserError: They are damaged, or not those of the plan.
+    """
+    path = Path(paths.collected(study.name))
+    frame = read_study(path)
+    here = frame[frame["source"].isna()] if "source" in frame else frame
+    keys = here.reindex(columns=["dataset", "method", "variant", "seed", "fold"])
+    planned = [(row.dataset, row.method, row.variant, row.seed, row.fold) for row in study.expected]
+    if list(keys.itertuples(index=False, name=None)) != planned:
+        raise UserError(f"{path}: its rows are not those of the plan; {remedy(path)}")
+    return frame
 
 
 def parse_row(cells: Mapping[str, str], where: str) -> Row:

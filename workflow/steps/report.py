@@ -11,7 +11,7 @@ from workflow.planning.kept import load
 from workflow.report.failures import results_line
 from workflow.report.page import answers, render
 from workflow.report.summary import README, summary
-from workflow.results.study_file import read_study
+from workflow.results.study_file import read_planned
 from workflow.runtime.command import execute, parser
 
 
@@ -22,12 +22,12 @@ def main() -> None:
     studies = {}
     kind_names = {}
     for name, study in plan.studies.items():
-        studies[name] = read_study(Path(paths.collected(name)))
+        studies[name] = read_planned(study)
         kind_names[name] = study.kind
     prepared = []
     for name in plan.datasets:
         path = Path(paths.prepared(name))
-        prepared.append(store.load(path, check=False))
+        prepared.append(store.load(path))
     results = Path(paths.RESULTS)
     answered = answers(studies, kind_names, plan.scoring)
     page = render(
