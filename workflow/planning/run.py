@@ -31,8 +31,8 @@ class Run(Strict):
     dataset: str
     method: str
     variant: str
-    seed: int
-    folds: tuple[int, ...]
+    seed: int = 0
+    folds: tuple[int, ...] = ()
     settings: dict[str, Any]
     data: str
     trials: dict[str, dict[str, Any]] = Field(default_factory=dict)

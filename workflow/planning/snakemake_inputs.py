@@ -59,11 +59,11 @@ class Jobs:
 
     def study_memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for collecting or showing a study."""
-        return resources.reading_memory(len(self._study(wildcards).expected), attempt)
+        return resources.reading_memory(self._study(wildcards).number_of_rows, attempt)
 
     def report_memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for the report of all studies."""
-        rows = sum(len(study.expected) for study in self.plan.studies.values())
+        rows = sum(study.number_of_rows for study in self.plan.studies.values())
         return resources.reading_memory(rows, attempt)
 
     def stem(self, wildcards: Any) -> str:
@@ -129,7 +129,8 @@ class Jobs:
     def contents(self, wildcards: Any) -> str:
         """Hash of what a study consists of, and of the version of the metrics."""
         study = self._study(wildcards)
-        return _hash_of([study.model_dump(mode="json"), METRICS_VERSION])
+        runs = [(run.stem, run.fingerprint) for run in self.plan.runs_of(study)]
+        return _hash_of([study.model_dump(mode="json"), runs, METRICS_VERSION])
 
     def shown(self, kind: str, study: str = "{study}") -> list[str]:
         """Tables and figures of a study."""

@@ -7,17 +7,18 @@ from pathlib import Path
 from baselines import methods
 from npt.data.store import Prepared
 from npt.errors import UserError
-from workflow.planning.planned_study import Expected, PlannedStudy
+from workflow.planning.planned_study import PlannedStudy
+from workflow.planning.run import Run
 from workflow.results.job import data_hashes
 from workflow.results.row import Row
 from workflow.studies import kinds
 
 
-def require_settings(row: Row, expected: Expected, path: Path) -> None:
+def require_settings(row: Row, run: Run, path: Path) -> None:
     """Raise `UserError` for a row of other settings or of another declaration of the dataset."""
-    if row.fingerprint == expected.fingerprint:
+    if row.fingerprint == run.fingerprint:
         return
-    hashes = f"{row.fingerprint}, here {expected.fingerprint}"
+    hashes = f"{row.fingerprint}, here {run.fingerprint}"
     raise UserError(f"{path}: fingerprint: of other settings or data ({hashes})")
 
 

@@ -16,6 +16,7 @@ from npt.atomic import replacing
 from npt.checksum import checksum
 from npt.errors import UserError
 from workflow.planning import paths
+from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.results.row import Row
 from workflow.results.row_file import remedy
@@ -125,7 +126,7 @@ def read_study(path: Path) -> pd.DataFrame:
     return frame.drop(columns=last_column) if has_checksum else frame
 
 
-def read_planned(study: PlannedStudy) -> pd.DataFrame:
+def read_planned(study: PlannedStudy, plan: Plan) -> pd.DataFrame:
     """Read the collected rows of a study of the plan.
 
     Raises:
@@ -135,7 +136,9 @@ def read_planned(study: PlannedStudy) -> pd.DataFrame:
     frame = read_study(path)
     here = frame[frame["source"].isna()] if "source" in frame else frame
     keys = here.reindex(columns=["dataset", "method", "variant", "seed", "fold"])
-    planned = [(row.dataset, row.method, row.variant, row.seed, row.fold) for row in study.expected]
+    planned = [
+        (run.dataset, run.method, run.variant, run.seed, fold) for run, fold in plan.rows_of(study)
+    ]
     if list(keys.itertuples(index=False, name=None)) != planned:
         raise UserError(f"{path}: its rows are not those of the plan; {remedy(path)}")
     return frame

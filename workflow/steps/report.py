@@ -22,7 +22,7 @@ def main() -> None:
     studies = {}
     kind_names = {}
     for name, study in plan.studies.items():
-        studies[name] = read_planned(study)
+        studies[name] = read_planned(study, plan)
         kind_names[name] = study.kind
     prepared = []
     for name in plan.datasets:

@@ -21,7 +21,7 @@ def main() -> None:
     plan = load()
     study = planned_study(plan, arguments.study)
     kind = kinds()[study.kind]
-    rows = read_planned(study)
+    rows = read_planned(study, plan)
     tables = Path(paths.TABLES)
     figures = Path(paths.FIGURES)
     write_tables(study.name, kind, rows, plan.scoring, plan.preset, tables)
