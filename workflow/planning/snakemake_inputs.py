@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from baselines import methods
@@ -17,11 +15,6 @@ from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
 from workflow.studies import kinds
-
-WORKFLOW = Path(__file__).parents[1]
-RULES = WORKFLOW / "rules"
-CAPTION = WORKFLOW / "report" / "captions" / "shown.rst"
-REPORTED = {"svg": "figure", "html": "table"}  # formats that `snakemake --report` shows
 
 
 class Jobs:
@@ -148,26 +141,10 @@ class Jobs:
         """Tables and figures of a kind, marked by Snakemake's `report` where it shows them."""
         files: list[Any] = []
         for path in self.shown(kind):
-            labels = self.report_labels(path, kind)
-            if labels:
-                files.append(mark(path, **labels))
-            else:
-                files.append(path)
+            if path.endswith((".svg", ".html")):
+                path = mark(path, category=kinds()[kind].title, subcategory="{study}")
+            files.append(path)
         return files
-
-    def report_labels(self, path: str, kind: str) -> dict[str, Any]:
-        """How `snakemake --report` shows a table or figure; empty for other formats."""
-        file = Path(path).name.removeprefix("{study}.")
-        name, _, ending = file.partition(".")
-        what = REPORTED.get(ending)
-        if what is None:
-            return {}
-        return {
-            "caption": os.path.relpath(CAPTION, RULES),
-            "category": kinds()[kind].title,
-            "subcategory": "{study}",
-            "labels": {"shows": name.replace("_", " "), "as": what},
-        }
 
     @property
     def preset(self) -> str:

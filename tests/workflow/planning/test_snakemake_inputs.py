@@ -15,8 +15,7 @@ from workflow.planning import paths
 from workflow.planning.patterns import methods_of_rule
 from workflow.planning.plan import Plan
 from workflow.planning.resources import growing_minutes
-from workflow.planning.snakemake_inputs import RULES, Jobs
-from workflow.studies import kinds
+from workflow.planning.snakemake_inputs import Jobs
 
 ROOT = Path(__file__).parents[3]
 
@@ -148,17 +147,6 @@ def test_targets_are_distinct() -> None:
     made = shipped("config.yaml")
     assert len(made.targets) == len(set(made.targets))
     assert paths.REPORT in made.targets
-
-
-@pytest.mark.parametrize("kind", kinds())
-def test_every_figure_and_table_has_a_caption(kind: str) -> None:
-    made = jobs()
-    labels = [made.report_labels(path, kind) for path in made.shown(kind)]
-    labels = [label for label in labels if label]
-    assert len(labels) == len(kinds()[kind].tables) + len(kinds()[kind].figures)
-    for label in labels:
-        assert (RULES / label["caption"]).read_text().strip()
-        assert label["category"] == kinds()[kind].title
 
 
 def test_memory_grows_with_the_table_and_the_attempt() -> None:
