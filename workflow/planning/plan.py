@@ -9,7 +9,7 @@ from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.declaration import Dataset
-from npt.errors import UserError
+from npt.errors import UserError, unknown
 from npt.validation import Strict
 from workflow.config.models import Config
 from workflow.config.scoring import Scoring
@@ -88,6 +88,16 @@ class Plan(Strict):
         if name in self.custom_datasets:
             return self.custom_datasets[name]
         return declared_datasets()[name]
+
+    def study(self, name: str) -> PlannedStudy:
+        """The study of a step's `--study`.
+
+        Raises:
+            UserError: The plan has no such study.
+        """
+        if name not in self.studies:
+            raise UserError(f"--study: {unknown(name, self.studies)}")
+        return self.studies[name]
 
     def runs_of(self, study: PlannedStudy) -> list[Run]:
         """Runs of a study."""

@@ -98,26 +98,16 @@ class Jobs:
             facts.append([study.name, study.kind, version, study.options, study.max_test_rows])
         return _hash_of(facts)
 
-    def row_files(self, wildcards: Any) -> list[str]:
-        """Rows and predictions of a study, exactly those planned."""
+    def study_files(self, wildcards: Any) -> list[str]:
+        """Rows and predictions of a study, exactly those planned, and the datasets they are of."""
         study = self._study(wildcards)
-        files: list[str] = []
+        files = [*study.external_results, *map(paths.prepared, study.datasets)]
         for run in self.plan.runs_of(study):
             if study.is_probed(run.method, run.variant):
                 files.append(paths.probes(run.stem))
-                continue
-            files.append(paths.run_rows(run.stem))
-            files.append(paths.run_predictions(run.stem))
+            else:
+                files += [paths.run_rows(run.stem), paths.run_predictions(run.stem)]
         return files
-
-    def external_files(self, wildcards: Any) -> list[str]:
-        """Files of external results of a study."""
-        return list(self._study(wildcards).external_results)
-
-    def study_data(self, wildcards: Any) -> list[str]:
-        """Prepared datasets of a study."""
-        study = self._study(wildcards)
-        return [paths.prepared(dataset) for dataset in study.datasets]
 
     def contents(self, wildcards: Any) -> str:
         """Hash of what a study consists of, and of the version of the metrics."""
@@ -147,21 +137,15 @@ class Jobs:
         return files
 
     @property
-    def preset(self) -> str:
-        """Name of the configuration, which tables show."""
-        return self.plan.preset
-
-    @property
     def scoring(self) -> str:
-        """Hash of metrics and ranking."""
-        return _hash_of(asdict(self.plan.scoring))
+        """Hash of metrics, ranking and the name of the configuration, which tables show."""
+        return _hash_of([self.plan.preset, asdict(self.plan.scoring)])
 
     @property
     def page_contents(self) -> str:
         """Hash of what the report shows besides its inputs."""
         studies = self.plan.studies.values()
         facts = [
-            self.plan.preset,
             self.plan.note,
             [study.name for study in studies],
             [study.kind for study in studies],

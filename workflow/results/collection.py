@@ -14,12 +14,7 @@ from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
 from workflow.results.external import external_rows
 from workflow.results.predictions import read_predictions
-from workflow.results.requirements import (
-    require_data,
-    require_probe_version,
-    require_query,
-    require_settings,
-)
+from workflow.results.requirements import planned_data, planned_probe, require
 from workflow.results.row import Key, Row
 from workflow.results.row_file import read_rows, remedy
 from workflow.results.scores import fold_scores
@@ -73,11 +68,9 @@ class Collector:
             if len(rows) != 1:
                 raise UserError(f"{path}: {len(rows)} rows of {identity}")
             (row,) = rows
-            require_settings(row, run, path)
-            require_data(row, prepared, path)
+            require(row, {"fingerprint": run.fingerprint, **planned_data(prepared)}, path)
             if is_probed:
-                require_query(row, study, prepared, path)
-                require_probe_version(row, study, path)
+                require(row, planned_probe(row, study, prepared), path)
                 return row
             if row.status != "ok" or _has_metrics(row):
                 return row

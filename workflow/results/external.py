@@ -11,7 +11,7 @@ from typing import Any
 from npt.data.store import Prepared
 from npt.errors import UserError, unknown
 from npt.metrics import METRICS
-from workflow.results.requirements import require_data
+from workflow.results.requirements import planned_data, require
 from workflow.results.row import Row, sizes
 from workflow.results.study_file import CHECKSUM, parse_row
 
@@ -85,7 +85,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def _checked(row: Row, prepared: Prepared, where: str) -> Row:
     """The row with the sizes of its fold, if its data and its metrics are valid."""
     if row.data:
-        require_data(row, prepared, where)
+        require(row, planned_data(prepared), where)
     metrics = [metric for metric in METRICS.values() if row.task in metric.tasks]
     scores: dict[str, Any] = {}
     for metric in metrics:

@@ -37,9 +37,7 @@ use rule probe as probe_baseline with:
 # What takes seconds runs where Snakemake does, without a queue.
 rule collect:
     input:
-        jobs.row_files,
-        jobs.external_files,
-        jobs.study_data,
+        jobs.study_files,
     output:
         paths.collected(),
     log:
