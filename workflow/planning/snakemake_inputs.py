@@ -46,16 +46,8 @@ class Jobs:
         """Fingerprint of a dataset, by which changes of a custom file are noticed."""
         return self.plan.dataset_fingerprints[wildcards.dataset]
 
-    def prepare_memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for preparing a dataset."""
-        return resources.table_memory(self._cells(wildcards), attempt)
-
-    def study_memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for collecting or showing a study."""
-        return resources.reading_memory(self._study(wildcards).number_of_rows, attempt)
-
-    def report_memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for the report of all studies."""
+    def reading_memory(self, wildcards: Any, attempt: int) -> int:
+        """Megabytes for collecting or showing any study, or for the report of all."""
         rows = sum(study.number_of_rows for study in self.plan.studies.values())
         return resources.reading_memory(rows, attempt)
 
@@ -76,9 +68,11 @@ class Jobs:
         return names
 
     def memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for a run or a probe of it."""
-        trains = methods()[wildcards.method].saves_weights
-        return resources.table_memory(self._cells(wildcards), attempt, trains=trains)
+        """Megabytes for preparing a dataset, for a run, or for probing it."""
+        dataset = self.plan.dataset(wildcards.dataset)
+        method = methods().get(wildcards.get("method"))
+        trains = method is not None and method.saves_weights
+        return resources.table_memory(dataset.rows * dataset.columns, attempt, trains=trains)
 
     def probed_files(self, wildcards: Any) -> list[str]:
         """Rows of a run; its weights, and the predictions to compare with, if it has any."""
@@ -177,10 +171,6 @@ class Jobs:
 
     def _study(self, wildcards: Any) -> PlannedStudy:
         return self.plan.studies[wildcards.study]
-
-    def _cells(self, wildcards: Any) -> int:
-        dataset = self.plan.dataset(wildcards.dataset)
-        return dataset.rows * dataset.columns
 
 
 def _hash_of(facts: Any) -> str:

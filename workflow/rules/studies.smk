@@ -44,7 +44,7 @@ rule collect:
         paths.log("collect", "{study}"),
     localrule: True
     resources:
-        mem_mb=jobs.study_memory,
+        mem_mb=jobs.reading_memory,
     params:
         contents=jobs.contents,
     message:

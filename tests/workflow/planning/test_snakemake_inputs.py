@@ -156,7 +156,7 @@ def test_memory_grows_with_the_table_and_the_attempt() -> None:
         assert paper.memory(run("yacht", method), 3) == 4 * small
         assert paper.memory(run("higgs", method), 1) > 10 * small
     higgs = Wildcards(dataset="higgs")
-    assert paper.prepare_memory(higgs, 2) == 2 * paper.prepare_memory(higgs, 1)
+    assert paper.memory(higgs, 2) == 2 * paper.memory(higgs, 1)
 
 
 @pytest.mark.parametrize("folder", ["quick", "row_models"])
@@ -174,5 +174,5 @@ def test_memory_of_collecting_grows_with_the_rows_and_the_attempt() -> None:
     main = Wildcards(study="main")
     few = jobs(studies=studies)
     many = jobs(folds="0-9", methods=["knn"], seeds="0-9999", studies=studies)
-    assert few.study_memory(main, 2) == 2 * few.study_memory(main, 1)
-    assert few.study_memory(main, 1) < many.study_memory(main, 1) < many.report_memory(main, 1)
+    assert few.reading_memory(main, 2) == 2 * few.reading_memory(main, 1)
+    assert few.reading_memory(main, 1) < many.reading_memory(main, 1)
