@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from npt.checksum import json_line, without_checksum
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -36,13 +38,13 @@ class Journal:
         self._written = time.monotonic()
 
     def read(self) -> dict[str, Outcome]:
-        """Outcomes by model; a line that was cut off is left out."""
+        """Outcomes by model; a line that was cut off or damaged is left out."""
         outcomes: dict[str, Outcome] = {}
         if self.path is None or not self.path.exists():
             return outcomes
         for text in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
-                line = json.loads(text)
+                line = json.loads(without_checksum(text))
                 if line.pop("stamp") == self.stamp:
                     model = line.pop("model")
                     outcomes[model] = Outcome(**line)
@@ -56,7 +58,7 @@ class Journal:
             return
         for model, outcome in outcomes.items():
             line = {"stamp": self.stamp, "model": model, **asdict(outcome)}
-            self._unwritten.append(json.dumps(line) + "\n")
+            self._unwritten.append(json_line(line))
         if time.monotonic() - self._written < 60 * self.minutes:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)

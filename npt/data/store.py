@@ -100,11 +100,8 @@ def _fold_names(splits: Mapping[int, Split], names: list[str]) -> list[str]:
     return [f"{prefix} {fold}" for fold in splits]
 
 
-def load(path: Path, *, check: bool = True) -> Prepared:
+def load(path: Path) -> Prepared:
     """Open a prepared dataset, whose columns are mapped from the file.
-
-    Args:
-        check: Whether to compare all columns with their checksums.
 
     Raises:
         UserError: The file is damaged.
@@ -121,7 +118,7 @@ def load(path: Path, *, check: bool = True) -> Prepared:
         ValueError,
     )
     try:
-        header, arrays = _read(path, check)
+        header, arrays = _read(path)
         columns = [_column(stored) for stored in header["columns"]]
     except (FileNotFoundError, PermissionError):
         raise
@@ -139,7 +136,7 @@ def load(path: Path, *, check: bool = True) -> Prepared:
     return Prepared(table, splits, header["facts"])
 
 
-def _read(path: Path, check: bool) -> tuple[dict[str, Any], list[np.ndarray]]:
+def _read(path: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
     """Header and columns of a file."""
     import pyarrow as pa
 
@@ -151,10 +148,9 @@ def _read(path: Path, check: bool) -> tuple[dict[str, Any], list[np.ndarray]]:
         raise ValueError("header")
     header = json.loads(text)
     arrays = [_to_numpy(array) for array in opened.get_batch(0).columns]
-    if check:
-        for array, checksum in zip(arrays, header["checksums"], strict=True):
-            if _checksum(array) != checksum:
-                raise ValueError("column")
+    for array, checksum in zip(arrays, header["checksums"], strict=True):
+        if _checksum(array) != checksum:
+            raise ValueError("column")
     return header, arrays
 
 

@@ -129,7 +129,8 @@ def models_of(configuration: str) -> tuple[Model, ...]:
         if (REFERENCE / configuration / f"{name}.csv").exists():
             rows = rows_by_model(study.kind, reference_study(f"{configuration}/{name}"))
         expected = [
-            (row.variant, row.dataset, row.method, row.key, row.fold) for row in study.expected
+            (run.variant, run.dataset, run.method, run.key, fold)
+            for run, fold in plan.rows_of(study)
         ]
         frame = pd.DataFrame(expected, columns=["variant", "dataset", "method", "key", "fold"])
         for _, variants in frame.groupby(["dataset", "method"], sort=False):

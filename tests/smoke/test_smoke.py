@@ -77,12 +77,12 @@ def test_the_same_rows_give_the_same_report(finished: Path, tmp_path: Path) -> N
         assert path.read_bytes() == copy.read_bytes(), path.name
 
 
-def test_snakemake_report_has_captions(finished: Path, tmp_path: Path) -> None:
+def test_snakemake_report_has_figures(finished: Path, tmp_path: Path) -> None:
     done = run(finished, "--report", str(tmp_path / "report.html"))
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "report.html").read_text()
     assert kinds()["benchmark"].title in text
-    assert "critical difference" in text
+    assert "critical_difference" in text
 
 
 def test_trials_of_a_search_are_kept(finished: Path) -> None:

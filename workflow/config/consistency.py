@@ -56,18 +56,18 @@ def _check_custom_datasets(config: Config) -> None:
 
 
 def _check_datasets(config: Config) -> None:
-    _require_datasets(config, config.datasets, "datasets")
-    _require_datasets(config, config.overrides, "overrides")
-    _require_datasets(config, config.configurations, "configurations")
+    names_by_key: dict[str, Iterable[str]] = {
+        "datasets": config.datasets,
+        "overrides": config.overrides,
+        "configurations": config.configurations,
+    }
     for name, study in config.studies.items():
-        _require_datasets(config, study.datasets or (), f"studies.{name}.datasets")
-        _require_datasets(config, study.except_datasets, f"studies.{name}.except_datasets")
-
-
-def _require_datasets(config: Config, names: Iterable[str], key: str) -> None:
-    for name in names:
-        if name not in config.all_datasets:
-            raise UserError(f"{key}: {unknown(name, config.all_datasets)}")
+        names_by_key[f"studies.{name}.datasets"] = study.datasets or ()
+        names_by_key[f"studies.{name}.except_datasets"] = study.except_datasets
+    for key, names in names_by_key.items():
+        for name in names:
+            if name not in config.all_datasets:
+                raise UserError(f"{key}: {unknown(name, config.all_datasets)}")
 
 
 def _check_metrics(config: Config) -> None:

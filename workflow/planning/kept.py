@@ -17,7 +17,8 @@ from workflow.planning.plan import Plan
 
 def keep(plan: Plan, path: Path | str = PLAN) -> None:
     """Write a plan."""
-    _write(Path(path), plan.model_dump_json())
+    with replacing(Path(path)) as partial:
+        partial.write_text(plan.model_dump_json(), encoding="utf-8")
 
 
 def keep_config(config: Mapping[str, Any], path: Path | str = CONFIG) -> None:
@@ -25,7 +26,8 @@ def keep_config(config: Mapping[str, Any], path: Path | str = CONFIG) -> None:
     import yaml
 
     plain = json.loads(json.dumps(config, default=str))
-    _write(Path(path), yaml.safe_dump(plain, sort_keys=False))
+    with replacing(Path(path)) as partial:
+        partial.write_text(yaml.safe_dump(plain, sort_keys=False), encoding="utf-8")
 
 
 def load(path: Path | str = PLAN) -> Plan:
@@ -41,12 +43,3 @@ def load(path: Path | str = PLAN) -> Plan:
         return Plan.model_validate_json(path.read_bytes())
     except ValidationError:
         raise UserError(f"{path}: of another version of the code; start a run again") from None
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a file, unless it has this text already."""
-    content = text.encode()
-    if path.exists() and path.read_bytes() == content:
-        return
-    with replacing(path) as partial:
-        partial.write_bytes(content)

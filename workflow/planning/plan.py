@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.declaration import Dataset
-from npt.errors import UserError
+from npt.errors import UserError, unknown
 from npt.validation import Strict
 from workflow.config.models import Config
 from workflow.config.scoring import Scoring
 from workflow.config.study import Study, studies_of
-from workflow.planning.planned_study import (
-    PlannedStudy,
-    planned_study,
-    run_of,
-)
+from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
-from workflow.planning.selection import Selected, require_agreement, select
+from workflow.planning.selection import require_agreement, select
 
-Selections = Mapping[str, list[Selected]]  # by study
+Blocks = Mapping[tuple[str, int], list[Run]]  # runs by key and seed
 
 
 class Plan(Strict):
@@ -51,20 +47,20 @@ class Plan(Strict):
             UserError: Settings are invalid, two studies disagree about a variant, or a file of
                 external results does not exist.
         """
-        studies = studies_of(config)
-        for study in studies.values():
+        studies = list(studies_of(config).values())
+        for study in studies:
             for name in study.external_results:
                 if not Path(name).is_file():
                     raise UserError(f"{study.key}.external_results: {name}: no such file")
-        selections = {name: select(study, config) for name, study in studies.items()}
+        selections = [(study, select(study, config)) for study in studies]
         require_agreement(selections)
-        fingerprints = _fingerprints(config, selections)
-        wanted = _wanted_folds(studies, selections)
-        runs = _runs(wanted, selections, fingerprints)
-        planned = {
-            name: planned_study(study, selections[name], runs, fingerprints)
-            for name, study in studies.items()
-        }
+        blocks = _blocks(selections)
+        runs: dict[str, Run] = {}
+        fingerprints: dict[str, str] = {}
+        for block in blocks.values():
+            for run in block:
+                runs[run.stem] = run
+                fingerprints[run.dataset] = run.data
         used_custom = {
             name: dataset
             for name, dataset in config.custom_datasets.items()
@@ -76,8 +72,10 @@ class Plan(Strict):
             scoring=config.scoring,
             custom_datasets=used_custom,
             dataset_fingerprints=fingerprints,
-            runs={run.stem: run for run in runs},
-            studies=planned,
+            runs=runs,
+            studies={
+                study.name: _planned(study, variants, blocks) for study, variants in selections
+            },
         )
 
     @property
@@ -91,9 +89,25 @@ class Plan(Strict):
             return self.custom_datasets[name]
         return declared_datasets()[name]
 
+    def study(self, name: str) -> PlannedStudy:
+        """The study of a step's `--study`.
+
+        Raises:
+            UserError: The plan has no such study.
+        """
+        if name not in self.studies:
+            raise UserError(f"--study: {unknown(name, self.studies)}")
+        return self.studies[name]
+
     def runs_of(self, study: PlannedStudy) -> list[Run]:
         """Runs of a study."""
         return [self.runs[stem] for stem in study.runs]
+
+    def rows_of(self, study: PlannedStudy) -> Iterator[tuple[Run, int]]:
+        """Run and fold of each row of a study, in its order."""
+        for stem, folds in study.runs.items():
+            for fold in folds:
+                yield self.runs[stem], fold
 
     def probed_runs_of(self, study: PlannedStudy) -> list[Run]:
         """Runs of a study that it probes."""
@@ -108,45 +122,42 @@ class Plan(Strict):
         return studies
 
 
-def _fingerprints(config: Config, selections: Selections) -> dict[str, str]:
-    fingerprints: dict[str, str] = {}
-    for selected in selections.values():
-        for variant in selected:
-            if variant.dataset not in fingerprints:
-                declaration = config.all_datasets[variant.dataset]
-                fingerprints[variant.dataset] = declaration.fingerprint()
-    return fingerprints
-
-
-def _wanted_folds(
-    studies: Mapping[str, Study], selections: Selections
-) -> dict[tuple[str, int], set[int]]:
-    """Folds by run key and seed that some study needs."""
+def _blocks(selections: list[tuple[Study, list[Run]]]) -> Blocks:
+    """Runs of all folds that some study needs, cut into blocks as the methods declare."""
     wanted: dict[tuple[str, int], set[int]] = {}
-    for name, study in studies.items():
-        for variant in selections[name]:
-            for seed in study.seeds:
-                folds = wanted.setdefault((variant.key, seed), set())
-                folds.update(study.folds[variant.dataset])
-    return wanted
-
-
-def _runs(
-    wanted: Mapping[tuple[str, int], set[int]],
-    selections: Selections,
-    fingerprints: Mapping[str, str],
-) -> list[Run]:
-    """Runs whose folds are cut into blocks as the method declares."""
-    by_key: dict[str, Selected] = {}
-    for selected in selections.values():
+    variants: dict[str, Run] = {}
+    for study, selected in selections:
         for variant in selected:
-            by_key.setdefault(variant.key, variant)
-    runs: list[Run] = []
+            variants[variant.key] = variant
+            for seed in study.seeds:
+                folds_of_key = wanted.setdefault((variant.key, seed), set())
+                folds_of_key.update(study.folds[variant.dataset])
+    blocks: dict[tuple[str, int], list[Run]] = {}
     for (key, seed), wanted_folds in wanted.items():
         folds = sorted(wanted_folds)
-        variant = by_key[key]
+        variant = variants[key]
         size = methods()[variant.method].folds_per_job(variant.settings) or max(1, len(folds))
-        for start in range(0, len(folds), size):
-            block = tuple(folds[start : start + size])
-            runs.append(run_of(variant, seed, block, fingerprints))
-    return runs
+        blocks[key, seed] = [
+            variant.model_copy(update={"seed": seed, "folds": tuple(folds[start : start + size])})
+            for start in range(0, len(folds), size)
+        ]
+    return blocks
+
+
+def _planned(study: Study, variants: list[Run], blocks: Blocks) -> PlannedStudy:
+    folds_by_stem: dict[str, tuple[int, ...]] = {}
+    for variant in variants:
+        for seed in study.seeds:
+            for run in blocks[variant.key, seed]:
+                folds = tuple(fold for fold in run.folds if fold in study.folds[run.dataset])
+                if folds:
+                    folds_by_stem[run.stem] = folds
+    return PlannedStudy(
+        name=study.name,
+        kind=study.kind.name,
+        datasets=study.datasets,
+        options=study.options.model_dump(),
+        max_test_rows=study.max_test_rows,
+        runs=folds_by_stem,
+        external_results=study.external_results,
+    )

@@ -31,8 +31,8 @@ class Run(Strict):
     dataset: str
     method: str
     variant: str
-    seed: int
-    folds: tuple[int, ...]
+    seed: int = 0
+    folds: tuple[int, ...] = ()
     settings: dict[str, Any]
     data: str
     trials: dict[str, dict[str, Any]] = Field(default_factory=dict)
@@ -95,9 +95,4 @@ class Run(Strict):
 
     def training_seed(self, fold: int) -> int:
         """Seed of the random numbers of the training on a fold."""
-        return training_seed(fold, self.seed)
-
-
-def training_seed(fold: int, seed: int) -> int:
-    """Seed of the random numbers of a training."""
-    return fold + SEED_STRIDE * seed
+        return fold + SEED_STRIDE * self.seed

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from baselines import methods
@@ -17,11 +15,6 @@ from workflow.planning.plan import Plan
 from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
 from workflow.studies import kinds
-
-WORKFLOW = Path(__file__).parents[1]
-RULES = WORKFLOW / "rules"
-CAPTION = WORKFLOW / "report" / "captions" / "shown.rst"
-REPORTED = {"svg": "figure", "csv": "table"}  # formats that `snakemake --report` shows
 
 
 class Jobs:
@@ -53,17 +46,9 @@ class Jobs:
         """Fingerprint of a dataset, by which changes of a custom file are noticed."""
         return self.plan.dataset_fingerprints[wildcards.dataset]
 
-    def prepare_memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for preparing a dataset."""
-        return resources.table_memory(self._cells(wildcards), attempt)
-
-    def study_memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for collecting or showing a study."""
-        return resources.reading_memory(len(self._study(wildcards).expected), attempt)
-
-    def report_memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for the report of all studies."""
-        rows = sum(len(study.expected) for study in self.plan.studies.values())
+    def reading_memory(self, wildcards: Any, attempt: int) -> int:
+        """Megabytes for collecting or showing any study, or for the report of all."""
+        rows = sum(study.number_of_rows for study in self.plan.studies.values())
         return resources.reading_memory(rows, attempt)
 
     def stem(self, wildcards: Any) -> str:
@@ -83,9 +68,11 @@ class Jobs:
         return names
 
     def memory(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for a run or a probe of it."""
-        trains = methods()[wildcards.method].saves_weights
-        return resources.table_memory(self._cells(wildcards), attempt, trains=trains)
+        """Megabytes for preparing a dataset, for a run, or for probing it."""
+        dataset = self.plan.dataset(wildcards.dataset)
+        method = methods().get(wildcards.get("method"))
+        trains = method is not None and method.saves_weights
+        return resources.table_memory(dataset.rows * dataset.columns, attempt, trains=trains)
 
     def probed_files(self, wildcards: Any) -> list[str]:
         """Rows of a run; its weights, and the predictions to compare with, if it has any."""
@@ -105,31 +92,22 @@ class Jobs:
             facts.append([study.name, study.kind, version, study.options, study.max_test_rows])
         return _hash_of(facts)
 
-    def row_files(self, wildcards: Any) -> list[str]:
-        """Rows and predictions of a study, exactly those planned."""
+    def study_files(self, wildcards: Any) -> list[str]:
+        """Rows and predictions of a study, exactly those planned, and the datasets they are of."""
         study = self._study(wildcards)
-        files: list[str] = []
+        files = [*study.external_results, *map(paths.prepared, study.datasets)]
         for run in self.plan.runs_of(study):
             if study.is_probed(run.method, run.variant):
                 files.append(paths.probes(run.stem))
-                continue
-            files.append(paths.run_rows(run.stem))
-            files.append(paths.run_predictions(run.stem))
+            else:
+                files += [paths.run_rows(run.stem), paths.run_predictions(run.stem)]
         return files
-
-    def external_files(self, wildcards: Any) -> list[str]:
-        """Files of external results of a study."""
-        return list(self._study(wildcards).external_results)
-
-    def study_data(self, wildcards: Any) -> list[str]:
-        """Prepared datasets of a study."""
-        study = self._study(wildcards)
-        return [paths.prepared(dataset) for dataset in study.datasets]
 
     def contents(self, wildcards: Any) -> str:
         """Hash of what a study consists of, and of the version of the metrics."""
         study = self._study(wildcards)
-        return _hash_of([study.model_dump(mode="json"), METRICS_VERSION])
+        runs = [(run.stem, run.fingerprint) for run in self.plan.runs_of(study)]
+        return _hash_of([study.model_dump(mode="json"), runs, METRICS_VERSION])
 
     def shown(self, kind: str, study: str = "{study}") -> list[str]:
         """Tables and figures of a study."""
@@ -147,43 +125,21 @@ class Jobs:
         """Tables and figures of a kind, marked by Snakemake's `report` where it shows them."""
         files: list[Any] = []
         for path in self.shown(kind):
-            labels = self.report_labels(path, kind)
-            if labels:
-                files.append(mark(path, **labels))
-            else:
-                files.append(path)
+            if path.endswith((".svg", ".csv")):
+                path = mark(path, category=kinds()[kind].title, subcategory="{study}")
+            files.append(path)
         return files
-
-    def report_labels(self, path: str, kind: str) -> dict[str, Any]:
-        """How `snakemake --report` shows a table or figure; empty for other formats."""
-        file = Path(path).name.removeprefix("{study}.")
-        name, _, ending = file.partition(".")
-        what = REPORTED.get(ending)
-        if what is None:
-            return {}
-        return {
-            "caption": os.path.relpath(CAPTION, RULES),
-            "category": kinds()[kind].title,
-            "subcategory": "{study}",
-            "labels": {"shows": name.replace("_", " "), "as": what},
-        }
-
-    @property
-    def preset(self) -> str:
-        """Name of the configuration, which tables show."""
-        return self.plan.preset
 
     @property
     def scoring(self) -> str:
-        """Hash of metrics and ranking."""
-        return _hash_of(asdict(self.plan.scoring))
+        """Hash of metrics, ranking and the name of the configuration, which tables show."""
+        return _hash_of([self.plan.preset, asdict(self.plan.scoring)])
 
     @property
     def page_contents(self) -> str:
         """Hash of what the report shows besides its inputs."""
         studies = self.plan.studies.values()
         facts = [
-            self.plan.preset,
             self.plan.note,
             [study.name for study in studies],
             [study.kind for study in studies],
@@ -215,10 +171,6 @@ class Jobs:
 
     def _study(self, wildcards: Any) -> PlannedStudy:
         return self.plan.studies[wildcards.study]
-
-    def _cells(self, wildcards: Any) -> int:
-        dataset = self.plan.dataset(wildcards.dataset)
-        return dataset.rows * dataset.columns
 
 
 def _hash_of(facts: Any) -> str:

@@ -10,15 +10,11 @@ from npt.errors import UserError
 from npt.metrics import METRICS, METRICS_VERSION
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.planning.planned_study import Expected, PlannedStudy
+from workflow.planning.planned_study import PlannedStudy
+from workflow.planning.run import Run
 from workflow.results.external import external_rows
 from workflow.results.predictions import read_predictions
-from workflow.results.requirements import (
-    require_data,
-    require_probe_version,
-    require_query,
-    require_settings,
-)
+from workflow.results.requirements import planned_data, planned_probe, require
 from workflow.results.row import Key, Row
 from workflow.results.row_file import read_rows, remedy
 from workflow.results.scores import fold_scores
@@ -43,18 +39,12 @@ class Collector:
         """
         for name in study.datasets:
             if name not in self._prepared:
-                self._prepared[name] = store.load(Path(paths.prepared(name)), check=False)
-        stems: dict[Key, str] = {}
-        for stem, folds in study.runs.items():
-            run = self.plan.runs[stem]
-            for fold in folds:
-                stems[run.key, run.seed, fold] = stem
+                self._prepared[name] = store.load(Path(paths.prepared(name)))
         rows: list[Row] = []
-        for expected in study.expected:
-            stem = stems[expected.key, expected.seed, expected.fold]
-            rows.append(self._row(study, expected, stem))
+        for run, fold in self.plan.rows_of(study):
+            rows.append(self._row(study, run, fold))
         run_here = {row.key for row in rows}
-        folds_of_study = [(expected.dataset, expected.fold) for expected in study.expected]
+        folds_of_study = [(row.dataset, row.fold) for row in rows]
         for name in study.external_results:
             for row in external_rows(Path(name), self._prepared, folds_of_study):
                 if row.key in run_here:
@@ -66,25 +56,25 @@ class Collector:
                 rows.append(row)
         return rows
 
-    def _row(self, study: PlannedStudy, expected: Expected, stem: str) -> Row:
-        is_probed = study.is_probed(expected.method, expected.variant)
-        path = Path(paths.probe_rows(study.name, stem) if is_probed else paths.run_rows(stem))
-        identity = f"{expected.key} seed {expected.seed} fold {expected.fold}"
-        prepared = self._prepared[expected.dataset]
+    def _row(self, study: PlannedStudy, run: Run, fold: int) -> Row:
+        is_probed = study.is_probed(run.method, run.variant)
+        path = Path(paths.run_rows(run.stem))
+        if is_probed:
+            path = Path(paths.probe_rows(study.name, run.stem))
+        identity = f"{run.key} seed {run.seed} fold {fold}"
+        prepared = self._prepared[run.dataset]
         try:
-            rows = self._rows(path).get((expected.key, expected.seed, expected.fold), [])
+            rows = self._rows(path).get((run.key, run.seed, fold), [])
             if len(rows) != 1:
                 raise UserError(f"{path}: {len(rows)} rows of {identity}")
             (row,) = rows
-            require_settings(row, expected, path)
-            require_data(row, prepared, path)
+            require(row, {"fingerprint": run.fingerprint, **planned_data(prepared)}, path)
             if is_probed:
-                require_query(row, study, prepared, path)
-                require_probe_version(row, study, path)
+                require(row, planned_probe(row, study, prepared), path)
                 return row
             if row.status != "ok" or _has_metrics(row):
                 return row
-            predictions = Path(paths.run_predictions(stem))
+            predictions = Path(paths.run_predictions(run.stem))
             scores = fold_scores(prepared, row.fold, self._predictions(predictions))
             return row.changed(scores)
         except FileNotFoundError as error:

@@ -11,9 +11,9 @@ from typing import Any
 from npt.data.store import Prepared
 from npt.errors import UserError, unknown
 from npt.metrics import METRICS
-from workflow.results.requirements import require_data
+from workflow.results.requirements import planned_data, require
 from workflow.results.row import Row, sizes
-from workflow.results.study_file import parse_row
+from workflow.results.study_file import CHECKSUM, parse_row
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+ -]{0,63}")
 REQUIRED = ("dataset", "method", "fold")
@@ -65,7 +65,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             reader = csv.DictReader(stream, strict=True, restval="")
             header = reader.fieldnames or []
             for column in [*header, *REQUIRED]:
-                if column not in allowed:
+                if column not in allowed and not column.startswith(CHECKSUM):
                     raise UserError(f"{path}: {unknown(column, sorted(allowed))}")
                 if header.count(column) != 1:
                     raise UserError(f"{path}: {header.count(column)} columns {column}; 1 is needed")
@@ -85,7 +85,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def _checked(row: Row, prepared: Prepared, where: str) -> Row:
     """The row with the sizes of its fold, if its data and its metrics are valid."""
     if row.data:
-        require_data(row, prepared, where)
+        require(row, planned_data(prepared), where)
     metrics = [metric for metric in METRICS.values() if row.task in metric.tasks]
     scores: dict[str, Any] = {}
     for metric in metrics:

@@ -13,7 +13,7 @@ from npt.atomic import replacing
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Resources, Savable, Trial
 from npt.metrics import METRICS_VERSION, scores
-from npt.table import Split, Table, with_train_share
+from npt.table import with_train_share
 from workflow.planning import paths
 from workflow.results.job import Job
 from workflow.results.predictions import fold_arrays
@@ -52,8 +52,10 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
         **_outcome(evaluation),
         threads=resources.threads,
         device=str(getattr(learner, "device", "cpu")),
-        **_scored(evaluation, job.prepared.table, split),
     )
+    if evaluation.predictions:
+        metrics = scores(evaluation.predictions, job.prepared.table, split)
+        row = row.changed({"metrics": METRICS_VERSION, **metrics})
     save = None
     if job.method.saves_weights and evaluation.status == "ok":
         save = cast(Savable, learner).save
@@ -73,57 +75,22 @@ def write_weights(stem: str, fitted: FittedFold) -> None:
 
 
 def _outcome(evaluation: Evaluation) -> dict[str, Any]:
-    return {
+    """Columns of a fit, of its search and of its costs."""
+    fit = evaluation.fit
+    trials = evaluation.trials
+    gpu_memory = evaluation.peak_gpu_memory_mb
+    outcome: dict[str, Any] = {
         "status": evaluation.status,
         "reason": evaluation.reason,
-        **_facts_of_fit(evaluation),
-        **_facts_of_search(evaluation),
         "fit_seconds": round(evaluation.fit_seconds, 3),
         "predict_seconds": round(evaluation.predict_seconds, 3),
         "peak_memory_mb": round(evaluation.peak_memory_mb, 1),
-        "peak_gpu_memory_mb": _rounded(evaluation.peak_gpu_memory_mb),
+        "peak_gpu_memory_mb": None if gpu_memory is None else round(gpu_memory, 1),
+        "validation_loss": None if fit is None else float(fit.validation_loss),
+        "chosen": None if fit is None else dict(fit.chosen),
+        "configurations": len(trials) or None,
+        "failed_configurations": sum(bool(trial.reason) for trial in trials) if trials else None,
     }
-
-
-def _scored(
-    evaluation: Evaluation,
-    table: Table,
-    split: Split,
-) -> dict[str, Any]:
-    """Metrics of the predictions, and what computed them."""
-    if not evaluation.predictions:
-        return {}
-    metrics = scores(evaluation.predictions, table, split)
-    return {"metrics": METRICS_VERSION, **metrics}
-
-
-def _facts_of_fit(evaluation: Evaluation) -> dict[str, Any]:
-    fit = evaluation.fit
-    if fit is None:
-        names = ("validation_loss", "chosen", "grid", "models", "fits", "parameters")
-        return dict.fromkeys(names)
-    return {
-        "validation_loss": float(fit.validation_loss),
-        "chosen": dict(fit.chosen),
-        "grid": fit.grid,
-        "models": fit.models,
-        "fits": fit.fits,
-        "parameters": fit.parameters,
-    }
-
-
-def _facts_of_search(evaluation: Evaluation) -> dict[str, int | None]:
-    trials = evaluation.trials
-    if not trials:
-        return {"configurations": None, "failed_configurations": None}
-    failures = [trial for trial in trials if trial.reason]
-    return {
-        "configurations": len(trials),
-        "failed_configurations": len(failures),
-    }
-
-
-def _rounded(megabytes: float | None) -> float | None:
-    if megabytes is None:
-        return None
-    return round(megabytes, 1)
+    for name in ("grid", "models", "fits", "parameters"):
+        outcome[name] = getattr(fit, name, None)
+    return outcome

@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from baselines import methods
 from npt.data.store import Prepared
 from npt.errors import UserError
-from workflow.planning.planned_study import Expected, PlannedStudy
+from workflow.planning.planned_study import PlannedStudy
 from workflow.results.job import data_hashes
 from workflow.results.row import Row
 from workflow.studies import kinds
 
 
-def require_settings(row: Row, expected: Expected, path: Path) -> None:
-    """Raise `UserError` for a row of other settings or of another declaration of the dataset."""
-    if row.fingerprint == expected.fingerprint:
-        return
-    hashes = f"{row.fingerprint}, here {expected.fingerprint}"
-    raise UserError(f"{path}: fingerprint: of other settings or data ({hashes})")
-
-
-def require_data(row: Row, prepared: Prepared, path: Path | str) -> None:
-    """Raise `UserError` for a row of other data, and for a failure without a reason."""
-    here = {"task": prepared.table.task, **data_hashes(prepared)}
-    for column, value in here.items():
-        recorded = getattr(row, column)
+def require(row: Row, planned: Mapping[str, Any], path: Path | str) -> None:
+    """Raise `UserError` for a row with another value, and for a failure without a reason."""
+    for column, value in planned.items():
+        recorded = getattr(row, column, None)
         if recorded != value:
-            raise UserError(f"{path}: {column}: of other data ({recorded}, here {value})")
+            raise UserError(f"{path}: {column}: {recorded}, planned {value}")
     if row.status != "ok" and not row.reason:
         raise UserError(f"{path}: reason: fold {row.fold} is {row.status} without a reason")
 
 
-def require_probe_version(row: Row, study: PlannedStudy, path: Path) -> None:
-    """Raise `UserError` for a row of another version of the probe."""
-    here = f"{methods()[row.method].version}.{kinds()[study.kind].version}"
-    if row.revision != here:
-        raise UserError(f"{path}: revision: of another version ({row.revision}, here {here})")
+def planned_data(prepared: Prepared) -> dict[str, str]:
+    """Columns of the rows of a dataset."""
+    return {"task": prepared.table.task, **data_hashes(prepared)}
 
 
-def require_query(row: Row, study: PlannedStudy, prepared: Prepared, path: Path) -> None:
-    """Raise `UserError` for a row of a probe with other options or another number of rows."""
+def planned_probe(row: Row, study: PlannedStudy, prepared: Prepared) -> dict[str, Any]:
+    """Columns of a row of a probe: its version, and its query if it gave a result."""
+    version = f"{methods()[row.method].version}.{kinds()[study.kind].version}"
     if row.status != "ok":
-        return
+        return {"revision": version}
     rows = len(prepared.splits[row.fold].test)
     if study.max_test_rows is not None:
         rows = min(rows, study.max_test_rows)
-    planned = {"options": study.options, "rows": rows}
-    for column, value in planned.items():
-        if row.facts.get(column) != value:
-            raise UserError(f"{path}: {column}: of an earlier probe")
+    return {"revision": version, "options": study.options, "rows": rows}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from npt.atomic import replacing
+from npt.checksum import json_line, without_checksum
 from npt.errors import UserError
 from npt.validation import user_error
 from workflow.results.row import Row
@@ -21,16 +21,16 @@ def remedy(path: Path | str) -> str:
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write one JSON object per row, with the columns that were set."""
-    lines = [json.dumps(row.values()) for row in rows]
+    lines = [json_line(row.values()) for row in rows]
     with replacing(path) as partial:
-        partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        partial.write_text("".join(lines), encoding="utf-8")
 
 
 def read_rows(path: Path) -> list[Row]:
     """Read the rows of a file.
 
     Raises:
-        UserError: a line is not JSON or not a row; names the file, the line and the column.
+        UserError: a line is damaged or not a row; names the file, the line and the column.
         OSError: the file cannot be read.
     """
     try:
@@ -42,9 +42,11 @@ def read_rows(path: Path) -> list[Row]:
 
 def _row(line: str, where: str) -> Row:
     try:
-        return Row.model_validate_json(line).sharing()
+        return Row.model_validate_json(without_checksum(line)).sharing()
     except ValidationError as error:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
             raise UserError(f"{where}: not JSON ({first['msg']})") from None
         raise user_error(error, Row, where) from None
+    except ValueError as error:
+        raise UserError(f"{where}: {error}") from None

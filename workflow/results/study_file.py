@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,40 +14,41 @@ import pandas as pd
 from pydantic import ValidationError
 
 from npt.atomic import replacing
+from npt.checksum import checksum
 from npt.errors import UserError
-from workflow.results.row import Row
+from npt.table import Task
+from workflow.planning import paths
+from workflow.planning.plan import Plan
+from workflow.planning.planned_study import PlannedStudy
+from workflow.results.row import Row, Status
+from workflow.results.row_file import remedy
 
+CHECKSUM = "crc32_"  # begins the name of the last column, which is empty; the file's follows
+UNSET = "00000000"
+TEXT_TYPES = (str, Status, Task)
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet computes
 # Columns whose values may look like numbers.
-TEXT = (
-    "study",
-    "dataset",
-    "task",
-    "method",
-    "variant",
-    "preset",
-    "fingerprint",
-    "data",
-    "splits",
-    "revision",
-    "status",
-    "reason",
-    "source",
-)
+TEXT = ["study"]
+TEXT += [name for name, field in Row.model_fields.items() if field.annotation in TEXT_TYPES]
 
 
 def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
     """Write the rows of a study; missing values and those that are no number are empty cells."""
-    columns = study_columns(tuple(rows), study)
-    cells = [_written(values) for values in columns.values()]
-    with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*cells, strict=True))
+    rows = tuple(rows)
+    columns = study_columns(rows, study)
+    columns[CHECKSUM + UNSET] = [None] * len(rows)
+    stream = StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    text = stream.getvalue()
+    text = text.replace(CHECKSUM + UNSET, CHECKSUM + checksum(text), 1)
+    with replacing(path) as partial:
+        partial.write_bytes(text.encode())
 
 
 def study_columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
-    """Values of every column, nested ones as JSON; those of `Row` first, then the extra ones."""
+    """Cells of every column; those of `Row` first, then the extra ones."""
     given: set[str] = set()
     extra: dict[str, None] = {}  # an ordered set
     for row in rows:
@@ -54,53 +57,59 @@ def study_columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"study": [study] * len(rows)}
     for name in Row.model_fields:
         if name in given:
-            columns[name] = _flat([getattr(row, name) for row in rows])
+            columns[name] = [_cell(getattr(row, name)) for row in rows]
     for name in extra:
-        values: list[Any] = []
-        for row in rows:
-            extras = row.model_extra or {}
-            values.append(extras.get(name))
-        columns[name] = _flat(values)
+        columns[name] = [_cell((row.model_extra or {}).get(name)) for row in rows]
     return columns
 
 
-def _flat(values: list[Any]) -> list[Any]:
-    """The values of a column, nested ones as JSON."""
-    if dict not in set(map(type, values)):
-        return values
-    flat: list[Any] = []
-    for value in values:
-        is_nested = isinstance(value, dict)
-        flat.append(json.dumps(value, sort_keys=True) if is_nested else value)
-    return flat
-
-
-def _written(values: list[Any]) -> list[Any]:
-    """The cells of a column; of NaN, which differs from itself, none."""
-    types = set(map(type, values))
-    if str in types:
-        values = [_without_formula(value) for value in values]
-    if float in types:
-        values = [None if value != value else value for value in values]
-    return values
-
-
-def _without_formula(cell: Any) -> Any:
-    """Text of others that a spreadsheet would compute, behind an apostrophe."""
-    if isinstance(cell, str) and cell.startswith(FORMULA):
-        return f"'{cell}"
-    return cell
+def _cell(value: Any) -> Any:
+    """A nested value as JSON, NaN as none, and text that a spreadsheet would compute quoted."""
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return f"'{value}"
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
 
 
 def read_study(path: Path) -> pd.DataFrame:
-    """Read a collected study; only empty cells are missing, so that a reason "NA" is kept."""
-    columns = pd.read_csv(path, nrows=0).columns
-    return pd.read_csv(
-        path,
-        keep_default_na=False,
-        na_values=[""],
-        dtype={name: str for name in columns if name in TEXT},
-    )
+    """Read a collected study; only empty cells are missing, so that a reason "NA" is kept.
+
+    Raises:
+        UserError: It is damaged.
+    """
+    try:
+        text = path.read_bytes().decode()
+        last_column = text.partition("\n")[0].rpartition(",")[2]
+        has_checksum = last_column.startswith(CHECKSUM)
+        unset = text.replace(last_column, CHECKSUM + UNSET, 1)
+        if has_checksum and last_column != CHECKSUM + checksum(unset):
+            raise ValueError("its content has another checksum")
+        types = dict.fromkeys(TEXT, str)
+        frame = pd.read_csv(StringIO(text), keep_default_na=False, na_values=[""], dtype=types)
+    except ValueError as error:
+        raise UserError(f"{path}: damaged ({error}); {remedy(path)}") from None
+    return frame.drop(columns=last_column) if has_checksum else frame
+
+
+def read_planned(study: PlannedStudy, plan: Plan) -> pd.DataFrame:
+    """Read the collected rows of a study of the plan.
+
+    Raises:
+        UserError: They are damaged, or not those of the plan.
+    """
+    path = Path(paths.collected(study.name))
+    frame = read_study(path)
+    here = frame[frame["source"].isna()] if "source" in frame else frame
+    keys = here.reindex(columns=["dataset", "method", "variant", "seed", "fold"])
+    planned = [
+        (run.dataset, run.method, run.variant, run.seed, fold) for run, fold in plan.rows_of(study)
+    ]
+    if list(keys.itertuples(index=False, name=None)) != planned:
+        raise UserError(f"{path}: its rows are not those of the plan; {remedy(path)}")
+    return frame
 
 
 def parse_row(cells: Mapping[str, str], where: str) -> Row:

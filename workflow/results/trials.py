@@ -12,54 +12,27 @@ import pandas as pd
 from npt.atomic import replacing
 from npt.interface import Trial
 
-Trials = Mapping[int, Sequence[Trial]]  # by fold
 FACTS = ("validation_loss", "reason", "fit", "seconds")  # attributes of a trial that are columns
 
 
-def write_trials(path: Path, trials: Trials) -> None:
-    """Write one line per fold and configuration, in the grid's order.
+def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
+    """Write one line per configuration, in the grid's order.
 
     Every tuned hyper-parameter has a column. Values that are not all numbers, all text or all
     truth values are written as JSON.
+
+    Args:
+        trials: By fold.
     """
-    frame = trials_frame(trials)
-    with replacing(path) as partial:
-        frame.to_parquet(
-            partial,
-            engine="pyarrow",
-            index=False,
-            write_page_checksum=True,
-        )
-
-
-def trials_frame(trials: Trials) -> pd.DataFrame:
-    """The content of the file."""
     lines: list[dict[str, Any]] = []
-    tuned: dict[str, None] = {}  # an ordered set
     for fold, fold_trials in trials.items():
         for trial in fold_trials:
-            lines.append({"fold": fold, **_values(trial)})
-            tuned.update(dict.fromkeys(trial.parameters))
-    names = ["fold", *tuned, *FACTS]
-    columns = {name: [line.get(name) for line in lines] for name in names}
-    for name in tuned:
-        values = columns[name]
-        if not _has_one_type(values):
-            columns[name] = [json.dumps(value) for value in values]
-    return pd.DataFrame(columns)
-
-
-def _values(trial: Trial) -> dict[str, Any]:
-    return {
-        **trial.parameters,
-        "validation_loss": trial.validation_loss,
-        "reason": trial.reason,
-        "fit": trial.fit,
-        "seconds": trial.seconds,
-    }
-
-
-def _has_one_type(values: list[Any]) -> bool:
-    if all(isinstance(value, int | float) for value in values):
-        return True
-    return all(isinstance(value, str) for value in values)
+            facts = {name: getattr(trial, name) for name in FACTS}
+            lines.append({"fold": fold, **facts, **trial.parameters})
+    columns = None if lines else ["fold", *FACTS]
+    frame = pd.DataFrame(lines, columns=columns)
+    for name, values in frame.items():
+        if values.dtype == object and not values.map(lambda value: isinstance(value, str)).all():
+            frame[name] = values.map(json.dumps, na_action="ignore")
+    with replacing(path) as partial:
+        frame.to_parquet(partial, engine="pyarrow", index=False, write_page_checksum=True)

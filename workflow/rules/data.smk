@@ -5,7 +5,7 @@ rule prepare:
     log:
         paths.log("prepare", "{dataset}"),
     resources:
-        mem_mb=jobs.prepare_memory,
+        mem_mb=jobs.memory,
     params:
         fingerprint=jobs.dataset_fingerprint,
     message:

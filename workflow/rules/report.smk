@@ -14,10 +14,9 @@ for kind in jobs.kinds:
             study=patterns.studies_of_kind(jobs.plan, kind),
         localrule: True
         resources:
-            mem_mb=jobs.study_memory,
+            mem_mb=jobs.reading_memory,
         params:
             scoring=jobs.scoring,
-            preset=jobs.preset,
         message:
             "show {wildcards.study}"
         shell:
@@ -35,7 +34,7 @@ rule report:
         paths.log("report", "report"),
     localrule: True
     resources:
-        mem_mb=jobs.report_memory,
+        mem_mb=jobs.reading_memory,
     params:
         contents=jobs.page_contents,
     message:

@@ -37,16 +37,14 @@ use rule probe as probe_baseline with:
 # What takes seconds runs where Snakemake does, without a queue.
 rule collect:
     input:
-        jobs.row_files,
-        jobs.external_files,
-        jobs.study_data,
+        jobs.study_files,
     output:
         paths.collected(),
     log:
         paths.log("collect", "{study}"),
     localrule: True
     resources:
-        mem_mb=jobs.study_memory,
+        mem_mb=jobs.reading_memory,
     params:
         contents=jobs.contents,
     message:

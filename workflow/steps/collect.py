@@ -9,7 +9,6 @@ from workflow.planning.kept import load
 from workflow.results.collection import Collector
 from workflow.results.study_file import write_study
 from workflow.runtime.command import execute, parser
-from workflow.steps.arguments import planned_study
 
 
 def main() -> None:
@@ -18,7 +17,7 @@ def main() -> None:
     options.add_argument("--study", required=True, help="a study of the plan")
     arguments = options.parse_args()
     plan = load()
-    study = planned_study(plan, arguments.study)
+    study = plan.study(arguments.study)
     rows = Collector(plan).collect(study)
     write_study(Path(paths.collected(study.name)), rows, study.name)
 

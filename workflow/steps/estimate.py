@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from functools import cache
+from pathlib import Path
 
 from workflow.runtime.command import execute, parser
-from workflow.steps.arguments import add_configfile
 
 COLUMNS = ["jobs", "probes", "PFLOP"]
 
@@ -24,7 +24,7 @@ def main() -> None:
     from workflow.planning.plan import Plan
 
     options = parser(__doc__)
-    add_configfile(options)
+    options.add_argument("--configfile", type=Path, default="config.yaml", help="configuration")
     plan = Plan.of(read_file(options.parse_args().configfile))
 
     @cache

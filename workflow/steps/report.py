@@ -12,7 +12,7 @@ from workflow.report.page import render
 from workflow.report.provenance import results_line
 from workflow.report.study import reported_studies
 from workflow.report.summary import README, summary
-from workflow.results.study_file import read_study
+from workflow.results.study_file import read_planned
 from workflow.runtime.command import execute, parser
 
 
@@ -23,12 +23,12 @@ def main() -> None:
     studies = {}
     kind_names = {}
     for name, study in plan.studies.items():
-        studies[name] = read_study(Path(paths.collected(name)))
+        studies[name] = read_planned(study, plan)
         kind_names[name] = study.kind
     prepared = []
     for name in plan.datasets:
         path = Path(paths.prepared(name))
-        prepared.append(store.load(path, check=False))
+        prepared.append(store.load(path))
     results = Path(paths.RESULTS)
     reported = reported_studies(studies, kind_names, plan.scoring)
     page = render(reported, plan.scoring, plan.preset, results, prepared, plan.note)

@@ -7,9 +7,8 @@ from pathlib import Path
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.report.files import write_figures, write_tables
-from workflow.results.study_file import read_study
+from workflow.results.study_file import read_planned
 from workflow.runtime.command import execute, parser
-from workflow.steps.arguments import planned_study
 from workflow.studies import kinds
 
 
@@ -19,9 +18,9 @@ def main() -> None:
     options.add_argument("--study", required=True, help="a study of the plan")
     arguments = options.parse_args()
     plan = load()
-    study = planned_study(plan, arguments.study)
+    study = plan.study(arguments.study)
     kind = kinds()[study.kind]
-    rows = read_study(Path(paths.collected(study.name)))
+    rows = read_planned(study, plan)
     tables = Path(paths.TABLES)
     figures = Path(paths.FIGURES)
     write_tables(study.name, kind, rows, plan.scoring, tables)

@@ -91,7 +91,7 @@ def test_a_table_is_mapped_and_small(tmp_path: Path) -> None:
     path = tmp_path / "one.arrow"
     store.save(path, store.Prepared(table, {}, {}))
     assert path.stat().st_size < ROWS * (2 + 1 + 4 + 8) + 30_000
-    loaded = store.load(path, check=False).table
+    loaded = store.load(path).table
     for cells in loaded.cells:
         assert not cells.flags.owndata
         assert not cells.flags.writeable

@@ -120,7 +120,7 @@ def test_base_alone_is_probed() -> None:
     probed = {run.stem for run in made.probed_runs_of(study)}
     assert probed == {"yacht/npt/base/seed_0/folds_0", "yacht/knn/base/seed_0/folds_0"}
     jobs = Jobs(made)
-    files = jobs.row_files(Wildcards(study="benefit"))
+    files = jobs.study_files(Wildcards(study="benefit"))
     twin = "yacht/npt/without_labels/seed_0/folds_0"
     assert {paths.run_rows(twin), paths.run_predictions(twin)} < set(files)
     for stem in probed:

@@ -149,7 +149,7 @@ def test_shipped_configurations_take_the_committed_rows(
     monkeypatch.chdir(ROOT)
     made = Plan.of(read_file(ROOT / "workflow" / "configs" / f"{name}.yaml"))
     study = made.studies["main"]
-    folds = {(row.dataset, row.fold) for row in study.expected}
+    folds = {(run.dataset, fold) for run, fold in made.rows_of(study)}
     for file in study.external_results:
         rows = read_study(ROOT / file)
         assert folds <= set(zip(rows["dataset"], rows["fold"], strict=True))

@@ -33,6 +33,20 @@ def test_damaged_line_is_named(line: str, key: str, tmp_path: Path) -> None:
     assert f"{key}: " in str(error.value)
 
 
+def test_changed_digit_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    write_rows(path, [row(test_rmse=1.5)])
+    path.write_text(path.read_text().replace("1.5", "1.4"))
+    with pytest.raises(UserError, match=r"rows\.jsonl:1: damaged"):
+        read_rows(path)
+
+
+def test_row_without_a_checksum_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(row().model_dump_json(exclude_unset=True))
+    assert read_rows(path) == [row()]
+
+
 def test_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\xff\xfe")

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
+from npt.errors import UserError
 from tests.rows import failed, row, study, study_frame
+from workflow.results.study_file import read_study
 
 
 def test_columns_are_those_that_some_row_sets(tmp_path: Path) -> None:
@@ -29,6 +32,21 @@ def test_numbers_keep_all_digits(tmp_path: Path) -> None:
     frame = study([row(test_rmse=value, chosen={"rate": value})], tmp_path)
     assert frame["test_rmse"][0] == value
     assert json.loads(frame["chosen"][0]) == {"rate": value}
+
+
+@pytest.mark.parametrize(("old", "new"), [("1.5", "1.4"), ("\n", "\n\0")])
+def test_changed_file_is_refused(old: str, new: str, tmp_path: Path) -> None:
+    study([row(test_rmse=1.5)], tmp_path)
+    path = tmp_path / "main.csv"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(UserError, match=r"main\.csv: damaged"):
+        read_study(path)
+
+
+def test_file_without_a_checksum_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "main.csv"
+    path.write_text("study,dataset,fold\nmain,yacht,1\n")
+    assert read_study(path)["fold"].tolist() == [1]
 
 
 def test_frame_has_a_line_per_row() -> None:

@@ -61,6 +61,16 @@ def test_collect_writes_the_study(planned: Plan, call: Call) -> None:
     assert {"test_rmse", "validation_accuracy"} <= set(study)
 
 
+def test_study_without_a_planned_row_is_not_shown(planned: Plan, call: Call) -> None:
+    finish_all(planned)
+    call(collect.main, "--study", "main")
+    path = Path(paths.collected("main"))
+    header, _, *lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([header.replace("crc32", "x"), *lines]))
+    with pytest.raises(UserError, match=r"main\.csv: its rows are not those of the plan"):
+        call(show.main, "--study", "main")
+
+
 def test_collect_refuses_a_study_with_a_missing_row(planned: Plan, call: Call) -> None:
     finish_all(planned, NPT.format(1))
     with pytest.raises(UserError, match="yacht/npt/base seed 0 fold 1"):
