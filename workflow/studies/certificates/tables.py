@@ -12,7 +12,7 @@ from workflow.report.sections import Section, Table
 from workflow.report.statistics import MODEL, by_model, framed, standard_error
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.error_columns import columns_of, model_cells, probe_table
-from workflow.studies.errors import error_of
+from workflow.studies.errors import errors
 
 BOUNDS = ["bound_maximum", "bound_euclidean"]
 MEASURES = ["bound", "largest_influence", "corruption", "error", "standard_error"]
@@ -59,7 +59,7 @@ def influences(study: pd.DataFrame) -> pd.DataFrame:
         folds = model.rows
         if folds.empty:
             continue
-        errors = pd.Series([error_of(row, model.task, "test_") for row in folds.to_dict("records")])
+        test_errors = errors(folds, "test_")
         bounds = folds[BOUNDS].apply(pd.to_numeric).max(skipna=False)  # NaN if a fold has none
         rows.append(
             {
@@ -67,8 +67,8 @@ def influences(study: pd.DataFrame) -> pd.DataFrame:
                 "bound": bounds.min(skipna=False),
                 "largest_influence": folds["largest_influence"].max(),
                 "corruption": folds["corruption"].mean(),
-                "error": errors.mean(),
-                "standard_error": standard_error(errors),
+                "error": test_errors.mean(),
+                "standard_error": standard_error(test_errors),
             }
         )
     return framed(rows, [*MODEL, "task", "folds", *MEASURES])
