@@ -57,10 +57,3 @@ def effect_cell(value: float, task: Task) -> Cell:
     if np.isnan(value):
         return MISSING
     return Cell(effect_text(value, task), value)
-
-
-def effect_interval(low: float, high: float, task: Task) -> Cell:
-    """Both ends of an interval of effects."""
-    if np.isnan(low):
-        return MISSING
-    return Cell(f"{effect_text(low, task)} to {effect_text(high, task).removeprefix('× ')}", low)

@@ -49,8 +49,8 @@ MEASURES = ["reads", "control", "log_ratio"]
 EFFECTS = ["depends", "benefits"]
 FEWEST_TABLES = 6
 NOTES = (
-    "`Reads` is the share of the probed test rows whose prediction moves by more than a threshold "
-    "(0.01 by default) when the source is permuted, in standard deviations of the train targets or "
+    "`Reads` is the share of the probed test rows whose prediction moves by more than 0.01 "
+    "when the source is permuted, in standard deviations of the train targets or "
     "in total variation distance of the class probabilities. It is a mean over the permutations of "
     "each row. `Control` is what the identity permutation moves of up to 20 rows of a fold.",
     "`Depends` is the effect of permuting the source on the trained model, on the probed test "
