@@ -94,7 +94,6 @@ class RunProbe:
             **sizes(split),
             "rows": len(rows),
             "probe_seconds": round(seconds, 3),
-            "seconds_per_row": round(seconds / len(rows), 5),
             "device": str(getattr(probe.trained, "device", "cpu")),
             **facts,
         }

@@ -11,7 +11,7 @@ import pandas as pd
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import counted, metric_decimals, number, text
+from workflow.report.cells import metric_decimals, number, text
 from workflow.report.sections import Table
 from workflow.report.statistics import (
     MODEL,
@@ -64,9 +64,7 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
             largest = part[part["kind"] == kind].iloc[-1]
             cells[f"{100 * largest['share']:.0f} % {perturbed}"] = number(largest["error"], digits)
             cells[f"Effect, {perturbed}"] = effect_cell(largest["effect"], model.task)
-    folds = int(study.groupby("dataset")["fold"].nunique().max())
-    title = f"Other rows perturbed: {counted(folds, 'fold')}"
-    return probe_table(study, means, title, rows, NOTE)
+    return probe_table(study, means, "Other rows perturbed", rows, NOTE)
 
 
 def context(study: pd.DataFrame, scoring: Scoring) -> Table:
