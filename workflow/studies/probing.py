@@ -50,7 +50,14 @@ class RunProbe:
         Raises:
             UserError: the run has not exactly one row per fold.
         """
-        return cls(job, _fitted_rows(job), resources)
+        path = Path(paths.run_rows(job.run.stem))
+        try:
+            rows = read_rows(path)
+        except UserError as error:
+            raise UserError(f"{error}; {remedy(path)}") from None
+        if sorted(row.fold for row in rows) != sorted(job.run.folds):
+            raise UserError(f"{path}: not one row per fold; {remedy(path)}")
+        return cls(job, {row.fold: row for row in rows}, resources)
 
     def fold(self, studies: Sequence[PlannedStudy], fold: int) -> Iterator[Answer]:
         """A row of a fold for each study, and arrays whose names begin with the fold."""
@@ -141,15 +148,3 @@ class RunProbe:
 
 def _options(study: PlannedStudy) -> Options:
     return kinds()[study.kind].options.model_validate(study.options)
-
-
-def _fitted_rows(job: Job) -> dict[int, Row]:
-    path = Path(paths.run_rows(job.run.stem))
-    try:
-        rows = read_rows(path)
-    except UserError as error:
-        raise UserError(f"{error}; {remedy(path)}") from None
-    rows_by_fold = {row.fold: row for row in rows}
-    if len(rows) != len(rows_by_fold) or set(rows_by_fold) != set(job.run.folds):
-        raise UserError(f"{path}: not one row per fold; {remedy(path)}")
-    return rows_by_fold
