@@ -35,7 +35,7 @@ def losses(rows: pd.DataFrame, prefix: str = "") -> pd.Series:
         {f"{prefix}rmse": float, f"{prefix}nll": float}
     )
     rmse = known[f"{prefix}rmse"]
-    logarithms = np.log(rmse.where(rmse > 0))
+    logarithms = rmse.where(rmse > 0).transform(np.log)
     return logarithms.where(rows["task"] == "regression", known[f"{prefix}nll"])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import MISSING, Cell, p_value, scientific
+from workflow.report.cells import MISSING, Cell, p_value, scientific, text
 from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.notes import failure_notes
 from workflow.report.published import (
@@ -103,7 +103,7 @@ def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.D
     scale = _fact(study, "target_deviation")
     return study.assign(
         clean=np.where(is_regression, performances[0], _fact(study, "clean_nll")),
-        change=change(*performances, is_regression),
+        change=change(performances[0], performances[1], is_regression),
         effect=effect(losses(study, "clean_"), losses(study, f"{selection.name}_")),
         control=losses(study, "control_") - losses(study, "control_clean_"),
         movement=np.where(is_regression, shifts / scale, shifts),
@@ -186,7 +186,10 @@ def _columns(part: pd.DataFrame, selections: Sequence[Selection]) -> dict[str, l
         columns["Columns"] = texts(part["permuted_columns"])
         columns["Rows"] = texts(part["permuted_rows"])
     rows = part.to_dict("records")
-    worse = texts(f"{row['worse_folds']} of {row['folds']}" for row in rows)
+    worse = []
+    for row in rows:
+        count = text(f"{row['worse_folds']} of {row['folds']}")
+        worse.append(MISSING if np.isnan(row["effect"]) else count)
     in_paper = part.assign(change=part["change"].where(part["published"].notna()))
     return {
         **columns,
@@ -195,7 +198,7 @@ def _columns(part: pd.DataFrame, selections: Sequence[Selection]) -> dict[str, l
             part["clean"], 2 if is_regression else 3
         ),
         "Ratio" if is_regression else "NLL": [effect_cell(row["effect"], task) for row in rows],
-        "Worse folds": np.where(part["effect"].isna(), MISSING, worse).tolist(),
+        "Worse folds": worse,
         "p": [p_value(row["p_value"]) for row in rows],
         CONTROL: [scientific(value, 1) for value in part["control"]],
         CHANGE: with_errors(in_paper, "change", 1, sign=True),

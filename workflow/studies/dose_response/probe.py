@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import pandas as pd
 
@@ -21,6 +23,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         for fraction in fractions[1:]:
             predictions.append(query.perturbed(Perturbation(kind, fraction)))
         scores = pd.DataFrame([query.score(values) for values in predictions])
-        doses[kind] = {"share": fractions, **scores.to_dict("list")}
+        scores.insert(0, "share", fractions)
+        doses[kind] = cast(Facts, scores.to_dict("list"))
         arrays[kind] = np.stack(predictions)
     return {"doses": doses, **query.score(query.constant(), "constant_")}, arrays

@@ -47,7 +47,9 @@ def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
             axis.plot(line[against], line[part], color=styles[str(title)][0], label=title)
         axis.set(xlabel=AGAINST[against], ylabel=f"{part} points, nats")
         logarithmic(axis.xaxis)
-        axis.set_ylim(bottom=means[part].quantile(SHARE_BELOW))  # without the first evaluations
+        axis.set_ylim(
+            bottom=float(means[part].quantile(SHARE_BELOW))
+        )  # without the first evaluations
     legend_below(figure, axes[0], columns=3)
     return figure
 

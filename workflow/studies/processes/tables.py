@@ -60,7 +60,7 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
             cells = _score_cells(points, "kernel", KERNELS, columns, with_error=False)
             rows.append({"Method": text(title), **cells})
     for _, part in points.groupby(MODEL, sort=False):
-        model = part.iloc[0]
+        model = part.iloc[0].to_dict()
         cells = _score_cells(part, "kernel", KERNELS, PARTS)
         trained = of_model(study, model)
         times = [json.loads(training)["seconds"][-1] for training in trained["training"]]
@@ -87,9 +87,10 @@ def completions(study: pd.DataFrame, scoring: Scoring) -> Table:
     if len(tidy):
         cells = _score_cells(tidy, "task", TITLES, REFERENCE_SCORES, with_error=False)
         rows.append({"Method": text(REFERENCE), **cells})
-    for (_, method, variant), part in tidy.groupby(MODEL, sort=False):
+    for _, part in tidy.groupby(MODEL, sort=False):
+        model = part.iloc[0]
         cells = _score_cells(part, "task", TITLES, SCORES)
-        rows.append({"Method": text(method_title(method, variant)), **cells})
+        rows.append({"Method": text(method_title(model["method"], model["variant"])), **cells})
     return probe_table(study, tidy, "Completed images", rows, IMAGES_NOTE)
 
 
