@@ -7,24 +7,21 @@ Positive is worse.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from npt.table import Task
 from workflow.report.cells import MISSING, Cell, formatted, times
+from workflow.report.statistics import with_columns
 
 ROUNDING = 1e-5  # effect that single precision may cause
 
 
-def error_of(scores: Mapping[Any, Any], task: Task, prefix: str = "") -> float:
-    """RMSE, or the percentage of wrong classes, of metrics whose names begin with `prefix`."""
-    if task == "regression":
-        return scores[f"{prefix}rmse"]
-    return 100 * (1 - scores[f"{prefix}accuracy"])
+def errors(rows: pd.DataFrame, prefix: str = "") -> pd.Series:
+    """RMSE, or the percentage of wrong classes, by metrics whose names begin with `prefix`."""
+    known = with_columns(rows, [f"{prefix}rmse", f"{prefix}accuracy"])
+    wrong = 100 * (1 - known[f"{prefix}accuracy"].astype(float))
+    return known[f"{prefix}rmse"].astype(float).where(rows["task"] == "regression", wrong)
 
 
 def error_label(task: Task) -> str:
@@ -32,19 +29,14 @@ def error_label(task: Task) -> str:
     return "test RMSE" if task == "regression" else "test errors, %"
 
 
-def loss_of(scores: Mapping[Any, Any], task: Task, prefix: str = "") -> float:
-    """The loss of metrics whose names begin with `prefix`; NaN if they lack it, or for no error."""
-    if task != "regression":
-        return scores.get(f"{prefix}nll", math.nan)
-    rmse = scores.get(f"{prefix}rmse", math.nan)
-    return math.log(rmse) if rmse > 0 else math.nan
-
-
-def losses(rows: pd.DataFrame, prefix: str) -> pd.Series:
-    """The loss of each row."""
-    columns = rows.columns.intersection(["task", f"{prefix}rmse", f"{prefix}nll"])
-    values = [loss_of(row, row["task"], prefix) for row in rows[columns].to_dict("records")]
-    return pd.Series(values, rows.index, dtype=float)
+def losses(rows: pd.DataFrame, prefix: str = "") -> pd.Series:
+    """The loss of each row; NaN if it lacks the metric, or has no error."""
+    known = with_columns(rows, [f"{prefix}rmse", f"{prefix}nll"]).astype(
+        {f"{prefix}rmse": float, f"{prefix}nll": float}
+    )
+    rmse = known[f"{prefix}rmse"]
+    logarithms = rmse.where(rmse > 0).transform(np.log)
+    return logarithms.where(rows["task"] == "regression", known[f"{prefix}nll"])
 
 
 def effect(before: pd.Series, after: pd.Series) -> pd.Series:
@@ -65,10 +57,3 @@ def effect_cell(value: float, task: Task) -> Cell:
     if np.isnan(value):
         return MISSING
     return Cell(effect_text(value, task), value)
-
-
-def effect_interval(low: float, high: float, task: Task) -> Cell:
-    """Both ends of an interval of effects."""
-    if np.isnan(low):
-        return MISSING
-    return Cell(f"{effect_text(low, task)} to {effect_text(high, task).removeprefix('× ')}", low)

@@ -31,10 +31,6 @@ MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations o
 Answer = tuple[PlannedStudy, Row, dict[str, np.ndarray]]
 
 
-class NoModelError(Exception):
-    """The training of a fold gave no model; the message is the reason."""
-
-
 @dataclass(frozen=True)
 class RunProbe:
     """Studies' probes of a run, whose models are loaded once for all of them.
@@ -55,19 +51,26 @@ class RunProbe:
         Raises:
             UserError: the run has not exactly one row per fold.
         """
-        return cls(job, _fitted_rows(job), resources)
+        path = Path(paths.run_rows(job.run.stem))
+        try:
+            rows = read_rows(path)
+        except UserError as error:
+            raise UserError(f"{error}; {remedy(path)}") from None
+        if sorted(row.fold for row in rows) != sorted(job.run.folds):
+            raise UserError(f"{path}: not one row per fold; {remedy(path)}")
+        return cls(job, {row.fold: row for row in rows}, resources)
 
     def fold(self, studies: Sequence[PlannedStudy], fold: int) -> Iterator[Answer]:
         """A row of a fold for each study, and arrays whose names begin with the fold."""
-        try:
-            probe = self.job.method.probe(self._model(fold))
-        except NoModelError as error:
+        row = self.fitted[fold]
+        if row.status == "ok":
+            probe = self.job.method.probe(self._model(row))
             for study in studies:
-                identity = self._identity(study, fold)
-                yield study, Row(**identity, status="failed", reason=str(error)), {}
+                yield self._answer(study, fold, probe)
             return
         for study in studies:
-            yield self._answer(study, fold, probe)
+            identity = self._identity(study, fold)
+            yield study, Row(**identity, status="failed", reason=row.reason), {}
 
     def _identity(self, study: PlannedStudy, fold: int) -> dict[str, Any]:
         identity = self.job.identity(fold)
@@ -99,7 +102,6 @@ class RunProbe:
             **sizes(split),
             "rows": len(rows),
             "probe_seconds": round(seconds, 3),
-            "seconds_per_row": round(seconds / len(rows), 5),
             "device": str(getattr(probe.trained, "device", "cpu")),
             **facts,
         }
@@ -107,26 +109,25 @@ class RunProbe:
         named[f"fold_{fold}_rows"] = rows
         return study, Row.model_validate(columns), named
 
-    def _model(self, fold: int) -> TrainedModel:
-        """The trained model of a fold: loaded, or refitted with the chosen hyper-parameters."""
-        row = self.fitted[fold]
-        if row.status != "ok":
-            raise NoModelError(row.reason)
+    def _model(self, row: Row) -> TrainedModel:
+        """The trained model of a row: loaded, or refitted with the chosen hyper-parameters."""
         job = self.job
         method = job.method
-        split = job.split(fold)
+        split = job.split(row.fold)
         blind = job.prepared.table.blind(split.test)
-        seed = job.run.training_seed(fold)
-        if method.load is not None:
-            weights = Path(paths.run_weights(job.run.stem))
-            settings = self._settings_of(row)
-            model = method.load(settings, self.resources, weights, blind, split, seed)
-            self._require_same_predictions(model, split)
-            return model
-        assert method.refit is not None, f"{job.run.method} cannot be probed"
+        seed = job.run.training_seed(row.fold)
         chosen = row.chosen or {}
-        resources = Resources(self.resources.threads, row.device or "cpu")
-        return method.refit(job.settings, chosen, resources, blind, split, seed)
+        if method.load is None:
+            assert method.refit is not None, f"{job.run.method} cannot be probed"
+            resources = Resources(self.resources.threads, row.device or "cpu")
+            return method.refit(job.settings, chosen, resources, blind, split, seed)
+        settings = job.settings
+        if job.run.trials:  # the best configuration of a search
+            settings = job.trial(chosen[CONFIGURATION]).settings
+        weights = Path(paths.run_weights(job.run.stem))
+        model = method.load(settings, self.resources, weights, blind, split, seed)
+        self._require_same_predictions(model, split)
+        return model
 
     def _require_same_predictions(self, model: TrainedModel, split: Split) -> None:
         """Refuse weights that predict other values than were saved after the training."""
@@ -145,25 +146,6 @@ class RunProbe:
                 f"{remedy(weights)}"
             )
 
-    def _settings_of(self, row: Row) -> Any:
-        """Settings of the model of a row: those of the best configuration, after a search."""
-        if not self.job.run.trials:
-            return self.job.settings
-        assert row.chosen is not None, "a search chose a configuration"
-        return self.job.trial(row.chosen[CONFIGURATION]).settings
-
 
 def _options(study: PlannedStudy) -> Options:
     return kinds()[study.kind].options.model_validate(study.options)
-
-
-def _fitted_rows(job: Job) -> dict[int, Row]:
-    path = Path(paths.run_rows(job.run.stem))
-    try:
-        rows = read_rows(path)
-    except UserError as error:
-        raise UserError(f"{error}; {remedy(path)}") from None
-    rows_by_fold = {row.fold: row for row in rows}
-    if len(rows) != len(rows_by_fold) or set(rows_by_fold) != set(job.run.folds):
-        raise UserError(f"{path}: not one row per fold; {remedy(path)}")
-    return rows_by_fold

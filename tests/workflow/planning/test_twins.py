@@ -137,7 +137,6 @@ def test_base_alone_is_probed() -> None:
         ({"include_base": False}, "studies.benefit.include_base"),
         ({"methods": ["knn"]}, "studies.benefit.methods"),
         ({"tuned": True}, "studies.benefit.tuned"),
-        ({"options": {"threshold": 0}}, "studies.benefit.options.threshold"),
         ({"options": {"permutations": 0}}, "studies.benefit.options.permutations"),
     ],
 )

@@ -162,6 +162,6 @@ def test_the_probe_loads_the_best(planned: Plan, monkeypatch: pytest.MonkeyPatch
     method = dataclasses.replace(trained.method, load=load)
     trained = dataclasses.replace(trained, method=method)
     probe = RunProbe.from_job(trained, Resources())
-    probe._model(fitted.fold)
+    probe._model(fitted)
     assert loaded == [trained.trial("trial_01").settings]
     assert loaded != [trained.settings]

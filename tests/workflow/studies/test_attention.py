@@ -39,7 +39,7 @@ from workflow.studies.query import ProbeQuery
 
 def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     trained, table, split = small_npt("regression", layers=4)
-    measured = heads(NPTProbe(trained), table, split.test, 5)
+    measured = heads(NPTProbe(trained), table, split.test)
     assert [(head.layer, head.head) for head in measured] == [(0, 0), (0, 1), (2, 0), (2, 1)]
 
     seen = []
@@ -88,7 +88,7 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
             reach = (weights / weights.sum()) @ distances / distances.mean()
             assert head.reach[index] == pytest.approx(reach, rel=1e-4)
     assert all(np.isnan(head.partner).all() for head in measured)
-    assert all(head.relative.shape == (len(split.test), 5) for head in measured)
+    assert all(head.relative.shape == (len(split.test), 20) for head in measured)
 
 
 def test_spread_of_local_and_of_uniform_attention() -> None:
@@ -131,7 +131,7 @@ def test_a_head_that_ignores_the_query_is_not_local() -> None:
 
 def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
     trained, table, split = lookup_npt(90, updates=1)
-    measured = heads(NPTProbe(trained), table, split.test, 5)
+    measured = heads(NPTProbe(trained), table, split.test)
     for head in measured:
         assert (head.partner > 0).all()
         assert (head.partner < 0.2).all()
@@ -141,14 +141,13 @@ def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
         NPTProbe(replace(trained, model=other)),
         table,
         split.test,
-        5,
     )
     assert not np.allclose(measured[0].nearness, of_other[0].nearness)
 
 
 def test_partner_is_the_attention_to_the_own_duplicate() -> None:
     trained, table, split = lookup_npt(90, updates=1)
-    first, *_ = heads(NPTProbe(trained), table, split.test, 5)
+    first, *_ = heads(NPTProbe(trained), table, split.test)
     partner = dict(zip(split.test.tolist(), first.partner, strict=True))
     for batch in query_batches(trained, split.test):
         weights = trained.model.attention_weights(batch.inputs, batch.queries[None])[0][0, 0]
@@ -162,11 +161,11 @@ def test_heads_are_compared_with_those_before_training() -> None:
     trained, table, split = small_npt("regression")
     rows = split.test[:4]
     kind = kinds()["attention"]
-    query = ProbeQuery(NPTProbe(trained), table, split, rows, 0, kind.options(bins=5))
+    query = ProbeQuery(NPTProbe(trained), table, split, rows, 0, kind.options())
     facts, _ = kind.probe(query)
     initial = TrainedNPT.untrained(trained.settings, Resources(), table, split, trained.seed)
-    after = heads(NPTProbe(trained), table, rows, 5)
-    before = heads(NPTProbe(initial), table, rows, 5)
+    after = heads(NPTProbe(trained), table, rows)
+    before = heads(NPTProbe(initial), table, rows)
     assert not np.allclose(after[0].nearness, before[0].nearness)
     for index, head in enumerate(facts["heads"]["heads"]):
         assert (head["layer"], head["head"]) == (0, index)
@@ -182,7 +181,7 @@ def test_heads_are_compared_with_those_before_training() -> None:
 @pytest.mark.parametrize("changes", [{"between_datapoints": False}, {"attends_to": "self"}])
 def test_a_model_without_attention_to_other_rows_has_no_head(changes: dict[str, Any]) -> None:
     trained, table, split = small_npt("binary", **changes)
-    assert heads(NPTProbe(trained), table, split.test, 5) == []
+    assert heads(NPTProbe(trained), table, split.test) == []
     assert torch.is_grad_enabled()
 
 
@@ -191,9 +190,7 @@ def test_heads_of_a_compact_npt_are_compared_with_distances() -> None:
     settings = trained.settings
     rows = split.test[:4]
     kind = kinds()["attention"]
-    facts, _ = kind.probe(
-        ProbeQuery(CompactProbe(trained), table, split, rows, 0, kind.options(bins=5))
-    )
+    facts, _ = kind.probe(ProbeQuery(CompactProbe(trained), table, split, rows, 0, kind.options()))
     places = [(head["layer"], head["head"]) for head in facts["heads"]["heads"]]
     every_head = range(settings.members * settings.heads)
     assert places == [(layer, head) for layer in (1, 2) for head in every_head]
@@ -214,7 +211,7 @@ def test_heads_of_a_compact_npt_are_compared_with_distances() -> None:
 def test_attention_to_the_own_class_is_in_multiples_of_the_mean() -> None:
     trained, table, split = small_npt("multiclass")
     rows = split.test[:4]
-    measured = heads(NPTProbe(trained), table, rows, 5)
+    measured = heads(NPTProbe(trained), table, rows)
     by_row = {attention.row: attention for attention in NPTProbe(trained).attention(rows)}
     codes = table.cells[table.target]
     for index, row in enumerate(rows.tolist()):
@@ -225,7 +222,7 @@ def test_attention_to_the_own_class_is_in_multiples_of_the_mean() -> None:
             expected = weights[same].mean() / weights.mean()
             assert head.own_class[index] == pytest.approx(expected)
     trained, table, split = small_npt("regression")
-    for head in heads(NPTProbe(trained), table, rows, 5):
+    for head in heads(NPTProbe(trained), table, rows):
         assert np.isnan(head.own_class).all()
 
 
@@ -236,7 +233,7 @@ def test_the_images_with_the_most_attention_are_drawn() -> None:
     learner = NPTLearner(settings, Resources())
     learner.fit(table.blind(split.test), split, 0)
     kind = kinds()["attention"]
-    query = ProbeQuery(NPTProbe(learner.trained), table, split, split.test, 0, kind.options(bins=5))
+    query = ProbeQuery(NPTProbe(learner.trained), table, split, split.test, 0, kind.options())
     facts, _ = kind.probe(query)
     queries = facts["pictures"]["queries"]
     assert [picture["row"] for picture in queries] == split.test[:DRAWN].tolist()

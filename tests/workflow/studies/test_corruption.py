@@ -126,7 +126,13 @@ def test_default_probe_is_the_papers() -> None:
     assert np.array_equal(arrays["corrupted"], corrupted)
     names = ["clean", "corrupted", "control_clean", "control"]
     expected = {f"{name}_{metric}" for name in names for metric in ("rmse", "mse")}
-    further = {"corrupted_bootstrap", "corrupted_shift", "target_deviation"}
+    further = {
+        "corrupted_bootstrap",
+        "corrupted_shift",
+        "target_deviation",
+        "corrupted_moved",
+        "control_moved",
+    }
     assert set(facts) == expected | further
     assert facts["target_deviation"] == pytest.approx(np.std(whole.truth[split.train]))
     clean = model.predict(split.test).values

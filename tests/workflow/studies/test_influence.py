@@ -144,7 +144,6 @@ def test_spans_are_facts_of_the_columns() -> None:
     del names[table.target]
     assert facts["spans"]["column"] == names
     assert len(facts["spans"]["block_0"]) == len(names)
-    assert 0 < facts["near_fraction"] <= 1
 
 
 def study() -> pd.DataFrame:
@@ -156,7 +155,6 @@ def study() -> pd.DataFrame:
             "bound_maximum": None,
             "bound_euclidean": None,
             "spans": {"column": ["a", "b", "c", "d"], "block_0": [1.0, 2, 2, 4]},
-            "near_fraction": 0.25,
         },
     }
     for variant, facts in variants.items():
@@ -183,7 +181,6 @@ def test_the_table_has_the_largest_of_the_folds() -> None:
     assert [cell.text for cell in first.columns["Certified"]] == ["–", "50", "–"]
     assert spans.columns["a"][0].text == "0.50"
     assert spans.columns["d"][0].text == "2.00"
-    assert spans.columns["Near"][0].text == "25 %"
     assert any("out of memory" in note for note in first.notes)
 
 

@@ -56,7 +56,6 @@ def test_default_options_are_valid(name: str) -> None:
         ("deletion", {"growth": 1.0}, "growth"),
         ("deletion", {"left": 1.0}, "left"),
         ("deletion", {"retries": 0}, "retries"),
-        ("attention", {"bins": 1}, "bins"),
         ("context", {"shares": [0.5, 0.1]}, "shares"),
         ("context", {"shares": [1, 0.1, 0.5]}, "shares"),
         ("context", {"shares": [1, 0]}, "shares"),

@@ -32,7 +32,7 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
         if part["change"].notna().any():
             bases = tidy[(tidy["variant"] == BASE) & (tidy["dataset"] == dataset)]
             scale = 100 / part["method"].map(bases.set_index("method")["mean"]).abs()
-            percent = part[["change", "change_error"]].mul(scale, axis=0)
+            percent = {name: scale * part[name] for name in ("change", "change_error")}
             points(axis, part.assign(**percent), "change", "change_error")
             axis.axvline(0, **EQUAL)
             label = f"change of {label}, %"

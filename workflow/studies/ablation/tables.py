@@ -117,7 +117,7 @@ def _validation_ranks(folds: pd.DataFrame) -> pd.DataFrame:
         by_variant = part.assign(loss=losses).pivot(index="fold", columns="variant", values="loss")
         ranks = by_variant.dropna().rank(axis=1) - 1
         means = pd.DataFrame({"rank": ranks.mean(), "rank_error": ranks.apply(standard_error)})
-        frames.append(means.reset_index().assign(dataset=dataset, method=method))
+        frames.append(means.reset_index().assign(dataset=str(dataset), method=str(method)))
     return pd.concat(frames)
 
 

@@ -3,24 +3,7 @@
 Paper Figures 3b, 4, B.1, B.2.
 """
 
-from __future__ import annotations
-
-from typing import Annotated
-
-from pydantic import Field
-
-from workflow.studies.study_kind import Options, StudyKind
-
-
-class AttentionOptions(Options):
-    """Options of the attention maps.
-
-    Attributes:
-        bins: Bins of the other rows, from near to far, in a head's map.
-    """
-
-    bins: Annotated[int, Field(ge=2, le=200)] = 20
-
+from workflow.studies.study_kind import StudyKind
 
 KIND = StudyKind(
     name="attention",
@@ -28,7 +11,6 @@ KIND = StudyKind(
     order=7,
     tables=("attention",),
     figures=("attention", "pictures"),
-    options=AttentionOptions,
     probes=True,
     needs_rows=True,
 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SMALLEST = 2.0**-8
 END = 4.0  # times the mean, at which the colors end
 NARROWEST = 2.0  # times the mean and its inverse, which an axis of profiles shows at least
-TICKS = (0.25, 0.5, 1, 2, 4)
+TICKS = [0.25, 0.5, 1, 2, 4]
 CELL = 0.72  # inches of a picture with its title
 TITLE = 0.3
 SMALL = 6  # size of letters
@@ -37,6 +37,8 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     the colours end at a quarter and at four times the mean. Right: each grey line is a head.
     Without any preference for near rows it is flat.
     """
+    from matplotlib.colors import LogNorm
+
     models = [row for row in _first_folds(study, "maps") if json.loads(row["heads"])["heads"]]
     figure, axes = panels(2 * len(models), 6)
     if not models:
@@ -47,10 +49,9 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
         nearest = int(np.argmax([np.nanmean(np.array(head["nearness"], float)) for head in heads]))
         order = np.argsort(-maps[nearest, :, 0], kind="stable")
         image = left.imshow(
-            np.log2(np.maximum(maps[nearest][order], SMALLEST)),
+            np.maximum(maps[nearest][order], SMALLEST),
             cmap="PuOr_r",
-            vmin=-np.log2(END),
-            vmax=np.log2(END),
+            norm=LogNorm(1 / END, END),
             aspect="auto",
             interpolation="nearest",
         )
@@ -77,7 +78,7 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
             ylabel="attention / mean",
         )
     bar = figure.colorbar(image, ax=axes[0], location="top", extend="both", aspect=40)
-    bar.set_ticks(np.log2(TICKS).tolist(), labels=[f"{tick:g} ×" for tick in TICKS])
+    bar.set_ticks(TICKS, labels=[f"{tick:g} ×" for tick in TICKS])
     return figure
 
 

@@ -14,6 +14,7 @@ from npt.data.encoding import one_hot_features
 from npt.probing import RowProbe
 from npt.table import Table
 
+BINS = 20  # of the other rows, from near to far
 FURTHER = 30  # rows for which a head's attention is compared with distances to them
 
 
@@ -47,7 +48,7 @@ class Head:
     relative: np.ndarray
 
 
-def heads(probe: RowProbe, table: Table, rows: np.ndarray, bins: int) -> list[Head]:
+def heads(probe: RowProbe, table: Table, rows: np.ndarray) -> list[Head]:
     """Attention of every head between datapoints for the test rows, in their contexts."""
     model = probe.trained
     classes = table.cells[table.target]
@@ -69,7 +70,7 @@ def heads(probe: RowProbe, table: Table, rows: np.ndarray, bins: int) -> list[He
         for layer, by_head in attention.weights.items():
             for head, weights in enumerate(by_head):
                 correlations = nearness @ standardised_ranks(weights)
-                reach, relative = spread(weights, distances[0], bins)
+                reach, relative = spread(weights, distances[0], BINS)
                 measures[layer, head][row] = {
                     "nearness": correlations[0],
                     "typical": _mean(correlations[1:]),

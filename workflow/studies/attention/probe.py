@@ -13,10 +13,9 @@ from workflow.studies.study_kind import Facts
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Measures and map of every head, compared with the same heads before training."""
     probe = query.row_probe
-    bins = query.options.bins
-    after = heads(probe, query.table, query.rows, bins)
+    after = heads(probe, query.table, query.rows)
     untrained = probe.before_training()
-    before = heads(untrained, query.table, query.rows, bins) if untrained else []
+    before = heads(untrained, query.table, query.rows) if untrained else []
     facts = []
     arrays = {}
     for index, head in enumerate(after):

@@ -20,12 +20,9 @@ class BenefitOptions(Options):
 
     Attributes:
         permutations: Permutations of each probed row, over which scores are averaged.
-        threshold: Change of a prediction above which it counts as moved, in standard deviations
-            of the train targets, or in probability.
     """
 
     permutations: Annotated[int, Field(ge=1)] = 1
-    threshold: Annotated[float, Field(gt=0)] = 0.01
 
     @property
     def selections(self) -> list[Selection]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from workflow.studies.corruption.selection import EVERYTHING, Selection
@@ -29,11 +29,10 @@ KNOWN = (OTHER_ROWS, LABELS, ATTRIBUTES)
 PERMUTED = tuple(source.permuted for source in KNOWN if source.permuted is not None)
 
 
-def sources_of(twins: Iterable[str]) -> list[Information]:
+def sources_of(twins: Collection[str]) -> list[Information]:
     """What a model is asked about: what is in other rows, and what its twins are without."""
-    by_twin = {source.twin: source for source in KNOWN if source.permuted is not None}
-    titled = {source.twin: source for source in KNOWN}
+    sources = {source.twin: source for source in KNOWN if source.permuted or source.twin in twins}
     for twin in twins:
         title = twin.removeprefix("without_").replace("_", " ")
-        by_twin.setdefault(twin, titled.get(twin, Information(title, twin)))
-    return list(by_twin.values())
+        sources.setdefault(twin, Information(title, twin))
+    return list(sources.values())

@@ -45,12 +45,12 @@ from workflow.studies.error_columns import model_columns, percents, texts
 from workflow.studies.errors import effect, effect_cell, losses
 
 COLUMNS = [*MODEL, "task", "folds", "reason", "metric", "source", "twin", "missing_twin", "test"]
-MEASURES = ["reads", "control", "log_ratio"]
+MEASURES = ["reads", "control"]
 EFFECTS = ["depends", "benefits"]
 FEWEST_TABLES = 6
 NOTES = (
-    "`Reads` is the share of the probed test rows whose prediction moves by more than a threshold "
-    "(0.01 by default) when the source is permuted, in standard deviations of the train targets or "
+    "`Reads` is the share of the probed test rows whose prediction moves by more than 0.01 "
+    "when the source is permuted, in standard deviations of the train targets or "
     "in total variation distance of the class probabilities. It is a mean over the permutations of "
     "each row. `Control` is what the identity permutation moves of up to 20 rows of a fold.",
     "`Depends` is the effect of permuting the source on the trained model, on the probed test "
@@ -62,9 +62,10 @@ NOTES = (
     "2003), without a correction for the number of tests. What it does not detect is not excluded.",
 )
 TABLES_NOTE = (
-    "`Twin's error` is the geometric mean over datasets of the twin's RMSE or NLL over the "
-    "model's. `p, Holm` is of a two-sided sign-flip permutation test of its logarithm over "
-    "datasets, with Holm's correction for the models of each source."
+    "`Twin's error` is the geometric mean over datasets of the twin's RMSE over the model's, or of "
+    "the factor by which its probability of the true class falls. `p, Holm` is of a two-sided "
+    "sign-flip permutation test of its logarithm over datasets, with Holm's correction for the "
+    "models of each source."
 )
 SELF_TWIN = "the model is without this source, so that its twin would be itself"
 
@@ -90,10 +91,7 @@ def benefit(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 
 def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
-    """What each base model reads, depends on and benefits from, tested over folds.
-
-    `log_ratio` is the logarithm of the twin's RMSE or NLL over the model's, a mean over folds.
-    """
+    """What each base model reads, depends on and benefits from, tested over folds."""
     folds = fold_means(study)
     rows: list[dict[str, Any]] = []
     for task in tasks_of(study):
@@ -120,15 +118,15 @@ def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dic
             "missing_twin": _missing_twin(twin) if source.twin in twins else "",
             "test": base[f"test_{metric}"].mean(),
         }
-        depends = benefits = ratios = pd.Series(dtype=float)
+        depends = benefits = pd.Series(dtype=float)
         if source.permuted is not None:
             moved = f"{source.permuted.name}_moved"
             row["reads"] = with_columns(base, [moved])[moved].mean()
             row["control"] = base["control_moved"].mean()
             depends = with_changes(base, source.permuted)["effect"]
         if not base.empty and not twin.empty and not _missing_twin(twin):
-            benefits, ratios = _twin_effects(base.set_index("fold"), twin.set_index("fold"))
-        row["log_ratio"] = ratios.mean(skipna=False)
+            before = losses(base.set_index("fold"), "test_")
+            benefits = effect(before, losses(twin.set_index("fold"), "test_"))
         for name, values in zip(EFFECTS, (depends, benefits), strict=True):
             known = values[:0] if values.isna().any() else values
             row[name] = known.mean()
@@ -136,16 +134,6 @@ def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dic
             row[f"{name}_worse"] = (known > 0).sum()
             row[f"{name}_p_value"] = fold_test(known, fraction)["p_value"]
         yield row
-
-
-def _twin_effects(base: pd.DataFrame, twin: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Effects, and logarithms of the ratio of RMSEs or NLLs, on each fold (by number)."""
-    before, after = losses(base, "test_"), losses(twin, "test_")
-    benefits = effect(before, after)
-    if base["task"].iloc[0] == "regression":  # of the RMSE, the loss is a logarithm already
-        return benefits, benefits
-    logarithms = [np.log(values.where(values > 0)) for values in (before, after)]
-    return benefits, effect(*logarithms)
 
 
 def _missing_twin(twin: pd.DataFrame) -> str:
@@ -161,12 +149,12 @@ def _missing_twin(twin: pd.DataFrame) -> str:
 
 def _tests_over_tables(tidy: pd.DataFrame) -> list[Section]:
     """Whether training with a source helps, of models with twins on at least six datasets."""
-    models = tidy.dropna(subset="log_ratio").groupby(["method", "variant", "source"], sort=False)
-    counts = models["log_ratio"].transform("count")
+    models = tidy.dropna(subset="benefits").groupby(["method", "variant", "source"], sort=False)
+    counts = models["benefits"].transform("count")
     tested = tidy.loc[counts[counts >= FEWEST_TABLES].index]
     if tested.empty:
         return []
-    tests = tested.groupby(["method", "variant", "source"], sort=False)["log_ratio"].agg(
+    tests = tested.groupby(["method", "variant", "source"], sort=False)["benefits"].agg(
         count="count", mean="mean", p_value=sign_flip_p_value
     )
     by_source = [with_holm(part) for _, part in tests.reset_index().groupby("source", sort=False)]

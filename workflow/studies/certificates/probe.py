@@ -10,7 +10,6 @@ import torch
 
 from npt.nn.influence import influence_bound
 from npt.nn.lipschitz import ORDERS, Norm
-from npt.nn.span import locate
 from npt.nn.trained import QueryBatch, TrainedNPT, query_batches
 from npt.perturbation import Perturbation
 from workflow.studies.certificates.search import cell_range, largest_influence
@@ -30,11 +29,9 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     options = query.options
     certified: dict[Norm, list[float]] = {norm: [] for norm in ORDERS}
     largest: list[float] = []
-    fractions: list[float] = []
     for batch in query_batches(trained, query.rows):
         for norm, by_batch in certified.items():
             by_batch.append(_certificate(trained, batch, norm))
-        fractions += _near_fractions(trained, batch)
         for index in batch.queries.tolist():
             influence = largest_influence(
                 trained, batch, index, rows=options.rows, steps=options.steps
@@ -55,7 +52,6 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         del names[trained.target]
         by_block = {f"block_{index}": sigma.tolist() for index, sigma in sigmas.items()}
         facts["spans"] = {"column": names, **by_block}
-        facts["near_fraction"] = float(np.mean(fractions))
     return facts | query.test_scores(), {"influence": np.array(largest)}
 
 
@@ -79,12 +75,3 @@ def _certificate(trained: TrainedNPT, batch: QueryBatch, norm: Norm) -> float:
     if trained.task == "regression" or math.isinf(by_other):
         return by_other
     return min(1.0, SOFTMAX_SLOPE * by_other)
-
-
-def _near_fractions(trained: TrainedNPT, batch: QueryBatch) -> list[float]:
-    """Fractions of the pairs of rows that blocks with a span attend to."""
-    spans = [block.span for block in trained.model.blocks if block.span is not None]
-    if not spans:
-        return []
-    located = locate(batch.inputs, trained.model.layout)
-    return [span.near_fraction(located[0]) for span in spans]  # type: ignore[union-attr, operator]

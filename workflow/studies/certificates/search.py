@@ -6,7 +6,7 @@ n rows, d columns, q copies of the input, in each of which another row is change
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -17,40 +17,6 @@ from npt.nn.trained import QueryBatch, TrainedNPT
 
 FIRST_STEP = 0.5  # of a column's range
 DECAY = 0.8
-
-
-@dataclass(frozen=True)
-class Attack:
-    """Predictions of a query while single other rows are changed.
-
-    Attributes:
-        trained: The model in double precision.
-        inputs: Input (1, n, d) in double precision.
-        query: Index of the query.
-    """
-
-    trained: TrainedNPT
-    inputs: ModelInput
-    query: int
-
-    def targets(self, inputs: ModelInput) -> Tensor:
-        """Target outputs (q, C) in every copy: values, or probabilities of classes."""
-        device = self.trained.device
-        queries = torch.full((len(inputs.codes), 1), self.query, device=device)
-        with arithmetic(self.trained.settings, device):
-            outputs = self.trained.model.predict_target(inputs, queries)[:, 0]
-        return outputs if self.trained.task == "regression" else outputs.softmax(-1)
-
-    def changed(self, rows: Tensor, numbers: Tensor, codes: Tensor) -> Tensor:
-        """Target outputs (q, C) with other numbers and classes (q, d) in one row (q,) of each."""
-        copies = torch.arange(len(rows), device=rows.device)
-        shape = (len(copies), 1, 1)
-        inputs = ModelInput(
-            codes=self.inputs.codes.repeat(shape).index_put((copies, rows), codes),
-            scale=self.inputs.scale.repeat(shape).index_put((copies, rows), numbers),
-            mask=self.inputs.mask.expand(len(copies), -1, -1),
-        )
-        return self.targets(inputs)
 
 
 def cell_range(inputs: ModelInput) -> tuple[Tensor, Tensor]:
@@ -100,25 +66,40 @@ def largest_influence(
     """
     numbers = batch.inputs.scale.double().requires_grad_()
     inputs = ModelInput(batch.inputs.codes, numbers, batch.inputs.mask.double())
-    in_double = replace(trained, model=deepcopy(trained.model).double())
-    before = Attack(in_double, inputs, query).targets(inputs)[0]
+    model = deepcopy(trained.model).double()
+
+    def targets(copies: ModelInput) -> Tensor:
+        """Target outputs (q, C) in every copy: values, or probabilities of classes."""
+        queries = torch.full((len(copies.codes), 1), query, device=trained.device)
+        with arithmetic(trained.settings, trained.device):
+            outputs = model.predict_target(copies, queries)[:, 0]
+        return outputs if trained.task == "regression" else outputs.softmax(-1)
+
+    before = targets(inputs)[0]
     target = int(before.argmax())  # the class whose probability counts; 0 in regression
     (gradient,) = torch.autograd.grad(before[target], numbers)  # (1, n, d)
     inputs = replace(inputs, scale=numbers.detach())
-    attack = Attack(in_double, inputs, query)
     continuous = trained.data.continuous
     lowest, highest = cell_range(inputs)
     widths = torch.where(continuous, highest - lowest, 1.0)
     reach = (gradient[0].abs() * widths).masked_fill(inputs.mask[0] == 1, 0.0).sum(1)
     reach[query] = -1.0
     most_sensitive = reach.topk(min(rows, len(reach) - 1)).indices
-    changed = most_sensitive.repeat(2)  # (q,)
+    changed = most_sensitive.repeat(2)  # (q,), a row in each copy
+    numbered = torch.arange(len(changed), device=changed.device)
     ones = torch.ones(len(most_sensitive), 1, device=changed.device)
     directions = torch.cat([ones, -ones])
     visible = inputs.mask[0, changed] == 0
 
     def changes(numbers: Tensor, codes: Tensor) -> Tensor:
-        return attack.changed(changed, numbers, codes)[:, target] - before[target].detach()
+        """Changes (q,) of the prediction by other numbers and classes (q, d)."""
+        shape = (len(changed), 1, 1)
+        copies = ModelInput(
+            codes=inputs.codes.repeat(shape).index_put((numbered, changed), codes),
+            scale=inputs.scale.repeat(shape).index_put((numbered, changed), numbers),
+            mask=inputs.mask.expand(len(changed), -1, -1),
+        )
+        return targets(copies)[:, target] - before[target].detach()
 
     largest = 0.0
     unchanged = inputs.scale[0, changed], inputs.codes[0, changed]

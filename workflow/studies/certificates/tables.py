@@ -7,12 +7,12 @@ import json
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import metric_decimals, number, percent, scientific, text
+from workflow.report.cells import metric_decimals, number, scientific, text
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import MODEL, by_model, framed, standard_error
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.error_columns import columns_of, model_cells, probe_table
-from workflow.studies.errors import error_of
+from workflow.studies.errors import errors
 
 BOUNDS = ["bound_maximum", "bound_euclidean"]
 MEASURES = ["bound", "largest_influence", "corruption", "error", "standard_error"]
@@ -31,8 +31,7 @@ NOTE = (
 SPAN_NOTE = (
     "Learned sigma of each feature's column in standard deviations, divided by the root of the "
     "number of feature columns, as the mean over blocks and folds: the smaller, the more the column"
-    " decides which rows are near. `Near` is the fraction of pairs of rows above the threshold, if "
-    "there is one."
+    " decides which rows are near."
 )
 
 
@@ -59,7 +58,7 @@ def influences(study: pd.DataFrame) -> pd.DataFrame:
         folds = model.rows
         if folds.empty:
             continue
-        errors = pd.Series([error_of(row, model.task, "test_") for row in folds.to_dict("records")])
+        test_errors = errors(folds, "test_")
         bounds = folds[BOUNDS].apply(pd.to_numeric).max(skipna=False)  # NaN if a fold has none
         rows.append(
             {
@@ -67,8 +66,8 @@ def influences(study: pd.DataFrame) -> pd.DataFrame:
                 "bound": bounds.min(skipna=False),
                 "largest_influence": folds["largest_influence"].max(),
                 "corruption": folds["corruption"].mean(),
-                "error": errors.mean(),
-                "standard_error": standard_error(errors),
+                "error": test_errors.mean(),
+                "standard_error": standard_error(test_errors),
             }
         )
     return framed(rows, [*MODEL, "task", "folds", *MEASURES])
@@ -89,7 +88,6 @@ def _span_sections(study: pd.DataFrame) -> list[Section]:
             cells = {"Method": text(method_title(str(method), str(variant)))}
             for column, value in (sigma / len(sigma) ** 0.5).items():
                 cells[str(column)] = number(value, 2)
-            cells["Near"] = percent(folds["near_fraction"].mean())
             rows.append(cells)
         title = f"Learned spans on {dataset_title(str(dataset))}"
         sections.append(Section(title, columns_of(rows), (SPAN_NOTE,)))

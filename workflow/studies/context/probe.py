@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from npt.probing import RowProbe
 from workflow.studies.query import ProbeQuery
@@ -16,29 +17,18 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     Validation and test rows of a context stay in it.
     """
     split = query.split
-    shares = query.options.shares
-    rows = []
+    contexts = []
     predictions = []
-    scores: dict[str, list[float]] = {}
-    for share in shares:
+    for share in query.options.shares:
         left = split.drawn_train_rows(share)
-        rows.append(len(left))
         removed = np.setdiff1d(split.train, left)
-        values = predicted_without(query.row_probe, query.rows, removed)
-        predictions.append(values)
-        of_share = query.score(values)
-        for metric, score in of_share.items():
-            scores.setdefault(metric, []).append(score)
-    contexts = {
-        "share": shares,
-        "rows": rows,
-        **scores,
+        predictions.append(predicted_without(query.row_probe, query.rows, removed))
+        contexts.append({"share": share, "rows": len(left), **query.score(predictions[-1])})
+    facts: Facts = {
+        "contexts": pd.DataFrame(contexts).to_dict("list"),
+        **query.score(query.constant(), "constant_"),
+        **query.test_scores(),
     }
-    facts: Facts = {"contexts": contexts}
-    constant = query.score(query.constant())
-    for metric, score in constant.items():
-        facts[f"constant_{metric}"] = score
-    facts |= query.test_scores()
     return facts, {"predictions": np.stack(predictions)}
 
 
@@ -52,9 +42,6 @@ def predicted_without(probe: RowProbe, rows: np.ndarray, removed: np.ndarray) ->
             if not is_left.any():
                 is_left[0] = True  # a prediction takes a row at least
             kept.append(np.flatnonzero(is_left))
-        everything = range(len(group.rows))
-        predictions = group.predict(everything, kept)
-        numbers = group.rows.tolist()
-        by_row.update(zip(numbers, predictions, strict=True))
-    in_order = [by_row[row] for row in rows.tolist()]
-    return np.stack(in_order)
+        predictions = group.predict(range(len(group.rows)), kept)
+        by_row.update(zip(group.rows.tolist(), predictions, strict=True))
+    return np.stack([by_row[row] for row in rows.tolist()])

@@ -13,7 +13,6 @@ from workflow.report.drawing import EQUAL, facets, logarithmic, points
 from workflow.report.statistics import fold_means
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.selection import EVERYTHING
 from workflow.studies.corruption.tables import corruption as corruption_table
 from workflow.studies.corruption.tables import with_changes
 
@@ -67,9 +66,9 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Figure:
 def _with_titles(effects: pd.DataFrame) -> pd.DataFrame:
     """Effects with their `title` and `size`, a ratio of RMSE or a difference of NLL."""
     size = effects["effect"].where(effects["task"] != "regression", np.exp(effects["effect"]))
-    selections = effects["permuted_columns"] + ", " + effects["permuted_rows"]
-    titles = pd.Series(method_titles(effects), effects.index)
-    is_everything = (effects["permuted_columns"] == EVERYTHING.columns) & (
-        effects["permuted_rows"] == EVERYTHING.rows
-    )
-    return effects.assign(size=size, title=titles.where(is_everything, titles + ": " + selections))
+    titles = []
+    selections = zip(effects["permuted_columns"], effects["permuted_rows"], strict=True)
+    for title, (columns, rows) in zip(method_titles(effects), selections, strict=True):
+        is_everything = columns == rows == "all"
+        titles.append(title if is_everything else f"{title}: {columns}, {rows}")
+    return effects.assign(size=size, title=titles)

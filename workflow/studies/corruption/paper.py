@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from workflow.report.published import paper_name, published, published_images, whole_methods
@@ -16,33 +14,19 @@ def published_change(model: ModelRows) -> float:
 
     NaN if it prints none for the model.
     """
-    if model.method != "npt" or model.variant not in _variants(model):
-        return np.nan
-    change = _changes(model).get(paper_name(model.dataset), np.nan)
-    return float(change)
-
-
-def _variants(model: ModelRows) -> tuple[str, ...]:
-    """Variants of NPT that the paper probes on a dataset."""
-    variants = published()["table_2_corruption"]["variant"]
-    variant = variants.get(paper_name(model.dataset))
-    if variant is None or _is_of_images(model):
-        return whole_methods(model.encoder)
-    return (variant,)
-
-
-def _changes(model: ModelRows) -> Mapping[str, float]:
-    """The paper's changes by dataset: of images those of the model's encoder."""
     table = published()["table_2_corruption"]
+    name = paper_name(model.dataset)
+    variant = table["variant"].get(name)  # of NPT, that the paper probes
+    is_of_images = name in published_images(LINEAR)["cells"]
+    whole = whole_methods(model.encoder)
+    variants = whole if variant is None or is_of_images else (variant,)
+    if model.method != "npt" or model.variant not in variants:
+        return np.nan
+    changes = table["change_in_accuracy_points"]
     if model.task == "regression":
-        return table["change_in_rmse_percent_of_rmse"]
-    if _is_of_images(model):
-        if model.encoder == LINEAR:
-            return published_images(LINEAR)["change_in_accuracy_points"]
-        if model.encoder != table["variant"].get(paper_name(model.dataset)):
-            return {}
-    return table["change_in_accuracy_points"]
-
-
-def _is_of_images(model: ModelRows) -> bool:
-    return paper_name(model.dataset) in published_images(LINEAR)["cells"]
+        changes = table["change_in_rmse_percent_of_rmse"]
+    elif is_of_images and model.encoder == LINEAR:
+        changes = published_images(LINEAR)["change_in_accuracy_points"]
+    elif is_of_images and model.encoder != variant:
+        return np.nan
+    return float(changes.get(name, np.nan))

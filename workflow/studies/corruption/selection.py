@@ -21,12 +21,6 @@ class Selection:
             return "corrupted"
         return f"corrupted_{self.columns}_{self.rows}"
 
-    @property
-    def title(self) -> str:
-        """The selection in a sentence."""
-        columns = "all columns" if self.columns == "all" else self.columns
-        return f"{columns} of {self.rows} rows"
-
     def permuted(self, draw: int) -> Perturbation:
         """One of the permutations of these cells."""
         return Perturbation("shuffle", 1.0, self.columns, self.rows, draw)

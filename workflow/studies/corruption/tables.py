@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import MISSING, Cell, p_value, scientific
+from workflow.report.cells import MISSING, Cell, p_value, scientific, text
 from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.notes import failure_notes
 from workflow.report.published import (
@@ -21,7 +21,6 @@ from workflow.report.published import (
 )
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
-    INTERVAL,
     LEVEL,
     MODEL,
     by_model,
@@ -34,7 +33,7 @@ from workflow.studies.corruption.changes import change
 from workflow.studies.corruption.paper import published_change
 from workflow.studies.corruption.selection import EVERYTHING, Selection
 from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
-from workflow.studies.errors import effect, effect_cell, effect_interval, losses
+from workflow.studies.errors import effect, effect_cell, losses
 
 MOVEMENT = "Predictions move"
 CHANGE = "Change, %"
@@ -49,8 +48,8 @@ NOTES = (
     "targets; of classes, the mean total variation distance of the probabilities.",
     "`Ratio`: the geometric mean over folds of corrupted over clean RMSE.",
     "`NLL`: the mean increase of the negative log-likelihood, in nats per row.",
-    f"`{INTERVAL}` and p are those of the corrected resampled t-test (Nadeau and Bengio 2003) over "
-    "folds, of the logarithm of the ratio or of the NLL. What it does not detect is not excluded.",
+    "p is of the corrected resampled t-test (Nadeau and Bengio 2003) over at least three folds, of "
+    "the logarithm of the ratio or of the NLL. What it does not detect is not excluded.",
     f"`{CONTROL}`: the largest effect of the identity permutation on a logarithm of RMSE or an "
     "NLL, for up to 20 rows of a fold.",
     f"`{CHANGE}`: of the RMSE with its sign, or of the accuracy in points; negative is worse.",
@@ -66,7 +65,6 @@ OPTIONAL = (
     "Clean NLL",
     "NLL",
     "Ratio",
-    INTERVAL,
     "p",
     CONTROL,
     CHANGE,
@@ -82,7 +80,7 @@ def corruption(study: pd.DataFrame, scoring: Scoring) -> Table:
     sections = []
     for is_regression, part in tidy.groupby(tidy["task"] == "regression"):
         columns = _columns(part, selections)
-        notes = (*NOTES, *_reasons(part))
+        notes = (*NOTES, *failure_notes(part.drop_duplicates(MODEL)))
         section = Section(TITLES[bool(is_regression)], columns, notes)
         sections.append(section.without_empty(*OPTIONAL))
     return Table(tidy, tuple(sections))
@@ -105,7 +103,7 @@ def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.D
     scale = _fact(study, "target_deviation")
     return study.assign(
         clean=np.where(is_regression, performances[0], _fact(study, "clean_nll")),
-        change=change(*performances, is_regression),
+        change=change(performances[0], performances[1], is_regression),
         effect=effect(losses(study, "clean_"), losses(study, f"{selection.name}_")),
         control=losses(study, "control_") - losses(study, "control_clean_"),
         movement=np.where(is_regression, shifts / scale, shifts),
@@ -146,10 +144,7 @@ def _row(seeds: pd.DataFrame, selection: Selection) -> dict[str, Any]:
         "effect": test["difference"],
         "largest_effect": rows["effect"].abs().max(),
         "worse_folds": (rows["effect"] > 0).sum(),
-        "effect_low": test["low"],
-        "effect_high": test["high"],
         "p_value": test["p_value"],
-        "untested": test["reason"],
         "control": rows["control"].abs().max(),
         "low": low,
         "high": high,
@@ -191,7 +186,10 @@ def _columns(part: pd.DataFrame, selections: Sequence[Selection]) -> dict[str, l
         columns["Columns"] = texts(part["permuted_columns"])
         columns["Rows"] = texts(part["permuted_rows"])
     rows = part.to_dict("records")
-    worse = texts(f"{row['worse_folds']} of {row['folds']}" for row in rows)
+    worse = []
+    for row in rows:
+        count = text(f"{row['worse_folds']} of {row['folds']}")
+        worse.append(MISSING if np.isnan(row["effect"]) else count)
     in_paper = part.assign(change=part["change"].where(part["published"].notna()))
     return {
         **columns,
@@ -200,18 +198,10 @@ def _columns(part: pd.DataFrame, selections: Sequence[Selection]) -> dict[str, l
             part["clean"], 2 if is_regression else 3
         ),
         "Ratio" if is_regression else "NLL": [effect_cell(row["effect"], task) for row in rows],
-        "Worse folds": np.where(part["effect"].isna(), MISSING, worse).tolist(),
-        INTERVAL: [effect_interval(row["effect_low"], row["effect_high"], task) for row in rows],
+        "Worse folds": worse,
         "p": [p_value(row["p_value"]) for row in rows],
         CONTROL: [scientific(value, 1) for value in part["control"]],
         CHANGE: with_errors(in_paper, "change", 1, sign=True),
         PAPER: numbers(part["published"], 0 if is_regression else 1, sign=True),
         DIFFERENCE: difference_cells(part),
     }
-
-
-def _reasons(part: pd.DataFrame) -> tuple[str, ...]:
-    """Why models are missing or untested."""
-    models = part.drop_duplicates(MODEL)
-    untested = models["untested"].where(models["effect"].notna(), "")
-    return failure_notes(models.assign(reason=models["reason"].where(untested == "", untested)))

@@ -16,7 +16,6 @@ from workflow.report.statistics import (
     MODEL,
     by_model,
     framed,
-    has_seeds,
     of_model,
     signed_rank_p,
     without_failures,
@@ -93,8 +92,6 @@ def probed_rows(study: pd.DataFrame) -> pd.DataFrame:
     if not frames:
         return pd.DataFrame(columns=[*DISTANCES, "left", *MODEL, "fold", "row"])
     probed = pd.concat(frames, ignore_index=True)
-    if not has_seeds(study):
-        return probed
     return probed.groupby([*MODEL, "fold", "row"], sort=False).mean().reset_index()
 
 

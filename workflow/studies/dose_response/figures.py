@@ -10,7 +10,7 @@ import seaborn as sns
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
 from workflow.report.titles import dataset_title, method_titles
-from workflow.studies.dose_response.tables import IN_TRAINING, PERTURBED, contexts, doses
+from workflow.studies.dose_response.tables import IN_TRAINING, PERTURBED, contexts, dose_folds
 from workflow.studies.errors import error_label
 
 if TYPE_CHECKING:
@@ -22,23 +22,13 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
     standard error over folds. The dotted line is a constant prediction. A model with a flat line is
     not affected. Where a line reaches the dotted one, the model has no skill left.
     """
-    means = doses(study)
-    means["title"] = method_titles(means)
-    means["percent"] = 100 * means["share"].where(means["kind"] != "delete", 1 - means["share"])
-    styles = by_title(means["title"])
-    figure, pairs = facets(means, ["dataset", "kind"], 8)
+    folds = dose_folds(study)
+    folds["title"] = method_titles(folds)
+    folds["percent"] = 100 * folds["share"].where(folds["kind"] != "delete", 1 - folds["share"])
+    styles = by_title(folds["title"])
+    figure, pairs = facets(folds, ["dataset", "kind"], 8)
     for (dataset, kind), part, axis in pairs:
-        sns.lineplot(part, x="percent", y="error", dashes=False, errorbar=None, ax=axis, **styles)
-        for title, line in part.groupby("title", sort=False):
-            error = line["standard_error"].fillna(0)
-            axis.fill_between(
-                line["percent"],
-                line["error"] - error,
-                line["error"] + error,
-                color=styles["palette"][title],
-                alpha=0.15,
-                linewidth=0,
-            )
+        sns.lineplot(part, x="percent", y="error", dashes=False, errorbar="se", ax=axis, **styles)
         constant = part["constant"].mean()
         axis.axhline(constant, label="a constant", **EQUAL)
         if constant > WIDE * part["error"].min() > 0:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
+import pandas as pd
 
 from npt.perturbation import KINDS, Perturbation
 from workflow.studies.query import ProbeQuery
@@ -17,12 +20,10 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     for kind in KINDS:
         fractions = getattr(query.options, kind)
         predictions = [unperturbed]
-        by_metric: dict[str, list[float]] = {}
         for fraction in fractions[1:]:
             predictions.append(query.perturbed(Perturbation(kind, fraction)))
-        for values in predictions:
-            for metric, score in query.score(values).items():
-                by_metric.setdefault(metric, []).append(score)
-        doses[kind] = {"share": fractions, **by_metric}
+        scores = pd.DataFrame([query.score(values) for values in predictions])
+        scores.insert(0, "share", fractions)
+        doses[kind] = cast(Facts, scores.to_dict("list"))
         arrays[kind] = np.stack(predictions)
     return {"doses": doses, **query.score(query.constant(), "constant_")}, arrays

@@ -6,14 +6,12 @@ A tidy frame of shares has a row for each model, kind of change and share.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import counted, metric_decimals, number, text
+from workflow.report.cells import metric_decimals, number, text
 from workflow.report.sections import Table
 from workflow.report.statistics import (
     MODEL,
@@ -26,7 +24,7 @@ from workflow.report.statistics import (
 )
 from workflow.studies.context import ContextOptions
 from workflow.studies.error_columns import model_cells, probe_table
-from workflow.studies.errors import effect, effect_cell, error_of, losses
+from workflow.studies.errors import effect, effect_cell, errors, losses
 
 PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
 AT_PREDICTION = "at prediction"
@@ -66,9 +64,7 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
             largest = part[part["kind"] == kind].iloc[-1]
             cells[f"{100 * largest['share']:.0f} % {perturbed}"] = number(largest["error"], digits)
             cells[f"Effect, {perturbed}"] = effect_cell(largest["effect"], model.task)
-    folds = int(study.groupby("dataset")["fold"].nunique().max())
-    title = f"Other rows perturbed: {counted(folds, 'fold')}"
-    return probe_table(study, means, title, rows, NOTE)
+    return probe_table(study, means, "Other rows perturbed", rows, NOTE)
 
 
 def context(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -87,11 +83,19 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 def doses(study: pd.DataFrame) -> pd.DataFrame:
     """Means over folds for each model and perturbed share; none of a model with a failed fold."""
-    frames = [pd.DataFrame(columns=COLUMNS)]
+    return _means(dose_folds(study))
+
+
+def dose_folds(study: pd.DataFrame) -> pd.DataFrame:
+    """The same on each fold."""
+    frames = []
+    study = study.assign(constant=errors(study, "constant_"))
     for row in without_failures(study).to_dict("records"):
         scores = json.loads(row["doses"])
-        frames += [_scored(row, kind, pd.DataFrame(scores[kind])) for kind in PERTURBED]
-    return _means(frames, intact=0.0)
+        for kind in PERTURBED:
+            facts = {name: row[name] for name in (*MODEL, "task", "fold", "constant")}
+            frames.append(_scored(pd.DataFrame(scores[kind]).assign(**facts, kind=kind)))
+    return _by_fold(frames, intact=0.0)
 
 
 def contexts(study: pd.DataFrame) -> pd.DataFrame:
@@ -99,7 +103,8 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
 
     A model or a share with a failed fold has none.
     """
-    frames = [pd.DataFrame(columns=COLUMNS)]
+    frames = []
+    study = study.assign(constant=errors(study, "constant_"))
     folds = with_columns(fold_means(study), ["train_rows"])
     shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
     for model in by_model(study):
@@ -107,38 +112,37 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
             continue
         base = with_columns(of_model(study, model.facts()), ["contexts"])
         for row in base.dropna(subset="contexts").to_dict("records"):
-            frames.append(_scored(row, AT_PREDICTION, pd.DataFrame(json.loads(row["contexts"]))))
+            facts = {name: row[name] for name in (*MODEL, "task", "fold", "constant")}
+            scores = pd.DataFrame(json.loads(row["contexts"]))
+            frames.append(_scored(scores.assign(**facts, kind=AT_PREDICTION)))
         for variant, share in shares.items():
             part = of_model(folds, {**model.facts(), "variant": variant})
             if set(part["status"]) == {"ok"}:
                 trained = part.assign(variant=BASE, share=share, rows=part["train_rows"])
-                frames.append(_with_errors(trained.assign(kind=IN_TRAINING), "test_"))
-    return _means(frames, intact=1.0)
+                frames.append(_scored(trained.assign(kind=IN_TRAINING), "test_"))
+    return _means(_by_fold(frames, intact=1.0))
 
 
-def _scored(row: Mapping[Any, Any], kind: str, scores: pd.DataFrame) -> pd.DataFrame:
-    """Shares of a probed fold with their errors and losses, and the error of a constant."""
-    facts = {name: row[name] for name in (*MODEL, "task", "fold")}
-    constant = error_of(row, row["task"], "constant_")
-    return _with_errors(scores.assign(**facts, kind=kind, constant=constant), "")
+def _scored(rows: pd.DataFrame, prefix: str = "") -> pd.DataFrame:
+    """Shares with their errors and losses."""
+    scored = rows.assign(error=errors(rows, prefix), loss=losses(rows, prefix))
+    return scored.reindex(columns=COLUMNS)
 
 
-def _with_errors(rows: pd.DataFrame, prefix: str) -> pd.DataFrame:
-    errors = [error_of(row, row["task"], prefix) for row in rows.to_dict("records")]
-    return with_columns(rows.assign(error=errors, loss=losses(rows, prefix)), COLUMNS)[COLUMNS]
-
-
-def _means(frames: list[pd.DataFrame], intact: float) -> pd.DataFrame:
-    """Mean error over folds with its standard error, for each model, kind and share.
-
-    `effect` is the mean difference from the loss at the share `intact`, of the same test rows.
-    `constant` is the error of a constant prediction, `rows` the mean number of rows.
-    """
-    frame = pd.concat(frames[1:] or frames, ignore_index=True)
-    folds = frame.groupby([*KEYS, "fold"], sort=False).mean().reset_index()
+def _by_fold(frames: list[pd.DataFrame], intact: float) -> pd.DataFrame:
+    """Means over seeds, with `effect`: the difference from the loss at the share `intact`."""
+    shares = pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+    folds = shares.groupby([*KEYS, "fold"], sort=False).mean().reset_index()
     keys = [folds[name] for name in (*KEYS[:-1], "fold")]
     before = folds["loss"].where(folds["share"] == intact).groupby(keys).transform("first")
-    folds["effect"] = effect(before, folds["loss"])
+    return folds.assign(effect=effect(before, folds["loss"]))
+
+
+def _means(folds: pd.DataFrame) -> pd.DataFrame:
+    """Means over folds for each model, kind and share.
+
+    `constant` is the error of a constant prediction, `rows` the mean number of rows.
+    """
     means = folds.groupby(KEYS, sort=False).agg(
         rows=("rows", "mean"),
         error=("error", "mean"),

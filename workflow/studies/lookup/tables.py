@@ -9,7 +9,6 @@ import pandas as pd
 
 from baselines import methods
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, text
 from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
@@ -26,7 +25,7 @@ from workflow.report.statistics import (
     standard_error,
     with_columns,
 )
-from workflow.studies.error_columns import model_columns, numbers, with_errors
+from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
 
 MEASURES = [
     "rmse",
@@ -39,7 +38,12 @@ MEASURES = [
     "intervention_others",
 ]
 PAPER_DATASET = "protein"
-PAPER_COLUMNS = {"NPT": "npt", "1-NN": "one_nn", "k-NN": "knn", "DKL": "dkl"}
+PAPER = {  # columns, and names in Table 3
+    "Paper, NPT": "npt",
+    "Paper, 1-NN": "one_nn",
+    "Paper, k-NN": "knn",
+    "Paper, DKL": "dkl",
+}
 NOTE = (
     "Every row of a batch occurs twice, once with its target hidden and once with it shown. The "
     "error is that of the hidden ones. `Alone` is the same model without the duplicates. The best "
@@ -51,21 +55,27 @@ NOTE = (
     "sets the target of one duplicate at a time to values over the whole range. A slope of 1 "
     "follows it. `Others` is the largest change that it causes in the prediction of any other row, "
     "as the median over the sweeps. Rows with nearly equal features attend to each other's "
-    "duplicates too."
+    "duplicates too. The paper's are on the whole of Protein, with NPTs at full size."
 )
 
 
 def lookup(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Test RMSE of every lookup model, and how it follows an intervention."""
+    """Test RMSE of every lookup model, how it follows an intervention, and the paper's Table 3."""
     study = with_columns(study, ["lookup", *MEASURES, "compare_with_reasons"])
     compared = {}  # baselines that were fitted to the duplicates; a constant is in every row
     for name, method in methods().items():
         if f"{name}_rmse" in study and name != "constant":
             compared[method.title] = f"{name}_rmse"
     measures = [*MEASURES, *compared.values()]
-    tidy = framed([_row(model, measures) for model in by_model(study)], measures)
+    tidy = framed(
+        [_row(model, measures) for model in by_model(study)],
+        [*measures, *(f"published_{name}" for name in PAPER.values())],
+    )
+    names = model_columns(tidy)
     columns = {
-        **_names(tidy),
+        "Dataset": names["Dataset"],
+        "Task": texts(task.replace("_", " ") for task in tidy["lookup"]),
+        "Method": names["Method"],
         "RMSE": with_errors(tidy, "rmse", 2),
         "r": numbers(tidy["correlation"], 4),
         "Alone": numbers(tidy["alone_rmse"], 2),
@@ -75,14 +85,13 @@ def lookup(study: pd.DataFrame, scoring: Scoring) -> Table:
         "Constant": numbers(tidy["constant_rmse"], 2),
         "Slope": numbers(tidy["intervention_slope"], 3),
         "Others": numbers(tidy["intervention_others"], 2),
+        **{title: numbers(tidy[f"published_{name}"], 2) for title, name in PAPER.items()},
+        DIFFERENCE: difference_cells(tidy),
     }
     reasons = study["compare_with_reasons"].dropna().unique()
     notes = (NOTE, *sorted(reasons), *failure_notes(tidy))
-    title = "Lookup: test RMSE with each row's target on its duplicate"
-    sections = [Section(title, columns, notes)]
-    if "published_npt" in tidy and tidy["published_npt"].notna().any():
-        sections.append(_compared_with_paper(tidy))
-    return Table(tidy, tuple(sections))
+    section = Section("Lookup: test RMSE with each row's target on its duplicate", columns, notes)
+    return Table(tidy, (section.without_empty(*PAPER, DIFFERENCE),))
 
 
 def _row(model: ModelRows, measures: list[str]) -> dict[str, Any]:
@@ -91,31 +100,16 @@ def _row(model: ModelRows, measures: list[str]) -> dict[str, Any]:
     cells = published()["table_3_semisynthetic_rmse"]["cells"].get(task, {})
     if not is_part_of(model.dataset, PAPER_DATASET):
         cells = {}
+    paper = {f"published_{name}": cell["value"] for name, cell in cells.items()}
+    mean, error = rows["rmse"].mean(), standard_error(rows["rmse"])
+    difference = np.nan
+    if model.method == "npt" and paper:
+        difference = in_standard_errors(mean, error, paper["published_npt"], np.nan)
     return {
         **model.facts(),
         "lookup": task,
         **rows[measures].astype(float).mean(),
-        "standard_error": standard_error(rows["rmse"]),
-        **{f"published_{name}": cell["value"] for name, cell in cells.items()},
+        "standard_error": error,
+        **paper,
+        "standard_errors": difference,
     }
-
-
-def _names(tidy: pd.DataFrame) -> dict[str, list[Cell]]:
-    names = model_columns(tidy)
-    tasks = [text(task.replace("_", " ")) for task in tidy["lookup"]]
-    return {"Dataset": names["Dataset"], "Task": tasks, "Method": names["Method"]}
-
-
-def _compared_with_paper(tidy: pd.DataFrame) -> Section:
-    """The same tasks in the paper, on the whole of Protein and with NPTs at full size."""
-    part = tidy[tidy["published_npt"].notna()]
-    columns = {**_names(part), "RMSE here": with_errors(part, "rmse", 2)}
-    for title, name in PAPER_COLUMNS.items():
-        columns[f"{title}, paper"] = numbers(part[f"published_{name}"], 2)
-    errors = []
-    for row in part.to_dict("records"):
-        error = row["standard_error"] if row["method"] == "npt" else np.nan
-        errors.append(in_standard_errors(row["rmse"], error, row["published_npt"], np.nan))
-    columns[DIFFERENCE] = difference_cells(part.assign(standard_errors=errors))
-    title = "Compared with the paper's Table 3, test RMSE on the whole of Protein"
-    return Section(title, columns).without_empty(DIFFERENCE)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 AGAINST = {"update": "updates", "seconds": "seconds"}
 CEILING = {"color": "0.3", "linewidth": 0.7}  # style of the exact posterior
 SHARE_BELOW = 0.1  # of the evaluations, which may be below the axis
-MARGIN = 0.1
 CELL = 0.72  # inches of a picture
 HIDDEN = (0.55, 0.7, 0.9)  # color of a pixel that is not shown
 SMALL = 6  # size of letters
@@ -48,10 +47,9 @@ def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
             axis.plot(line[against], line[part], color=styles[str(title)][0], label=title)
         axis.set(xlabel=AGAINST[against], ylabel=f"{part} points, nats")
         logarithmic(axis.xaxis)
-        top, low = evaluations[part].max(), evaluations[part].quantile(SHARE_BELOW)
-        margin = MARGIN * (top - low)
-        if margin > 0:  # the lowest evaluations, which are the first, are left out
-            axis.set_ylim(low - margin, top + margin)
+        axis.set_ylim(
+            bottom=float(means[part].quantile(SHARE_BELOW))
+        )  # without the first evaluations
     legend_below(figure, axes[0], columns=3)
     return figure
 

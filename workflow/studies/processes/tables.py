@@ -10,10 +10,10 @@ import pandas as pd
 from npt.nn.gaussian import LOWEST
 from workflow.config.scoring import Scoring
 from workflow.report.cells import NAN, Cell, count, number, seconds, text
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Table
 from workflow.report.statistics import MODEL, of_model, standard_error, without_failures
-from workflow.report.titles import method_title, method_titles
-from workflow.studies.error_columns import probe_table, texts, with_errors
+from workflow.report.titles import method_title
+from workflow.studies.error_columns import probe_table
 from workflow.studies.processes.tasks import TITLES
 
 KERNELS = {"rbf": "RBF", "matern": "Matérn 5/2", "periodic": "periodic"}
@@ -30,11 +30,12 @@ NOTE = (
     f"curve. The models predict no deviation below {LOWEST}, and the second row neither."
 )
 COMPANY_NOTE = (
-    "Mean log density of the same targets, predicted together and one at a time, each time with "
-    "the context's points. Where targets attend to the context alone, both are equal. `Moved` is "
-    "the mean change of a predicted mean, in predicted standard deviations."
+    "`Together` and `Alone`: the mean log density of the same RBF targets, predicted together and "
+    "one at a time, each time with the context's points. If targets attend to the context alone, "
+    "both are equal. `Moved` is the mean change of a predicted mean, in predicted standard "
+    "deviations."
 )
-COMPANY = ("together", "alone", "moved")
+COMPANY = {"together": "Together", "alone": "Alone", "moved": "Moved"}
 REFERENCE = "Pixels of the training images"
 IMAGES_NOTE = (
     "Mean log density of a hidden pixel in nats, and RMSE of the predicted mean; intensities are "
@@ -51,6 +52,7 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
     points = facts_of(study, "kernels")
     if "tasks" in study:  # of images
         return Table(points, ())
+    company = facts_of(study, "company")
     rows = []
     if len(points):
         for suffix, title in CEILINGS.items():
@@ -58,7 +60,7 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
             cells = _score_cells(points, "kernel", KERNELS, columns, with_error=False)
             rows.append({"Method": text(title), **cells})
     for _, part in points.groupby(MODEL, sort=False):
-        model = part.iloc[0]
+        model = part.iloc[0].to_dict()
         cells = _score_cells(part, "kernel", KERNELS, PARTS)
         trained = of_model(study, model)
         times = [json.loads(training)["seconds"][-1] for training in trained["training"]]
@@ -66,24 +68,12 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
             {
                 "Method": text(method_title(model["method"], model["variant"])),
                 **cells,
+                **_mean_cells(of_model(company, model), COMPANY),
                 "Weights": count(trained["parameters"].mean()),
                 "Training": seconds(sum(times) / len(times)),
             }
         )
-    return probe_table(study, points, "Log-likelihood on curves", rows, NOTE)
-
-
-def company(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Log-likelihoods of targets alone and together."""
-    tidy = facts_of(study, "company", COMPANY)
-    if "tasks" in study:  # of images
-        return Table(tidy, ())
-    groups = tidy.groupby(MODEL, sort=False)
-    columns = {"Method": texts(method_titles(groups.size().index.to_frame()))}
-    for name in COMPANY:
-        means = groups[name].agg(["mean", standard_error])
-        columns[name.capitalize()] = with_errors(means, "mean", 3)
-    return Table(tidy, (Section("Targets together and alone", columns, (COMPANY_NOTE,)),))
+    return probe_table(study, points, "Log-likelihood on curves", rows, NOTE, COMPANY_NOTE)
 
 
 def completions(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -97,9 +87,10 @@ def completions(study: pd.DataFrame, scoring: Scoring) -> Table:
     if len(tidy):
         cells = _score_cells(tidy, "task", TITLES, REFERENCE_SCORES, with_error=False)
         rows.append({"Method": text(REFERENCE), **cells})
-    for (_, method, variant), part in tidy.groupby(MODEL, sort=False):
+    for _, part in tidy.groupby(MODEL, sort=False):
+        model = part.iloc[0]
         cells = _score_cells(part, "task", TITLES, SCORES)
-        rows.append({"Method": text(method_title(method, variant)), **cells})
+        rows.append({"Method": text(method_title(model["method"], model["variant"])), **cells})
     return probe_table(study, tidy, "Completed images", rows, IMAGES_NOTE)
 
 
@@ -129,7 +120,17 @@ def _score_cells(
     """Means of some columns, by their titles, for each kernel or task."""
     cells = {}
     for group, rows in part.groupby(by, sort=False):
-        for column, title in scores.items():
-            error = standard_error(rows[column]) if with_error else NAN
-            cells[f"{titles[str(group)]}, {title}"] = number(rows[column].mean(), 3, error=error)
+        columns = {name: f"{titles[str(group)]}, {title}" for name, title in scores.items()}
+        cells |= _mean_cells(rows, columns, with_error=with_error)
+    return cells
+
+
+def _mean_cells(
+    rows: pd.DataFrame, titles: Mapping[str, str], *, with_error: bool = True
+) -> dict[str, Cell]:
+    """Means of some columns with their standard errors over seeds, by their titles."""
+    cells = {}
+    for column, title in titles.items():
+        error = standard_error(rows[column]) if with_error else NAN
+        cells[title] = number(rows[column].mean(), 3, error=error)
     return cells
