@@ -38,14 +38,16 @@ from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
     INTERVAL,
     LEVEL,
+    MODEL,
     SUMMARY_COLUMNS,
-    by_model,
     framed,
     metrics_of,
     summarise,
     tasks_of,
+    with_columns,
 )
 from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
+from workflow.results.row import LINEAR
 from workflow.studies.error_columns import model_columns, texts, with_errors
 
 DETAILS = "Details"
@@ -125,11 +127,12 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
 def published(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Results compared with the paper's, the difference in its standard errors."""
     rows = []
-    models = {(model.dataset, model.method, model.variant): model for model in by_model(study)}
+    encoders = with_columns(study, ["encoder"]).drop_duplicates(MODEL).set_index(MODEL)["encoder"]
     for task in tasks_of(study):
         for metric in metrics_of(task, scoring.metrics[task]):
             for row in summarise(study, task, metric).to_dict("records"):
-                encoder = models[row["dataset"], row["method"], row["variant"]].encoder
+                name = encoders[row["dataset"], row["method"], row["variant"]]
+                encoder = LINEAR if pd.isna(name) else name
                 result = published_result(row["dataset"], row["method"], metric, encoder)
                 if result and row["variant"] in whole_methods(encoder):
                     row["published"], row["published_error"] = result
