@@ -165,11 +165,6 @@ class Jobs:
         }
 
     @property
-    def preset(self) -> str:
-        """Name of the configuration, which tables show."""
-        return self.plan.preset
-
-    @property
     def scoring(self) -> str:
         """Hash of metrics and ranking."""
         return _hash_of(asdict(self.plan.scoring))

@@ -170,9 +170,12 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     """Mean and standard error over folds of a test metric, for every model of a task.
 
     A model of which a fold failed, or has no value of the metric, has a reason instead of a mean.
+    Where a study has more than one seed, `seed_deviation` is the standard deviation over them,
+    pooled over folds.
     """
     column = f"test_{metric}"
-    folds = fold_means(with_columns(study[study["task"] == task], [column]))
+    study = with_columns(study[study["task"] == task], [column])
+    folds = fold_means(study)
     failed = folds["status"] != "ok"
     undefined = f"{METRICS[metric].title} is undefined on its test rows"
     reasons = folds["reason"].where(failed, np.where(folds[column].isna(), undefined, ""))
@@ -193,7 +196,13 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     summary.loc[missing, "folds"] = 0
     order = {dataset: place for place, dataset in enumerate(study["dataset"].unique())}
     summary = summary.sort_values("dataset", key=lambda names: names.map(order), kind="stable")
-    return summary.assign(metric=metric)[SUMMARY_COLUMNS].reset_index(drop=True)
+    summary = summary.assign(metric=metric)[SUMMARY_COLUMNS].reset_index(drop=True)
+    if not has_seeds(study):
+        return summary
+    variances = study.groupby([*MODEL, "fold"])[column].var(ddof=1)
+    deviations = np.sqrt(variances.groupby(MODEL).mean()).rename("seed_deviation")
+    summary = summary.join(deviations, on=MODEL)
+    return summary.assign(seed_deviation=summary["seed_deviation"].where(summary["reason"] == ""))
 
 
 def _first(reasons: pd.Series) -> str:

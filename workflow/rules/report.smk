@@ -17,7 +17,6 @@ for kind in jobs.kinds:
             mem_mb=jobs.study_memory,
         params:
             scoring=jobs.scoring,
-            preset=jobs.preset,
         message:
             "show {wildcards.study}"
         shell:

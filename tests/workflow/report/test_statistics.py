@@ -40,6 +40,7 @@ def test_seeds_are_averaged_before_folds() -> None:
     assert summary["mean"] == pytest.approx(fold_values.mean())
     assert summary["standard_error"] == pytest.approx(fold_values.std() / 3**0.5)
     assert summary["folds"] == 3
+    assert summary["seed_deviation"] == pytest.approx(np.sqrt(np.mean([2.0, 8.0, 2.0])))
 
 
 def test_unequal_numbers_of_seeds_do_not_weigh_folds() -> None:

@@ -14,7 +14,7 @@ from workflow.report.rank_tests import refusal
 from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import LEVEL, fold_means, standard_error, with_columns
-from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
 from workflow.studies.error_columns import texts, with_errors
 
 METHOD = ["method", "variant"]
@@ -27,6 +27,7 @@ TEST_NOTE = (
     "by the corrected resampled t-test over folds (Nadeau and Bengio 2003), without a correction "
     "for the number of methods."
 )
+RANKS_NOTE = "Mean ranks over the datasets by each task's metric, ± standard error over datasets."
 SECONDS_NOTE = "Seconds: search and training on a fold."
 
 
@@ -46,11 +47,12 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
             title = f"{dataset_title(str(dataset))}, {metric.title}"
             title += " ↑" if metric.higher_is_better else " ↓"
             columns[title] = _cells(order.merge(part, on=METHOD, how="left"), marks=is_tested)
+    else:
+        for task, part in tidy.groupby("task", sort=False):
+            title = f"{TASK_TITLES[task]}, mean rank on {part['dataset'].nunique()}"
+            columns[title] = _mean_ranks(rank_matrix(part), order)
     if len(ranks) >= FEWEST_RANKED:
-        by_method = ranks.T.loc[list(order.itertuples(index=False, name=None))]
-        columns["Mean rank"] = [
-            number(row.mean(), 2, error=standard_error(row)) for _, row in by_method.iterrows()
-        ]
+        columns["Mean rank"] = _mean_ranks(ranks, order)
     times = with_columns(study, ["fit_seconds"]).groupby(METHOD)["fit_seconds"].mean()
     columns["Seconds"] = [seconds(times[name]) for name in order.itertuples(index=False, name=None)]
     title = f"Test scores on {counted(len(ranks), 'dataset')}"
@@ -69,6 +71,14 @@ def scores_answer(tidy: pd.DataFrame) -> str:
     answer = f"{listed(leaders)} have the best mean ranks of {methods} on {extent}."
     reason = refusal(ranks)
     return f"{answer} Ranks are not tested: {reason}." if reason else answer
+
+
+def _mean_ranks(ranks: pd.DataFrame, order: pd.DataFrame) -> list[Cell]:
+    """Means over datasets with their standard errors."""
+    cells = []
+    for name in order.itertuples(index=False, name=None):
+        cells.append(number(ranks[name].mean(), 2, error=standard_error(ranks[name])))
+    return cells
 
 
 def _with_tests(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
@@ -117,4 +127,6 @@ def _notes(tidy: pd.DataFrame, ranks: pd.DataFrame) -> tuple[str, ...]:
         notes.append(f"{sign}Not tested: {reasons}.")
     if len(ranks) >= FEWEST_RANKED and refusal(ranks):
         notes.append(f"Mean ranks are not tested: {refusal(ranks)}.")
+    if len(ranks) > MOST_DATASETS:
+        notes = [RANKS_NOTE]
     return (" ".join([*notes, SECONDS_NOTE]), *failure_notes(tidy))
