@@ -140,7 +140,6 @@ def test_scores_have_mean_ranks_from_three_datasets(datasets: int) -> None:
     if datasets == 3:
         shown = [cell.value for cell in section.columns["Mean rank"]]
         assert shown == sorted(ranks)
-        assert any("3 datasets" in note for note in section.notes)
 
 
 def test_scores_of_a_failed_method_are_a_dash_with_its_reason() -> None:
@@ -205,14 +204,12 @@ def test_cost_has_the_paper_s() -> None:
 
 
 def test_ranks_are_tested_from_five_datasets_on() -> None:
-    (ranked,) = table("rank_tests", published_study()).sections
-    assert row_of(ranked, "NPT") == {
-        "Method": "NPT",
-        "Mean rank": "2.75",
-        "p, against the best": "1.000",
-    }
-    assert row_of(ranked, "TabNet")["p, against the best"] == "**0.026**"
-    assert "p = 1.0e−04" in ranked.notes[0]
+    (section,) = table("scores", published_study()).sections
+    best, *_ = texts(section.columns["Method"])
+    assert best == "NPT"
+    assert row_of(section, "NPT")["Mean rank"].startswith("2.75")
+    assert row_of(section, "TabNet")["p, against the best"] == "**0.026**"
+    assert "p = 1.0e−04" in section.notes[0]
     assert len(table("rank_tests", published_study()).tidy) == 9 + 1 + 36
     assert "nemenyi" not in set(table("rank_tests", random_study(5, 7)).tidy["test"])
 
@@ -243,12 +240,7 @@ def test_one_method_is_compared_with_nothing() -> None:
 
 def test_many_datasets_have_ranks_instead_of_columns() -> None:
     (section,) = table("scores", random_study(13, 4)).sections
-    assert list(section.columns) == [
-        "Method",
-        "Regression, mean rank on 13",
-        "Mean rank",
-        "Seconds",
-    ]
+    assert list(section.columns) == ["Method", "Mean rank", "p, against the best", "Seconds"]
 
 
 @pytest.mark.parametrize("name", BENCHMARK.tables)

@@ -1,7 +1,8 @@
 """How a benchmark is shown."""
 
 from workflow.report.cost import cost
-from workflow.report.rank_tests import rank_tests as test_ranks
+from workflow.report.rank_tests import refusal
+from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
 from workflow.studies.benchmark.curves import curves
 from workflow.studies.benchmark.figures import critical_difference, metrics, ranks
 from workflow.studies.benchmark.scores import scores, scores_answer
@@ -20,7 +21,11 @@ VIEW = View(
         figures=("ranks", "critical_difference"),
     ),
     optional={
-        "ranks": lambda study, scoring: bool(ranks_table(study, scoring).sections),
-        "critical_difference": lambda study, scoring: not test_ranks(study, scoring).refusal,
+        "ranks": lambda study, scoring: (
+            study.groupby("task")["dataset"].nunique().max() >= FEWEST_RANKED
+        ),
+        "critical_difference": lambda study, scoring: (
+            not refusal(rank_matrix(primary_summary(study, scoring)))
+        ),
     },
 )
