@@ -52,7 +52,7 @@ class Benefit(StudyKind):
 KIND = Benefit(
     name="benefit",
     title="Do predictions benefit from the other rows that they depend on?",
-    order=3,
+    order=5,
     tables=("benefit", "by_fold"),
     figures=("benefit",),
     options=BenefitOptions,
