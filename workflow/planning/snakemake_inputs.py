@@ -132,8 +132,8 @@ class Jobs:
 
     @property
     def scoring(self) -> str:
-        """Hash of metrics, ranking and the name of the configuration, which tables show."""
-        return _hash_of([self.plan.preset, asdict(self.plan.scoring)])
+        """Hash of metrics and ranking."""
+        return _hash_of(asdict(self.plan.scoring))
 
     @property
     def page_contents(self) -> str:

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from npt.data.store import Prepared
+from npt.metrics import METRICS
 from npt.provenance import ROOT
 from workflow.config.folds import format_folds
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, percent, significant, text
 from workflow.report.sections import Section
-from workflow.report.statistics import MODEL, missing_reason, with_columns
+from workflow.report.statistics import MODEL, with_columns
 from workflow.report.titles import dataset_title
 
 COLUMNS = ["method", "versions", "device", "source"]
@@ -97,9 +98,12 @@ def failures(studies: Mapping[str, pd.DataFrame], scoring: Scoring) -> list[str]
     folds: dict[str, list[int]] = {}
     for name, study in studies.items():
         for row in study.to_dict("records"):
-            reason = missing_reason(row, scoring.metrics[row["task"]])
-            if not reason:
-                continue
+            metric = scoring.metrics[row["task"]]
+            reason = row["reason"]
+            if row["status"] == "ok":
+                if not pd.isna(row.get(f"test_{metric}", 0.0)):
+                    continue
+                reason = f"{METRICS[metric].title} is undefined on its test rows"
             seed = f", seed {row['seed']}" if row.get("seed", 0) else ""
             run = f"{name}: {row['method']} ({row['variant']}) on {row['dataset']}{seed}"
             folds.setdefault(f"{run}: {reason}", []).append(row["fold"])

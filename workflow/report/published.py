@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -102,38 +102,22 @@ def published_result(
 
 
 def published_summary(
-    metric: str, names: Iterable[str], methods: Iterable[str]
+    metric: str, names: Iterable[str], methods: Sequence[str]
 ) -> pd.DataFrame | None:
     """The paper's means of methods on datasets, in the form that `rank_methods` takes.
 
     None if there are none, or if one is missing without a reason.
     """
-    wanted = list(methods)
     rows = []
     for dataset in names:
         cells = published_cells(metric).get(paper_name(dataset), {})
-        for method in wanted:
-            row = _summary_row(cells.get(method))
-            if row is None:
+        for method in methods:
+            cell = cells.get(method) or {}
+            if cell.get("value") is None and not cell.get("reason"):
                 return None
-            rows.append(
-                {
-                    "dataset": dataset,
-                    "method": method,
-                    "variant": "base",
-                    **row,
-                }
-            )
-    return pd.DataFrame(rows) if rows else None
-
-
-def _summary_row(cell: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if not cell:
-        return None
-    reason = cell.get("reason", "")
-    if cell["value"] is None:
-        return {"mean": np.nan, "reason": reason} if reason else None
-    return {"mean": cell["value"], "reason": reason}
+            rows.append([dataset, method, "base", cell["value"], cell.get("reason", "")])
+    summary = pd.DataFrame(rows, columns=["dataset", "method", "variant", "mean", "reason"])
+    return summary.astype({"mean": float}) if rows else None
 
 
 def published_ranks(
@@ -149,43 +133,28 @@ def published_ranks(
     summary = published_summary(metric, names, methods)
     if summary is None:
         return None
-    higher_is_better = METRICS[metric].higher_is_better
-    ranked = rank_methods(
-        summary,
-        higher_is_better=higher_is_better,
-        ranking=ranking,
-    )
-    return mean_ranks(ranked)
+    better = METRICS[metric].higher_is_better
+    return mean_ranks(rank_methods(summary, higher_is_better=better, ranking=ranking))
 
 
-def in_standard_errors(
-    mean: float, error: float, published: float, published_error: float
-) -> float:
-    """A difference from the paper in standard errors of the difference.
+def in_standard_errors(mean: Any, error: Any, published: Any, published_error: Any) -> Any:
+    """Differences from the paper in standard errors of the difference, of numbers or columns.
 
     Where the paper prints no error, `error` is used alone. NaN without `error`, and where it is
     zero: folds that are all the same say nothing of others.
     """
-    if not error > 0:
-        return float("nan")
-    return (mean - published) / float(np.hypot(error, np.nan_to_num(published_error)))
+    known = np.where(np.asarray(error) > 0, error, np.nan)
+    return (mean - published) / np.hypot(known, np.nan_to_num(published_error))
 
 
-def differences_from_paper(frame: pd.DataFrame, column: str) -> list[float]:
+def differences_from_paper(frame: pd.DataFrame, column: str) -> Any:
     """Difference of every row's value in `column` from its published one, in standard errors.
 
     The frame has the columns `standard_error`, `published` and `published_error`.
     """
-    differences = []
-    for row in frame.to_dict("records"):
-        difference = in_standard_errors(
-            row[column],
-            row["standard_error"],
-            row["published"],
-            row["published_error"],
-        )
-        differences.append(difference)
-    return differences
+    errors = frame[["standard_error", "published_error"]].astype(float)
+    difference = frame[column].astype(float) - frame["published"].astype(float)
+    return in_standard_errors(difference, errors["standard_error"], 0, errors["published_error"])
 
 
 def difference_cells(frame: pd.DataFrame, count: str = "folds") -> list[Cell]:

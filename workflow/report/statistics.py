@@ -170,43 +170,44 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     """Mean and standard error over folds of a test metric, for every model of a task.
 
     A model of which a fold failed, or has no value of the metric, has a reason instead of a mean.
+    Where a study has more than one seed, `seed_deviation` is the standard deviation over them,
+    pooled over folds.
     """
-    part = with_columns(study[study["task"] == task], [f"test_{metric}"])
-    rows = [_summary(model, metric) for model in by_model(part)]
-    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+    column = f"test_{metric}"
+    study = with_columns(study[study["task"] == task], [column])
+    folds = fold_means(study)
+    failed = folds["status"] != "ok"
+    undefined = f"{METRICS[metric].title} is undefined on its test rows"
+    reasons = folds["reason"].where(failed, np.where(folds[column].isna(), undefined, ""))
+    numbered = "fold " + folds["fold"].astype(str) + ": " + reasons.astype(str)
+    folds = folds.assign(
+        reason=numbered.where(reasons != "", ""), value=folds[column].astype(float)
+    )
+    groups = folds.groupby(MODEL, sort=False)
+    summary = groups.agg(
+        task=("task", "first"),
+        mean=("value", "mean"),
+        standard_error=("value", standard_error),
+        folds=("value", "count"),
+        reason=("reason", _first),
+    ).reset_index()
+    missing = summary["reason"] != ""
+    summary.loc[missing, ["mean", "standard_error"]] = np.nan
+    summary.loc[missing, "folds"] = 0
+    order = {dataset: place for place, dataset in enumerate(study["dataset"].unique())}
+    summary = summary.sort_values("dataset", key=lambda names: names.map(order), kind="stable")
+    summary = summary.assign(metric=metric)[SUMMARY_COLUMNS].reset_index(drop=True)
+    if not has_seeds(study):
+        return summary
+    variances = study.groupby([*MODEL, "fold"])[column].var(ddof=1)
+    deviations = np.sqrt(variances.groupby(MODEL).mean()).rename("seed_deviation")
+    summary = summary.join(deviations, on=MODEL)
+    return summary.assign(seed_deviation=summary["seed_deviation"].where(summary["reason"] == ""))
 
 
-def _summary(model: ModelRows, metric: str) -> dict[str, Any]:
-    reason = model.reason or _undefined(model.rows, metric)
-    values = pd.Series(dtype=float)
-    if not reason:
-        values = model.rows[f"test_{metric}"]
-    return {
-        **model.facts(),
-        "metric": metric,
-        "mean": values.mean(),
-        "standard_error": standard_error(values),
-        "folds": len(values),
-        "reason": reason,
-    }
-
-
-def _undefined(folds: pd.DataFrame, metric: str) -> str:
-    """Reason of the first fold on which a metric is undefined; empty if there is none."""
-    for row in folds.to_dict("records"):
-        reason = missing_reason(row, metric)
-        if reason:
-            return f"fold {row['fold']}: {reason}"
-    return ""
-
-
-def missing_reason(row: Mapping[Any, Any], metric: str) -> str:
-    """Why a row has no value of a metric; empty if it has one, or if the metric is not scored."""
-    if row["status"] != "ok":
-        return str(row["reason"])
-    if pd.isna(row.get(f"test_{metric}", 0.0)):
-        return f"{METRICS[metric].title} is undefined on its test rows"
-    return ""
+def _first(reasons: pd.Series) -> str:
+    """The first reason that is not empty."""
+    return next(filter(None, reasons), "")
 
 
 def metrics_of(task: Task, first: str) -> list[str]:

@@ -48,27 +48,18 @@ class ReportedStudy:
             return card.answer(self.tables[card.table.__name__].tidy)
 
     @property
-    def all_sections(self) -> list[Section]:
-        """Sections of all tables without details, as far as they are short."""
-        shown = []
-        for table in self.tables.values():
-            for section in table.sections:
-                if not section.group and 0 < len(section.rows) <= MOST_ROWS:
-                    shown.append(section)
-        return shown
-
-    @property
     def sections(self) -> list[Section]:
-        """Those of the page."""
+        """Sections of all tables without details, as far as they are short."""
         card = self.kind.view.card
-        if card is None:
-            return self.all_sections
         sections = []
-        table = self.tables[card.table.__name__].sections
-        for section in self.all_sections:
-            if section in table:
-                names = {*NAMES, *card.columns} if card.columns else set(section.columns)
-                sections.append(section.without(set(section.columns) - names))
+        for name, table in self.tables.items():
+            for section in table.sections:
+                if section.group or not 0 < len(section.rows) <= MOST_ROWS:
+                    continue
+                if card and card.columns and card.table.__name__ == name:
+                    section = section.without(set(section.columns) - {*NAMES, *card.columns})
+                if not set(section.columns) <= set(NAMES):
+                    sections.append(section)
         return sections
 
     @property

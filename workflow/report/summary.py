@@ -69,7 +69,7 @@ def summary(reported: Sequence[ReportedStudy], preset: str, note: str = "") -> s
     for study in reported:
         parts += [f"## {study.name}: {study.question}", f"Based on {extent(study.rows)}."]
         parts += [study.answer] if study.answer else []
-        for section in study.all_sections:
+        for section in study.sections:
             parts += [f"### {section.title}", markdown_table(section)]
             parts += [" ".join(text.split()) for text in section.notes]
     return "\n\n".join(parts) + "\n"

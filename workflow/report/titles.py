@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from baselines import methods
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 # first of them in a study is the one that other methods are compared with.
 NPTS = ("npt_compact", "npt", "npt_solved")
 EXACT = "npt"
-Training = tuple[str, str, int]
-"""Dataset, variant and number of updates of an exact NPT."""
 _UPDATES: dict[tuple[str, str], str] = {}
 TASK_TITLES: dict[Task, str] = {
     "binary": "Binary classification",
@@ -39,34 +37,22 @@ def method_title(method: str, variant: str) -> str:
     return title if variant == "base" else f"{title} ({variant})"
 
 
-def titles_of(study: pd.DataFrame) -> AbstractContextManager[None]:
-    """Within it, titles are those of a study; rows of earlier versions have no updates."""
-    trainings: Iterable[Training] = ()
-    if "updates" in study:
-        rows = study[study["method"] == EXACT].dropna(subset=["updates"])
-        updates = rows["updates"].astype(int)
-        trainings = zip(rows["dataset"], rows["variant"], updates, strict=True)
-    return updates_in_titles(trainings)
-
-
 @contextmanager
-def updates_in_titles(trainings: Iterable[Training]) -> Iterator[None]:
+def titles_of(study: pd.DataFrame) -> Iterator[None]:
     """Within it, an exact NPT with fewer updates than the paper's on a dataset is titled by them.
 
-    Of several numbers, the title of a variant has the range.
+    Of several numbers, the title of a variant has the range. Rows of earlier versions have none.
     """
-    numbers: dict[str, set[int]] = {}
-    shortened = set()
-    for dataset, variant, updates in trainings:
-        numbers.setdefault(variant, set()).add(updates)
-        if is_shortened(dataset, updates):
-            shortened.add(variant)
     before = dict(_UPDATES)
     _UPDATES.clear()
-    for variant in shortened:
-        counts = sorted({min(numbers[variant]), max(numbers[variant])})
-        shown = " to ".join(f"{count:,}" for count in counts)
-        _UPDATES[EXACT, variant] = f", {shown} updates"
+    if "updates" in study:
+        rows = study[study["method"] == EXACT].dropna(subset=["updates"])
+        for variant, part in rows.groupby("variant"):
+            updates = part["updates"].astype(int)
+            if (updates < part["dataset"].map(_paper_updates)).any():
+                counts = sorted({updates.min(), updates.max()})
+                shown = " to ".join(f"{count:,}" for count in counts)
+                _UPDATES[EXACT, str(variant)] = f", {shown} updates"
     try:
         yield
     finally:
@@ -74,9 +60,8 @@ def updates_in_titles(trainings: Iterable[Training]) -> Iterator[None]:
         _UPDATES.update(before)
 
 
-def is_shortened(dataset: str, updates: float) -> bool:
-    """Whether an exact NPT has fewer updates than the paper's; unknown ones do not."""
-    return bool(updates < paper_settings(dataset)["updates"])
+def _paper_updates(dataset: str) -> int:
+    return paper_settings(dataset)["updates"]
 
 
 def npt_of_title(title: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ class Card:
     columns: tuple[str, ...] = ()
     answer: MakesAnswer | None = None
     figures: tuple[str, ...] = ()
-    controls: Callable[[pd.DataFrame], list[Mapping[str, Cell]]] | None = None
+    controls: Callable[[pd.DataFrame], list[dict[str, Cell]]] | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from tests.workflow.report.toy import FAILED, benchmark_study, seeds_study, with
 from workflow.report.statistics import (
     by_model,
     fold_means,
-    missing_reason,
     signed_rank_p,
     standard_error,
     summarise,
@@ -41,6 +40,7 @@ def test_seeds_are_averaged_before_folds() -> None:
     assert summary["mean"] == pytest.approx(fold_values.mean())
     assert summary["standard_error"] == pytest.approx(fold_values.std() / 3**0.5)
     assert summary["folds"] == 3
+    assert summary["seed_deviation"] == pytest.approx(np.sqrt(np.mean([2.0, 8.0, 2.0])))
 
 
 def test_unequal_numbers_of_seeds_do_not_weigh_folds() -> None:
@@ -73,8 +73,6 @@ def test_failed_fold_leaves_no_mean_of_the_others() -> None:
 def test_undefined_metric_is_a_reason() -> None:
     study = benchmark_study()
     study.loc[0, "test_auroc"] = np.nan
-    row = study.iloc[0].to_dict()
-    assert missing_reason(row, "auroc") == "AUROC is undefined on its test rows"
     summary = summarise(study, "binary", "auroc").set_index("method")
     assert summary.loc["npt", "reason"] == "fold 0: AUROC is undefined on its test rows"
 

@@ -5,7 +5,7 @@ from workflow.studies.study_kind import StudyKind
 KIND = StudyKind(
     name="ablation",
     title="What does each part of the model contribute?",
-    order=4,
+    order=5,
     tables=("ablation", "cost"),
     figures=("ablation",),
 )

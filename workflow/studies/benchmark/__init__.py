@@ -7,5 +7,5 @@ KIND = StudyKind(
     title="How accurate?",
     order=0,
     tables=("scores", "metrics", "ranks", "rank_tests", "fold_tests", "published", "cost"),
-    figures=("metrics", "ranks", "critical_difference", "cost", "curves"),
+    figures=("metrics", "ranks", "critical_difference", "curves"),
 )

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 LOSSES = {"train_loss": "train loss", "validation_loss": "validation loss"}
 
 
-def has_curves(study: pd.DataFrame) -> bool:
-    """Whether a training of the study has left its curve."""
-    return any(curve_file(row).exists() for row in _trainings(study))
-
-
 def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Training of the NPTs: the loss on train and validation rows after each evaluation, a line for
     each fold. Only the selected configuration of a search is shown. Where the validation loss still
@@ -34,7 +29,8 @@ def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
     columns. Compact NPT's validation loss is that of the averaged weights.
     """
     folds = []
-    for row in _trainings(study):
+    finished = study[(study["status"] == "ok") & study["method"].isin(NPTS)]
+    for row in finished.to_dict("records"):
         path = curve_file(row)
         if path.exists():
             model = {name: row[name] for name in MODEL}
@@ -66,11 +62,6 @@ def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
         logarithmic(axis.yaxis)
     legend_below(figure, figure.axes[0], columns=2)
     return figure
-
-
-def _trainings(study: pd.DataFrame) -> list[dict[Any, Any]]:
-    finished = study[(study["status"] == "ok") & study["method"].isin(NPTS)]
-    return finished.to_dict("records")
 
 
 def curve_file(row: Mapping[Any, Any]) -> Path:

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 import seaborn as sns
 
 from npt.metrics import METRICS, Metric
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, probability
-from workflow.report.cost import cost as cost_table
 from workflow.report.drawing import (
     NPT_STYLES,
     OTHER_STYLE,
     WIDE,
-    by_title,
     facets,
-    legend_below,
     logarithmic,
     panels,
     points,
 )
 from workflow.report.rank_tests import rank_tests
 from workflow.report.ranks import primary_summary
-from workflow.report.statistics import MODEL, fold_means, with_columns
+from workflow.report.statistics import fold_means, with_columns
 from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
 from workflow.studies.benchmark.scores import scores
 from workflow.studies.benchmark.tables import ranks as ranks_table
@@ -118,49 +114,6 @@ def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
     over = counted(len(tests.ranks), "dataset")
     axis.set_title(f"Mean rank over {over} (1 is best)\n{verdict}")
     return figure
-
-
-def cost(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Quality against cost: the test metric of each method, with its standard error over folds,
-    against the seconds of search and training per fold. The line is the Pareto front: it joins the
-    methods that no other beats in both.
-    """
-    merged = primary_summary(study, scoring).merge(cost_table(study, scoring).tidy, on=MODEL)
-    merged = merged.dropna(subset=["mean", "search_seconds"])
-    merged = merged.assign(title=method_titles(merged))
-    styles = by_title(merged["title"])
-    figure, datasets = facets(merged, "dataset", 13, columns=3)
-    for dataset, part, axis in datasets:
-        metric = METRICS[part["metric"].iloc[0]]
-        front = part[part["title"].isin(on_front(part, metric))].sort_values("search_seconds")
-        axis.step(
-            front["search_seconds"],
-            front["mean"],
-            where="post",
-            color="0.6",
-            linewidth=0.8,
-        )
-        axis.vlines(
-            part["search_seconds"],
-            part["mean"] - part["standard_error"],
-            part["mean"] + part["standard_error"],
-            colors=list(part["title"].map(styles["palette"])),
-        )
-        sns.scatterplot(part, x="search_seconds", y="mean", s=30, zorder=3, ax=axis, **styles)
-        logarithmic(axis.xaxis)
-        if _spreads_widely(part["mean"], metric):
-            logarithmic(axis.yaxis)
-        axis.set(title=dataset_title(dataset), xlabel="seconds per fold", ylabel=_label(metric))
-    legend_below(figure, figure.axes[0], columns=3)
-    return figure
-
-
-def on_front(part: pd.DataFrame, metric: Metric) -> list[str]:
-    """Titles of the methods that no other method of the dataset beats in score and in seconds."""
-    sign = -1 if metric.higher_is_better else 1
-    ordered = part.assign(error=sign * part["mean"]).sort_values(["search_seconds", "error"])
-    best_before = ordered["error"].cummin().shift(fill_value=np.inf)
-    return list(ordered.loc[ordered["error"] < best_before, "title"])
 
 
 def _spreads_widely(means: pd.Series, metric: Metric) -> bool:

@@ -7,10 +7,20 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, counted, emphasised, followed_by, listed, number, seconds
+from workflow.report.cells import (
+    Cell,
+    counted,
+    emphasised,
+    followed_by,
+    listed,
+    number,
+    p_value,
+    probability,
+    seconds,
+)
 from workflow.report.fold_tests import SIZES, fold_comparison
 from workflow.report.notes import failure_notes
-from workflow.report.rank_tests import refusal
+from workflow.report.rank_tests import RankTests, rank_tests, refusal
 from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import LEVEL, fold_means, standard_error, with_columns
@@ -21,11 +31,17 @@ METHOD = ["method", "variant"]
 MOST_DATASETS = 12  # that have columns of their own
 LEADERS = 3  # that the answer names
 UNTESTED = "†"
+AGAINST = "p, against the best"
 ERROR_NOTE = "± is the standard error over folds, or over datasets of a rank. Bold: the best mean."
 TEST_NOTE = (
     f"Shaded or italic: not significantly different from the best at the {100 * LEVEL:.0f} % level "
     "by the corrected resampled t-test over folds (Nadeau and Bengio 2003), without a correction "
     "for the number of methods."
+)
+RANKS_NOTE = (
+    "Friedman's test of the hypothesis that all methods rank alike, by permutation of the ranks "
+    "within datasets: p = {p}. p against the best is of Nemenyi's test, where Friedman's rejects, "
+    "bold below {level}."
 )
 SECONDS_NOTE = "Seconds: search and training on a fold."
 
@@ -35,26 +51,28 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
 
     Of more than `MOST_DATASETS`, ranks alone.
     """
+    tests = rank_tests(study, scoring)
+    ranks = tests.ranks
     tidy = _with_tests(primary_summary(study, scoring), study)
-    ranks = rank_matrix(tidy)
-    order = ranks.mean().sort_values(kind="stable").index.to_frame(index=False)
+    order = ranks.columns.to_frame(index=False)
     columns = {"Method": texts(method_titles(order))}
-    is_tested = bool(tidy["p_value"].notna().any())
     if len(ranks) <= MOST_DATASETS:
+        is_tested = bool(tidy["p_value"].notna().any())
         for dataset, part in tidy.groupby("dataset", sort=False):
             metric = METRICS[part["metric"].iloc[0]]
             title = f"{dataset_title(str(dataset))}, {metric.title}"
             title += " ↑" if metric.higher_is_better else " ↓"
             columns[title] = _cells(order.merge(part, on=METHOD, how="left"), marks=is_tested)
     if len(ranks) >= FEWEST_RANKED:
-        by_method = ranks.T.loc[list(order.itertuples(index=False, name=None))]
-        columns["Mean rank"] = [
-            number(row.mean(), 2, error=standard_error(row)) for _, row in by_method.iterrows()
-        ]
+        errors = ranks.apply(standard_error)
+        means = zip(ranks.mean(), errors, strict=True)
+        columns["Mean rank"] = [number(mean, 2, error=error) for mean, error in means]
+    if not tests.refusal:
+        columns[AGAINST] = [emphasised(p_value(p), p < LEVEL) for p in tests.pairs.iloc[0]]
     times = with_columns(study, ["fit_seconds"]).groupby(METHOD)["fit_seconds"].mean()
-    columns["Seconds"] = [seconds(times[name]) for name in order.itertuples(index=False, name=None)]
+    columns["Seconds"] = [seconds(times[name]) for name in ranks.columns]
     title = f"Test scores on {counted(len(ranks), 'dataset')}"
-    return Table(tidy, (Section(title, columns, _notes(tidy, ranks)),))
+    return Table(tidy, (Section(title, columns, _notes(tidy, tests)),))
 
 
 def scores_answer(tidy: pd.DataFrame) -> str:
@@ -106,15 +124,16 @@ def _cells(rows: pd.DataFrame, *, marks: bool) -> list[Cell]:
     return cells
 
 
-def _notes(tidy: pd.DataFrame, ranks: pd.DataFrame) -> tuple[str, ...]:
+def _notes(tidy: pd.DataFrame, tests: RankTests) -> tuple[str, ...]:
     notes = [ERROR_NOTE]
-    is_tested = tidy["p_value"].notna().any()
-    if is_tested:
-        notes.append(TEST_NOTE)
-    reasons = "; ".join(filter(None, tidy["untested"].unique()))
-    if reasons:
-        sign = f"{UNTESTED} " if is_tested else ""
-        notes.append(f"{sign}Not tested: {reasons}.")
-    if len(ranks) >= FEWEST_RANKED and refusal(ranks):
-        notes.append(f"Mean ranks are not tested: {refusal(ranks)}.")
+    if len(tests.ranks) <= MOST_DATASETS:
+        is_tested = tidy["p_value"].notna().any()
+        if is_tested:
+            notes.append(TEST_NOTE)
+        reasons = "; ".join(filter(None, tidy["untested"].unique()))
+        if reasons:
+            sign = f"{UNTESTED} " if is_tested else ""
+            notes.append(f"{sign}Not tested: {reasons}.")
+    if not tests.refusal:
+        notes.append(RANKS_NOTE.format(p=probability(tests.p_value), level=LEVEL))
     return (" ".join([*notes, SECONDS_NOTE]), *failure_notes(tidy))

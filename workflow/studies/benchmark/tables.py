@@ -18,7 +18,6 @@ from workflow.report.cells import (
     interval,
     number,
     p_value,
-    probability,
 )
 from workflow.report.fold_tests import fold_differences, reference_model
 from workflow.report.notes import failure_notes
@@ -38,14 +37,16 @@ from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
     INTERVAL,
     LEVEL,
+    MODEL,
     SUMMARY_COLUMNS,
-    by_model,
     framed,
     metrics_of,
     summarise,
     tasks_of,
+    with_columns,
 )
 from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
+from workflow.results.row import LINEAR
 from workflow.studies.error_columns import model_columns, texts, with_errors
 
 DETAILS = "Details"
@@ -62,11 +63,6 @@ RANKING_NOTES: dict[Ranking, str] = {
     "paper": "The paper's conventions: no shared ranks. "
     "A method that failed with a reason is last.",
 }
-FRIEDMAN_NOTE = (
-    "Ranks by each task's metric, over all tasks. Friedman's test of the hypothesis that all "
-    "methods rank alike, by permutation of the ranks within datasets: p = {p}. p against the best "
-    "is of Nemenyi's test, where Friedman's rejects, bold below {level}."
-)
 FOLD_NOTE = (
     "Mean difference of each method from {reference} on the same folds. ± is the standard error "
     "over folds. Interval and p allow for the rows that the training sets of the folds share "
@@ -98,7 +94,7 @@ def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
             "Paper": with_errors(means, "published", 2, error="published_error"),
             DIFFERENCE: difference_cells(means, "datasets"),
         }
-        section = Section(title + counted(count, "dataset"), columns, group=DETAILS)
+        section = Section(title + counted(count, "dataset"), columns)
         sections.append(section.without_empty("Paper", DIFFERENCE))
     tidy = pd.concat(frames, ignore_index=True)
     notes = [RANKING_NOTES[scoring.ranking]]
@@ -125,11 +121,12 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
 def published(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Results compared with the paper's, the difference in its standard errors."""
     rows = []
-    models = {(model.dataset, model.method, model.variant): model for model in by_model(study)}
+    encoders = with_columns(study, ["encoder"]).drop_duplicates(MODEL).set_index(MODEL)["encoder"]
     for task in tasks_of(study):
         for metric in metrics_of(task, scoring.metrics[task]):
             for row in summarise(study, task, metric).to_dict("records"):
-                encoder = models[row["dataset"], row["method"], row["variant"]].encoder
+                name = encoders[row["dataset"], row["method"], row["variant"]]
+                encoder = LINEAR if pd.isna(name) else name
                 result = published_result(row["dataset"], row["method"], metric, encoder)
                 if result and row["variant"] in whole_methods(encoder):
                     row["published"], row["published_error"] = result
@@ -151,10 +148,7 @@ def published(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 
 def rank_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Mean ranks over all datasets, Friedman's test, and Nemenyi's of every pair.
-
-    There is no section where there is no test.
-    """
+    """Mean ranks over all datasets, Friedman's test, and Nemenyi's of every pair; only a file."""
     tests = test_ranks(study, scoring)
     means = tests.ranks.mean()
     rows: list[dict[str, Any]] = []
@@ -167,16 +161,7 @@ def rank_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
             p = tests.pairs.loc[first, second]
             rows.append({**pair, "against": "/".join(second), "p_value": p})
     tidy = framed(rows, RANK_TEST_COLUMNS)[RANK_TEST_COLUMNS].assign(reason=tests.refusal)
-    if tests.refusal:
-        return Table(tidy, ())
-    columns = {
-        "Method": texts(method_title(*name) for name in means.index),
-        "Mean rank": [number(mean, 2) for mean in means],
-        "p, against the best": _significance(tests.pairs.iloc[0].to_numpy()),
-    }
-    title = f"All tasks: mean rank over {counted(len(tests.ranks), 'dataset')}"
-    note = FRIEDMAN_NOTE.format(p=probability(tests.p_value), level=LEVEL)
-    return Table(tidy, (Section(title, columns, (note,)),))
+    return Table(tidy, ())
 
 
 def fold_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -192,7 +177,7 @@ def fold_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
         "Metric": texts(METRICS[name].title for name in tidy["metric"]),
         "Difference": differences,
         INTERVAL: [interval(*ends) for ends in zip(tidy["low"], tidy["high"], strict=True)],
-        "p, Holm": _significance(tidy["p_holm"].to_numpy()),
+        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in tidy["p_holm"]],
     }
     note = FOLD_NOTE.format(reference=method_title(*reference_model(study)), level=LEVEL)
     section = Section("Differences over folds", columns, (note, *failure_notes(tidy)), DETAILS)
@@ -224,8 +209,3 @@ def _metric_columns(summary: pd.DataFrame) -> dict[str, list[Cell]]:
         cells = zip(with_errors(rows, "mean"), is_best, strict=True)
         columns[dataset_title(str(dataset))] = [emphasised(cell, bold) for cell, bold in cells]
     return columns
-
-
-def _significance(p_values: np.ndarray) -> list[Cell]:
-    """p-values, bold below the level."""
-    return [emphasised(p_value(p), p < LEVEL) for p in p_values]

@@ -1,9 +1,10 @@
 """How a benchmark is shown."""
 
-from workflow.report.cost import cost as cost_table
-from workflow.report.rank_tests import rank_tests as test_ranks
-from workflow.studies.benchmark.curves import curves, has_curves
-from workflow.studies.benchmark.figures import cost, critical_difference, metrics, ranks
+from workflow.report.cost import cost
+from workflow.report.rank_tests import refusal
+from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
+from workflow.studies.benchmark.curves import curves
+from workflow.studies.benchmark.figures import critical_difference, metrics, ranks
 from workflow.studies.benchmark.scores import scores, scores_answer
 from workflow.studies.benchmark.tables import fold_tests, published, rank_tests
 from workflow.studies.benchmark.tables import metrics as metrics_table
@@ -11,25 +12,20 @@ from workflow.studies.benchmark.tables import ranks as ranks_table
 from workflow.studies.view import Card, View
 
 VIEW = View(
-    tables=(
-        scores,
-        metrics_table,
-        ranks_table,
-        rank_tests,
-        fold_tests,
-        published,
-        cost_table,
-    ),
-    figures=(metrics, ranks, critical_difference, cost, curves),
+    tables=(scores, metrics_table, ranks_table, rank_tests, fold_tests, published, cost),
+    figures=(metrics, ranks, critical_difference, curves),
     card=Card(
         "How accurate?",
         scores,
         answer=scores_answer,
-        figures=("critical_difference",),
+        figures=("ranks", "critical_difference"),
     ),
     optional={
-        "ranks": lambda study, scoring: bool(ranks_table(study, scoring).sections),
-        "critical_difference": lambda study, scoring: not test_ranks(study, scoring).refusal,
-        "curves": lambda study, scoring: has_curves(study),
+        "ranks": lambda study, scoring: (
+            study.groupby("task")["dataset"].nunique().max() >= FEWEST_RANKED
+        ),
+        "critical_difference": lambda study, scoring: (
+            not refusal(rank_matrix(primary_summary(study, scoring)))
+        ),
     },
 )

@@ -49,7 +49,7 @@ class Benefit(StudyKind):
 KIND = Benefit(
     name="benefit",
     title="Do predictions benefit from the other rows that they depend on?",
-    order=3,
+    order=5,
     tables=("benefit",),
     figures=("benefit",),
     options=BenefitOptions,

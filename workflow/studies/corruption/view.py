@@ -3,10 +3,11 @@
 import pandas as pd
 
 from workflow.report.cells import Cell, counted, scientific, text
+from workflow.report.published import DIFFERENCE
 from workflow.report.statistics import MODEL
 from workflow.studies.answers import effects_answer
 from workflow.studies.corruption.figures import corruption as corruption_figure
-from workflow.studies.corruption.tables import MOVEMENT, corruption
+from workflow.studies.corruption.tables import MOVEMENT, PAPER, corruption
 from workflow.studies.view import Card, View
 
 
@@ -47,7 +48,7 @@ VIEW = View(
     card=Card(
         "Do predictions depend on other rows?",
         corruption,
-        ("Columns", "Rows", MOVEMENT, "NLL", "Ratio", "Worse folds", "p"),
+        ("Columns", "Rows", MOVEMENT, "NLL", "Ratio", "Worse folds", "p", PAPER, DIFFERENCE),
         answer,
         controls=controls,
     ),

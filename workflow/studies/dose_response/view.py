@@ -35,8 +35,9 @@ VIEW = View(
     card=Card(
         "Do predictions depend on other rows?",
         dose_response,
-        answer=answer,
-        figures=("dose_response",),
-        controls=controls,
+        ("Error", "Constant", "Effect, shuffled", "Effect, deleted"),
+        answer,
+        ("dose_response",),
+        controls,
     ),
 )

@@ -75,7 +75,7 @@ class Lookup(StudyKind):
 KIND = Lookup(
     name="lookup",
     title="Can a model look up the target of another datapoint?",
-    order=5,
+    order=3,
     tables=("lookup",),
     figures=("predictions", "intervention"),
     options=LookupOptions,

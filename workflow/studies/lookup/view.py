@@ -10,7 +10,6 @@ VIEW = View(
     card=Card(
         "Can they copy a target from another row?",
         lookup,
-        ("Task", "RMSE", "r", "Alone", "1-NN", "Constant"),
         figures=("intervention",),
     ),
     optional={  # older rows have no predictions
