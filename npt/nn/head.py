@@ -25,7 +25,39 @@ def build_head(layout: ColumnLayout, width: int) -> Head:
     return PatchHead(layout, layout.patches, width)
 
 
-class ColumnHead(nn.Module):
+class Head(nn.Module):
+    """Predictions of all columns; features are decoded where there are any.
+
+    Attributes:
+        decode_deviation: Layer of omega, if a Gaussian of the target is predicted.
+    """
+
+    layout: ColumnLayout
+    weight: Tensor
+    target_weight: Tensor
+    target_bias: Tensor
+    decode_deviation: nn.Linear | None
+
+    def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """Columns (m,) and logits (m, n, C) of every group, from tokens (n, d, e)."""
+        return iter(())
+
+    def numbers(self, tokens: Tensor) -> Tensor:
+        """Standardised values (..., d) from tokens (..., d, e), of continuous columns alone."""
+        raise NotImplementedError
+
+    def target(self, tokens: Tensor) -> Tensor:
+        """Outputs (..., C of the target) from the target's tokens (..., e)."""
+        return _linear(tokens, self.target_weight, self.target_bias)
+
+    def raw_deviation(self, tokens: Tensor) -> Tensor:
+        """omega (...) of the target's Gaussian, from its tokens (..., e)."""
+        layer = self.decode_deviation
+        assert layer is not None, "output: gaussian"
+        return _linear(tokens, layer.weight, layer.bias).squeeze(-1)
+
+
+class ColumnHead(Head):
     """One linear layer e -> C_j per column, all in one weight.
 
     Categorical columns are decoded in groups of similar size, each padded to its largest. That is
@@ -72,29 +104,20 @@ class ColumnHead(nn.Module):
         """Weight (C, e) of the target's layer."""
         return self.weight[self._target_classes]
 
-    def target(self, tokens: Tensor) -> Tensor:
-        """Outputs (..., C of the target) from the target's tokens (..., e)."""
-        weight = self.target_weight
-        bias = self.bias[self._target_classes]  # (C,)
-        with torch.autocast(tokens.device.type, enabled=False):
-            return nn.functional.linear(tokens.to(weight.dtype), weight, bias)
+    @property
+    def target_bias(self) -> Tensor:
+        """Bias (C,) of the target's layer."""
+        return self.bias[self._target_classes]
 
     @property
     def _target_classes(self) -> slice:
         start = self.layout.starts[self.layout.target]
         return slice(start, start + self.layout.target_size)
 
-    def raw_deviation(self, tokens: Tensor) -> Tensor:
-        """omega (...) of the target's Gaussian, from its tokens (..., e)."""
-        return _raw_deviation(self.decode_deviation, tokens)
-
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""
         sizes = list(self.layout.sizes)
-        return {
-            self.weight: sizes,
-            self.bias: sizes,
-        }
+        return {self.weight: sizes, self.bias: sizes}
 
 
 class ClassGroup(nn.Module):
@@ -139,11 +162,8 @@ class ClassGroup(nn.Module):
             return torch.baddbmm(biases[:, None], tokens, weights)  # (m, n, C)
 
 
-class TargetHead(nn.Module):
-    """One linear layer from the token of an encoded image to its target.
-
-    Features are not decoded.
-    """
+class TargetHead(Head):
+    """One linear layer from the token of an encoded image to its target."""
 
     def __init__(self, layout: ColumnLayout, width: int) -> None:
         super().__init__()
@@ -153,39 +173,15 @@ class TargetHead(nn.Module):
 
     @property
     def weight(self) -> Tensor:
-        """A parameter, for the type and the device of all."""
-        return self.decode_target.weight
-
-    @property
-    def target_weight(self) -> Tensor:
         """Weight (C, e) of the target's layer."""
         return self.decode_target.weight
 
-    def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """No feature is decoded."""
-        return iter(())
+    target_weight = weight
 
-    def numbers(self, tokens: Tensor) -> Tensor:
-        """No feature is decoded.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError("features of encoded images are not decoded")
-
-    def target(self, tokens: Tensor) -> Tensor:
-        """Outputs (..., C of the target) from the token (..., e)."""
-        tokens = tokens.to(self.weight.dtype)
-        with torch.autocast(tokens.device.type, enabled=False):
-            return self.decode_target(tokens)
-
-    def raw_deviation(self, tokens: Tensor) -> Tensor:
-        """omega (...) of the target's Gaussian, from the token (..., e)."""
-        return _raw_deviation(self.decode_deviation, tokens)
-
-    def segments(self) -> dict[nn.Parameter, list[int]]:
-        """No parameter is fused of several."""
-        return {}
+    @property
+    def target_bias(self) -> Tensor:
+        """Bias (C,) of the target's layer."""
+        return self.decode_target.bias
 
 
 class PatchHead(TargetHead):
@@ -213,13 +209,10 @@ class PatchHead(TargetHead):
 
     def numbers(self, tokens: Tensor) -> Tensor:
         """Standardised values (..., d) from tokens (..., P + 1, e), of the features alone."""
-        tokens = tokens[..., : self.patches.count, :].to(self.weight.dtype)  # (..., P, e)
-        with torch.autocast(tokens.device.type, enabled=False):
-            decoded = self.decode_patch(tokens)  # (..., P, p * p * c)
+        tokens = tokens[..., : self.patches.count, :]  # (..., P, e)
+        layer = self.decode_patch
+        decoded = _linear(tokens, layer.weight, layer.bias)  # (..., P, p * p * c)
         return decoded.flatten(-2)[..., self.order]  # (..., d)
-
-
-Head = ColumnHead | TargetHead
 
 
 def _deviation_layer(layout: ColumnLayout, width: int) -> nn.Linear | None:
@@ -229,12 +222,10 @@ def _deviation_layer(layout: ColumnLayout, width: int) -> nn.Linear | None:
     return nn.Linear(width, 1)
 
 
-def _raw_deviation(decode: nn.Linear | None, tokens: Tensor) -> Tensor:
-    assert decode is not None, "output: gaussian"
-    tokens = tokens.to(decode.weight.dtype)
+def _linear(tokens: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """A linear layer in the precision of its weights, under autocast too."""
     with torch.autocast(tokens.device.type, enabled=False):
-        outputs = decode(tokens)  # (..., 1)
-    return outputs.squeeze(-1)
+        return nn.functional.linear(tokens.to(weight.dtype), weight, bias)
 
 
 def _columns_by_size(layout: ColumnLayout) -> list[list[int]]:

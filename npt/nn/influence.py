@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
 
 from npt.nn.block import Block, Centre, TiedBlock
+from npt.nn.embedding import ColumnEmbedding
 from npt.nn.lipschitz import ORDERS, Norm, matrix_norm
 from npt.nn.model import NPT
 
@@ -35,10 +35,12 @@ def influence_bound(
 
     Returns:
         Bounds for the changed row and for any other row, of standardised values or logits.
-        Infinite where a block has no bound.
+        Infinite where a block has no bound, and of images.
     """
-    of_tokens = model.embedding.largest_changes(changes)
-    together = vector_norm(of_tokens, norm)
+    together = math.inf
+    if isinstance(model.embedding, ColumnEmbedding):
+        token_changes = model.embedding.largest_changes(changes)
+        together = torch.linalg.vector_norm(token_changes, ORDERS[norm]).item()
     other = 0.0
     columns = model.layout.tokens
     kinds = zip(model.over_rows, model.to_others, model.blocks, strict=True)
@@ -98,8 +100,3 @@ def norm_slope(normalisation: torch.nn.Module, width: int, norm: Norm) -> float:
     if isinstance(normalisation, Centre):
         return 1.0 if norm == "euclidean" else 2 * (width - 1) / width
     return math.inf  # of LayerNorm, 1 / sqrt(epsilon): without use
-
-
-def vector_norm(x: Tensor, norm: Norm) -> float:
-    """The norm of all elements together."""
-    return torch.linalg.vector_norm(x, ORDERS[norm]).item()

@@ -15,9 +15,9 @@ from torch.utils.checkpoint import checkpoint
 
 from npt.nn.block import Block, build_block, take_rows
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.embedding import ImageEmbedding, build_embedding
+from npt.nn.embedding import ColumnEmbedding, ImageEmbedding, build_embedding
 from npt.nn.gaussian import Gaussians
-from npt.nn.head import build_head
+from npt.nn.head import ColumnHead, build_head
 from npt.nn.inputs import Encodings, ModelInput
 from npt.nn.kernels.dropout import Dropout
 from npt.nn.losses import target_gaussians
@@ -170,7 +170,11 @@ class NPT(nn.Module):
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Parameters that are fused of several tensors of the paper, with their row counts."""
-        return self.embedding.segments() | self.head.segments()
+        segments = {}
+        for module in self.modules():
+            if isinstance(module, ColumnEmbedding | ColumnHead):
+                segments.update(module.segments())
+        return segments
 
     def set_dropout_key(self, key: int) -> None:
         """Seed the masks of the next forward pass on the CPU."""

@@ -42,21 +42,22 @@ def test_pixel_encoders_have_the_published_weights(options: dict[str, Any], coun
     """With the thesis' head; NPT adds a vector to its only token."""
     image = Image(height=8, width=8, channels=3)
     features = image.intensities
-    images = EncodedImages(image, features, "siren", PixelSettings(**options), 1)
-    layout = ColumnLayout(
-        (*[1] * features, 10),
-        (*[True] * features, False),
-        features,
-        images=images,
-    )
     settings = NPTSettings(
         encoder="siren",
+        pixels=PixelSettings(**options),
         width=64,
         between_datapoints=False,
         between_attributes=False,
         target_mask=1,
         feature_mask=0,
         tradeoff_start=0,
+    )
+    images = EncodedImages(image, features, settings)
+    layout = ColumnLayout(
+        (*[1] * features, 10),
+        (*[True] * features, False),
+        features,
+        images=images,
     )
     model = NPT(layout, settings)
     assert weights_of(model) == count + 64
