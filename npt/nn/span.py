@@ -77,13 +77,13 @@ class Span(nn.Module):
         present: Tensor | None,
     ) -> Tensor:
         """Attention (B, k, m, c) of queries (B, k, m, c') to keys and values (B, k, n, ...)."""
-        scaled = self._scaled(locations)
         if self.multiplied:
             scores = queries @ keys.mT * scale  # (B, k, m, n)
-            probabilities = self._weigh(scores, scaled, present).softmax(-1)
+            probabilities = self.weigh(scores, locations, present).softmax(-1)
             if dropout is not None and dropout.rate:
                 probabilities = dropout.drop(probabilities, 0, dropout.key)
             return probabilities @ values
+        scaled = self._scaled(locations)
         queries, keys = _with_gaussian(queries, keys, scaled, scale)
         if math.isinf(self.radius):
             return dot_product(queries, keys, values, scale=scale, dropout=dropout, present=present)
@@ -99,16 +99,14 @@ class Span(nn.Module):
             present=present,
         )
 
-    def weigh(self, scores: Tensor, locations: Locations) -> Tensor:
-        """Scores (B, k, m, n) with the Gaussian; those of excluded rows are -inf."""
-        return self._weigh(scores, self._scaled(locations))
-
-    def _weigh(
+    def weigh(
         self,
         scores: Tensor,
-        scaled: Locations,
+        locations: Locations,
         present: Tensor | None = None,
     ) -> Tensor:
+        """Scores (B, k, m, n) with the Gaussian; those of excluded rows are -inf."""
+        scaled = self._scaled(locations)
         squares = squared_distances(scaled.queries, scaled.keys)[:, None]  # (B, 1, m, n)
         if present is not None:
             squares = squares.masked_fill(~present[:, None, None], math.inf)
