@@ -9,6 +9,8 @@ In evaluation, outputs can be computed of m query rows alone.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
@@ -134,8 +136,7 @@ class NPT(nn.Module):
         present: Tensor | None = None,
     ) -> Tensor:
         """Target outputs (B, m, C), logits or standardised values; arguments as in `forward`."""
-        tokens = self(inputs, rows, present)  # (B, m, d, e)
-        return self.head.target(tokens[:, :, self.layout.target_token])  # (B, m, C)
+        return self.head.target(self._target_tokens(inputs, rows, present))
 
     def target_gaussians(
         self,
@@ -144,9 +145,11 @@ class NPT(nn.Module):
         present: Tensor | None = None,
     ) -> Gaussians:
         """Gaussians (1, B, m) of the standardised target; arguments as in `forward`."""
-        tokens = self(inputs, rows, present)  # (B, m, d, e)
-        of_target = tokens[:, :, self.layout.target_token]  # (B, m, e)
-        return target_gaussians(self.head, of_target[None])
+        return target_gaussians(self.head, self._target_tokens(inputs, rows, present)[None])
+
+    def _target_tokens(self, *arguments: Any) -> Tensor:
+        """Tokens (B, m, e) of the target."""
+        return self(*arguments)[:, :, self.layout.target_token]
 
     def attention_weights(self, inputs: ModelInput, rows: Tensor) -> dict[int, Tensor]:
         """Attention (B, k, m, n) of query rows (B, m) in blocks that attend to others, by index."""

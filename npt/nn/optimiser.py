@@ -239,35 +239,21 @@ def learning_rate(update: int, settings: NPTSettings) -> float:
     """Learning rate at update t = 1 .. T."""
     rate = settings.learning_rate
     total = settings.updates
-    warmup = settings.schedule_share * total
+    if settings.schedule == "constant":
+        return rate
     if settings.schedule == "flat_then_cosine":
-        return _flat_then_cosine(update, total, rate, settings.schedule_share)
+        flat = settings.schedule_share * total
+        annealed = int(total * (1 - settings.schedule_share))
+        if update <= flat or annealed == 0:
+            return rate
+        return rate * 0.5 * (1 + math.cos(math.pi * (update - flat) / annealed))
+    warmup = settings.schedule_share * total
     if settings.schedule == "cosine_cyclic":
         return _cosine_cyclic(update - 1, rate, warmup)
-    if settings.schedule == "polynomial":
-        return _polynomial(update - 1, total, rate, warmup)
-    return rate
+    return _polynomial(update - 1, total, rate, warmup)
 
 
-def _flat_then_cosine(
-    update: int,
-    total: int,
-    rate: float,
-    flat_fraction: float,
-) -> float:
-    flat = flat_fraction * total
-    annealed = int(total * (1 - flat_fraction))
-    if update <= flat or annealed == 0:
-        return rate
-    return rate * 0.5 * (1 + math.cos(math.pi * (update - flat) / annealed))
-
-
-def _polynomial(
-    done: int,
-    total: int,
-    rate: float,
-    warmup: float,
-) -> float:
+def _polynomial(done: int, total: int, rate: float, warmup: float) -> float:
     """Linear warm-up, then a polynomial of degree 1 down to LOWEST_RATE."""
     if done < warmup:
         return rate * done / warmup
@@ -276,11 +262,7 @@ def _polynomial(
     return (rate - LOWEST_RATE) * (1 - (done - warmup) / (total - warmup)) + LOWEST_RATE
 
 
-def _cosine_cyclic(
-    done: int,
-    rate: float,
-    warmup: float,
-) -> float:
+def _cosine_cyclic(done: int, rate: float, warmup: float) -> float:
     """Linear warm-up, then cosine cycles, each twice as long and half as high as the one before."""
     if done < warmup:
         return LOWEST_RATE + done * (rate - LOWEST_RATE) / warmup
