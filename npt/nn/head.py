@@ -19,10 +19,14 @@ from npt.nn.patches import Patches
 def build_head(layout: ColumnLayout, width: int) -> Head:
     """The head of a table, with random weights."""
     if layout.images is not None:
-        return TargetHead(layout, width)
-    if layout.patches is None:
-        return ColumnHead(layout, width)
-    return PatchHead(layout, layout.patches, width)
+        head: Head = TargetHead(layout, width)
+    elif layout.patches is not None:
+        head = PatchHead(layout, layout.patches, width)
+    else:
+        head = ColumnHead(layout, width)
+    if layout.gaussian:
+        head.decode_deviation = nn.Linear(width, 1)
+    return head
 
 
 class Head(nn.Module):
@@ -32,11 +36,14 @@ class Head(nn.Module):
         decode_deviation: Layer of omega, if a Gaussian of the target is predicted.
     """
 
-    layout: ColumnLayout
-    weight: Tensor
+    weight: nn.Parameter
     target_weight: Tensor
     target_bias: Tensor
-    decode_deviation: nn.Linear | None
+
+    def __init__(self, layout: ColumnLayout) -> None:
+        super().__init__()
+        self.layout = layout
+        self.decode_deviation: nn.Linear | None = None
 
     def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         """Columns (m,) and logits (m, n, C) of every group, from tokens (n, d, e)."""
@@ -68,8 +75,7 @@ class ColumnHead(Head):
     starts: Tensor
 
     def __init__(self, layout: ColumnLayout, width: int) -> None:
-        super().__init__()
-        self.layout = layout
+        super().__init__(layout)
         classes = sum(layout.sizes)
         bound = 1 / math.sqrt(width)
         self.weight = nn.Parameter(torch.empty(classes, width))
@@ -77,7 +83,6 @@ class ColumnHead(Head):
         nn.init.uniform_(self.weight, -bound, bound)
         nn.init.uniform_(self.bias, -bound, bound)
         self.register_buffer("starts", torch.tensor(layout.starts), persistent=False)
-        self.decode_deviation = _deviation_layer(layout, width)
         self.groups = nn.ModuleList()
         for columns in _columns_by_size(layout):
             self.groups.append(ClassGroup(layout, columns))
@@ -152,12 +157,9 @@ class ClassGroup(nn.Module):
         bias: Tensor,
     ) -> Tensor:
         """Logits (m, n, C) from the tokens (n, d, e) of all columns."""
-        tokens = tokens[:, self.columns].to(weight.dtype)  # (n, m, e)
-        tokens = tokens.transpose(0, 1)  # (m, n, e)
-        weights = weight[self.rows]  # (m, C, e)
-        weights = weights.transpose(1, 2)  # (m, e, C)
-        biases = bias[self.rows]  # (m, C)
-        biases = biases + self.padding  # (m, C)
+        tokens = tokens[:, self.columns].to(weight.dtype).transpose(0, 1)  # (m, n, e)
+        weights = weight[self.rows].mT  # (m, e, C)
+        biases = bias[self.rows] + self.padding  # (m, C)
         with torch.autocast(tokens.device.type, enabled=False):
             return torch.baddbmm(biases[:, None], tokens, weights)  # (m, n, C)
 
@@ -166,17 +168,18 @@ class TargetHead(Head):
     """One linear layer from the token of an encoded image to its target."""
 
     def __init__(self, layout: ColumnLayout, width: int) -> None:
-        super().__init__()
-        self.layout = layout
+        super().__init__(layout)
         self.decode_target = nn.Linear(width, layout.target_size)
-        self.decode_deviation = _deviation_layer(layout, width)
 
     @property
-    def weight(self) -> Tensor:
+    def weight(self) -> nn.Parameter:
         """Weight (C, e) of the target's layer."""
         return self.decode_target.weight
 
-    target_weight = weight
+    @property
+    def target_weight(self) -> Tensor:
+        """The same weight."""
+        return self.decode_target.weight
 
     @property
     def target_bias(self) -> Tensor:
@@ -213,13 +216,6 @@ class PatchHead(TargetHead):
         layer = self.decode_patch
         decoded = _linear(tokens, layer.weight, layer.bias)  # (..., P, p * p * c)
         return decoded.flatten(-2)[..., self.order]  # (..., d)
-
-
-def _deviation_layer(layout: ColumnLayout, width: int) -> nn.Linear | None:
-    """The layer of omega, if a Gaussian of the target is predicted."""
-    if not layout.gaussian:
-        return None
-    return nn.Linear(width, 1)
 
 
 def _linear(tokens: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

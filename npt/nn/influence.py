@@ -64,23 +64,21 @@ def influence_bound(
     return together * head, other * head
 
 
+@torch.no_grad()
 def block_bounds(
     block: Block,
     positions: int,
     norm: Norm = "maximum",
 ) -> tuple[float, float, float]:
     """Bounds of a block's residual, attention and feed-forward layer."""
-    with torch.no_grad():
-        residual = matrix_norm(block.residual.weight, norm).item()
-        widen = matrix_norm(block.widen.weight, norm).item()
-        narrow = matrix_norm(block.narrow.weight, norm).item()
-        attention = _attention(block, positions, norm)
+    layers = (block.residual, block.widen, block.narrow)
+    residual, widen, narrow = (matrix_norm(layer.weight, norm).item() for layer in layers)
     width = block.residual.in_features
+    attention = _attention(block, positions, norm)
     if attention:
         attention *= norm_slope(block.norm_attention, width, norm)
     slope = norm_slope(block.norm_feed_forward, width, norm)
-    feed_forward = 1 + GELU_SLOPE * widen * narrow * slope
-    return residual, attention, feed_forward
+    return residual, attention, 1 + GELU_SLOPE * widen * narrow * slope
 
 
 def _attention(block: Block, positions: int, norm: Norm) -> float:

@@ -162,6 +162,11 @@ class TrainedNPT(TrainedNetwork):
         with evaluating(self.settings, self.device):
             return self.model.predict_target(inputs, rows, present).float()
 
+    def encoded(self, inputs: ModelInput) -> ModelInput:
+        """Images as their encodings, so that copies of a batch are not encoded again."""
+        with evaluating(self.settings, self.device):
+            return self.model.encoded(inputs)
+
     def decode(self, outputs: Tensor) -> Prediction:
         """Target outputs (n, C) to class probabilities or values in original units."""
         if self.task == "regression":
@@ -198,13 +203,7 @@ def query_batches(
         queries = is_query[batch].nonzero().flatten()
         if not len(queries):
             continue
-        yield QueryBatch(batch, _encoded(trained, cells), queries)
-
-
-def _encoded(trained: TrainedNPT, inputs: ModelInput) -> ModelInput:
-    """Images as their encodings, so that copies of a batch are not encoded again."""
-    with evaluating(trained.settings, trained.device):
-        return trained.model.encoded(inputs)
+        yield QueryBatch(batch, trained.encoded(cells), queries)
 
 
 def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
@@ -225,7 +224,7 @@ def with_other_queries(
     n, d = batch.shape
     m = len(others.part)
     visible = others.visible()
-    queries = _encoded(trained, visible.hide(others.cells_of_target()[None]))  # (1, m, d)
+    queries = trained.encoded(visible.hide(others.cells_of_target()[None]))  # (1, m, d)
     places = torch.arange(n + m, device=batch.rows.device)
     sources = places[:n].repeat(m, 1)  # (m, n)
     sources[:, batch.queries] = places[n:, None]
