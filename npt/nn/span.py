@@ -140,12 +140,12 @@ def _with_gaussian(
     heads = queries.shape[1]
     ones = torch.ones_like(scaled.queries[..., :1])
     squares = scaled.keys.square().sum(-1, keepdim=True)
-    of_queries = torch.cat([scaled.queries, ones], -1)  # (B, m, f + 1)
-    of_keys = torch.cat([scaled.keys, -squares / 2], -1) / scale  # (B, n, f + 1)
-    of_queries = of_queries[:, None].expand(-1, heads, -1, -1)
-    of_keys = of_keys[:, None].expand(-1, heads, -1, -1)
-    joint_queries = torch.cat([queries, of_queries.to(queries.dtype)], -1)
-    joint_keys = torch.cat([keys, of_keys.to(keys.dtype)], -1)
+    query_locations = torch.cat([scaled.queries, ones], -1)  # (B, m, f + 1)
+    key_locations = torch.cat([scaled.keys, -squares / 2], -1) / scale  # (B, n, f + 1)
+    query_locations = query_locations[:, None].expand(-1, heads, -1, -1)
+    key_locations = key_locations[:, None].expand(-1, heads, -1, -1)
+    joint_queries = torch.cat([queries, query_locations.to(queries.dtype)], -1)
+    joint_keys = torch.cat([keys, key_locations.to(keys.dtype)], -1)
     return joint_queries, joint_keys
 
 
