@@ -52,24 +52,13 @@ def _random_crops(
     """A random crop (n, c, h, w) of every framed image, mirrored with probability one half."""
     device = framed.device
     n, c, _, _ = framed.shape
-    corners = torch.randint(
-        high=2 * PADDING + 1,
-        size=(2, n, 1),
-        generator=generator,
-        device=device,
-    )
-    uniform = torch.rand((n, 1), generator=generator, device=device)
-    mirrored = uniform < 0.5
+    corners = torch.randint(2 * PADDING + 1, (2, n, 1), generator=generator, device=device)
+    mirrored = torch.rand((n, 1), generator=generator, device=device) < 0.5
     top, left = corners
     down = torch.arange(image.height, device=device)
     across = torch.arange(image.width, device=device)
     rows = top + down  # (n, h)
     columns = left + torch.where(mirrored, across.flip(0), across)  # (n, w)
-    items = torch.arange(n, device=device)
-    channels = torch.arange(c, device=device)
-    return framed[
-        items[:, None, None, None],
-        channels[:, None, None],
-        rows[:, None, :, None],
-        columns[:, None, None, :],
-    ]
+    items = torch.arange(n, device=device)[:, None, None, None]
+    channels = torch.arange(c, device=device)[:, None, None]
+    return framed[items, channels, rows[:, None, :, None], columns[:, None, None, :]]

@@ -5,15 +5,15 @@ m queries and s positions of width M, k heads of width c = M / k.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import torch
 from torch import Tensor, nn
 
 from npt.nn.kernels.attention import dot_product
 from npt.nn.kernels.dropout import Dropout
-from npt.nn.kernels.projections import initialised_jointly, project
 from npt.nn.lipschitz import Norm, attention_bound
 from npt.nn.settings import TIED_KERNELS, LayerNorm, NPTSettings
-from npt.nn.similarity import distance_features
 from npt.nn.span import Locations, Span
 
 
@@ -259,3 +259,53 @@ def _locations(located: Tensor | None, rows: Tensor | None) -> Locations | None:
     if located is None:
         return None
     return Locations(located if rows is None else take_rows(located, rows), located)
+
+
+def project(*projections: tuple[nn.Linear, Tensor]) -> list[Tensor]:
+    """Outputs of linear layers, each with its input; neighbours with one input share a product."""
+    outputs: list[Tensor] = []
+    for _, group in groupby(projections, lambda projection: id(projection[1])):
+        layers, inputs = zip(*group, strict=True)
+        weight = torch.cat([layer.weight for layer in layers])
+        bias = torch.cat([layer.bias for layer in layers])
+        joint = nn.functional.linear(inputs[0], weight, bias)
+        outputs += joint.chunk(len(layers), -1)
+    return outputs
+
+
+def initialised_jointly(width: int, count: int) -> list[nn.Linear]:
+    """Linear layers M -> M with the initial weights of one layer M -> count * M.
+
+    The weights of all are drawn before their biases.
+    """
+    joint = nn.Linear(width, count * width)
+    layers = []
+    for weight, bias in zip(joint.weight.chunk(count), joint.bias.chunk(count), strict=True):
+        layer = nn.Linear(width, width, device="meta")
+        layer.weight = nn.Parameter(weight.detach().clone())
+        layer.bias = nn.Parameter(bias.detach().clone())
+        layers.append(layer)
+    return layers
+
+
+def distance_features(queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+    """Features whose inner products are -||q_i - k_j||^2, up to a constant of every query.
+
+    A softmax over the keys removes the constant. Both are moved by the mean key first, which
+    changes no distance and keeps the squares small.
+
+    Args:
+        queries: (..., m, c).
+        keys: (..., s, c).
+
+    Returns:
+        Features (..., m, c + 1) and (..., s, c + 1).
+    """
+    centre = keys.detach().mean(-2, keepdim=True)  # (..., 1, c)
+    queries = queries - centre
+    keys = keys - centre
+    ones = torch.ones_like(queries[..., :1])
+    squares = keys.square().sum(-1, keepdim=True)
+    query_features = torch.cat([queries, ones], -1)
+    key_features = torch.cat([2 * keys, -squares], -1)
+    return query_features, key_features

@@ -42,11 +42,9 @@ class ColumnLayout:
         patches = None
         images = None
         if settings.encoder != "linear":
-            images = EncodedImages.of(table.image, table.columns, table.target, settings)
+            images = EncodedImages.from_table(table, settings)
         elif table.image:
-            patches = Patches.of(
-                table.image, table.columns, table.target, settings.patch, settings.patch_shape
-            )
+            patches = Patches.from_table(table, settings)
         if settings.augment and not (table.image and table.image.centre):
             raise UserError("augment: is for images with a centre and scale of their channels")
         is_gaussian = settings.output == "gaussian"

@@ -107,23 +107,12 @@ def prepare_blocks(
     device: torch.device,
 ) -> None:
     """Choose whether activations are recomputed, for batches of `rows` rows."""
+    model.recompute = settings.recompute_activations == "always"
     if settings.recompute_activations == "auto":
+        tensors = ACTIVATIONS + WIDENED_ACTIVATIONS * settings.feed_forward
+        numbers = len(model.blocks) * tensors * rows * model.layout.tokens * settings.width
         bytes_per_number = 2 if uses_bfloat16(settings, device) else 4
-        needed = bytes_per_number * activations(model, rows, settings)
-        model.recompute = needed > MEMORY_FRACTION * free_memory(device)
-    else:
-        model.recompute = settings.recompute_activations == "always"
-
-
-def activations(
-    model: NPT,
-    rows: int,
-    settings: NPTSettings,
-) -> int:
-    """An estimate of the numbers that an update with `rows` rows keeps for its backward pass."""
-    numbers = rows * model.layout.tokens * settings.width
-    tensors = ACTIVATIONS + WIDENED_ACTIVATIONS * settings.feed_forward
-    return len(model.blocks) * tensors * numbers
+        model.recompute = bytes_per_number * numbers > MEMORY_FRACTION * free_memory(device)
 
 
 def free_memory(device: torch.device) -> float:

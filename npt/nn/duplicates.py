@@ -77,7 +77,7 @@ def with_duplicates(
 ) -> ModelInput:
     """The originals' input (1, n, d), followed by the duplicates': (1, 2 n, d).
 
-    Noise is N(1, 1), drawn for each half.
+    Noise is N(1, 1), drawn for each half. Shifted targets are larger by one standard deviation.
 
     Args:
         revealing: Rows (n,) whose duplicates show the target.
@@ -89,12 +89,23 @@ def with_duplicates(
     n = len(revealing)
     duplicates = batch.visible().hide((batch.cells_of_target() & ~revealing[:, None])[None])
     both = inputs.followed_by(duplicates)
+    scale = both.scale.clone()
+    mask = both.mask.clone()
     if rule.random_features:
         start = 0 if rule.both_halves else n
-        both = _with_noise(both, _noisy_features(batch, rule), start, rule, generator)
+        noisy = _noisy_features(batch, rule)
+        shape = (1, 2 * n - start, len(noisy))
+        noise = torch.randn(shape, generator=generator, device=scale.device) + 1
+        scale[:, start:, noisy] = noise.to(scale.dtype)
+        mask[:, start:, noisy] = float(rule.marked)
     if rule.add_one:
-        both = _with_shifted_targets(both, batch, revealing, rule)
-    return both
+        if not batch.continuous[batch.target]:
+            raise UserError("lookup: add_one is for regression")
+        visible = revealing & ~batch.missing[:, batch.target]
+        scale[0, n:, batch.target] += visible.to(scale.dtype)
+        if rule.marked:
+            mask[0, n:, batch.target] = 1.0
+    return ModelInput(both.codes, scale, mask)
 
 
 def _noisy_features(batch: EncodedTable, rule: Rule) -> list[int]:
@@ -104,39 +115,3 @@ def _noisy_features(batch: EncodedTable, rule: Rule) -> list[int]:
         where = "the last three features" if rule.both_halves else "all features but the first two"
         raise UserError(f"lookup: random_features needs continuous columns in {where}")
     return noisy
-
-
-def _with_noise(
-    inputs: ModelInput,
-    features: list[int],
-    start: int,
-    rule: Rule,
-    generator: torch.Generator,
-) -> ModelInput:
-    """Noise in the features of the rows from `start` on."""
-    scale = inputs.scale.clone()
-    mask = inputs.mask.clone()
-    shape = (1, scale.shape[1] - start, len(features))
-    noise = torch.randn(shape, generator=generator, device=scale.device) + 1
-    scale[:, start:, features] = noise.to(scale.dtype)
-    mask[:, start:, features] = float(rule.marked)
-    return ModelInput(inputs.codes, scale, mask)
-
-
-def _with_shifted_targets(
-    inputs: ModelInput,
-    batch: EncodedTable,
-    revealing: Tensor,
-    rule: Rule,
-) -> ModelInput:
-    """Visible targets of the duplicates larger by one standard deviation."""
-    if not batch.continuous[batch.target]:
-        raise UserError("lookup: add_one is for regression")
-    n = len(revealing)
-    shown = revealing & ~batch.missing[:, batch.target]
-    scale = inputs.scale.clone()
-    mask = inputs.mask.clone()
-    scale[0, n:, batch.target] += shown.to(scale.dtype)
-    if rule.marked:
-        mask[0, n:, batch.target] = 1.0
-    return ModelInput(inputs.codes, scale, mask)

@@ -76,30 +76,17 @@ class ColumnEmbedding(nn.Module):
                 another class.
         """
         slopes = []
-        columns = zip(
-            self.weight.split(self.lengths),
-            self.continuous,
-            strict=True,
-        )
-        for weight, is_continuous in columns:
+        for weight, is_continuous in zip(
+            self.weight.split(self.lengths), self.continuous, strict=True
+        ):
             values = weight[:-1]  # without the mask channel
-            if is_continuous:
-                slope = values[0].abs()
-            else:
-                highest = values.amax(0)
-                slope = highest - values.amin(0)
-            slopes.append(slope)
+            slopes.append(values[0].abs() if is_continuous else values.amax(0) - values.amin(0))
         joined = torch.stack(slopes)  # (d, e)
-        by_cell = torch.tensor(changes).to(joined)
-        return by_cell[:, None] * joined
+        return torch.tensor(changes).to(joined)[:, None] * joined
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""
-        columns = len(self.lengths)
-        return {
-            self.weight: self.lengths,
-            self.bias: [1] * columns,
-        }
+        return {self.weight: self.lengths, self.bias: [1] * len(self.lengths)}
 
 
 class PatchEmbedding(nn.Module):
@@ -133,22 +120,6 @@ class PatchEmbedding(nn.Module):
         target = inputs.column(self.patches.target)  # (B, n, 1)
         return torch.cat([tokens, self.target(target)], -2)  # (B, n, P + 1, e)
 
-    @torch.no_grad()
-    def largest_changes(self, changes: Sequence[float]) -> Tensor:
-        """Largest change (P + 1, e) of every element of a row's tokens, as of `ColumnEmbedding`."""
-        by_column = torch.tensor(changes).to(self.weight)
-        by_patch = by_column[self.columns]  # (P, p * p, c)
-        channels = by_patch.shape[-1]
-        slopes = self.weight[:, :channels].abs()  # (p * p, c, e)
-        tokens = by_patch.flatten(1) @ slopes.flatten(0, 1)  # (P, e)
-        target = self.patches.target
-        of_target = self.target.largest_changes([changes[target]])  # (1, e)
-        return torch.cat([tokens, of_target])
-
-    def segments(self) -> dict[nn.Parameter, list[int]]:
-        """No parameter is fused of several."""
-        return {}
-
 
 class ImageEmbedding(nn.Module):
     """An encoder's vector of every image, through a linear layer: one token.
@@ -178,8 +149,8 @@ class ImageEmbedding(nn.Module):
         values = inputs.scale[..., self.columns]  # (B, n, c * h * w)
         pixels = values.unflatten(-1, (image.channels, image.height, image.width))
         flat = pixels.flatten(0, 1)  # (B * n, c, h, w)
-        if self.images.pooling > 1:
-            flat = nn.functional.avg_pool2d(flat, self.images.pooling)
+        if self.images.settings.pooling > 1:
+            flat = nn.functional.avg_pool2d(flat, self.images.settings.pooling)
         vectors = self.encoder(flat).to(self.linear.weight.dtype)  # (B * n, width)
         encodings = self.activation(self.linear(vectors))  # (B * n, e)
         return encodings.view(*values.shape[:2], -1)  # (B, n, e)
@@ -196,12 +167,3 @@ class ImageEmbedding(nn.Module):
             layer.train()
         self.encode(inputs)
         self.eval()
-
-    def largest_changes(self, changes: Sequence[float]) -> Tensor:
-        """No bound is known: infinite (1, e)."""
-        width = self.linear.out_features
-        return torch.full((1, width), math.inf)
-
-    def segments(self) -> dict[nn.Parameter, list[int]]:
-        """No parameter is fused of several."""
-        return {}

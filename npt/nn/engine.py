@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from npt.nn.checkpoint import Checkpoint, written_when_terminated
-from npt.nn.progress import FollowTraining, Progress
+from npt.nn.progress import Progress
 from npt.seeding import isolated_randomness
 
 
@@ -130,7 +130,7 @@ class Training(ABC, Generic[Network, Moves]):
         *,
         checkpoint: Checkpoint | None = None,
         metrics: Path | None = None,
-        follow: FollowTraining = Progress,
+        follow: Callable[..., Progress] = Progress,
     ) -> Self:
         """Do the updates that are left; the model ends with its best weights.
 

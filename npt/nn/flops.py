@@ -42,7 +42,7 @@ def update_flop(settings: NPTSettings, rows: int, columns: int, image: Image | N
     if settings.encoder == "linear":
         patches = image.height * image.width // settings.patch**2
         return update(batch, patches + 1, settings)
-    images = EncodedImages(image, columns - 1, settings.encoder, settings.pixels, settings.pooling)
+    images = EncodedImages(image, columns - 1, settings)
     pixels = torch.zeros(batch, image.channels, *images.size, device="meta", requires_grad=True)
     with FlopCounterMode(display=False) as counter:
         images.build().to("meta")(pixels).sum().backward()

@@ -19,13 +19,52 @@ from npt.nn.patches import Patches
 def build_head(layout: ColumnLayout, width: int) -> Head:
     """The head of a table, with random weights."""
     if layout.images is not None:
-        return TargetHead(layout, width)
-    if layout.patches is None:
-        return ColumnHead(layout, width)
-    return PatchHead(layout, layout.patches, width)
+        head: Head = TargetHead(layout, width)
+    elif layout.patches is not None:
+        head = PatchHead(layout, layout.patches, width)
+    else:
+        head = ColumnHead(layout, width)
+    if layout.gaussian:
+        head.decode_deviation = nn.Linear(width, 1)
+    return head
 
 
-class ColumnHead(nn.Module):
+class Head(nn.Module):
+    """Predictions of all columns; features are decoded where there are any.
+
+    Attributes:
+        decode_deviation: Layer of omega, if a Gaussian of the target is predicted.
+    """
+
+    weight: nn.Parameter
+    target_weight: Tensor
+    target_bias: Tensor
+
+    def __init__(self, layout: ColumnLayout) -> None:
+        super().__init__()
+        self.layout = layout
+        self.decode_deviation: nn.Linear | None = None
+
+    def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """Columns (m,) and logits (m, n, C) of every group, from tokens (n, d, e)."""
+        return iter(())
+
+    def numbers(self, tokens: Tensor) -> Tensor:
+        """Standardised values (..., d) from tokens (..., d, e), of continuous columns alone."""
+        raise NotImplementedError
+
+    def target(self, tokens: Tensor) -> Tensor:
+        """Outputs (..., C of the target) from the target's tokens (..., e)."""
+        return _linear(tokens, self.target_weight, self.target_bias)
+
+    def raw_deviation(self, tokens: Tensor) -> Tensor:
+        """omega (...) of the target's Gaussian, from its tokens (..., e)."""
+        layer = self.decode_deviation
+        assert layer is not None, "output: gaussian"
+        return _linear(tokens, layer.weight, layer.bias).squeeze(-1)
+
+
+class ColumnHead(Head):
     """One linear layer e -> C_j per column, all in one weight.
 
     Categorical columns are decoded in groups of similar size, each padded to its largest. That is
@@ -36,8 +75,7 @@ class ColumnHead(nn.Module):
     starts: Tensor
 
     def __init__(self, layout: ColumnLayout, width: int) -> None:
-        super().__init__()
-        self.layout = layout
+        super().__init__(layout)
         classes = sum(layout.sizes)
         bound = 1 / math.sqrt(width)
         self.weight = nn.Parameter(torch.empty(classes, width))
@@ -45,7 +83,6 @@ class ColumnHead(nn.Module):
         nn.init.uniform_(self.weight, -bound, bound)
         nn.init.uniform_(self.bias, -bound, bound)
         self.register_buffer("starts", torch.tensor(layout.starts), persistent=False)
-        self.decode_deviation = _deviation_layer(layout, width)
         self.groups = nn.ModuleList()
         for columns in _columns_by_size(layout):
             self.groups.append(ClassGroup(layout, columns))
@@ -72,29 +109,20 @@ class ColumnHead(nn.Module):
         """Weight (C, e) of the target's layer."""
         return self.weight[self._target_classes]
 
-    def target(self, tokens: Tensor) -> Tensor:
-        """Outputs (..., C of the target) from the target's tokens (..., e)."""
-        weight = self.target_weight
-        bias = self.bias[self._target_classes]  # (C,)
-        with torch.autocast(tokens.device.type, enabled=False):
-            return nn.functional.linear(tokens.to(weight.dtype), weight, bias)
+    @property
+    def target_bias(self) -> Tensor:
+        """Bias (C,) of the target's layer."""
+        return self.bias[self._target_classes]
 
     @property
     def _target_classes(self) -> slice:
         start = self.layout.starts[self.layout.target]
         return slice(start, start + self.layout.target_size)
 
-    def raw_deviation(self, tokens: Tensor) -> Tensor:
-        """omega (...) of the target's Gaussian, from its tokens (..., e)."""
-        return _raw_deviation(self.decode_deviation, tokens)
-
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""
         sizes = list(self.layout.sizes)
-        return {
-            self.weight: sizes,
-            self.bias: sizes,
-        }
+        return {self.weight: sizes, self.bias: sizes}
 
 
 class ClassGroup(nn.Module):
@@ -129,63 +157,34 @@ class ClassGroup(nn.Module):
         bias: Tensor,
     ) -> Tensor:
         """Logits (m, n, C) from the tokens (n, d, e) of all columns."""
-        tokens = tokens[:, self.columns].to(weight.dtype)  # (n, m, e)
-        tokens = tokens.transpose(0, 1)  # (m, n, e)
-        weights = weight[self.rows]  # (m, C, e)
-        weights = weights.transpose(1, 2)  # (m, e, C)
-        biases = bias[self.rows]  # (m, C)
-        biases = biases + self.padding  # (m, C)
+        tokens = tokens[:, self.columns].to(weight.dtype).transpose(0, 1)  # (m, n, e)
+        weights = weight[self.rows].mT  # (m, e, C)
+        biases = bias[self.rows] + self.padding  # (m, C)
         with torch.autocast(tokens.device.type, enabled=False):
             return torch.baddbmm(biases[:, None], tokens, weights)  # (m, n, C)
 
 
-class TargetHead(nn.Module):
-    """One linear layer from the token of an encoded image to its target.
-
-    Features are not decoded.
-    """
+class TargetHead(Head):
+    """One linear layer from the token of an encoded image to its target."""
 
     def __init__(self, layout: ColumnLayout, width: int) -> None:
-        super().__init__()
-        self.layout = layout
+        super().__init__(layout)
         self.decode_target = nn.Linear(width, layout.target_size)
-        self.decode_deviation = _deviation_layer(layout, width)
 
     @property
-    def weight(self) -> Tensor:
-        """A parameter, for the type and the device of all."""
+    def weight(self) -> nn.Parameter:
+        """Weight (C, e) of the target's layer."""
         return self.decode_target.weight
 
     @property
     def target_weight(self) -> Tensor:
-        """Weight (C, e) of the target's layer."""
+        """The same weight."""
         return self.decode_target.weight
 
-    def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """No feature is decoded."""
-        return iter(())
-
-    def numbers(self, tokens: Tensor) -> Tensor:
-        """No feature is decoded.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError("features of encoded images are not decoded")
-
-    def target(self, tokens: Tensor) -> Tensor:
-        """Outputs (..., C of the target) from the token (..., e)."""
-        tokens = tokens.to(self.weight.dtype)
-        with torch.autocast(tokens.device.type, enabled=False):
-            return self.decode_target(tokens)
-
-    def raw_deviation(self, tokens: Tensor) -> Tensor:
-        """omega (...) of the target's Gaussian, from the token (..., e)."""
-        return _raw_deviation(self.decode_deviation, tokens)
-
-    def segments(self) -> dict[nn.Parameter, list[int]]:
-        """No parameter is fused of several."""
-        return {}
+    @property
+    def target_bias(self) -> Tensor:
+        """Bias (C,) of the target's layer."""
+        return self.decode_target.bias
 
 
 class PatchHead(TargetHead):
@@ -213,28 +212,16 @@ class PatchHead(TargetHead):
 
     def numbers(self, tokens: Tensor) -> Tensor:
         """Standardised values (..., d) from tokens (..., P + 1, e), of the features alone."""
-        tokens = tokens[..., : self.patches.count, :].to(self.weight.dtype)  # (..., P, e)
-        with torch.autocast(tokens.device.type, enabled=False):
-            decoded = self.decode_patch(tokens)  # (..., P, p * p * c)
+        tokens = tokens[..., : self.patches.count, :]  # (..., P, e)
+        layer = self.decode_patch
+        decoded = _linear(tokens, layer.weight, layer.bias)  # (..., P, p * p * c)
         return decoded.flatten(-2)[..., self.order]  # (..., d)
 
 
-Head = ColumnHead | TargetHead
-
-
-def _deviation_layer(layout: ColumnLayout, width: int) -> nn.Linear | None:
-    """The layer of omega, if a Gaussian of the target is predicted."""
-    if not layout.gaussian:
-        return None
-    return nn.Linear(width, 1)
-
-
-def _raw_deviation(decode: nn.Linear | None, tokens: Tensor) -> Tensor:
-    assert decode is not None, "output: gaussian"
-    tokens = tokens.to(decode.weight.dtype)
+def _linear(tokens: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """A linear layer in the precision of its weights, under autocast too."""
     with torch.autocast(tokens.device.type, enabled=False):
-        outputs = decode(tokens)  # (..., 1)
-    return outputs.squeeze(-1)
+        return nn.functional.linear(tokens.to(weight.dtype), weight, bias)
 
 
 def _columns_by_size(layout: ColumnLayout) -> list[list[int]]:

@@ -44,13 +44,13 @@ class ImageTable:
         for index, j in enumerate(table.features):
             intensities[:, index] = table.cells[j]
         target = slice(table.target, table.target + 1)
-        of_target = Statistics(statistics.centre[target], statistics.scale[target])
+        target_statistics = Statistics(statistics.centre[target], statistics.scale[target])
         column = Table(table.columns[target], table.cells[target], 0)
         return cls(
             intensities=torch.from_numpy(intensities).to(device),
             centre=torch.from_numpy(np.delete(statistics.centre, table.target)).to(device),
             scale=torch.from_numpy(np.delete(statistics.scale, table.target)).to(device),
-            targets=EncodedTable.of(column, split, of_target, device),
+            targets=EncodedTable.of(column, split, target_statistics, device),
             target=table.target,
         )
 

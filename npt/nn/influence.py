@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
 
 from npt.nn.block import Block, Centre, TiedBlock
+from npt.nn.embedding import ColumnEmbedding
 from npt.nn.lipschitz import ORDERS, Norm, matrix_norm
 from npt.nn.model import NPT
 
@@ -35,10 +35,12 @@ def influence_bound(
 
     Returns:
         Bounds for the changed row and for any other row, of standardised values or logits.
-        Infinite where a block has no bound.
+        Infinite where a block has no bound, and of images.
     """
-    of_tokens = model.embedding.largest_changes(changes)
-    together = vector_norm(of_tokens, norm)
+    together = math.inf
+    if isinstance(model.embedding, ColumnEmbedding):
+        token_changes = model.embedding.largest_changes(changes)
+        together = torch.linalg.vector_norm(token_changes, ORDERS[norm]).item()
     other = 0.0
     columns = model.layout.tokens
     kinds = zip(model.over_rows, model.to_others, model.blocks, strict=True)
@@ -62,23 +64,21 @@ def influence_bound(
     return together * head, other * head
 
 
+@torch.no_grad()
 def block_bounds(
     block: Block,
     positions: int,
     norm: Norm = "maximum",
 ) -> tuple[float, float, float]:
     """Bounds of a block's residual, attention and feed-forward layer."""
-    with torch.no_grad():
-        residual = matrix_norm(block.residual.weight, norm).item()
-        widen = matrix_norm(block.widen.weight, norm).item()
-        narrow = matrix_norm(block.narrow.weight, norm).item()
-        attention = _attention(block, positions, norm)
+    layers = (block.residual, block.widen, block.narrow)
+    residual, widen, narrow = (matrix_norm(layer.weight, norm).item() for layer in layers)
     width = block.residual.in_features
+    attention = _attention(block, positions, norm)
     if attention:
         attention *= norm_slope(block.norm_attention, width, norm)
     slope = norm_slope(block.norm_feed_forward, width, norm)
-    feed_forward = 1 + GELU_SLOPE * widen * narrow * slope
-    return residual, attention, feed_forward
+    return residual, attention, 1 + GELU_SLOPE * widen * narrow * slope
 
 
 def _attention(block: Block, positions: int, norm: Norm) -> float:
@@ -98,8 +98,3 @@ def norm_slope(normalisation: torch.nn.Module, width: int, norm: Norm) -> float:
     if isinstance(normalisation, Centre):
         return 1.0 if norm == "euclidean" else 2 * (width - 1) / width
     return math.inf  # of LayerNorm, 1 / sqrt(epsilon): without use
-
-
-def vector_norm(x: Tensor, norm: Norm) -> float:
-    """The norm of all elements together."""
-    return torch.linalg.vector_norm(x, ORDERS[norm]).item()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -40,32 +42,18 @@ class ModelInput:
             mask=torch.where(where, 1.0, self.mask),
         )
 
+    def map(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """The input of changed tensors."""
+        tensors = (self.codes, self.scale, self.mask)
+        return type(self)(*map(change, tensors))
+
     def column(self, j: int) -> ModelInput:
         """Column `j` alone (B, n, 1)."""
-        columns = slice(j, j + 1)
-        return replace(
-            self,
-            codes=self.codes[..., columns],
-            scale=self.scale[..., columns],
-            mask=self.mask[..., columns],
-        )
+        return self.map(lambda x: x[..., j : j + 1])
 
     def gather_rows(self, rows: Tensor) -> ModelInput:
         """Cell (b, i, j) from row rows[b, i, j] of the same column; one table is expanded to B."""
-        gathered = []
-        for x in (self.codes, self.scale, self.mask):
-            copies = x.expand(rows.shape[0], -1, -1)
-            gathered.append(copies.gather(1, rows))
-        codes, scale, mask = gathered
-        return replace(self, codes=codes, scale=scale, mask=mask)
-
-    def is_constant(self, rows: Tensor) -> bool:
-        """Whether all of some rows are equal."""
-        for x in (self.codes, self.scale, self.mask):
-            cells = x[:, rows]
-            if (cells != cells[:, :1]).any():
-                return False
-        return True
+        return self.map(lambda x: x.expand(len(rows), -1, -1).gather(1, rows))
 
     def followed_by(self, other: ModelInput) -> ModelInput:
         """The rows of this input, then those of another."""
@@ -161,12 +149,12 @@ class EncodedTable:
     @property
     def targets(self) -> EncodedTable:
         """The target column alone."""
-        column = slice(self.target, self.target + 1)
-        return EncodedTable(
+        column = [self.target]
+        return replace(
+            self,
             codes=self.codes[:, column],
             numbers=self.numbers[:, column],
             missing=self.missing[:, column],
-            part=self.part,
             continuous=self.continuous[column],
             sizes=self.sizes[column],
             target=0,
@@ -178,14 +166,12 @@ class EncodedTable:
 
     def take(self, rows: Tensor) -> EncodedTable:
         """The rows of a batch."""
-        return EncodedTable(
+        return replace(
+            self,
             codes=self.codes[rows],
             numbers=self.numbers[rows],
             missing=self.missing[rows],
             part=self.part[rows],
-            continuous=self.continuous,
-            sizes=self.sizes,
-            target=self.target,
         )
 
     def visible(self) -> ModelInput:

@@ -43,12 +43,12 @@ def mask(
     targets = _mask_targets(batch, mode, settings, generator)
     features = torch.zeros_like(batch.missing)
     if mode == "train" and settings.feature_mask > 0:
-        drawn = _bernoulli(batch.missing.shape, settings.feature_mask, generator)
-        features = drawn & ~batch.missing & ~batch.cells_of_target()
+        selected = _bernoulli(batch.missing.shape, settings.feature_mask, generator)
+        features = selected & ~batch.missing & ~batch.cells_of_target()
     in_target = batch.cells_of_target()
     inputs = batch.visible().hide((targets.hidden[:, None] & in_target)[None])
     if mode == "train" and (settings.feature_mask > 0 or settings.target_mask < 1):
-        selected = features | (targets.drawn[:, None] & in_target)
+        selected = features | (targets.selected[:, None] & in_target)
         inputs = _hide_or_randomise(inputs, selected, batch, generator)
     if settings.lookup != "off":
         in_mode = batch.part == PART[mode]
@@ -62,7 +62,7 @@ class _Targets:
     """Rows (n,) whose target is hidden for certain, hidden or randomised by draw, and scored."""
 
     hidden: Tensor
-    drawn: Tensor
+    selected: Tensor
     scored: Tensor
 
 
@@ -76,14 +76,14 @@ def _mask_targets(
     known = ~batch.missing[:, batch.target]
     nothing = torch.zeros_like(in_mode)
     if settings.target_mask == 1:
-        return _Targets(hidden=torch.ones_like(in_mode), drawn=nothing, scored=in_mode & known)
+        return _Targets(hidden=torch.ones_like(in_mode), selected=nothing, scored=in_mode & known)
     if mode == "train":
-        drawn = _bernoulli(in_mode.shape, settings.target_mask, generator) & in_mode & known
-        return _Targets(hidden=~in_mode, drawn=drawn, scored=drawn)
-    shown = batch.part == PART["train"]
+        selected = _bernoulli(in_mode.shape, settings.target_mask, generator) & in_mode & known
+        return _Targets(hidden=~in_mode, selected=selected, scored=selected)
+    visible = batch.part == PART["train"]
     if mode == "test" and settings.validation_labels_at_test:
-        shown = shown | (batch.part == PART["validation"])
-    return _Targets(hidden=~shown, drawn=nothing, scored=in_mode & known)
+        visible = visible | (batch.part == PART["validation"])
+    return _Targets(hidden=~visible, selected=nothing, scored=in_mode & known)
 
 
 def _hide_or_randomise(

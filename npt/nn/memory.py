@@ -13,8 +13,8 @@ MEGABYTE = 10**6
 
 def total_megabytes() -> int:
     """All memory that a program may take here."""
-    of_machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    total = min(of_machine, _limit_of_container())
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    total = min(machine, _limit_of_container())
     return int(total / MEGABYTE)
 
 

@@ -9,15 +9,17 @@ In evaluation, outputs can be computed of m query rows alone.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from npt.nn.block import Block, build_block, take_rows
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.embedding import ImageEmbedding, build_embedding
+from npt.nn.embedding import ColumnEmbedding, ImageEmbedding, build_embedding
 from npt.nn.gaussian import Gaussians
-from npt.nn.head import build_head
+from npt.nn.head import ColumnHead, build_head
 from npt.nn.inputs import Encodings, ModelInput
 from npt.nn.kernels.dropout import Dropout
 from npt.nn.losses import target_gaussians
@@ -134,8 +136,7 @@ class NPT(nn.Module):
         present: Tensor | None = None,
     ) -> Tensor:
         """Target outputs (B, m, C), logits or standardised values; arguments as in `forward`."""
-        tokens = self(inputs, rows, present)  # (B, m, d, e)
-        return self.head.target(tokens[:, :, self.layout.target_token])  # (B, m, C)
+        return self.head.target(self._target_tokens(inputs, rows, present))
 
     def target_gaussians(
         self,
@@ -144,9 +145,11 @@ class NPT(nn.Module):
         present: Tensor | None = None,
     ) -> Gaussians:
         """Gaussians (1, B, m) of the standardised target; arguments as in `forward`."""
-        tokens = self(inputs, rows, present)  # (B, m, d, e)
-        of_target = tokens[:, :, self.layout.target_token]  # (B, m, e)
-        return target_gaussians(self.head, of_target[None])
+        return target_gaussians(self.head, self._target_tokens(inputs, rows, present)[None])
+
+    def _target_tokens(self, *arguments: Any) -> Tensor:
+        """Tokens (B, m, e) of the target."""
+        return self(*arguments)[:, :, self.layout.target_token]
 
     def attention_weights(self, inputs: ModelInput, rows: Tensor) -> dict[int, Tensor]:
         """Attention (B, k, m, n) of query rows (B, m) in blocks that attend to others, by index."""
@@ -170,7 +173,11 @@ class NPT(nn.Module):
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Parameters that are fused of several tensors of the paper, with their row counts."""
-        return self.embedding.segments() | self.head.segments()
+        segments = {}
+        for module in self.modules():
+            if isinstance(module, ColumnEmbedding | ColumnHead):
+                segments.update(module.segments())
+        return segments
 
     def set_dropout_key(self, key: int) -> None:
         """Seed the masks of the next forward pass on the CPU."""

@@ -19,7 +19,36 @@ FEW = 4  # tensors of a parameter, for each of which a norm is taken
 LOWEST_RATE = 1e-7
 
 
-class Lamb:
+class Moments:
+    """Weights, with running means of their gradients and of the gradients' squares.
+
+    Args:
+        clip: Bound on the absolute value of the gradients' elements.
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], clip: float) -> None:
+        self.parameters = list(parameters)
+        self.clip = clip
+        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
+
+    def gradients(self) -> list[Tensor]:
+        """Gradients, zero where there is none, whose elements are clamped in place."""
+        gradients = []
+        for parameter in self.parameters:
+            has_none = parameter.grad is None
+            gradients.append(torch.zeros_like(parameter) if has_none else parameter.grad)
+        if self.clip < math.inf:
+            torch._foreach_clamp_min_(gradients, -self.clip)
+            torch._foreach_clamp_max_(gradients, self.clip)
+        return gradients
+
+    def state(self) -> dict[str, list[Tensor]]:
+        """Tensors that later updates depend on, by name."""
+        return {"first": self.first, "second": self.second}
+
+
+class Lamb(Moments):
     """LAMB (You et al. 2020) as in the paper: no bias correction or weight decay, capped norms.
 
     Steps are those of PyTorch's fused Adam kernel, whose moments are LAMB's at a step so late that
@@ -28,7 +57,6 @@ class Lamb:
     Args:
         segments: Row counts of the tensors that a parameter is fused of; each tensor has its own
             trust ratio.
-        clip: Bound on the absolute value of the gradients' elements.
     """
 
     def __init__(
@@ -37,10 +65,7 @@ class Lamb:
         segments: Mapping[nn.Parameter, Sequence[int]] | None = None,
         clip: float = math.inf,
     ) -> None:
-        self.parameters = list(parameters)
-        self.clip = clip
-        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
-        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
+        super().__init__(parameters, clip)
         segments = segments or {}
         self._row_groups = [_row_groups(p, segments.get(p)) for p in self.parameters]
         self._late = [torch.tensor(LATE, device=p.device) for p in self.parameters]
@@ -51,7 +76,7 @@ class Lamb:
         steps = [torch.zeros_like(parameter) for parameter in self.parameters]
         torch._fused_adam_(
             steps,  # from zero, Adam leaves minus the step in them
-            clipped_gradients(self.parameters, self.clip),
+            self.gradients(),
             self.first,
             self.second,
             [],
@@ -65,10 +90,6 @@ class Lamb:
             maximize=False,
         )
         self._add(steps, learning_rate)
-
-    def state(self) -> dict[str, list[Tensor]]:
-        """Tensors that later updates depend on, by name."""
-        return {"first": self.first, "second": self.second}
 
     def _add(self, steps: list[Tensor], learning_rate: float) -> None:
         """Add the steps times learning rate and trust ratio, the latter by row group."""
@@ -110,20 +131,10 @@ def _row_squares(x: Tensor) -> Tensor:
     return x.reshape(len(x), -1).square().sum(1)
 
 
-def clipped_gradients(parameters: Iterable[nn.Parameter], limit: float) -> list[Tensor]:
-    """Gradients, zero where there is none, whose elements are clamped to [-limit, limit]."""
-    gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
-    if limit < math.inf:
-        torch._foreach_clamp_min_(gradients, -limit)
-        torch._foreach_clamp_max_(gradients, limit)
-    return gradients
-
-
-class Adam:
+class Adam(Moments):
     """Adam (Kingma and Ba 2015) or AdamW by PyTorch's function; its class is slow to import.
 
     Args:
-        clip: Bound on the absolute value of the gradients' elements.
         weight_decay: Decoupled from the gradients.
         fused: Whether one kernel does all; None leaves it to PyTorch.
     """
@@ -138,15 +149,12 @@ class Adam:
         weight_decay: float = 0.0,
         fused: bool | None = None,
     ) -> None:
-        self.parameters = list(parameters)
-        self.clip = clip
+        super().__init__(parameters, clip)
         self.betas = betas
         self.epsilon = epsilon
         self.weight_decay = weight_decay
         self.fused = fused
         self.updates = 0
-        self.first = [torch.zeros_like(parameter.data) for parameter in self.parameters]
-        self.second = [torch.zeros_like(parameter.data) for parameter in self.parameters]
         device = self.parameters[0].device if fused else None
         self.steps = [torch.zeros((), device=device) for _ in self.parameters]
 
@@ -156,7 +164,7 @@ class Adam:
         self.updates += 1
         adam(
             [parameter.data for parameter in self.parameters],
-            clipped_gradients(self.parameters, self.clip),
+            self.gradients(),
             self.first,
             self.second,
             [],
@@ -174,7 +182,7 @@ class Adam:
 
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
-        return {"first": self.first, "second": self.second, "steps": self.steps}
+        return {**super().state(), "steps": self.steps}
 
 
 def trust_ratio(norm: Tensor, step_norm: Tensor) -> Tensor:
@@ -239,35 +247,21 @@ def learning_rate(update: int, settings: NPTSettings) -> float:
     """Learning rate at update t = 1 .. T."""
     rate = settings.learning_rate
     total = settings.updates
-    warmup = settings.schedule_share * total
+    if settings.schedule == "constant":
+        return rate
     if settings.schedule == "flat_then_cosine":
-        return _flat_then_cosine(update, total, rate, settings.schedule_share)
+        flat = settings.schedule_share * total
+        annealed = int(total * (1 - settings.schedule_share))
+        if update <= flat or annealed == 0:
+            return rate
+        return rate * 0.5 * (1 + math.cos(math.pi * (update - flat) / annealed))
+    warmup = settings.schedule_share * total
     if settings.schedule == "cosine_cyclic":
         return _cosine_cyclic(update - 1, rate, warmup)
-    if settings.schedule == "polynomial":
-        return _polynomial(update - 1, total, rate, warmup)
-    return rate
+    return _polynomial(update - 1, total, rate, warmup)
 
 
-def _flat_then_cosine(
-    update: int,
-    total: int,
-    rate: float,
-    flat_fraction: float,
-) -> float:
-    flat = flat_fraction * total
-    annealed = int(total * (1 - flat_fraction))
-    if update <= flat or annealed == 0:
-        return rate
-    return rate * 0.5 * (1 + math.cos(math.pi * (update - flat) / annealed))
-
-
-def _polynomial(
-    done: int,
-    total: int,
-    rate: float,
-    warmup: float,
-) -> float:
+def _polynomial(done: int, total: int, rate: float, warmup: float) -> float:
     """Linear warm-up, then a polynomial of degree 1 down to LOWEST_RATE."""
     if done < warmup:
         return rate * done / warmup
@@ -276,11 +270,7 @@ def _polynomial(
     return (rate - LOWEST_RATE) * (1 - (done - warmup) / (total - warmup)) + LOWEST_RATE
 
 
-def _cosine_cyclic(
-    done: int,
-    rate: float,
-    warmup: float,
-) -> float:
+def _cosine_cyclic(done: int, rate: float, warmup: float) -> float:
     """Linear warm-up, then cosine cycles, each twice as long and half as high as the one before."""
     if done < warmup:
         return LOWEST_RATE + done * (rate - LOWEST_RATE) / warmup

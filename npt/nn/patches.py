@@ -5,15 +5,14 @@ P patches of p x p pixels in c channels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from npt.errors import UserError
-from npt.nn.settings import PatchShape
-from npt.table import Column, Image
+from npt.nn.settings import NPTSettings, PatchShape
+from npt.table import Image, Table
 
 
 @dataclass(frozen=True)
@@ -34,25 +33,14 @@ class Patches:
     target: int
 
     @classmethod
-    def of(
-        cls,
-        image: Image,
-        columns: Sequence[Column],
-        target: int,
-        side: int,
-        shape: PatchShape,
-    ) -> Patches:
+    def from_table(cls, table: Table, settings: NPTSettings) -> Patches:
         """The patches of a table of images.
 
         Raises:
             UserError: the side does not divide the image's, or a feature is no intensity.
         """
-        if image.height % side or image.width % side:
-            raise UserError(
-                f"patch: {side} does not divide an image of {image.height} x {image.width} pixels"
-            )
-        require_intensities(image, columns, target)
-        return cls(image, side, shape, target)
+        image = image_of(table, settings)
+        return cls(image, settings.patch, settings.patch_shape, table.target)
 
     @property
     def count(self) -> int:
@@ -89,16 +77,26 @@ def columns_of(features: Tensor, target: int) -> Tensor:
     return features + (features >= target)
 
 
-def require_intensities(image: Image, columns: Sequence[Column], target: int) -> None:
-    """Refuse features that are not the intensities of an image.
+def image_of(table: Table, settings: NPTSettings) -> Image:
+    """Layout of the images of a table, which are cut into patches or pooled.
 
     Raises:
-        UserError: a feature is categorical, or their number is another.
+        UserError: the rows are no images, squares do not divide the image, or a feature is no
+            intensity.
     """
-    features = [column for j, column in enumerate(columns) if j != target]
-    expected = f"images of {image.intensities} intensities are expected as continuous columns"
-    for column in features:
-        if column.kind != "continuous":
-            raise UserError(f"{expected}; {column.name!r} is categorical")
-    if len(features) != image.intensities:
-        raise UserError(f"{expected}; there are {len(features)} features")
+    image = table.image
+    if image is None:
+        raise UserError(f"encoder: {settings.encoder} is for tables of images")
+    key = "patch" if settings.encoder == "linear" else "pooling"
+    side = getattr(settings, key)
+    if image.height % side or image.width % side:
+        raise UserError(
+            f"{key}: {side} does not divide an image of {image.height} x {image.width} pixels"
+        )
+    kinds = [table.columns[j].kind for j in table.features]
+    if kinds != ["continuous"] * image.intensities:
+        raise UserError(
+            f"images of {image.intensities} intensities are expected as continuous columns; "
+            f"there are {kinds.count('continuous')} among {len(kinds)} features"
+        )
+    return image

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from npt.nn.device import evaluating
 from npt.nn.embedding import ImageEmbedding
@@ -114,7 +115,9 @@ class BatchQueries(QueryGroup):
         chosen = self._query_first(0)[perturbation.chosen_rows(layout)]
         rows = torch.from_numpy(chosen).to(self.trained.device)
         columns = perturbation.chosen_columns(layout).tolist()
-        return all(self.batch.inputs.column(j).is_constant(rows) for j in columns)
+        inputs = self.batch.inputs
+        cells = torch.stack([inputs.codes, inputs.scale, inputs.mask])[..., rows, :][..., columns]
+        return bool((cells == cells[..., :1, :]).all())
 
     def predict_from(self, queries: Sequence[int], cells: Sequence[np.ndarray]) -> np.ndarray:
         """Predictions of queries from other cells; inputs of similar length share a pass."""
@@ -127,9 +130,10 @@ class BatchQueries(QueryGroup):
         while len(waiting):
             similar = lengths[waiting] >= SIMILAR * lengths[waiting[0]]
             together = waiting[similar].tolist()
-            padded = self._padded([inputs[index] for index in together])
-            predictions.update(zip(together, padded, strict=True))
-            waiting = waiting[len(together) :]
+            predictions.update(
+                zip(together, self._padded([inputs[i] for i in together]), strict=True)
+            )
+            waiting = waiting[~similar]
         return np.stack([predictions[index] for index in range(len(inputs))])
 
     def _query_first(self, query: int) -> np.ndarray:
@@ -143,18 +147,12 @@ class BatchQueries(QueryGroup):
         Args:
             inputs: Rows in the batch that their cells come from, (l, d) or (l, 1).
         """
-        indices = np.zeros((len(inputs), *inputs[0].shape), np.int64)
-        present = np.zeros(indices.shape[:2], np.bool_)
-        for number, sources in enumerate(inputs):
-            indices[number, : len(sources)] = sources
-            present[number, : len(sources)] = True
         trained = self.trained
-        cells = torch.from_numpy(indices).to(trained.device)
+        rows = [torch.from_numpy(sources).to(trained.device) for sources in inputs]
+        cells = pad_sequence(rows, batch_first=True)  # (B, l, d) or (B, l, 1)
+        lengths = torch.tensor([len(sources) for sources in inputs], device=trained.device)
+        present = torch.arange(cells.shape[1], device=trained.device) < lengths[:, None]
+        mask = None if present.all() else present
         gathered = self.batch.inputs.gather_rows(cells.expand(-1, -1, self.batch.shape[1]))
-        mask = None
-        if not present.all():
-            mask = torch.from_numpy(present).to(trained.device)
         first = torch.zeros_like(cells[:, :1, 0])
-        with evaluating(trained.settings, trained.device):
-            outputs = trained.model.predict_target(gathered, first, mask)
-        return trained.decode(outputs[:, 0]).values
+        return trained.decode(trained.outputs(gathered, first, mask)[:, 0]).values

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from tqdm import tqdm
 
@@ -83,16 +82,6 @@ class Progress:
     def close(self) -> None:
         """Leave the terminal as it was."""
         self.bar.close()
-
-
-class FollowTraining(Protocol):
-    """What makes the `Progress` of a training; the class itself does."""
-
-    def __call__(
-        self, updates: int, done: int, metrics: Path | None, fields: Sequence[str]
-    ) -> Progress:
-        """See `Progress`."""
-        ...
 
 
 def _resume(path: Path, done: int, fields: Sequence[str]) -> float:

@@ -55,20 +55,17 @@ class PlainBlock(nn.Module):
     def attend(self, x: Tensor) -> Tensor:
         """Multi-head self-attention over s; scores are scaled by the width of all heads."""
         normed = self.norm_attention(x)
-        queries = self.by_head(self.query(normed))  # (heads * batch, s, M / heads)
+        queries = self.by_head(self.query(normed))  # (batch, heads, s, M / heads)
         keys = self.by_head(self.key(x))
         values = self.by_head(self.value(x))
-        products = queries.bmm(keys.mT)  # (heads * batch, s, s)
-        weights = torch.softmax(products / math.sqrt(self.width), 2)
+        weights = torch.softmax(queries @ keys.mT / math.sqrt(self.width), -1)
         dropped = F.dropout(weights, self.attention_rate, self.training)
-        attended = dropped.bmm(values)  # (heads * batch, s, M / heads)
-        by_head = attended.split(len(x))
-        return self.mix(torch.cat(by_head, 2))  # (batch, s, M)
+        attended = dropped @ values  # (batch, heads, s, M / heads)
+        return self.mix(attended.transpose(1, 2).flatten(2))  # (batch, s, M)
 
     def by_head(self, x: Tensor) -> Tensor:
-        """The heads' parts of x, one behind another in the batch."""
-        parts = x.split(self.width // self.heads, 2)
-        return torch.cat(parts)
+        """(batch, s, M) to (batch, heads, s, M / heads)."""
+        return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
     def drop(self, x: Tensor) -> Tensor:
         """Hidden dropout."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -202,63 +203,45 @@ class NPTSettings(Strict):
         return type(self)(**{**self.model_dump(), **changes})
 
     @model_validator(mode="after")
-    def _check_architecture(self) -> Self:
-        if self.width % self.heads:
-            raise ValueError(f"width: {self.width} is not a multiple of heads ({self.heads})")
-        if self.encoder == "linear" and not (self.between_datapoints or self.between_attributes):
-            raise ValueError("between_datapoints and between_attributes: one of them must be true")
-        if self.attends_to == "self" and not self.between_datapoints:
-            raise ValueError("attends_to: self is for blocks between datapoints, which are off")
-        if self.between_datapoints and self.between_attributes and self.layers % 2:
-            raise ValueError(f"layers: {self.layers} is odd; the two kinds of blocks alternate")
+    def _check(self) -> Self:
+        for is_wrong, error in (*self._errors(), *self._encoder_errors()):
+            if is_wrong:
+                raise ValueError(error)
         return self
 
-    @model_validator(mode="after")
-    def _check_encoder(self) -> Self:
+    def _errors(self) -> Iterator[tuple[bool, str]]:
+        """What is wrong with keys that depend on other keys."""
+        alternates = self.between_datapoints and self.between_attributes
+        to_itself = self.attends_to == "self"
+        is_span = self.kernel == "span"
+        hides_all = self.own_rows or self.lookup != "off"
+        is_constant = self.tradeoff == "constant"
+        yield self.width % self.heads > 0, f"width: {self.width} is not a multiple of heads"
+        yield alternates and self.layers % 2 > 0, "layers: must be even, as two kinds alternate"
+        yield (
+            to_itself and not self.between_datapoints,
+            "attends_to: self needs between_datapoints",
+        )
+        yield self.own_rows and self.transductive, "transductive: must be false with own_rows"
+        yield (
+            hides_all and self.target_mask != 1,
+            "target_mask: must be 1 with own_rows or lookup",
+        )
+        yield is_span and not self.attends_to_others, "kernel: span is for attention to other rows"
+        yield self.span_threshold is not None and not is_span, "span_threshold: is for kernel span"
+        yield self.span_form != "added" and not is_span, "span_form: is for kernel span"
+        yield is_constant and self.tradeoff_start == 1, "tradeoff_start: 1 leaves targets no weight"
+        is_unmasked = self.feature_mask == 0 and self.tradeoff_start > 0
+        yield is_unmasked, "tradeoff_start: must be 0 if feature_mask is 0: no feature is scored"
+
+    def _encoder_errors(self) -> Iterator[tuple[bool, str]]:
+        """What is wrong with the encoder of images."""
         if self.encoder == "linear":
-            if self.pooling != 1:
-                raise ValueError("pooling: must be 1 with the encoder linear")
-            return self
-        required = {"between_attributes": False, "feature_mask": 0, "target_mask": 1}
-        for name, value in required.items():
-            found = getattr(self, name)
-            if found != value:
-                raise ValueError(
-                    f"{name}: must be {_text(value)} with the encoder {self.encoder}, "
-                    f"whose images are one token; it is {_text(found)}"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _check_rows(self) -> Self:
-        if self.own_rows and self.transductive:
-            raise ValueError("transductive: must be false with own_rows")
-        if self.own_rows and self.target_mask != 1:
-            raise ValueError("target_mask: must be 1 with own_rows, or no target is shown")
-        return self
-
-    @model_validator(mode="after")
-    def _check_span(self) -> Self:
-        if self.kernel == "span":
-            if not self.attends_to_others:
-                raise ValueError("kernel: span is for attention to other rows, which is off")
-            return self
-        if self.span_threshold is not None:
-            raise ValueError(f"span_threshold: is for kernel span, not {self.kernel}")
-        if self.span_form != "added":
-            raise ValueError(f"span_form: is for kernel span, not {self.kernel}")
-        return self
-
-    @model_validator(mode="after")
-    def _check_losses(self) -> Self:
-        if self.lookup != "off" and self.target_mask != 1:
-            raise ValueError(f"target_mask: {self.target_mask}; must be 1 with lookup")
-        if self.tradeoff == "constant" and self.tradeoff_start == 1:
-            raise ValueError("tradeoff_start: 1 gives the targets no weight; must be below 1")
-        if self.feature_mask == 0 and self.tradeoff_start > 0:
-            raise ValueError("tradeoff_start: must be 0 if feature_mask is 0: no feature is scored")
-        return self
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
+            has_blocks = self.between_datapoints or self.between_attributes
+            yield not has_blocks, "between_datapoints, between_attributes: one must be true"
+            yield self.pooling != 1, "pooling: must be 1 with the encoder linear"
+            return
+        reason = f"with the encoder {self.encoder}, whose images are one token"
+        yield self.between_attributes, f"between_attributes: must be false {reason}"
+        yield self.feature_mask != 0, f"feature_mask: must be 0 {reason}"
+        yield self.target_mask != 1, f"target_mask: must be 1 {reason}"

@@ -77,13 +77,13 @@ class Span(nn.Module):
         present: Tensor | None,
     ) -> Tensor:
         """Attention (B, k, m, c) of queries (B, k, m, c') to keys and values (B, k, n, ...)."""
-        scaled = self._scaled(locations)
         if self.multiplied:
             scores = queries @ keys.mT * scale  # (B, k, m, n)
-            probabilities = self._weigh(scores, scaled, present).softmax(-1)
+            probabilities = self.weigh(scores, locations, present).softmax(-1)
             if dropout is not None and dropout.rate:
                 probabilities = dropout.drop(probabilities, 0, dropout.key)
             return probabilities @ values
+        scaled = self._scaled(locations)
         queries, keys = _with_gaussian(queries, keys, scaled, scale)
         if math.isinf(self.radius):
             return dot_product(queries, keys, values, scale=scale, dropout=dropout, present=present)
@@ -99,16 +99,14 @@ class Span(nn.Module):
             present=present,
         )
 
-    def weigh(self, scores: Tensor, locations: Locations) -> Tensor:
-        """Scores (B, k, m, n) with the Gaussian; those of excluded rows are -inf."""
-        return self._weigh(scores, self._scaled(locations))
-
-    def _weigh(
+    def weigh(
         self,
         scores: Tensor,
-        scaled: Locations,
+        locations: Locations,
         present: Tensor | None = None,
     ) -> Tensor:
+        """Scores (B, k, m, n) with the Gaussian; those of excluded rows are -inf."""
+        scaled = self._scaled(locations)
         squares = squared_distances(scaled.queries, scaled.keys)[:, None]  # (B, 1, m, n)
         if present is not None:
             squares = squares.masked_fill(~present[:, None, None], math.inf)
@@ -142,12 +140,12 @@ def _with_gaussian(
     heads = queries.shape[1]
     ones = torch.ones_like(scaled.queries[..., :1])
     squares = scaled.keys.square().sum(-1, keepdim=True)
-    of_queries = torch.cat([scaled.queries, ones], -1)  # (B, m, f + 1)
-    of_keys = torch.cat([scaled.keys, -squares / 2], -1) / scale  # (B, n, f + 1)
-    of_queries = of_queries[:, None].expand(-1, heads, -1, -1)
-    of_keys = of_keys[:, None].expand(-1, heads, -1, -1)
-    joint_queries = torch.cat([queries, of_queries.to(queries.dtype)], -1)
-    joint_keys = torch.cat([keys, of_keys.to(keys.dtype)], -1)
+    query_locations = torch.cat([scaled.queries, ones], -1)  # (B, m, f + 1)
+    key_locations = torch.cat([scaled.keys, -squares / 2], -1) / scale  # (B, n, f + 1)
+    query_locations = query_locations[:, None].expand(-1, heads, -1, -1)
+    key_locations = key_locations[:, None].expand(-1, heads, -1, -1)
+    joint_queries = torch.cat([queries, query_locations.to(queries.dtype)], -1)
+    joint_keys = torch.cat([keys, key_locations.to(keys.dtype)], -1)
     return joint_queries, joint_keys
 
 

@@ -115,17 +115,23 @@ class TrainedNPT(TrainedNetwork):
 
         With `own_rows`, the batches of the test mode lack train rows, whose predictions are NaN.
         """
-        in_validation_mode = self._in_validation_mode(rows)
-        shape = (len(rows), self.model.layout.target_size)
-        outputs = torch.empty(shape, device=self.device)
+        in_validation_mode = self._in_validation_mode()
         chosen: dict[Part, Tensor] = {
             "validation": in_validation_mode,
             "test": ~in_validation_mode,
         }
+        indices = self._tensor(rows)
+        shape = (len(self.data.part), self.model.layout.target_size)
+        outputs = torch.full(shape, torch.nan, device=self.device)
         for mode, in_mode in chosen.items():
-            if in_mode.any():
-                outputs[in_mode] = self._outputs(rows, mode)[in_mode]
-        return self.decode(outputs)
+            if not in_mode[indices].any():
+                continue
+            for batch in query_batches(self, rows, mode):
+                queries = batch.rows[batch.queries]
+                kept = in_mode[queries]
+                predicted = self.outputs(batch.inputs, batch.queries[None])[0]
+                outputs[queries[kept]] = predicted[kept]
+        return self.decode(outputs[indices])
 
     def predict_alone(self, rows: np.ndarray) -> Prediction:
         """Predict test rows (one or more), each as if it were the only test row of the table.
@@ -139,15 +145,28 @@ class TrainedNPT(TrainedNetwork):
         lookup = self.settings.lookup
         if lookup != "off":
             raise UserError(f"lookup: {lookup!r}; rows are predicted alone with 'off' only")
-        outputs = self._empty_outputs()
+        outputs = []
         batch = lone_query_batch(self, int(rows[0]))
         for queries in self._tensor(rows).split(copies_at_once(self, batch.shape[0])):
             copies = with_other_queries(self, batch, self.data.take(queries))
             indices = batch.queries.expand(len(queries), 1)
-            with evaluating(self.settings, self.device):
-                predicted = self.model.predict_target(copies, indices)
-            outputs[queries] = predicted[:, 0].to(outputs.dtype)
-        return self.decode(outputs[self._tensor(rows)])
+            outputs.append(self.outputs(copies, indices)[:, 0])
+        return self.decode(torch.cat(outputs))
+
+    def outputs(
+        self,
+        inputs: ModelInput,
+        rows: Tensor,
+        present: Tensor | None = None,
+    ) -> Tensor:
+        """Target outputs (B, m, C) of query rows: logits, or standardised values."""
+        with evaluating(self.settings, self.device):
+            return self.model.predict_target(inputs, rows, present).float()
+
+    def encoded(self, inputs: ModelInput) -> ModelInput:
+        """Images as their encodings, so that copies of a batch are not encoded again."""
+        with evaluating(self.settings, self.device):
+            return self.model.encoded(inputs)
 
     def decode(self, outputs: Tensor) -> Prediction:
         """Target outputs (n, C) to class probabilities or values in original units."""
@@ -156,32 +175,14 @@ class TrainedNPT(TrainedNetwork):
             return Prediction(self.statistics.original(values, self.data.target))
         return Prediction(outputs.double().softmax(-1).cpu().numpy())
 
-    def _in_validation_mode(self, rows: np.ndarray) -> Tensor:
-        """Which of `rows` (n,) need validation mode: none if it shows what test mode shows."""
+    def _in_validation_mode(self) -> Tensor:
+        """Which rows (n,) need validation mode: none if it shows what test mode shows."""
         settings = self.settings
         same_labels = settings.target_mask == 1 or not settings.validation_labels_at_test
         no_duplicates = settings.lookup == "off"  # duplicates show the labels of a mode's own rows
-        in_validation = self.data.part[self._tensor(rows)] == PART["validation"]
         if same_labels and no_duplicates and settings.transductive:
-            return torch.zeros_like(in_validation)
-        return in_validation
-
-    def _outputs(self, rows: np.ndarray, mode: Part) -> Tensor:
-        """Target outputs (n, C) of `rows`: logits, or standardised values."""
-        outputs = self._empty_outputs()
-        for batch in query_batches(self, rows, mode):
-            outputs[batch.rows[batch.queries]] = self._batch_outputs(batch)
-        return outputs[self._tensor(rows)]
-
-    def _batch_outputs(self, batch: QueryBatch) -> Tensor:
-        """Target outputs (m, C) of the queries of a batch."""
-        with evaluating(self.settings, self.device):
-            predicted = self.model.predict_target(batch.inputs, batch.queries[None])
-        return predicted[0].float()
-
-    def _empty_outputs(self) -> Tensor:
-        shape = (len(self.data.part), self.model.layout.target_size)
-        return torch.full(shape, torch.nan, device=self.device)
+            return torch.zeros_like(self.data.part, dtype=torch.bool)
+        return self.data.part == PART["validation"]
 
     def _tensor(self, values: np.ndarray) -> Tensor:
         return torch.from_numpy(values).to(self.device)
@@ -193,7 +194,8 @@ def query_batches(
     mode: Part = "test",
 ) -> Iterator[QueryBatch]:
     """Batches of a mode that contain some of `rows`; the same batches for any choice of rows."""
-    data, settings = trained.data, trained.settings
+    data = trained.data
+    settings = trained.settings
     is_query = torch.zeros_like(data.part, dtype=torch.bool)
     is_query[torch.as_tensor(rows, device=trained.device)] = True
     generator = generator_for(trained.seed, "evaluation", trained.device)
@@ -202,13 +204,7 @@ def query_batches(
         queries = is_query[batch].nonzero().flatten()
         if not len(queries):
             continue
-        yield QueryBatch(batch, _encoded(trained, cells), queries)
-
-
-def _encoded(trained: TrainedNPT, inputs: ModelInput) -> ModelInput:
-    """Images as their encodings, so that copies of a batch are not encoded again."""
-    with evaluating(trained.settings, trained.device):
-        return trained.model.encoded(inputs)
+        yield QueryBatch(batch, trained.encoded(cells), queries)
 
 
 def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
@@ -229,7 +225,7 @@ def with_other_queries(
     n, d = batch.shape
     m = len(others.part)
     visible = others.visible()
-    queries = _encoded(trained, visible.hide(others.cells_of_target()[None]))  # (1, m, d)
+    queries = trained.encoded(visible.hide(others.cells_of_target()[None]))  # (1, m, d)
     places = torch.arange(n + m, device=batch.rows.device)
     sources = places[:n].repeat(m, 1)  # (m, n)
     sources[:, batch.queries] = places[n:, None]

@@ -108,16 +108,16 @@ def update(
     device = batch.device
     model.train()
     image = model.layout.image
-    drawn = drawn_batches(number, settings)
+    count = drawn_batches(number, settings)
     if settings.augment and image:
-        batch = augmented(batch, image, generator_for(seed, "augmentation", device, drawn))
+        batch = augmented(batch, image, generator_for(seed, "augmentation", device, count))
     key = seed_for(seed, "dropout", number)
     model.set_dropout_key(key)
     if device.type == "cuda":
         torch.cuda.manual_seed(key)
     elif model.layout.images:
         torch.default_generator.manual_seed(key)
-    masked = mask(batch, "train", settings, generator_for(seed, "masks", device, drawn))
+    masked = mask(batch, "train", settings, generator_for(seed, "masks", device, count))
     with autocast(settings, device):
         tokens = model(masked.cells)[0, : len(batch.part)]  # (n, d, e), without duplicates
         loss = training_loss(model.head, tokens, batch, masked, tradeoff(number, settings))
@@ -198,8 +198,8 @@ class TrainingBatches:
 
     def rows(self, number: int) -> Tensor:
         """Row numbers of the batch of update `number` = 1 .. T."""
-        drawn = drawn_batches(number, self.settings)
-        epoch, index = divmod(drawn - 1, self.per_epoch)
+        count = drawn_batches(number, self.settings)
+        epoch, index = divmod(count - 1, self.per_epoch)
         if epoch != self._epoch:
             generator = generator_for(self.seed, "batches", self.data.device, epoch)
             self._partition = partition(self.data, "train", self.settings, generator)

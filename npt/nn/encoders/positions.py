@@ -21,31 +21,23 @@ FIRST_SIGMA = 0.3
 
 def relative_coordinates(sizes: Sequence[int]) -> Tensor:
     """Coordinates (R, k) of all relative positions, each in [-1, 1]; 0 is no distance."""
-    axes: list[Tensor] = []
-    for size in sizes:
-        pixels = torch.arange(1 - size, size).float()
-        axes.append(pixels / max(1, size - 1))
-    return _product(axes)
+    return _product([torch.arange(1 - size, size) / max(1, size - 1) for size in sizes])
 
 
 def relative_index(sizes: Sequence[int]) -> Tensor:
     """Index (N, N) of the relative position j - i of pixels i and j."""
-    axes = [torch.arange(size) for size in sizes]
-    pixels = _product(axes)  # (N, k)
+    pixels = _product([torch.arange(size) for size in sizes])  # (N, k)
     differences = pixels - pixels[:, None]  # (N, N, k)
     index = torch.zeros_like(differences[..., 0])
     for axis, size in enumerate(sizes):
-        positions = 2 * size - 1
-        place = differences[..., axis] + size - 1
-        index = index * positions + place
+        index = index * (2 * size - 1) + differences[..., axis] + size - 1
     return index
 
 
 def _product(axes: Sequence[Tensor]) -> Tensor:
     """All combinations (..., k) of k axes, in row-major order."""
     grid = torch.meshgrid(*axes, indexing="ij")
-    combined = torch.stack(grid, -1)
-    return combined.flatten(0, -2)
+    return torch.stack(grid, -1).flatten(0, -2)
 
 
 class Sinusoids(nn.Module):
@@ -59,9 +51,7 @@ class Sinusoids(nn.Module):
         positions = torch.arange(1 - size, size).float()  # (R,)
         exponents = torch.arange(0, width, 2) / width
         angles = positions[:, None] / LONGEST**exponents  # (R, E / 2)
-        sines = angles.sin()
-        cosines = angles.cos()
-        waves = torch.cat([sines, cosines], -1)
+        waves = torch.cat([angles.sin(), angles.cos()], -1)
         self.register_buffer("waves", waves, persistent=False)
         self.linear = nn.Linear(width, width)
 
@@ -112,33 +102,26 @@ class PixelSpan(nn.Module):
         super().__init__()
         self.sizes = tuple(sizes)
         self.threshold = threshold
-        first = torch.full((len(sizes),), FIRST_SIGMA)
-        self.sigma = nn.Parameter(first)
-        coordinates = relative_coordinates(sizes)
-        self.register_buffer("coordinates", coordinates, persistent=False)
+        self.sigma = nn.Parameter(torch.full((len(sizes),), FIRST_SIGMA))
+        self.register_buffer("coordinates", relative_coordinates(sizes), persistent=False)
 
     def log_gaussian(self) -> Tensor:
         """log G (R,) of every relative position."""
         scaled = self.coordinates / self.sigma
         return -0.5 * scaled.square().sum(-1)
 
-    def reach(self) -> list[int]:
-        """Farthest pixels in each dimension that are attended to."""
-        farthest = [size - 1 for size in self.sizes]
+    def reach(self) -> Tensor:
+        """Farthest pixels (k,) in each dimension that are attended to."""
+        farthest = torch.tensor(self.sizes) - 1
         if self.threshold is None:
             return farthest
-        cut_off = radius_of(self.threshold)
-        reach: list[int] = []
-        sigmas = self.sigma.abs().tolist()
-        for most, sigma in zip(farthest, sigmas, strict=True):
-            pixels = math.ceil(cut_off * sigma * most)
-            reach.append(min(pixels, most))
-        return reach
+        sigma = self.sigma.detach().cpu().double().abs()
+        pixels = torch.ceil(radius_of(self.threshold) * sigma * farthest)
+        return pixels.minimum(farthest).long()
 
     def excluded(self) -> Tensor:
         """Which relative positions (R,) are not attended to."""
-        farthest = torch.tensor(self.sizes) - 1  # (k,)
+        farthest = torch.tensor(self.sizes) - 1
         pixels = self.coordinates.abs() * farthest.to(self.coordinates)  # (R, k)
-        reach = torch.tensor(self.reach()) + 0.5  # whole pixels, with rounding
-        beyond = pixels > reach.to(pixels)
-        return beyond.any(-1)
+        reach = self.reach() + 0.5  # whole pixels, with rounding
+        return (pixels > reach.to(pixels)).any(-1)

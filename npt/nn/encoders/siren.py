@@ -83,10 +83,10 @@ class PixelBlock(nn.Module):
         self.positions = embedding(sizes, PIXEL_WIDTH)
         self.span = PixelSpan(sizes, settings.threshold) if settings.span else None
         self.register_buffer("index", relative_index(sizes), persistent=False)
-        self.query = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
-        self.key = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
-        self.value = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
-        self.output = _linear(PIXEL_WIDTH, PIXEL_WIDTH)
+        self.query = _linear()
+        self.key = _linear()
+        self.value = _linear()
+        self.output = _linear()
         heads = (PIXEL_HEADS, PIXEL_WIDTH // PIXEL_HEADS)
         self.key_bias = nn.Parameter(torch.zeros(heads))  # u
         self.position_bias = nn.Parameter(torch.zeros(heads))  # v
@@ -104,11 +104,8 @@ class PixelBlock(nn.Module):
 
     def attend(self, x: Tensor) -> Tensor:
         """Attention of every pixel to all: (n, N, E)."""
-        scores = self.scores(x)  # (n, H, N, N)
-        values = self._by_head(self.value(x))  # (n, H, N, c)
-        attended = scores.softmax(-1) @ values
-        joined = attended.transpose(1, 2).flatten(2)  # (n, N, E)
-        return self.output(joined)
+        attended = self.scores(x).softmax(-1) @ self._by_head(self.value(x))  # (n, H, N, c)
+        return self.output(attended.transpose(1, 2).flatten(2))  # (n, N, E)
 
     def scores(self, x: Tensor) -> Tensor:
         """Scaled scores (n, H, N, N) with the span."""
@@ -117,34 +114,22 @@ class PixelBlock(nn.Module):
         keys = self._by_head(self.key(x))
         to_keys = queries + scale * self.key_bias[:, None]
         to_positions = queries + scale * self.position_bias[:, None]
-        relative = self.relative_embeddings()  # (N, N, H, c)
-        content = to_keys @ keys.transpose(-1, -2)
-        scores = content + torch.einsum("nhic,ijhc->nhij", to_positions, relative)
+        embeddings = self.positions().unflatten(-1, (PIXEL_HEADS, -1))  # (R, H, c)
+        relative = embeddings[self.index]  # P_ij (N, N, H, c)
+        scores = to_keys @ keys.mT + torch.einsum("nhic,ijhc->nhij", to_positions, relative)
         if self.span is None:
             return scores
-        return self._with_span(scores, self.span)
-
-    def _with_span(self, scores: Tensor, span: PixelSpan) -> Tensor:
-        """Scores (n, H, N, N) with the Gaussian, and -inf where it is cut off."""
-        log_gaussian = span.log_gaussian()  # (R,)
-        bias = torch.zeros_like(log_gaussian)
-        bias = bias.masked_fill(span.excluded(), -math.inf)
-        gaussian = log_gaussian.exp()
-        return torch.addcmul(bias[self.index], scores, gaussian[self.index])
-
-    def relative_embeddings(self) -> Tensor:
-        """P_ij (N, N, H, c): that of j - i for pixels i and j."""
-        embeddings = self.positions()  # (R, E)
-        by_head = embeddings.unflatten(-1, (PIXEL_HEADS, -1))  # (R, H, c)
-        return by_head[self.index]
+        log_gaussian = self.span.log_gaussian()  # (R,)
+        bias = torch.zeros_like(log_gaussian).masked_fill(self.span.excluded(), -math.inf)
+        return torch.addcmul(bias[self.index], scores, log_gaussian.exp()[self.index])
 
     def _by_head(self, x: Tensor) -> Tensor:
         """(n, N, E) to (n, H, N, c)."""
         return x.unflatten(-1, (PIXEL_HEADS, -1)).transpose(1, 2)
 
 
-def _linear(width: int, wider: int) -> nn.Linear:
-    layer = nn.Linear(width, wider)
+def _linear() -> nn.Linear:
+    layer = nn.Linear(PIXEL_WIDTH, PIXEL_WIDTH)
     nn.init.xavier_uniform_(layer.weight)
     nn.init.zeros_(layer.bias)
     return layer

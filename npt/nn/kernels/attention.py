@@ -26,7 +26,7 @@ FASTER_ELEMENTWISE = range(1, 5)
 FASTER_EXPLICITLY = range(5, 48)
 LANES = 16  # a softmax over a row of another length takes up to ten times as long
 BLOCK_SCORES = 2**21
-KEPT_SCORES = 2**24
+KEPT_SCORES = 2**24  # more probabilities are computed again in the backward pass
 
 
 def dot_product(
@@ -37,7 +37,6 @@ def dot_product(
     scale: float,
     dropout: Dropout | None = None,
     present: Tensor | None = None,
-    kept_scores: int = KEPT_SCORES,
 ) -> Tensor:
     """softmax(Q K^T * scale) V (paper eq. 1), with dropout of the probabilities.
 
@@ -47,8 +46,6 @@ def dot_product(
         dropout: None in evaluation.
         present: Keys (B, s) that are attended to, of keys (B, k, s, c); at least one a table, and
             without dropout.
-        kept_scores: Number of probabilities that are kept for the backward pass on the CPU; more
-            are recomputed.
     """
     if dropout is not None and dropout.rate == 0:
         dropout = None
@@ -61,7 +58,7 @@ def dot_product(
         return elementwise(queries, keys, values, scale)
     if dropout is None and positions not in FASTER_EXPLICITLY:
         return fused(queries, keys, values, scale=scale)
-    return explicit(queries, keys, values, scale, dropout, kept_scores)
+    return explicit(queries, keys, values, scale, dropout)
 
 
 def _on_gpu(
@@ -113,7 +110,6 @@ def explicit(
     values: Tensor,
     scale: float,
     dropout: Dropout | None = None,
-    kept_scores: int = KEPT_SCORES,
 ) -> Tensor:
     """`dot_product` by explicit probabilities, over one batch of short or long sequences."""
     length = keys.shape[-2]
@@ -123,7 +119,7 @@ def explicit(
         queries.flatten(0, -3),
         F.pad(keys.flatten(0, -3), (0, 0, 0, padding)),
         F.pad(values.flatten(0, -3), (0, 0, 0, padding)),
-        _Settings(length, scale, dropout, key, kept_scores),
+        _Settings(length, scale, dropout, key),
     )
     return outputs.view(*queries.shape[:-1], -1)  # type: ignore[union-attr]
 
@@ -136,7 +132,6 @@ class _Settings:
     scale: float
     dropout: Dropout | None
     key: int
-    kept_scores: int
 
     @property
     def rescale(self) -> float:
@@ -158,7 +153,7 @@ class _Explicit(torch.autograd.Function):
         batch_size, query_count, _ = queries.shape
         key_count = keys.shape[1]
         outputs = queries.new_empty(batch_size, query_count, values.shape[2])
-        fits = batch_size * query_count * key_count <= settings.kept_scores
+        fits = batch_size * query_count * key_count <= KEPT_SCORES
         keep = any(ctx.needs_input_grad) and fits
         kept = []
         ctx.blocks = list(_blocks(batch_size, query_count, key_count))

@@ -197,6 +197,6 @@ def _dropped(probabilities: Tensor, settings: _Settings, group: int) -> Tensor:
 def squared_distances(left: Tensor, right: Tensor) -> Tensor:
     """Squared distances (..., m, s) of (..., m, f) and (..., s, f)."""
     products = left @ right.mT
-    of_left = left.square().sum(-1)[..., :, None]
-    of_right = right.square().sum(-1)[..., None, :]
-    return (of_left + of_right - 2 * products).clamp(min=0)
+    left_squares = left.square().sum(-1)[..., :, None]
+    right_squares = right.square().sum(-1)[..., None, :]
+    return (left_squares + right_squares - 2 * products).clamp(min=0)

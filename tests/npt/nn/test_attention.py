@@ -43,11 +43,12 @@ def test_values_and_gradients_equal_the_plain_form(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(attention, "BLOCK_SCORES", block)
+    monkeypatch.setattr(attention, "KEPT_SCORES", kept_scores)
     source = Dropout(0.25, site=3)
     source.key = 5
     for dropped in (None, source):
         ours, plain = random_inputs(shape), random_inputs(shape)
-        outputs = dot_product(*ours, scale=0.3, dropout=dropped, kept_scores=kept_scores)
+        outputs = dot_product(*ours, scale=0.3, dropout=dropped)
         probabilities = (plain[0] @ plain[1].transpose(-1, -2) * 0.3).softmax(-1)
         if dropped:
             probabilities = probabilities * masks(dropped, shape) / source.keep_probability
@@ -64,13 +65,14 @@ def test_values_and_gradients_equal_the_plain_form(
             assert torch.allclose(a.grad, b.grad, atol=1e-11)
 
 
-def test_a_recomputed_mask_is_that_of_the_forward_pass() -> None:
+def test_a_recomputed_mask_is_that_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Dropout(0.4)
     gradients = []
     for kept_scores in (0, 2**24):
+        monkeypatch.setattr(attention, "KEPT_SCORES", kept_scores)
         source.key = 7
         ours = random_inputs((1, 2, 40, 4))
-        outputs = dot_product(*ours, scale=0.5, dropout=source, kept_scores=kept_scores)
+        outputs = dot_product(*ours, scale=0.5, dropout=source)
         source.key = 8
         outputs.sum().backward()
         gradients.append([x.grad for x in ours])

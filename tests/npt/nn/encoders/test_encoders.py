@@ -42,21 +42,22 @@ def test_pixel_encoders_have_the_published_weights(options: dict[str, Any], coun
     """With the thesis' head; NPT adds a vector to its only token."""
     image = Image(height=8, width=8, channels=3)
     features = image.intensities
-    images = EncodedImages(image, features, "siren", PixelSettings(**options), 1)
-    layout = ColumnLayout(
-        (*[1] * features, 10),
-        (*[True] * features, False),
-        features,
-        images=images,
-    )
     settings = NPTSettings(
         encoder="siren",
+        pixels=PixelSettings(**options),
         width=64,
         between_datapoints=False,
         between_attributes=False,
         target_mask=1,
         feature_mask=0,
         tradeoff_start=0,
+    )
+    images = EncodedImages(image, features, settings)
+    layout = ColumnLayout(
+        (*[1] * features, 10),
+        (*[True] * features, False),
+        features,
+        images=images,
     )
     model = NPT(layout, settings)
     assert weights_of(model) == count + 64
@@ -120,7 +121,7 @@ def test_attention_in_the_middle_moves_with_the_image() -> None:
     assert block.span is not None
     with torch.no_grad():
         block.span.sigma.fill_(0.1)
-    assert block.span.reach() == [1, 1]
+    assert block.span.reach().tolist() == [1, 1]
     image = torch.zeros(1, 1, 9, 9)
     image[0, 0, 3:5, 3:5] = torch.tensor([[1.0, 2.0], [3.0, -1.0]])
     shifted = image.roll((1, 1), (2, 3))
@@ -135,12 +136,12 @@ def test_attention_in_the_middle_moves_with_the_image() -> None:
 
 def test_a_span_is_cut_off_at_its_radius() -> None:
     span = PixelSpan((32, 32), 0.1)
-    assert span.reach() == [20, 20]
+    assert span.reach().tolist() == [20, 20]
     (excluded,) = (~span.excluded()).sum(0, keepdim=True)
     assert excluded == 41**2
-    (row,) = PixelSpan((1024,), 0.1).reach()
+    (row,) = PixelSpan((1024,), 0.1).reach().tolist()
     assert 2 * row + 1 == 1319
-    assert PixelSpan((32,), None).reach() == [31]
+    assert PixelSpan((32,), None).reach().tolist() == [31]
 
 
 def test_no_distance_has_the_largest_gaussian() -> None:
