@@ -100,8 +100,9 @@ class CompactNPT(nn.Module):
         keys, values = zip(*pairs, strict=True)
         return Context(keys, values)
 
-    def context_of_prediction(
+    def with_residuals(
         self,
+        context: Context,
         rows: Tensor,
         labels: Tensor,
         queries: Tensor | None = None,
@@ -112,16 +113,6 @@ class CompactNPT(nn.Module):
             queries: Encoded rows (K, n, r), if no others are to be predicted: only the residuals
                 that move these are computed.
         """
-        return self.with_residuals(self.context(rows, labels), rows, labels, queries)
-
-    def with_residuals(
-        self,
-        context: Context,
-        rows: Tensor,
-        labels: Tensor,
-        queries: Tensor | None = None,
-    ) -> Context:
-        """A context with the residuals of its rows, as `context_of_prediction`."""
         if not self.copies or rows.shape[1] < 2:
             return replace(context, residuals=None)
         needed = None

@@ -184,7 +184,9 @@ class TrainedCompactNPT(TrainedNetwork):
     @torch.no_grad()
     def context(self) -> Context:
         """Keys and values of the context, in double precision."""
-        return self.precise.context_of_prediction(self.encoded_context, self.context_labels)
+        rows = self.encoded_context
+        labels = self.context_labels
+        return self.precise.with_residuals(self.precise.context(rows, labels), rows, labels)
 
     @cached_property
     def encoded_context(self) -> Tensor:

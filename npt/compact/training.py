@@ -211,7 +211,7 @@ def context_of(
 ) -> Context:
     """Keys and values of rows that predicted rows attend to."""
     rows = model.encode(features)
-    return model.context_of_prediction(rows, labels)
+    return model.with_residuals(model.context(rows, labels), rows, labels)
 
 
 def predict(
