@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg import cho_solve
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
@@ -102,23 +102,17 @@ class Posterior(RowPredictor):
         self.stored = data.stored_rows
         self.classes = data.trained_classes
         self.prior = self.stored.targets(self.classes).mean(0)
-        hyper_parameters: Any = kernel.get_params()
-        self.kernel: Any = hyper_parameters["k1"]
-        self.noise: float = hyper_parameters["k2"].noise_level
+        self.kernel = kernel
 
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Posterior means (n,), or probabilities (n, K)."""
-        factor, across = self._covariances(stored, features)
-        residuals = stored.targets(self.classes) - self.prior
-        means = self.prior + across @ cho_solve((factor, True), residuals)
+        process = self._given(stored)
         if self.classes is None:
-            return means[:, 0]
-        explained = solve_triangular(factor, across.T, lower=True)
-        variances = self.kernel.diag(features) - (explained**2).sum(0) + self.noise
-        deviations = np.sqrt(np.maximum(variances, self.noise))
-        above = ndtr((means - 0.5) / deviations[:, None])
+            return self.prior + process.predict(features)
+        residuals, deviations = process.predict(features, return_std=True)
+        above = ndtr((self.prior + residuals - 0.5) / deviations)
         above = np.maximum(above, LEAST_PROBABILITY)
         return above / above.sum(1, keepdims=True)
 
@@ -126,16 +120,16 @@ class Posterior(RowPredictor):
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """k(x, X) (K + s I)^-1 (n, m): the mean is the prior plus these times the residuals."""
-        factor, across = self._covariances(stored, features)
-        return cho_solve((factor, True), across.T).T
+        process = self._given(stored)
+        across = process.kernel_(stored.features, features)
+        return cho_solve((process.L_, True), across).T
 
-    def _covariances(
-        self, stored: StoredRows, features: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Cholesky factor (m, m) of the stored rows with noise; covariances (n, m) with them."""
-        covariance = self.kernel(stored.features)
-        covariance[np.diag_indices_from(covariance)] += self.noise
-        return cholesky(covariance, lower=True), self.kernel(features, stored.features)
+    def _given(self, stored: StoredRows) -> Any:
+        """The process of residual targets (m, K), with the same kernel, given some rows."""
+        from sklearn.gaussian_process import GaussianProcessRegressor
+
+        process = GaussianProcessRegressor(self.kernel, alpha=0.0, optimizer=None)
+        return process.fit(stored.features, stored.targets(self.classes) - self.prior)
 
 
 def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:

@@ -14,7 +14,6 @@ from baselines.estimators import fit_estimator
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources, UserError
-from npt.table import Task
 
 
 class XGBoost(Boosting):
@@ -22,16 +21,12 @@ class XGBoost(Boosting):
 
     name = "xgboost"
     title = "XGBoost"
+    regressor = "xgboost.XGBRegressor"
+    classifier = "xgboost.XGBClassifier"
     libraries = ("xgboost", "xgboost-cpu")
     takes_categories = True
     takes_missing = True
     accelerated = True
-
-    def estimator(self, task: Task) -> type:
-        """The library's class."""
-        from xgboost import XGBClassifier, XGBRegressor
-
-        return XGBRegressor if task == "regression" else XGBClassifier
 
     def fit(
         self,

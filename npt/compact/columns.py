@@ -190,7 +190,7 @@ class Encoder:
         """Values of the target, standardised."""
         return (values - self.centre[-1]) / self.scale[-1]
 
-    def original(self, values: np.ndarray) -> np.ndarray:
+    def original(self, values: Tensor) -> Tensor:
         """Standardised values of the target in its units."""
         return values * self.scale[-1] + self.centre[-1]
 

@@ -119,15 +119,11 @@ class TrainedCompactNPT(TrainedNetwork):
 
     def decode(self, outputs: Tensor) -> Prediction:
         """Outputs (K, n, C) to class probabilities or values in original units."""
-        return Prediction(self.of_members(outputs).mean(0))
-
-    def of_members(self, outputs: Tensor) -> np.ndarray:
-        """Predictions of each member: values (K, n), or probabilities (K, n, C)."""
         if self.task == "regression":
-            values = outputs[..., 0].double().cpu().numpy()
-            return self.encoder.original(values)
-        probabilities = outputs.double().softmax(-1)
-        return probabilities.cpu().numpy()
+            values = self.encoder.original(outputs[..., 0].double())
+        else:
+            values = outputs.double().softmax(-1)
+        return Prediction(values.cpu().numpy().mean(0))
 
     def outputs_of(self, rows: np.ndarray) -> Tensor:
         """Outputs (K, n, C) of rows of the table."""

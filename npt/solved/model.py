@@ -22,7 +22,6 @@ from npt.solved.solve import Solution, solve
 from npt.solved.tune import drawn, heads, of_head, ordered, ridges, tune
 
 CHUNK = 4_000_000  # most entries of a kernel that is computed at once
-LEAST_USED_SHARE = 1e-9  # of a solution in the mixture: below it, other rows need not be solved
 MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
 
 
@@ -121,24 +120,16 @@ class SolvedNPT:
             places = drawn(len(self.weights), most, generator).to(attention.device)
             self.keys = self.cells.take(ordered(self.cells)[places])
         coefficients = []
-        if mixture is None:
-            predictions = []
-            for _, _, solution in self._solutions():
-                coefficients.append(solution.coefficients(self.targets))
+        predictions = []
+        for _, _, solution in self._solutions():
+            coefficients.append(solution.coefficients(self.targets))
+            if mixture is None:
                 predictions.append(solution.leave_one_out(self.targets))
-            mixture = self._mixed(torch.stack(predictions))
-        else:
-            nothing = self.targets.new_zeros(len(self.keys.scores), self.targets.shape[1])
-            for share, (_, _, solution) in zip(mixture.shares, self._solutions(), strict=True):
-                of_solution = nothing, nothing[0]
-                if share > LEAST_USED_SHARE:
-                    of_solution = solution.coefficients(self.targets)
-                coefficients.append(of_solution)
-        self.mixture = mixture
+        self.mixture = mixture or self._mixed(torch.stack(predictions))
         slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
-        shared = mixture.shares[:, None, None] * slopes
+        shared = self.mixture.shares[:, None, None] * slopes
         self.slopes = shared.unflatten(0, (len(self._kernels), -1)).sum(1)  # (H, m, C)
-        self.intercept = mixture.shares @ intercepts
+        self.intercept = self.mixture.shares @ intercepts
 
     def among(self, features: np.ndarray, labels: np.ndarray) -> SolvedNPT:
         """The same model, with all that was tuned, given other labelled rows.

@@ -7,7 +7,7 @@ import torch
 from npt.solved.cells import Cells
 from npt.solved.kernels import PRODUCTS, SUMS, Kernel, Parameters, initial_parameters
 from npt.solved.settings import SolvedSettings
-from npt.solved.solve import Residuals
+from npt.solved.solve import solve
 
 BETAS = (0.8, 0.95)
 LEAST_RIDGE = 3e-3  # below it, float32 rounds too much
@@ -71,7 +71,7 @@ def tune(
             own = of_head(parameters, head)
             near = kernel(own, part, part)
             for ridge in ridges(own["ridge"], settings):
-                residuals = Residuals.apply(near, ridge, weights[rows], targets[rows])
+                residuals = solve(near, ridge, weights[rows]).residuals(targets[rows])
                 error = shares @ residuals.square().sum(1)
                 loss = loss + 0.5 * (error + LEAST_ERROR).log() / len(settings.ridges)
         optimiser.zero_grad()
