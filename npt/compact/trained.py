@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from npt.compact.columns import Encoder, Features
-from npt.compact.data import TrainingRows, known_rows
+from npt.compact.data import drawn, known_rows
 from npt.compact.lookup import lookup_contexts, require_task, shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.settings import CompactSettings
@@ -198,5 +198,4 @@ class TrainedCompactNPT(TrainedNetwork):
 
 def context_among(rows: np.ndarray, settings: CompactSettings, seed: int) -> np.ndarray:
     """As many of the rows as a context may have, drawn at random."""
-    chosen = TrainingRows.context_of(len(rows), settings, seed)
-    return rows[chosen.numpy()]
+    return rows[drawn(len(rows), settings.context_rows, seed, count=0).numpy()]
