@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -141,8 +141,8 @@ def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:
     features = stored.features.shape[1]
     most = min(parameters["learning_rows"], math.isqrt(LEARNING_CELLS // max(1, features)))
     if len(stored.labels) > most:
-        drawn = np.random.default_rng(seed).choice(len(stored.labels), most, replace=False)
-        stored = stored.take(np.sort(drawn))
+        chosen = np.random.default_rng(seed).choice(len(stored.labels), most, replace=False)
+        stored = stored.take(np.sort(chosen))
     targets = stored.targets(data.trained_classes)
     optimiser: Any = _most_likely if parameters["learn"] else None
     process = GaussianProcessRegressor(
@@ -157,15 +157,11 @@ def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:
     return learned
 
 
-def _most_likely(
-    objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    initial: np.ndarray,
-    bounds: np.ndarray,
-) -> tuple[np.ndarray, float]:
+def _most_likely(objective: Any, initial: np.ndarray, bounds: Any) -> tuple[np.ndarray, float]:
     """Hyper-parameters where the objective is lowest, and its value there."""
     options = {"maxiter": ITERATIONS}
-    found = minimize(objective, initial, jac=True, bounds=bounds, options=options)
-    return found.x, found.fun
+    lowest = minimize(objective, initial, jac=True, bounds=bounds, options=options)
+    return lowest.x, lowest.fun
 
 
 def _initial_kernel(features: int, parameters: Parameters) -> Kernel:

@@ -34,11 +34,11 @@ def fit_tabm(
     def loss_of(batch: Tensor) -> Tensor:
         outputs = network(_rows(numbers, batch), _rows(codes, batch))  # (n, members, K)
         members = outputs.shape[1]
-        of_members = labels[batch].repeat_interleave(members)
+        member_labels = labels[batch].repeat_interleave(members)
         outputs = outputs.flatten(0, 1)
         if data.is_regression:
-            return functional.mse_loss(outputs[:, 0], of_members.float())
-        return functional.cross_entropy(outputs, of_members)
+            return functional.mse_loss(outputs[:, 0], member_labels.float())
+        return functional.cross_entropy(outputs, member_labels)
 
     def predict(features: np.ndarray) -> np.ndarray:
         numbers, codes = inputs.of(features)

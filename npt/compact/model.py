@@ -46,8 +46,8 @@ class Context:
 
     def take(self, rows: Tensor) -> Context:
         """Some of its rows."""
-        keys = tuple(of_block[:, :, rows] for of_block in self.keys)
-        values = tuple(of_block[:, :, rows] for of_block in self.values)
+        keys = tuple(block[:, :, rows] for block in self.keys)
+        values = tuple(block[:, :, rows] for block in self.values)
         residuals = None
         if self.residuals is not None:
             residuals = self.residuals.take(rows)
@@ -175,8 +175,7 @@ class CompactNPT(nn.Module):
         """Attention (K, heads, n, m) of encoded rows in each block between datapoints."""
         weights = []
         for block, (keys, values) in zip(self._blocks(), context, strict=True):
-            of_block = block.weights(rows, keys)
-            weights.append(of_block)
+            weights.append(block.weights(rows, keys))
             rows = block(rows, keys, values)
         return weights
 

@@ -171,9 +171,9 @@ class TrainedCompactNPT(TrainedNetwork):
         truth = self.table.numbers(self.target, self.context_rows)
         known = np.flatnonzero(~np.isnan(truth))
         if self.shows_labels and len(known):
-            of_known = self.encoder.labels(self.table, self.context_rows[known])
-            shown = shown_labels(of_known.to(labels), self.settings)
-            labels[torch.from_numpy(known).to(self.device)] = shown
+            known_labels = self.encoder.labels(self.table, self.context_rows[known])
+            shown_known = shown_labels(known_labels.to(labels), self.settings)
+            labels[torch.from_numpy(known).to(self.device)] = shown_known
         return labels
 
     @cached_property

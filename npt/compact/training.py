@@ -134,9 +134,9 @@ def hidden_cells(batch: Features, settings: CompactSettings) -> Tensor | None:
     if not any(shares):
         return None
     device = batch.missing.device
-    drawn = torch.rand(settings.members, *batch.missing.shape, device=device)
+    random = torch.rand(settings.members, *batch.missing.shape, device=device)
     by_cell = torch.tensor(shares, device=device).view(-1, 1, 1)
-    return drawn < by_cell
+    return random < by_cell
 
 
 def draw_visibility(

@@ -70,8 +70,8 @@ class Solution:
         A row's own target is multiplied by zero, so that it cannot change a bit of them.
         """
         diagonal = self.inverse.diagonal()
-        of_others = self.inverse - torch.diag(diagonal)
-        return -(of_others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
+        others = self.inverse - torch.diag(diagonal)
+        return -(others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
 
     def without(
         self, kernel: torch.Tensor, targets: torch.Tensor, left_out: torch.Tensor
@@ -86,8 +86,8 @@ class Solution:
         slopes, intercept = self.coefficients(targets)
         weights = self.weights(kernel).gather(1, left_out)
         blocks = self.inverse[left_out[:, :, None], left_out[:, None, :]]
-        of_left_out = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
-        return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, of_left_out)
+        residuals = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
+        return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, residuals)
 
     def _solved(self, right: torch.Tensor) -> torch.Tensor:
         """Kernel plus ridge, inverted, times columns (m, k)."""
