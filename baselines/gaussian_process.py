@@ -128,7 +128,8 @@ class Posterior(RowPredictor):
         """The process of residual targets (m, K), with the same kernel, given some rows."""
         from sklearn.gaussian_process import GaussianProcessRegressor
 
-        process = GaussianProcessRegressor(self.kernel, alpha=0.0, optimizer=None)
+        fixed: Any = None  # which the annotation of the optimiser leaves out
+        process = GaussianProcessRegressor(self.kernel, alpha=0.0, optimizer=fixed)
         return process.fit(stored.features, stored.targets(self.classes) - self.prior)
 
 

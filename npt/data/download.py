@@ -35,7 +35,7 @@ def download(url: str, stream: IO[bytes]) -> bool:
             return True
         except requests.exceptions.HTTPError as error:
             _print(f"{url}: {type(error).__name__}")
-            if error.response.status_code < 500:  # which no retry changes
+            if error.response is None or error.response.status_code < 500:  # no retry changes it
                 return False
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
             _print(f"{url}: {type(error).__name__}")
