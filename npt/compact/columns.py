@@ -85,7 +85,7 @@ class Encoder:
     means: np.ndarray
 
     @classmethod
-    def of(
+    def from_table(
         cls,
         table: Table,
         split: Split,

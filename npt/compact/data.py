@@ -42,7 +42,7 @@ class TrainingRows:
     validation_weights: Tensor
 
     @classmethod
-    def of(
+    def from_table(
         cls,
         table: Table,
         split: Split,

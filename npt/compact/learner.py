@@ -40,7 +40,9 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
         from npt.compact.training import CompactTraining
 
         seed = trained.seed
-        data = TrainingRows.of(table, split, trained.encoder, self.settings, seed, trained.device)
+        data = TrainingRows.from_table(
+            table, split, trained.encoder, self.settings, seed, trained.device
+        )
         if len(data) < FEWEST_ROWS:
             raise Infeasible(
                 f"{len(data)} train rows have a known target; {FEWEST_ROWS} are needed"

@@ -66,7 +66,7 @@ class TrainedCompactNPT(TrainedNetwork):
         require_task(settings, table.task)
         torch.set_num_threads(resources.threads)
         device = device_of(resources.device)
-        encoder = Encoder.of(table, split, settings)
+        encoder = Encoder.from_table(table, split, settings)
         train = known_rows(table, split.train)
         return cls(
             model=build_model(encoder, settings, seed, device).eval(),

@@ -168,7 +168,7 @@ def _train(
     job: Job, settings: CompactSettings, split: Split, stop_at: list[int] | None
 ) -> tuple[TrainedCompactNPT, CompactTraining]:
     trained = TrainedCompactNPT.untrained(settings, job.resources, job.table, split, job.seed)
-    data = TrainingRows.of(
+    data = TrainingRows.from_table(
         job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights
     )
     training = CompactTraining(trained.model, data, settings, job.seed, stop_at)

@@ -79,7 +79,7 @@ def curve_facts(query: ProbeQuery) -> Facts:
 def _batches(query: ProbeQuery, device: torch.device) -> Iterator[Batch]:
     """Held-out curves by kernel and by numbers of points."""
     table = query.table
-    data = Realisations.of(table, query.split, device)
+    data = Realisations.from_table(table, query.split, device)
     probed = np.unique(data.number[query.rows])
     names = [column.name for column in table.columns]
     kernels = table.numbers(names.index(KERNEL_COLUMN))

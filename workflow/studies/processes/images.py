@@ -27,7 +27,7 @@ def image_facts(query: ProbeQuery) -> Facts:
     """Scores of each task over the images that have a probed row, and examples."""
     model = cast(TrainedProcess, query.model)
     options = query.options
-    data = Realisations.of(query.table, query.split, model.device)
+    data = Realisations.from_table(query.table, query.split, model.device)
     probed = np.unique(data.number[query.rows])[: options.images]
     images = [_in_order(np.flatnonzero(data.number == number), data) for number in probed]
     reference = _reference(data)
