@@ -209,14 +209,15 @@ def predict(
     model: CompactNPT,
     features: Features,
     context: Context,
+    invisible: Tensor | None = None,
 ) -> Tensor:
-    """Outputs (K, n, C), some rows at a time."""
+    """Outputs (K, n, C), some rows at a time; `invisible` (n, m) as of the model's `predict`."""
     rows = torch.arange(len(features), device=features.missing.device)
     outputs = []
     for part in rows.split(chunk_size(context)):
         encoded = model.encode(features.take(part))
-        output = model.predict(encoded, context)
-        outputs.append(output)
+        hidden = None if invisible is None else invisible[part]
+        outputs.append(model.predict(encoded, context, hidden))
     return torch.cat(outputs, 1)
 
 

@@ -17,7 +17,7 @@ from baselines.networks.anp import drawn_points
 from baselines.networks.retrieval import RetrievalPredictor
 from baselines.probe import StoredRowProbe
 from baselines.stored_rows import RowPredictor, StoredRows
-from baselines.trained import TrainedRowModel
+from baselines.trained import TrainedBaseline
 from baselines.training_data import TrainingData
 from baselines.tuned import TunedBaseline
 from npt.interface import Resources
@@ -36,7 +36,7 @@ LINEAR = (*VOTING, "gaussian_process", "xrfm")  # or a weighted sum of what exce
 ROWS = 90
 
 
-def trained(name: str, task: Task, **fixed: Any) -> TrainedRowModel:
+def trained(name: str, task: Task, **fixed: Any) -> TrainedBaseline:
     baseline = baselines()[name]
     settings = baseline.test_settings
     fixed = {**settings.get("fixed", {}), **fixed}
@@ -44,11 +44,11 @@ def trained(name: str, task: Task, **fixed: Any) -> TrainedRowModel:
     split = first_split(table)
     learner = TunedBaseline(baseline, BaselineSettings(**{**settings, "fixed": fixed}), Resources())
     learner.fit(table.blind(split.test), split, 0)
-    assert isinstance(learner.trained, TrainedRowModel)
+    assert isinstance(learner.trained, TrainedBaseline)
     return learner.trained
 
 
-def test_rows(model: TrainedRowModel) -> np.ndarray:
+def test_rows(model: TrainedBaseline) -> np.ndarray:
     used = np.concatenate([model.data.train, model.data.validation])
     return np.setdiff1d(np.arange(ROWS), used)
 
