@@ -7,13 +7,10 @@ is stochastic masking of targets with a random share.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from baselines.grids import Grid, Parameters
 from baselines.network_baseline import RetrievalBaseline
-
-if TYPE_CHECKING:
-    from baselines.networks.anp import ANPNetwork
 
 
 class ANP(RetrievalBaseline):
@@ -21,6 +18,7 @@ class ANP(RetrievalBaseline):
 
     name = "anp"
     title = "ANP, one table"
+    network = "baselines.networks.anp.ANPNetwork"
     defaults: ClassVar[Parameters] = {
         "width": 128,
         "attention": "multihead",
@@ -52,12 +50,6 @@ class ANP(RetrievalBaseline):
         "weight_decay": [1e-4, 1e-2],
         "learning_rate": [0.0005, 0.002],
     }
-
-    def network(self, features: int, classes: int | None, parameters: Parameters) -> ANPNetwork:
-        """A network with initial weights."""
-        from baselines.networks.anp import ANPNetwork
-
-        return ANPNetwork(features, classes, parameters)
 
 
 BASELINE = ANP()

@@ -17,7 +17,6 @@ from baselines.estimators import features_vary, prediction_function, prior
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
-from npt.table import Task
 
 # Defaults that change with the number of rounds: from 200 rounds on, categories are combined, and
 # leaves of binary tables with fewer than 20 features are estimated in ten steps instead of one.
@@ -31,17 +30,13 @@ class CatBoost(Boosting):
 
     name = "catboost"
     title = "CatBoost"
+    regressor = "catboost.CatBoostRegressor"
+    classifier = "catboost.CatBoostClassifier"
     libraries = ("catboost",)
     takes_categories = True
     takes_missing = True
     slow = True
     accelerated = True
-
-    def estimator(self, task: Task) -> type:
-        """The library's class."""
-        from catboost import CatBoostClassifier, CatBoostRegressor
-
-        return CatBoostRegressor if task == "regression" else CatBoostClassifier
 
     def fit(
         self,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,11 +18,19 @@ PredictFunction = Callable[[np.ndarray], np.ndarray]
 
 
 class EstimatorBaseline(Baseline):
-    """A baseline whose model is an estimator in scikit-learn's style."""
+    """A baseline whose model is an estimator in scikit-learn's style.
 
-    @abstractmethod
+    Attributes:
+        regressor: Module and name of the estimator of numbers.
+        classifier: Those of the estimator of classes.
+    """
+
+    regressor: ClassVar[str]
+    classifier: ClassVar[str]
+
     def estimator(self, task: Task) -> type:
         """Class of the estimator for a task."""
+        return imported(self.regressor if task == "regression" else self.classifier)
 
     def known_parameters(self, task: Task) -> Collection[str]:
         """Parameters of the estimator's constructor, those of its base classes included."""
@@ -30,6 +38,12 @@ class EstimatorBaseline(Baseline):
         for base in self.estimator(task).__mro__:
             names.update(inspect.signature(base.__init__).parameters)
         return names - {"self", "args", "kwargs"}
+
+
+def imported(path: str) -> Any:
+    """What a module and a name stand for; it is imported only where it is used."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
 
 
 def fit_estimator(estimator: Any, data: TrainingData) -> Any:

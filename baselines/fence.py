@@ -17,8 +17,8 @@ def fenced() -> Iterator[None]:
     """Restore the global random states afterwards; show neither messages nor warnings."""
     import torch
 
-    of_python = random.getstate()
-    of_numpy = np.random.get_state()
+    python_state = random.getstate()
+    numpy_state = np.random.get_state()
     lightning = logging.getLogger("pytorch_lightning")
     level = lightning.level
     lightning.setLevel(logging.ERROR)
@@ -33,5 +33,5 @@ def fenced() -> Iterator[None]:
             yield
     finally:
         lightning.setLevel(level)
-        random.setstate(of_python)
-        np.random.set_state(of_numpy)
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)

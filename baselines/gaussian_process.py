@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg import cho_solve
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
@@ -103,23 +103,17 @@ class Posterior(RowPredictor):
         self.stored = data.stored_rows
         self.classes = data.trained_classes
         self.prior = self.stored.targets(self.classes).mean(0)
-        hyper_parameters: Any = kernel.get_params()
-        self.kernel: Any = hyper_parameters["k1"]
-        self.noise: float = hyper_parameters["k2"].noise_level
+        self.kernel = kernel
 
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Posterior means (n,), or probabilities (n, K)."""
-        factor, across = self._covariances(stored, features)
-        residuals = stored.targets(self.classes) - self.prior
-        means = self.prior + across @ cho_solve((factor, True), residuals)
+        process = self._given(stored)
         if self.classes is None:
-            return means[:, 0]
-        explained = solve_triangular(factor, across.T, lower=True)
-        variances = self.kernel.diag(features) - (explained**2).sum(0) + self.noise
-        deviations = np.sqrt(np.maximum(variances, self.noise))
-        above = ndtr((means - 0.5) / deviations[:, None])
+            return self.prior + process.predict(features)
+        residuals, deviations = process.predict(features, return_std=True)
+        above = ndtr((self.prior + residuals - 0.5) / deviations)
         above = np.maximum(above, LEAST_PROBABILITY)
         return above / above.sum(1, keepdims=True)
 
@@ -127,16 +121,17 @@ class Posterior(RowPredictor):
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """k(x, X) (K + s I)^-1 (n, m): the mean is the prior plus these times the residuals."""
-        factor, across = self._covariances(stored, features)
-        return cho_solve((factor, True), across.T).T
+        process = self._given(stored)
+        across = process.kernel_(stored.features, features)
+        return cho_solve((process.L_, True), across).T
 
-    def _covariances(
-        self, stored: StoredRows, features: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Cholesky factor (m, m) of the stored rows with noise; covariances (n, m) with them."""
-        covariance = self.kernel(stored.features)
-        covariance[np.diag_indices_from(covariance)] += self.noise
-        return cholesky(covariance, lower=True), self.kernel(features, stored.features)
+    def _given(self, stored: StoredRows) -> Any:
+        """The process of residual targets (m, K), with the same kernel, given some rows."""
+        from sklearn.gaussian_process import GaussianProcessRegressor
+
+        fixed: Any = None  # which the annotation of the optimiser leaves out
+        process = GaussianProcessRegressor(self.kernel, alpha=0.0, optimizer=fixed)
+        return process.fit(stored.features, stored.targets(self.classes) - self.prior)
 
 
 def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:
@@ -148,8 +143,8 @@ def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:
     features = stored.features.shape[1]
     most = min(parameters["learning_rows"], math.isqrt(LEARNING_CELLS // max(1, features)))
     if len(stored.labels) > most:
-        drawn = np.random.default_rng(seed).choice(len(stored.labels), most, replace=False)
-        stored = stored.take(np.sort(drawn))
+        chosen = np.random.default_rng(seed).choice(len(stored.labels), most, replace=False)
+        stored = stored.take(np.sort(chosen))
     targets = stored.targets(data.trained_classes)
     optimiser: Any = _most_likely if parameters["learn"] else None
     process = GaussianProcessRegressor(
@@ -164,15 +159,11 @@ def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:
     return learned
 
 
-def _most_likely(
-    objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    initial: np.ndarray,
-    bounds: np.ndarray,
-) -> tuple[np.ndarray, float]:
+def _most_likely(objective: Any, initial: np.ndarray, bounds: Any) -> tuple[np.ndarray, float]:
     """Hyper-parameters where the objective is lowest, and its value there."""
     options = {"maxiter": ITERATIONS}
-    found = minimize(objective, initial, jac=True, bounds=bounds, options=options)
-    return found.x, found.fun
+    lowest = minimize(objective, initial, jac=True, bounds=bounds, options=options)
+    return lowest.x, lowest.fun
 
 
 def _initial_kernel(features: int, parameters: Parameters) -> Kernel:

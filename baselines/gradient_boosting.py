@@ -11,7 +11,6 @@ from baselines.boosting import Boosting, at_counts, longest
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
-from npt.table import Task
 
 
 class GradientBoosting(Boosting):
@@ -19,13 +18,9 @@ class GradientBoosting(Boosting):
 
     name = "gradient_boosting"
     title = "Gradient Boosting"
+    regressor = "sklearn.ensemble.GradientBoostingRegressor"
+    classifier = "sklearn.ensemble.GradientBoostingClassifier"
     libraries = ("scikit-learn",)
-
-    def estimator(self, task: Task) -> type:
-        """The library's class."""
-        from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
-
-        return GradientBoostingRegressor if task == "regression" else GradientBoostingClassifier
 
     def fit(
         self,

@@ -5,24 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from npt.checksum import json_line, without_checksum
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Result of a model: its loss or why it has none, the number of its fit, and its seconds."""
-
-    loss: float
-    reason: str
-    fit: int
-    seconds: float
+from npt.interface import Trial
 
 
 class Journal:
-    """Outcomes by model in a file of JSON lines, those of several searches beside each other.
+    """Trials by model in a file of JSON lines, those of several searches beside each other.
 
     Attributes:
         path: None keeps nothing.
@@ -37,27 +28,27 @@ class Journal:
         self._unwritten: list[str] = []
         self._written = time.monotonic()
 
-    def read(self) -> dict[str, Outcome]:
-        """Outcomes by model; a line that was cut off or damaged is left out."""
-        outcomes: dict[str, Outcome] = {}
+    def read(self) -> dict[str, Trial]:
+        """Trials by model; a line that was cut off is left out."""
+        trials: dict[str, Trial] = {}
         if self.path is None or not self.path.exists():
-            return outcomes
+            return trials
         for text in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 line = json.loads(without_checksum(text))
                 if line.pop("stamp") == self.stamp:
                     model = line.pop("model")
-                    outcomes[model] = Outcome(**line)
+                    trials[model] = Trial(**line)
             except (ValueError, LookupError, TypeError, AttributeError):
                 continue
-        return outcomes
+        return trials
 
-    def add(self, outcomes: Mapping[str, Outcome]) -> None:
-        """Note the outcomes of a fit, and write if it is time."""
+    def add(self, trials: Mapping[str, Trial]) -> None:
+        """Note the trials of a fit, and write if it is time."""
         if self.path is None:
             return
-        for model, outcome in outcomes.items():
-            line = {"stamp": self.stamp, "model": model, **asdict(outcome)}
+        for model, trial in trials.items():
+            line = {"stamp": self.stamp, "model": model, **asdict(trial)}
             self._unwritten.append(json_line(line))
         if time.monotonic() - self._written < 60 * self.minutes:
             return

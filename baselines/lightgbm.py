@@ -15,7 +15,6 @@ from baselines.estimators import prediction_function
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
-from npt.table import Task
 
 
 class LightGBM(Boosting):
@@ -23,15 +22,11 @@ class LightGBM(Boosting):
 
     name = "lightgbm"
     title = "LightGBM"
+    regressor = "lightgbm.LGBMRegressor"
+    classifier = "lightgbm.LGBMClassifier"
     libraries = ("lightgbm",)
     takes_categories = True
     takes_missing = True
-
-    def estimator(self, task: Task) -> type:
-        """The library's class."""
-        from lightgbm import LGBMClassifier, LGBMRegressor
-
-        return LGBMRegressor if task == "regression" else LGBMClassifier
 
     def fit(
         self,

@@ -20,6 +20,8 @@ class Linear(EstimatorBaseline):
 
     name = "linear"
     title = "Linear"
+    regressor = "sklearn.linear_model.Ridge"
+    classifier = "sklearn.linear_model.LogisticRegression"
     libraries = ("scikit-learn",)
     test_settings: ClassVar[Parameters] = {"grid": "quick"}
 
@@ -32,12 +34,6 @@ class Linear(EstimatorBaseline):
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """The same; the paper has no linear model."""
         return [self.quick_grid(task)]
-
-    def estimator(self, task: Task) -> type:
-        """The library's class."""
-        from sklearn.linear_model import LogisticRegression, Ridge
-
-        return Ridge if task == "regression" else LogisticRegression
 
     def fit(
         self,

@@ -34,6 +34,8 @@ class MLP(EstimatorBaseline):
 
     name = "mlp"
     title = "MLP"
+    regressor = "sklearn.neural_network.MLPRegressor"
+    classifier = "sklearn.neural_network.MLPClassifier"
     libraries = ("scikit-learn",)
     defaults: ClassVar[Parameters] = {"early_stopping": True}
     slow = True
@@ -69,12 +71,6 @@ class MLP(EstimatorBaseline):
             "learning_rate_init": [1e-5, 1e-4, 1e-3, 1e-2, 0.1],
         }
         return [grid]
-
-    def estimator(self, task: Task) -> type:
-        """The library's class."""
-        from sklearn.neural_network import MLPClassifier, MLPRegressor
-
-        return MLPRegressor if task == "regression" else MLPClassifier
 
     def fit(
         self,

@@ -7,14 +7,11 @@ batch is predicted from all train rows, or about `candidates` of them, instead o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from baselines.grids import Grid, Parameters
 from baselines.network_baseline import RetrievalBaseline
 from baselines.training_data import TrainingData
-
-if TYPE_CHECKING:
-    from baselines.networks.modern_nca import ModernNCANetwork
 
 
 class ModernNCA(RetrievalBaseline):
@@ -22,6 +19,7 @@ class ModernNCA(RetrievalBaseline):
 
     name = "modern_nca"
     title = "ModernNCA"
+    network = "baselines.networks.modern_nca.ModernNCANetwork"
     rows_alone = True
     defaults: ClassVar[Parameters] = {
         "width": 64,
@@ -55,14 +53,6 @@ class ModernNCA(RetrievalBaseline):
         if effective["blocks"] == 0:
             del effective["dropout"], effective["block_width"]
         return effective
-
-    def network(
-        self, features: int, classes: int | None, parameters: Parameters
-    ) -> ModernNCANetwork:
-        """A network with initial weights."""
-        from baselines.networks.modern_nca import ModernNCANetwork
-
-        return ModernNCANetwork(features, classes, parameters)
 
 
 BASELINE = ModernNCA()

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from baselines.baseline import Baseline, Predictor
+from baselines.estimators import imported
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
 
 if TYPE_CHECKING:
     import torch
-
-    from baselines.networks.retrieval import RetrievalNetwork
 
 
 class NetworkBaseline(Baseline):
@@ -56,27 +55,22 @@ class NetworkBaseline(Baseline):
 
 
 class RetrievalBaseline(NetworkBaseline):
-    """A network that predicts a row from stored rows."""
+    """A network that predicts a row from stored rows.
+
+    Attributes:
+        network: Module and name of the class of the network.
+    """
+
+    network: ClassVar[str]
 
     keeps_train_rows = True
     untrained: ClassVar[Parameters] = {"max_epochs": 0}
     recalls = True
 
-    @abstractmethod
-    def network(
-        self, features: int, classes: int | None, parameters: Parameters
-    ) -> RetrievalNetwork:
-        """A network with initial weights for rows of some features.
-
-        Args:
-            features: Number of features.
-            classes: Number of classes; None for a regression.
-            parameters: Values of all parameters.
-        """
-
     def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:
         """Train one network on the train rows, each predicted from the others."""
         from baselines.networks.retrieval import fit_network
 
-        network = self.network(data.features.shape[1], data.trained_classes, parameters)
+        kind = imported(self.network)
+        network = kind(data.features.shape[1], data.trained_classes, parameters)
         return fit_network(network, data, parameters, device)

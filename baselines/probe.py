@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from baselines.stored_rows import StoredRows
-from baselines.trained import TrainedRowModel
+from baselines.trained import TrainedBaseline
 from npt.perturbation import InputLayout
 from npt.probing import Duplicates, QueryGroup, RowAttention, RowProbe
 from npt.table import PARTS, Split, Table
@@ -20,7 +20,7 @@ CELLS = 10_000_000  # of the contexts of a group's queries
 class StoredRowProbe(RowProbe):
     """A probe of a model whose context are its train rows."""
 
-    trained: TrainedRowModel
+    trained: TrainedBaseline
 
     @property
     def context(self) -> np.ndarray:
@@ -148,7 +148,7 @@ class StoredRowQueries(QueryGroup):
         stored: The stored rows (m).
     """
 
-    trained: TrainedRowModel
+    trained: TrainedBaseline
     features: np.ndarray
     stored: StoredRows
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -36,6 +35,8 @@ class RandomForest(EstimatorBaseline):
 
     name = "random_forest"
     title = "Random Forest"
+    regressor = "sklearn.ensemble.RandomForestRegressor"
+    classifier = "sklearn.ensemble.RandomForestClassifier"
     libraries = ("scikit-learn",)
     test_settings: ClassVar[Parameters] = {"grid": {"n_estimators": [3]}}
 
@@ -69,12 +70,6 @@ class RandomForest(EstimatorBaseline):
             "max_features": ["sqrt", "sqrt", "log2"],
         }
         return [grid]
-
-    def estimator(self, task: Task) -> type:
-        """The library's class."""
-        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-        return RandomForestRegressor if task == "regression" else RandomForestClassifier
 
     def fit(
         self,
@@ -110,20 +105,6 @@ class RandomForest(EstimatorBaseline):
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
         """The number of trees, where nothing else depends on it."""
         return ("n_estimators",) if set(parameters) <= INDEPENDENT_OF_TREES else ()
-
-    def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
-        """With the features of a split as a number: `sqrt` and `log2` of 22 features are both 4."""
-        features = data.features.shape[1]
-        stated = parameters.get("max_features")
-        if stated == "sqrt":
-            number = int(math.sqrt(features))
-        elif stated == "log2":
-            number = int(math.log2(features))
-        elif isinstance(stated, float) and stated == 1.0:
-            number = features
-        else:
-            return parameters
-        return {**parameters, "max_features": max(1, number)}
 
 
 def _running_means(arrays: Iterable[np.ndarray]) -> Iterator[np.ndarray]:

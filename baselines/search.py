@@ -13,7 +13,7 @@ import random
 import time
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import BaselineSettings, Parameters
-from baselines.journal import Journal, Outcome
+from baselines.journal import Journal
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible, UserError, unknown
 from npt.interface import Resources, Trial
@@ -83,7 +83,7 @@ class Search:
         self.seed = seed
         self.resources = resources
         self.journal = Journal(resources.checkpoint, resources.checkpoint_minutes, self._stamp())
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, Trial] = {}
         self.trials: list[Trial] = []
         self.fits = 0
         self.winner: Winner | None = None
@@ -112,10 +112,7 @@ class Search:
                 self._try(group)
         for candidate in candidates if len(tried) == len(models) else tried:
             outcome = self.outcomes[candidate.model_key]
-            parameters = dict(grid[candidate.index])
-            self.trials.append(
-                Trial(parameters, outcome.loss, outcome.reason, outcome.fit, outcome.seconds)
-            )
+            self.trials.append(replace(outcome, parameters=dict(grid[candidate.index])))
         winner = self._best(tried, groups)
         if winner is None:
             reasons = [trial.reason for trial in self.trials] or ["the grid is empty"]
@@ -175,7 +172,8 @@ class Search:
             outcomes = {}
             for candidate, loss in zip(group, losses, strict=True):
                 reason = "" if math.isfinite(loss) else f"the validation loss is {loss}"
-                outcomes[candidate.model_key] = Outcome(loss, reason, self.fits, seconds)
+                trial = Trial(candidate.parameters, loss, reason, self.fits, seconds)
+                outcomes[candidate.model_key] = trial
             self._note(outcomes)
         elif len(group) > 1:
             for candidate in group:
@@ -185,7 +183,8 @@ class Search:
             earlier = {outcome.reason for outcome in self.outcomes.values()}
             if not isinstance(failure, Infeasible) and reason not in earlier:
                 traceback.print_exception(failure)
-            self._note({group[0].model_key: Outcome(math.nan, reason, 0, seconds)})
+            trial = Trial(group[0].parameters, math.nan, reason, 0, seconds)
+            self._note({group[0].model_key: trial})
 
     def _fit_and_score(self, group: list[Candidate]) -> list[float]:
         """Losses of a group, whose best takes the lead if none before is better."""
@@ -206,7 +205,7 @@ class Search:
         """The first model of the lowest loss, fitted again if that was before an interruption."""
         losses = {}
         for candidate in tried:
-            loss = self.outcomes[candidate.model_key].loss
+            loss = self.outcomes[candidate.model_key].validation_loss
             if math.isfinite(loss):
                 losses[candidate.index] = loss
         if not losses:
@@ -221,7 +220,7 @@ class Search:
             self._fit_and_score(group)
         return self.winner
 
-    def _note(self, outcomes: Mapping[str, Outcome]) -> None:
+    def _note(self, outcomes: Mapping[str, Trial]) -> None:
         self.outcomes.update(outcomes)
         self.journal.add(outcomes)
 

@@ -9,13 +9,10 @@ train rows if there are more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from baselines.grids import Grid, Parameters
 from baselines.network_baseline import RetrievalBaseline
-
-if TYPE_CHECKING:
-    from baselines.networks.tabr import TabRNetwork
 
 
 class TabR(RetrievalBaseline):
@@ -23,6 +20,7 @@ class TabR(RetrievalBaseline):
 
     name = "tabr"
     title = "TabR-S"
+    network = "baselines.networks.tabr.TabRNetwork"
     defaults: ClassVar[Parameters] = {
         "width": 96,
         "context_size": 96,
@@ -57,12 +55,6 @@ class TabR(RetrievalBaseline):
         "dropout": [0.0, 0.4],
         "learning_rate": [0.0003, 0.001],
     }
-
-    def network(self, features: int, classes: int | None, parameters: Parameters) -> TabRNetwork:
-        """A network with initial weights."""
-        from baselines.networks.tabr import TabRNetwork
-
-        return TabRNetwork(features, classes, parameters)
 
 
 BASELINE = TabR()

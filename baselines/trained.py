@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -64,14 +63,9 @@ class TrainedBaseline:
             values = self.statistics.original(values, self.target)
         return Prediction(values)
 
-
-@dataclass(frozen=True)
-class TrainedRowModel(TrainedBaseline):
-    """A trained model that predicts from stored train rows, which others can replace."""
-
-    @cached_property
+    @property
     def predictor(self) -> RowPredictor:
-        """The trained model."""
+        """The trained model, if it predicts from stored train rows, which others can replace."""
         assert isinstance(self.winner.predictor, RowPredictor)
         return self.winner.predictor
 

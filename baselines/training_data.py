@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -136,34 +136,19 @@ def training_data(
     known = statistics(table, split, transductive=transductive)
     target = (table.truth - known.centre[table.target]) / known.scale[table.target]
     labelled = ~np.isnan(target)
-    without_features = TrainingData(
-        features=np.empty((table.rows, 0)),
+    sizes = [1 if codes else table.columns[j].size for j in table.features]
+    if codes:
+        coded = coded_features(table, known, missing=missing)
+    else:
+        coded = CodedFeatures(one_hot_features(table, known, missing=missing), [], [])
+    return TrainingData(
+        features=coded.values,
         target=target,
         train=split.train[labelled[split.train]],
         validation=split.validation[labelled[split.validation]],
         task=table.task,
         classes=table.columns[table.target].size,
-    )
-    if codes:
-        return _with_codes(without_features, coded_features(table, known, missing=missing))
-    features = one_hot_features(table, known, missing=missing)
-    return replace(without_features, features=features, columns=_one_hot_columns(table))
-
-
-def _with_codes(data: TrainingData, coded: CodedFeatures) -> TrainingData:
-    return replace(
-        data,
-        features=coded.values,
         categorical=tuple(coded.categorical),
         sizes=tuple(coded.sizes),
-        columns=tuple(range(coded.values.shape[1])),
+        columns=tuple(np.repeat(np.arange(len(sizes)), sizes).tolist()),
     )
-
-
-def _one_hot_columns(table: Table) -> tuple[int, ...]:
-    """For each one-hot feature, the index of its column, counted without the target."""
-    features = [column for j, column in enumerate(table.columns) if j != table.target]
-    columns: list[int] = []
-    for index, column in enumerate(features):
-        columns.extend([index] * column.size)
-    return tuple(columns)

@@ -13,7 +13,7 @@ from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, Parameters, single_point
 from baselines.probe import StoredRowProbe
 from baselines.search import Search
-from baselines.trained import TrainedBaseline, TrainedRowModel
+from baselines.trained import TrainedBaseline
 from baselines.training_data import TrainingData, training_data
 from npt.data.encoding import statistics
 from npt.errors import Infeasible, UserError
@@ -106,8 +106,7 @@ class TunedBaseline:
         with threadpool_limits(self.resources.threads):
             winner = search.run(grid)
         known = statistics(table, split, transductive=self.settings.transductive)
-        trained = TrainedRowModel if self.baseline.keeps_train_rows else TrainedBaseline
-        self.trained = trained(
+        self.trained = TrainedBaseline(
             baseline=self.baseline,
             data=data,
             statistics=known,

@@ -15,7 +15,6 @@ from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.errors import UserError
 from npt.interface import Resources
-from npt.table import Task
 
 
 class XGBoost(Boosting):
@@ -23,16 +22,12 @@ class XGBoost(Boosting):
 
     name = "xgboost"
     title = "XGBoost"
+    regressor = "xgboost.XGBRegressor"
+    classifier = "xgboost.XGBClassifier"
     libraries = ("xgboost", "xgboost-cpu")
     takes_categories = True
     takes_missing = True
     accelerated = True
-
-    def estimator(self, task: Task) -> type:
-        """The library's class."""
-        from xgboost import XGBClassifier, XGBRegressor
-
-        return XGBRegressor if task == "regression" else XGBClassifier
 
     def fit(
         self,

@@ -22,6 +22,6 @@ def negative_log_likelihoods(truth: np.ndarray, predicted: np.ndarray) -> np.nda
     """Negative log-likelihood (n,) of each row; arguments as in `negative_log_likelihood`."""
     smallest = np.finfo(np.float64).eps
     rows = np.arange(len(truth))
-    of_truth = predicted[rows, truth.astype(np.int64)]
-    clipped = np.clip(of_truth, smallest, 1 - smallest)
+    probabilities = predicted[rows, truth.astype(np.int64)]
+    clipped = np.clip(probabilities, smallest, 1 - smallest)
     return -np.log(clipped)

@@ -60,7 +60,7 @@ class Method:
             source of information. They show whether a model benefits from what it depends on.
         load: Returns the trained model from saved weights.
         update_flop: Returns the operations of a training step, by an instance of `settings`, rows
-            and columns of the table, and the layout of its images; for methods with weights.
+            and columns of the table, and the layout of its images; for the exact NPT.
         refit: Returns that model by training with the hyper-parameters that a search chose
             (`chosen` of its row); for methods without weights.
         probe: Returns the probe of a trained model.

@@ -65,55 +65,55 @@ def _rmse(truth: np.ndarray, predicted: np.ndarray) -> float:
 
 
 AUROC = Metric(
-    name="auroc",
-    title="AUROC",
-    tasks=("binary",),
+    "auroc",
+    "AUROC",
+    ("binary",),
     higher_is_better=True,
     compute=_auroc,
     maximum=1.0,
 )
 ACCURACY = Metric(
-    name="accuracy",
-    title="accuracy",
-    tasks=CLASSIFICATION,
+    "accuracy",
+    "accuracy",
+    CLASSIFICATION,
     higher_is_better=True,
     compute=_accuracy,
     maximum=1.0,
 )
 NLL = Metric(
-    name="nll",
-    title="NLL",
-    tasks=CLASSIFICATION,
+    "nll",
+    "NLL",
+    CLASSIFICATION,
     higher_is_better=False,
     compute=negative_log_likelihood,
 )
 BRIER = Metric(
-    name="brier",
-    title="Brier score",
-    tasks=CLASSIFICATION,
+    "brier",
+    "Brier score",
+    CLASSIFICATION,
     higher_is_better=False,
     compute=_brier,
     maximum=2.0,
 )
 ECE = Metric(
-    name="ece",
-    title="calibration error",
-    tasks=CLASSIFICATION,
+    "ece",
+    "calibration error",
+    CLASSIFICATION,
     higher_is_better=False,
     compute=_ece,
     maximum=1.0,
 )
 RMSE = Metric(
-    name="rmse",
-    title="RMSE",
-    tasks=("regression",),
+    "rmse",
+    "RMSE",
+    ("regression",),
     higher_is_better=False,
     compute=_rmse,
 )
 MSE = Metric(
-    name="mse",
-    title="MSE",
-    tasks=("regression",),
+    "mse",
+    "MSE",
+    ("regression",),
     higher_is_better=False,
     compute=_mse,
 )

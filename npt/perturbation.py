@@ -94,7 +94,8 @@ class Perturbation:
                 together.
         """
         others = np.arange(1, len(layout.parts))
-        generator = self._generator(seed, row)
+        draw = (self.draw,) if self.draw else ()
+        generator = np.random.default_rng((seed, row, *draw))
         order = generator.permutation(len(others))
         order = order[self.chosen_rows(layout)[others[order]]]
         count = round(self.share * len(order))
@@ -109,8 +110,3 @@ class Perturbation:
         permutations = keys[:, columns].argsort(0)
         sources[1 + chosen[:, None], columns] = others[chosen[permutations]]
         return sources
-
-    def _generator(self, seed: int, row: int) -> np.random.Generator:
-        if self.draw == 0:
-            return np.random.default_rng((seed, row))
-        return np.random.default_rng((seed, row, self.draw))

@@ -19,6 +19,8 @@ from gpytorch.likelihoods import GaussianLikelihood
 from gpytorch.means import ConstantMean
 from gpytorch.mlls import VariationalELBO
 from gpytorch.models import ApproximateGP
+from gpytorch.utils.cholesky import psd_safe_cholesky
+from gpytorch.utils.errors import NotPSDError
 from gpytorch.variational import CholeskyVariationalDistribution, VariationalStrategy
 from torch import Tensor, nn
 
@@ -29,7 +31,7 @@ from npt.errors import Infeasible
 from npt.probing import Duplicates
 
 CHUNK = 4096  # rows that are predicted together
-JITTERS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # added to the kernel's diagonal, as fractions of its mean
+JITTER = 1e-6  # at first, as a fraction of the mean of the kernel's diagonal
 
 
 class SparseProcess(ApproximateGP):
@@ -84,7 +86,7 @@ class DeepKernel(nn.Module):
         """Posterior mean (k,) at rows (k, F) of an exact process.
 
         It is observed at rows (n, F) with standardised values (n,), without noise but for the least
-        of JITTERS with which the kernel has a Cholesky factor.
+        jitter with which the kernel has a Cholesky factor.
 
         Raises:
             Infeasible: There is none.
@@ -92,7 +94,13 @@ class DeepKernel(nn.Module):
         inputs = self.network(observed)  # (n, E)
         across = self.process.covariance(self.network(rows), inputs).to_dense()  # (k, n)
         mean = self.process.mean_module(inputs[:1])
-        factor = _factor(self.process.covariance(inputs, inputs).to_dense())
+        kernel = self.process.covariance(inputs, inputs).to_dense()
+        jitter = JITTER * float(kernel.diagonal().mean())
+        kernel.diagonal().add_(jitter)
+        try:
+            factor = psd_safe_cholesky(kernel, jitter=jitter, max_tries=4)
+        except NotPSDError:
+            raise Infeasible(f"the kernel of {len(kernel)} rows has no Cholesky factor") from None
         residuals = (values - mean)[:, None]
         return across @ torch.cholesky_solve(residuals, factor)[:, 0] + mean
 
@@ -142,23 +150,6 @@ def fit_deep_kernel(
     )
     training.run(follow=SILENT)
     return DeepKernelPredictor(model, device)
-
-
-def _factor(kernel: Tensor) -> Tensor:
-    """Cholesky factor (n, n) of a kernel, whose diagonal grows in place until there is one.
-
-    Raises:
-        Infeasible: The kernel has none with the largest jitter.
-    """
-    scale = kernel.diagonal().mean()
-    added = 0.0
-    for jitter in JITTERS:
-        kernel.diagonal().add_((jitter - added) * scale)
-        added = jitter
-        factor, failed = torch.linalg.cholesky_ex(kernel)
-        if not failed and factor.isfinite().all():
-            return factor
-    raise Infeasible(f"the kernel of {len(kernel)} rows has no Cholesky factor")
 
 
 def _tensor(values: np.ndarray, device: torch.device) -> Tensor:

@@ -7,7 +7,7 @@ cannot reach its prediction.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -162,11 +162,7 @@ class RetrievalPredictor(RowPredictor):
         """Values (n,), or probabilities (n, K)."""
         rows = _tensor(stored.features, self.device)
         labels = _tensor(stored.labels, self.device)
-        predictions = []
-        with torch.no_grad():
-            for queries in _tensor(features, self.device).split(QUERY_ROWS):
-                predictions.append(self.network(queries, rows, labels))
-        outputs = torch.cat(predictions).double().cpu().numpy()
+        outputs = self._by_part(features, lambda queries: self.network(queries, rows, labels))
         if self.network.classes is None:
             return outputs[:, 0]
         return np.exp(outputs)
@@ -176,19 +172,13 @@ class RetrievalPredictor(RowPredictor):
     ) -> np.ndarray:
         """Attention (n, m) to the stored rows."""
         rows = _tensor(stored.features, self.device)
-        weights = []
-        with torch.no_grad():
-            for queries in _tensor(features, self.device).split(QUERY_ROWS):
-                weights.append(self.network.retrieved(queries, rows, None))
-        return torch.cat(weights).double().cpu().numpy()
+        return self._by_part(features, lambda queries: self.network.retrieved(queries, rows, None))
 
-    def training_outputs(self, features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """What training compares with the labels (m,) of rows (m, F): each from the others."""
-        rows = _tensor(features, self.device)
-        with torch.no_grad():
-            own = torch.arange(len(rows), device=self.device)
-            outputs = self.network(rows, rows, _tensor(labels, self.device), own)
-        return outputs.double().cpu().numpy()
+    @torch.no_grad()
+    def _by_part(self, features: np.ndarray, function: Callable[[Tensor], Tensor]) -> np.ndarray:
+        """What a function returns for features (n, F), a part at a time."""
+        parts = _tensor(features, self.device).split(QUERY_ROWS)
+        return torch.cat(list(map(function, parts))).double().cpu().numpy()
 
 
 def _tensor(values: np.ndarray, device: torch.device) -> Tensor:

@@ -28,20 +28,20 @@ def fit_tabm(
     """
     inputs = Inputs(data, device)
     network = _network(inputs, data, parameters).to(device)
-    numbers, codes = inputs.of(data.train_features)
+    numbers, codes = inputs.tensors(data.train_features)
     labels = torch.as_tensor(data.train_labels, device=device)
 
     def loss_of(batch: Tensor) -> Tensor:
         outputs = network(_rows(numbers, batch), _rows(codes, batch))  # (n, members, K)
         members = outputs.shape[1]
-        of_members = labels[batch].repeat_interleave(members)
+        member_labels = labels[batch].repeat_interleave(members)
         outputs = outputs.flatten(0, 1)
         if data.is_regression:
-            return functional.mse_loss(outputs[:, 0], of_members.float())
-        return functional.cross_entropy(outputs, of_members)
+            return functional.mse_loss(outputs[:, 0], member_labels.float())
+        return functional.cross_entropy(outputs, member_labels)
 
     def predict(features: np.ndarray) -> np.ndarray:
-        numbers, codes = inputs.of(features)
+        numbers, codes = inputs.tensors(features)
         predictions = []
         with torch.no_grad():
             for rows in torch.arange(len(features), device=device).split(PREDICTED_ROWS):
@@ -84,7 +84,7 @@ class Inputs:
         self.device = device
         self.train = torch.as_tensor(features[:, numeric], dtype=torch.float32)
 
-    def of(self, features: np.ndarray) -> tuple[Tensor | None, Tensor | None]:
+    def tensors(self, features: np.ndarray) -> tuple[Tensor | None, Tensor | None]:
         """Numbers (n, d) and codes (n, c) of rows; None if there are none."""
         numbers = codes = None
         if self.numeric:

@@ -43,21 +43,11 @@ class Features:
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         """All of them."""
-        return (
-            self.numbers,
-            self.positions,
-            self.codes,
-            self.missing,
-        )
+        return self.numbers, self.positions, self.codes, self.missing
 
     def take(self, rows: Tensor) -> Features:
         """Some rows; of rows (..., n), features (..., n, columns)."""
-        return Features(
-            numbers=self.numbers[rows],
-            positions=self.positions[rows],
-            codes=self.codes[rows],
-            missing=self.missing[rows],
-        )
+        return Features(*(part[rows] for part in self.tensors))
 
     def to(self, device: torch.device, kind: torch.dtype) -> Features:
         """The same on a device, with numbers of a type."""
@@ -95,7 +85,7 @@ class Encoder:
     means: np.ndarray
 
     @classmethod
-    def of(
+    def from_table(
         cls,
         table: Table,
         split: Split,
@@ -115,11 +105,14 @@ class Encoder:
         for index, j in enumerate(numeric):
             numbers = _numbers(table, j, rows)
             numbers = numbers[~np.isnan(numbers)]
-            if table.columns[j].kind == "categorical" and len(numbers):
+            if not len(numbers):
+                numbers = np.zeros(1)
+            if table.columns[j].kind == "categorical":
                 centre[index], scale[index] = centre_and_scale(numbers)
             edges[index] = _quantiles(numbers, settings.bins)
             positions = _positions(numbers, edges[index])
-            means[index] = _shares_below(positions, settings.bins)
+            for start in range(settings.bins):
+                means[index, start] = np.clip(positions - start, 0, 1).mean()
         return cls(
             columns=table.columns,
             target=table.target,
@@ -166,30 +159,22 @@ class Encoder:
 
     def encode(self, table: Table, rows: Rows = ALL_ROWS) -> Features:
         """Features of some rows of a table with these columns."""
-        numbers = []
-        positions = []
+        count = len(table.cells[self.target][rows])
+        numbers = np.zeros((count, len(self.numeric)), np.float32)
+        positions = np.zeros_like(numbers)
         for index, j in enumerate(self.numeric):
             values = _numbers(table, j, rows)
             centre = self.centre[index]
-            standardised = (values - centre) / self.scale[index]
-            numbers.append(np.nan_to_num(standardised))
+            numbers[:, index] = np.nan_to_num((values - centre) / self.scale[index])
             filled = np.nan_to_num(values, nan=centre)
-            positions.append(_positions(filled, self.edges[index]))
-        codes = []
-        for j in self.categorical:
-            levels = table.cells[j][rows]
-            codes.append(np.maximum(levels, 0))
-        missing = []
-        for j in self.features:
-            values = table.numbers(j, rows)
-            missing.append(np.isnan(values))
-        count = len(table.cells[self.target][rows])
-        return Features(
-            numbers=_stacked(numbers, count, np.float32),
-            positions=_stacked(positions, count, np.float32),
-            codes=_stacked(codes, count, np.int64),
-            missing=_stacked(missing, count, np.bool_),
-        )
+            positions[:, index] = _positions(filled, self.edges[index])
+        codes = np.zeros((count, len(self.categorical)), np.int64)
+        for index, j in enumerate(self.categorical):
+            codes[:, index] = np.maximum(table.cells[j][rows], 0)
+        missing = np.zeros((count, len(self.features)), np.bool_)
+        for index, j in enumerate(self.features):
+            missing[:, index] = np.isnan(table.numbers(j, rows))
+        return Features(*map(torch.from_numpy, (numbers, positions, codes, missing)))
 
     def labels(self, table: Table, rows: np.ndarray) -> Tensor:
         """What rows with known targets show: a standardised value (n, 1), or one-hot classes."""
@@ -205,7 +190,7 @@ class Encoder:
         """Values of the target, standardised."""
         return (values - self.centre[-1]) / self.scale[-1]
 
-    def original(self, values: np.ndarray) -> np.ndarray:
+    def original(self, values: Tensor) -> Tensor:
         """Standardised values of the target in its units."""
         return values * self.scale[-1] + self.centre[-1]
 
@@ -242,8 +227,6 @@ def _is_numeric(column: Column) -> bool:
 
 def _quantiles(numbers: np.ndarray, bins: int) -> np.ndarray:
     """Edges (b + 1) of bins of equal counts, without repetitions except of the last one."""
-    if not len(numbers):
-        numbers = np.zeros(1)
     levels = np.linspace(0, 1, bins + 1)
     edges = np.unique(np.quantile(numbers, levels))
     if len(edges) < 2:
@@ -257,25 +240,3 @@ def _positions(numbers: np.ndarray, edges: np.ndarray) -> np.ndarray:
     distinct = np.unique(edges)
     indices = np.arange(len(distinct))
     return np.interp(numbers, distinct, indices)
-
-
-def _shares_below(positions: np.ndarray, bins: int) -> np.ndarray:
-    if not len(positions):
-        return np.zeros(bins)
-    means = []
-    for bin_index in range(bins):
-        shares = np.clip(positions - bin_index, 0, 1)
-        means.append(shares.mean())
-    return np.array(means)
-
-
-def _stacked(
-    columns: Sequence[np.ndarray],
-    count: int,
-    kind: type,
-) -> Tensor:
-    """Columns (n,) as one tensor (n, columns)."""
-    values = np.zeros((count, len(columns)), kind)
-    for index, column in enumerate(columns):
-        values[:, index] = column
-    return torch.from_numpy(values)

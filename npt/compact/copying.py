@@ -95,9 +95,9 @@ def shown_beyond(outputs: Tensor, labels: Tensor) -> Tensor:
 def squared_distances(queries: Tensor, rows: Tensor) -> Tensor:
     """Squared distances (K, n, m) of vectors (K, n, r) and (K, m, r)."""
     products = torch.matmul(queries, rows.transpose(-1, -2))
-    of_queries = queries.square().sum(-1)[..., None]
-    of_rows = rows.square().sum(-1)[:, None]
-    return (of_queries + of_rows - 2 * products).clamp(min=0)
+    query_squares = queries.square().sum(-1)[..., None]
+    row_squares = rows.square().sum(-1)[:, None]
+    return (query_squares + row_squares - 2 * products).clamp(min=0)
 
 
 def mean_distance(rows: Tensor) -> Tensor:

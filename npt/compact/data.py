@@ -42,7 +42,7 @@ class TrainingRows:
     validation_weights: Tensor
 
     @classmethod
-    def of(
+    def from_table(
         cls,
         table: Table,
         split: Split,
@@ -67,20 +67,11 @@ class TrainingRows:
             features=encoder.encode(table, train).to(device, torch.float32),
             labels=encoder.labels(table, train).to(device),
             weights=torch.from_numpy(weights[train]).float().to(device),
-            context=cls.context_of(len(train), settings, seed).to(device),
+            context=drawn(len(train), settings.context_rows, seed, count=0).to(device),
             validation_features=encoder.encode(table, validation).to(device, torch.float32),
             validation_labels=encoder.labels(table, validation).to(device),
             validation_weights=torch.from_numpy(weights[validation]).float().to(device),
         )
-
-    @staticmethod
-    def context_of(
-        train_rows: int,
-        settings: CompactSettings,
-        seed: int,
-    ) -> Tensor:
-        """Which (m,) of so many train rows with known targets are the context."""
-        return drawn(train_rows, settings.context_rows, seed, count=0)
 
     def __len__(self) -> int:
         return len(self.labels)

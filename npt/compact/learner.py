@@ -9,7 +9,7 @@ from npt.compact.settings import CompactSettings
 from npt.errors import Infeasible
 from npt.method import Method, one_fold
 from npt.nn.network_learner import NetworkLearner
-from npt.table import Image, Split, Table
+from npt.table import Split, Table
 
 if TYPE_CHECKING:
     from npt.compact.probe import CompactProbe
@@ -40,7 +40,9 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
         from npt.compact.training import CompactTraining
 
         seed = trained.seed
-        data = TrainingRows.of(table, split, trained.encoder, self.settings, seed, trained.device)
+        data = TrainingRows.from_table(
+            table, split, trained.encoder, self.settings, seed, trained.device
+        )
         if len(data) < FEWEST_ROWS:
             raise Infeasible(
                 f"{len(data)} train rows have a known target; {FEWEST_ROWS} are needed"
@@ -62,13 +64,6 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
         return {"updates": training.best_updates}
 
 
-def update_flop(settings: CompactSettings, rows: int, columns: int, image: Image | None) -> int:
-    """Operations of a training step, by the size of the table."""
-    from npt.compact import flops
-
-    return flops.update_flop(settings, rows, columns, image)
-
-
 def probe(trained: TrainedCompactNPT) -> CompactProbe:
     """The probe of a trained network."""
     from npt.compact.probe import CompactProbe
@@ -85,7 +80,6 @@ METHOD = Method(
     load=CompactLearner.load,
     probe=probe,
     reads_rows=True,
-    update_flop=update_flop,
     folds_per_job=one_fold,
     saves_weights=True,
     version=CompactLearner.version,

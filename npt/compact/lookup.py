@@ -49,14 +49,14 @@ def lookup_contexts(
     for part in range(len(PARTS)):
         if not (parts[rows] == part).any():
             continue
-        of_part = np.flatnonzero(parts == part)
-        limit = settings.context_rows or len(of_part)
-        groups = -(-len(of_part) // limit)
+        part_rows = np.flatnonzero(parts == part)
+        limit = settings.context_rows or len(part_rows)
+        groups = -(-len(part_rows) // limit)
         if groups == 1:
-            yield of_part
+            yield part_rows
             continue
         stream = FIRST_STREAM + part
         generator = generator_for(seed, "evaluation", CPU, stream)
-        order = torch.randperm(len(of_part), generator=generator).numpy()
+        order = torch.randperm(len(part_rows), generator=generator).numpy()
         for group in range(groups):
-            yield np.sort(of_part[order[group::groups]])
+            yield np.sort(part_rows[order[group::groups]])

@@ -46,8 +46,8 @@ class Context:
 
     def take(self, rows: Tensor) -> Context:
         """Some of its rows."""
-        keys = tuple(of_block[:, :, rows] for of_block in self.keys)
-        values = tuple(of_block[:, :, rows] for of_block in self.values)
+        keys = tuple(block[:, :, rows] for block in self.keys)
+        values = tuple(block[:, :, rows] for block in self.values)
         residuals = None
         if self.residuals is not None:
             residuals = self.residuals.take(rows)
@@ -100,8 +100,9 @@ class CompactNPT(nn.Module):
         keys, values = zip(*pairs, strict=True)
         return Context(keys, values)
 
-    def context_of_prediction(
+    def with_residuals(
         self,
+        context: Context,
         rows: Tensor,
         labels: Tensor,
         queries: Tensor | None = None,
@@ -112,16 +113,6 @@ class CompactNPT(nn.Module):
             queries: Encoded rows (K, n, r), if no others are to be predicted: only the residuals
                 that move these are computed.
         """
-        return self.with_residuals(self.context(rows, labels), rows, labels, queries)
-
-    def with_residuals(
-        self,
-        context: Context,
-        rows: Tensor,
-        labels: Tensor,
-        queries: Tensor | None = None,
-    ) -> Context:
-        """A context with the residuals of its rows, as `context_of_prediction`."""
         if not self.copies or rows.shape[1] < 2:
             return replace(context, residuals=None)
         needed = None
@@ -184,8 +175,7 @@ class CompactNPT(nn.Module):
         """Attention (K, heads, n, m) of encoded rows in each block between datapoints."""
         weights = []
         for block, (keys, values) in zip(self._blocks(), context, strict=True):
-            of_block = block.weights(rows, keys)
-            weights.append(of_block)
+            weights.append(block.weights(rows, keys))
             rows = block(rows, keys, values)
         return weights
 

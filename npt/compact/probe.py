@@ -1,8 +1,8 @@
 """A compact NPT under a probe: parts of its context, a perturbed context, and attention.
 
-The context is encoded once. Keys and values belong to single rows, so a deleted row is an invisible
-one, and only other features are encoded anew. Residuals that are copied depend on all rows of a
-context; those of the rows nearest to a query are computed anew for each.
+The context is encoded once. Keys and values belong to single rows, so those of the rows that are
+left are taken, and only other features are encoded anew. Residuals that are copied depend on all
+rows of a context; those of the rows nearest to a query are computed anew for each.
 
 K members, q query rows, m rows of the context, r width of a row, d columns with the target.
 """
@@ -115,26 +115,16 @@ class ContextQueries(QueryGroup):
     def _among(self, queries: Sequence[int], kept: Sequence[np.ndarray]) -> Tensor:
         """Outputs (K, k, C) of queries, each among the kept rows of its context."""
         trained = self.trained
-        if trained.model.copies:
-            outputs = []
-            for query, remaining in zip(queries, kept, strict=True):
-                rows = torch.from_numpy(remaining).to(self.encoded.device)
-                encoded = trained.encoded_context[:, rows]
-                labels = trained.context_labels[rows]
-                encoded_query = self.encoded[:, [query]]
-                context = trained.context.take(rows)  # their keys and values stay as they are
-                context = trained.precise.with_residuals(context, encoded, labels, encoded_query)
-                outputs.append(trained.precise.predict(encoded_query, context))
-            return torch.cat(outputs, 1)
-        device = self.encoded.device
-        deleted = np.ones((len(kept), len(trained.context_rows)), np.bool_)
-        for line, remaining in zip(deleted, kept, strict=True):
-            line[remaining] = False
-        needed = np.flatnonzero(~deleted.all(0))
-        context = trained.context.take(torch.from_numpy(needed).to(device))
-        invisible = torch.from_numpy(deleted[:, needed]).to(device)
-        encoded = self.encoded[:, torch.tensor(list(queries), device=device)]
-        return trained.precise.predict(encoded, context, invisible)
+        outputs = []
+        for query, remaining in zip(queries, kept, strict=True):
+            rows = torch.from_numpy(remaining).to(self.encoded.device)
+            encoded = trained.encoded_context[:, rows]
+            labels = trained.context_labels[rows]
+            encoded_query = self.encoded[:, [query]]
+            context = trained.context.take(rows)  # their keys and values stay as they are
+            context = trained.precise.with_residuals(context, encoded, labels, encoded_query)
+            outputs.append(trained.precise.predict(encoded_query, context))
+        return torch.cat(outputs, 1)
 
     def _from_cells(self, index: int, sources: np.ndarray) -> Tensor:
         """Output (K, 1, C) of a query in a context of other cells.
@@ -150,7 +140,8 @@ class ContextQueries(QueryGroup):
             rows = trained.precise.encode(_gathered(trained, cells))
         labels = trained.context_labels[cells[:, trained.target]]
         query = self.encoded[:, [index]]
-        context = trained.precise.context_of_prediction(rows, labels, query)
+        context = trained.precise.context(rows, labels)
+        context = trained.precise.with_residuals(context, rows, labels, query)
         return trained.precise.predict(query, context)
 
 

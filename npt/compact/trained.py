@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from npt.compact.columns import Encoder, Features
-from npt.compact.data import TrainingRows, known_rows
+from npt.compact.data import drawn, known_rows
 from npt.compact.lookup import lookup_contexts, require_task, shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.settings import CompactSettings
@@ -66,7 +66,7 @@ class TrainedCompactNPT(TrainedNetwork):
         require_task(settings, table.task)
         torch.set_num_threads(resources.threads)
         device = device_of(resources.device)
-        encoder = Encoder.of(table, split, settings)
+        encoder = Encoder.from_table(table, split, settings)
         train = known_rows(table, split.train)
         return cls(
             model=build_model(encoder, settings, seed, device).eval(),
@@ -119,15 +119,11 @@ class TrainedCompactNPT(TrainedNetwork):
 
     def decode(self, outputs: Tensor) -> Prediction:
         """Outputs (K, n, C) to class probabilities or values in original units."""
-        return Prediction(self.of_members(outputs).mean(0))
-
-    def of_members(self, outputs: Tensor) -> np.ndarray:
-        """Predictions of each member: values (K, n), or probabilities (K, n, C)."""
         if self.task == "regression":
-            values = outputs[..., 0].double().cpu().numpy()
-            return self.encoder.original(values)
-        probabilities = outputs.double().softmax(-1)
-        return probabilities.cpu().numpy()
+            values = self.encoder.original(outputs[..., 0].double())
+        else:
+            values = outputs.double().softmax(-1)
+        return Prediction(values.cpu().numpy().mean(0))
 
     def outputs_of(self, rows: np.ndarray) -> Tensor:
         """Outputs (K, n, C) of rows of the table."""
@@ -175,16 +171,18 @@ class TrainedCompactNPT(TrainedNetwork):
         truth = self.table.numbers(self.target, self.context_rows)
         known = np.flatnonzero(~np.isnan(truth))
         if self.shows_labels and len(known):
-            of_known = self.encoder.labels(self.table, self.context_rows[known])
-            shown = shown_labels(of_known.to(labels), self.settings)
-            labels[torch.from_numpy(known).to(self.device)] = shown
+            known_labels = self.encoder.labels(self.table, self.context_rows[known])
+            shown_known = shown_labels(known_labels.to(labels), self.settings)
+            labels[torch.from_numpy(known).to(self.device)] = shown_known
         return labels
 
     @cached_property
     @torch.no_grad()
     def context(self) -> Context:
         """Keys and values of the context, in double precision."""
-        return self.precise.context_of_prediction(self.encoded_context, self.context_labels)
+        rows = self.encoded_context
+        labels = self.context_labels
+        return self.precise.with_residuals(self.precise.context(rows, labels), rows, labels)
 
     @cached_property
     def encoded_context(self) -> Tensor:
@@ -200,5 +198,4 @@ class TrainedCompactNPT(TrainedNetwork):
 
 def context_among(rows: np.ndarray, settings: CompactSettings, seed: int) -> np.ndarray:
     """As many of the rows as a context may have, drawn at random."""
-    chosen = TrainingRows.context_of(len(rows), settings, seed)
-    return rows[chosen.numpy()]
+    return rows[drawn(len(rows), settings.context_rows, seed, count=0).numpy()]

@@ -66,7 +66,6 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
         self.data = data
         self.settings = settings
         self.stop_at = stop_at
-        self.batches = Batches(data, settings, seed)
 
     def weights(self) -> list[Tensor]:
         """Weights of the members."""
@@ -78,7 +77,7 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
 
     def update(self, number: int) -> float:
         """Predict the rows of a batch from each other; the members' mean loss."""
-        rows = self.batches.rows(number)
+        rows = batch_of(self.data, self.settings, self.seed, number)
         return update(self.model, self.optimiser, self.data, rows, number, self.seed)
 
     def evaluate(self, number: int, loss: float | Tensor) -> dict[str, float] | None:
@@ -135,9 +134,9 @@ def hidden_cells(batch: Features, settings: CompactSettings) -> Tensor | None:
     if not any(shares):
         return None
     device = batch.missing.device
-    drawn = torch.rand(settings.members, *batch.missing.shape, device=device)
+    random = torch.rand(settings.members, *batch.missing.shape, device=device)
     by_cell = torch.tensor(shares, device=device).view(-1, 1, 1)
-    return drawn < by_cell
+    return random < by_cell
 
 
 def draw_visibility(
@@ -196,61 +195,39 @@ def validation_losses(
     model.eval()
     features = data.validation_features
     labels = data.validation_labels
+    shown_features = features  # in the lookup task, duplicates of the validation rows
+    shown = shown_labels(labels, settings)
     if settings.lookup == "off":
-        context = context_of(model, data.context_features, data.context_labels)
-    else:  # duplicates of the validation rows
-        context = context_of(model, features, shown_labels(labels, settings))
+        shown_features = data.context_features
+        shown = data.context_labels
+    context = model.context(model.encode(shown_features), shown)
     outputs = predict(model, features, context)
     return member_losses(outputs, labels, data.validation_weights)
-
-
-def context_of(
-    model: CompactNPT,
-    features: Features,
-    labels: Tensor,
-) -> Context:
-    """Keys and values of rows that predicted rows attend to."""
-    rows = model.encode(features)
-    return model.context_of_prediction(rows, labels)
 
 
 def predict(
     model: CompactNPT,
     features: Features,
     context: Context,
+    invisible: Tensor | None = None,
 ) -> Tensor:
-    """Outputs (K, n, C), some rows at a time."""
+    """Outputs (K, n, C), some rows at a time; `invisible` (n, m) as of the model's `predict`."""
     rows = torch.arange(len(features), device=features.missing.device)
     outputs = []
     for part in rows.split(chunk_size(context)):
         encoded = model.encode(features.take(part))
-        output = model.predict(encoded, context)
-        outputs.append(output)
+        hidden = None if invisible is None else invisible[part]
+        outputs.append(model.predict(encoded, context, hidden))
     return torch.cat(outputs, 1)
 
 
-class Batches:
-    """Rows of consecutive updates: every epoch is a new partition of the train rows."""
+def batch_of(data: TrainingRows, settings: CompactSettings, seed: int, number: int) -> Tensor:
+    """Indices of the train rows of update `number` = 1 .. T.
 
-    def __init__(
-        self,
-        data: TrainingRows,
-        settings: CompactSettings,
-        seed: int,
-    ) -> None:
-        self.data = data
-        self.seed = seed
-        batch = settings.batch_size(len(data))
-        self.per_epoch = max(1, len(data) // batch)
-        self._epoch = -1
-        self._order = torch.empty(0)
-
-    def rows(self, number: int) -> Tensor:
-        """Indices of the train rows of update `number` = 1 .. T."""
-        epoch, index = divmod(number - 1, self.per_epoch)
-        if epoch != self._epoch:
-            device = self.data.device
-            generator = generator_for(self.seed, "batches", device, epoch)
-            self._order = torch.randperm(len(self.data), generator=generator, device=device)
-            self._epoch = epoch
-        return self._order[index :: self.per_epoch]
+    Every epoch is a new partition of the train rows.
+    """
+    per_epoch = max(1, len(data) // settings.batch_size(len(data)))
+    epoch, index = divmod(number - 1, per_epoch)
+    generator = generator_for(seed, "batches", data.device, epoch)
+    order = torch.randperm(len(data), generator=generator, device=data.device)
+    return order[index::per_epoch]

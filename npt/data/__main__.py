@@ -21,7 +21,7 @@ from npt.data.custom.dataset import CustomTask
 from npt.data.custom.formats import read_openml
 from npt.data.custom.reading import folds_of, read_custom
 from npt.data.datasets import datasets
-from npt.data.declaration import Dataset, File
+from npt.data.declaration import Dataset
 from npt.data.source import DOWNLOADS, MIRROR, acquire, available
 from npt.errors import UserError, unknown
 from npt.table import PARTS
@@ -29,8 +29,12 @@ from npt.validation import validated
 
 OPENML = "openml:"
 COLUMN_LISTS = ("categorical", "continuous", "drop", "missing", "names")
-TEXTS = ("separator", "decimal", "group", "time")
-NUMBERS = {"folds": int, "validation-share": float, "test-rows": int}
+OTHERS = {
+    **dict.fromkeys(("separator", "decimal", "group", "time"), str),
+    "folds": int,
+    "validation-share": float,
+    "test-rows": int,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -46,19 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.flush()
     except UserError as error:
         sys.exit(f"error: {error}")
-    except BrokenPipeError:
-        _discard_output()
+    except BrokenPipeError:  # of `head`; Python's flush at exit must not fail
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         path = error.filename or options.downloads
         sys.exit(f"error: {path}: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.exit("\ninterrupted; a new download resumes from the bytes that arrived")
-
-
-def _discard_output() -> None:
-    """Whoever read the output has ended, as `head` does; Python's flush at exit must not fail."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -91,9 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     optional = argparse.SUPPRESS
     for key in COLUMN_LISTS:
         inspect.add_argument(f"--{key}", nargs="+", metavar="NAME", default=optional)
-    for key in TEXTS:
-        inspect.add_argument(f"--{key}", default=optional)
-    for key, kind in NUMBERS.items():
+    for key, kind in OTHERS.items():
         inspect.add_argument(f"--{key}", type=kind, default=optional)
     return parser
 
@@ -109,47 +105,28 @@ def listing(downloads: Path) -> str:
 
 
 def _facts(dataset: Dataset, downloads: Path) -> dict[str, str]:
-    hosts: list[str] = []
-    packages: list[str] = []
-    for file in _files(dataset):
-        hosts += [urlparse(url).netloc for url in file.addresses]
-        if file.package:
-            packages.append(file.package[0])
-    sources = dict.fromkeys([*packages, *hosts])
+    from tqdm import tqdm
+
+    sources: dict[str, None] = {}
+    for reading in dataset.readings:
+        for file in reading.files:
+            if file.package:
+                sources[file.package[0]] = None
+            sources.update(dict.fromkeys(urlparse(url).netloc for url in file.addresses))
+    sizes = [file.size for file in dataset.readings[0].files]
+    known = [size for size in sizes if size is not None]
     alternatives = [name for name, other in datasets().items() if other.folder == dataset.name]
     return {
         "name": dataset.name,
         "rows": f"{dataset.rows:,}",
         "columns": f"{dataset.columns:,}",
         "task": dataset.task,
-        "size": _size(dataset),
+        "size": tqdm.format_sizeof(sum(known), "B") if len(known) == len(sizes) else "unknown",
         "source": "\n".join(sources) or "generated",
         "licence": dataset.licence,
         "available": available(dataset, downloads) or "no",
         "also as": "\n".join(name.removeprefix(dataset.name) for name in alternatives),
     }
-
-
-def _files(dataset: Dataset) -> tuple[File, ...]:
-    """Files of all readings, first those of the preferred one."""
-    files = [file for reading in dataset.readings for file in reading.files]
-    return tuple(dict.fromkeys(files))
-
-
-def _size(dataset: Dataset) -> str:
-    """Bytes of the files of the preferred reading, as far as they are declared."""
-    total = 0.0
-    for file in dataset.readings[0].files:
-        if file.size is None:
-            return "unknown"
-        total += file.size
-    if total < 1000:
-        return f"{total:.0f} B"
-    for unit in ("kB", "MB"):
-        total /= 1000
-        if total < 1000:
-            return f"{total:.1f} {unit}"
-    return f"{total / 1000:.1f} GB"
 
 
 def fetch(names: Sequence[str], downloads: Path) -> None:

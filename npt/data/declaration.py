@@ -153,27 +153,17 @@ class Dataset:
 
     def as_alternative(self, suffix: str, title: str, **changes: Any) -> Dataset:
         """A dataset of the same files that is read in another way than in the paper."""
-        return replace(
-            self,
-            name=f"{self.name}_{suffix}",
-            title=title,
-            folder=self.place,
-            in_paper=False,
-            **changes,
-        )
+        changes = {"in_paper": False, "title": title, "folder": self.place, **changes}
+        return replace(self, name=f"{self.name}_{suffix}", **changes)
 
     def with_legacy_splits(self) -> Dataset:
         """The same table with the folds of the paper's released code.
 
         Its results are comparable with the published ones.
         """
-        return replace(
-            self,
-            name=f"{self.name}_legacy",
-            title=f"{self.title} (legacy splits)",
-            split_rule=replace(self.split_rule, legacy=True),
-            folder=self.place,
-        )
+        rule = replace(self.split_rule, legacy=True)
+        title = f"{self.title} (legacy splits)"
+        return self.as_alternative("legacy", title, split_rule=rule, in_paper=self.in_paper)
 
     def fingerprint(self) -> str:
         """Sixteen hex digits of all that determines the prepared table."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     import requests
 
 ATTEMPTS = 4
-ATTEMPTS_TO_CONNECT = 2
-TIMEOUT = 60  # seconds without a byte
+TIMEOUT = (10, 60)  # seconds to connect, and without a byte
 CHUNK = 1 << 20
 
 
@@ -30,20 +29,16 @@ def download(url: str, stream: IO[bytes]) -> bool:
     import urllib3
 
     for attempt in range(ATTEMPTS):
-        if attempt:
-            time.sleep(2.0**attempt / 4)
-        arrived = stream.seek(0, 2)
+        time.sleep(attempt)
         try:
-            _append(url, stream, arrived)
+            _append(url, stream, stream.seek(0, 2))
             return True
+        except requests.exceptions.HTTPError as error:
+            _print(f"{url}: {type(error).__name__}")
+            if error.response is None or error.response.status_code < 500:  # no retry changes it
+                return False
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
             _print(f"{url}: {type(error).__name__}")
-            if _refused(error):
-                return False
-            unreachable = isinstance(error, requests.exceptions.ConnectionError)
-            progress = stream.seek(0, 2) > arrived
-            if unreachable and not progress and attempt + 1 == ATTEMPTS_TO_CONNECT:
-                return False
     return False
 
 
@@ -75,12 +70,6 @@ def _receive(response: requests.Response, stream: IO[bytes]) -> None:
             stream.write(chunk)
             bar.update(len(chunk))
     stream.flush()
-
-
-def _refused(error: Any) -> bool:
-    """Whether the server answered with an error of the client, which no retry changes."""
-    response = getattr(error, "response", None)
-    return response is not None and response.status_code < 500
 
 
 def _print(message: str) -> None:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 INTEGERS = (np.int8, np.uint8, np.int16, np.int32)
-CODES = (np.int8, np.int16, np.int32)
 
 
-def code_type(levels: int) -> type[np.signedinteger]:
+def code_type(levels: int) -> np.dtype:
     """The smallest integer type for codes below `levels`, and -1."""
-    for kind in CODES:
-        if levels - 1 <= np.iinfo(kind).max:
-            return kind
-    raise ValueError(f"{levels} levels")
+    return np.min_scalar_type(-max(1, levels))
 
 
 def smallest(numbers: np.ndarray) -> np.ndarray:

@@ -35,13 +35,8 @@ def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
     frames = acquired.reading.read(acquired.paths)
     table = assemble(frames, dataset)
     folds = {split.fold: split for split in splits(table, dataset.split_rule)}
-    facts = {
-        "name": dataset.name,
-        "licence": dataset.licence,
-        "files": {file.name: file.sha256 for file in acquired.reading.files},
-        "origins": dict(acquired.origins),
-        **_hashes(table, folds),
-    }
+    files = {file.name: file.sha256 for file in acquired.reading.files}
+    facts = _facts(dataset, files, acquired.origins, table, folds)
     return store.Prepared(table, folds, facts)
 
 
@@ -49,25 +44,28 @@ def prepare_custom(dataset: CustomDataset, downloads: Path) -> store.Prepared:
     """Prepare a custom dataset from its file or from OpenML."""
     custom = read_custom(dataset, downloads)
     folds = folds_of(dataset, custom)
-    if dataset.path:
-        file = Path(dataset.path).name
-        origin = "your own"
-    else:
-        file = dataset.location
-        origin = "OpenML"
-    facts = {
-        "name": dataset.name,
-        "licence": dataset.licence,
-        "files": {file: custom.sha256},
-        "origins": {file: origin},
-        **_hashes(custom.table, folds),
-        "description": list(custom.description),
-    }
+    file = Path(dataset.path).name or dataset.location
+    origins = {file: "your own" if dataset.path else "OpenML"}
+    facts = _facts(dataset, {file: custom.sha256}, origins, custom.table, folds)
+    facts["description"] = list(custom.description)
     return store.Prepared(custom.table, folds, facts)
 
 
-def _hashes(table: Table, folds: Mapping[int, Split]) -> dict[str, str]:
-    return {"content": store.content_hash(table), "splits": store.split_hash(folds)}
+def _facts(
+    dataset: Dataset | CustomDataset,
+    files: Mapping[str, str],
+    origins: Mapping[str, str],
+    table: Table,
+    folds: Mapping[int, Split],
+) -> dict[str, Any]:
+    return {
+        "name": dataset.name,
+        "licence": dataset.licence,
+        "files": files,
+        "origins": dict(origins),
+        "content": store.content_hash(table),
+        "splits": store.split_hash(folds),
+    }
 
 
 def described(prepared: store.Prepared) -> list[str]:

@@ -52,7 +52,7 @@ def acquire(dataset: Dataset, downloads: Path) -> Acquired:
     Raises:
         UserError: A file has another sha256, or no source has it.
     """
-    search = _Search(dataset.place, downloads / dataset.place)
+    search = _Search(dataset, downloads)
     acquired = _first_reading(dataset, [*search.local, search.unpacked, search.fetched])
     if acquired is None:
         raise UserError(_not_available(dataset, search.downloads))
@@ -61,9 +61,8 @@ def acquire(dataset: Dataset, downloads: Path) -> Acquired:
 
 def available(dataset: Dataset, downloads: Path) -> str:
     """Origins of the files of a dataset, if no file must be unpacked or downloaded; else empty."""
-    search = _Search(dataset.place, downloads / dataset.place)
     try:
-        acquired = _first_reading(dataset, search.local)
+        acquired = _first_reading(dataset, _Search(dataset, downloads).local)
     except UserError as error:
         return f"damaged: {error}"
     if acquired is None:
@@ -98,32 +97,25 @@ class _Search:
     """Places where a file of a dataset can be.
 
     Attributes:
-        folder: Name of the dataset's folder in a mirror.
+        mirror: The dataset's folder in a mirror, if there is one.
         downloads: Folder of its downloaded and unpacked files.
         local: Places that need neither unpacking nor a network.
     """
 
-    def __init__(self, folder: str, downloads: Path) -> None:
-        self.folder = folder
-        self.downloads = downloads
+    def __init__(self, dataset: Dataset, downloads: Path) -> None:
+        mirror = os.environ.get(MIRROR)
+        if mirror and not Path(mirror).is_dir():
+            raise UserError(f"{MIRROR}: {mirror} is not a directory; unset it or create it")
+        self.mirror = Path(mirror, dataset.place) if mirror else None
+        self.downloads = downloads / dataset.place
         self.local: list[Place] = [self.in_mirror, self.downloaded, self.in_package]
 
     def in_mirror(self, file: File | Archive) -> Located | None:
-        mirror = self._mirror()
-        if mirror is None:
-            return None
-        path = mirror / file.name
-        if not path.is_file():
-            return None
-        _check(file, path, str(path), "not used")
-        return Located(path, "mirror")
+        return self.mirror and _in_folder(self.mirror, file, "mirror", "not used")
 
     def downloaded(self, file: File | Archive) -> Located | None:
-        path = self.downloads / file.name
-        if not path.is_file():
-            return None
-        _check(file, path, str(path), "not used; remove it to download it again")
-        return Located(path, "download")
+        consequence = "not used; remove it to download it again"
+        return _in_folder(self.downloads, file, "download", consequence)
 
     def in_package(self, file: File) -> Located | None:
         if file.package is None:
@@ -147,9 +139,9 @@ class _Search:
             archive = self.in_mirror(file.archive) or self.downloaded(file.archive)
             if archive:
                 return self._unpack(file, archive)
-        for folder in (self._mirror(), self.downloads):
-            packed = folder / f"{file.name}.gz" if folder else None
-            if packed and packed.is_file():
+        for folder in filter(None, (self.mirror, self.downloads)):
+            packed = folder / f"{file.name}.gz"
+            if packed.is_file():
                 return self._unpack(file, Located(packed, str(packed)))
         return None
 
@@ -161,14 +153,6 @@ class _Search:
             if located:
                 return self._unpack(file, located) if file.archive else located
         return None
-
-    def _mirror(self) -> Path | None:
-        mirror = os.environ.get(MIRROR)
-        if not mirror:
-            return None
-        if not Path(mirror).is_dir():
-            raise UserError(f"{MIRROR}: {mirror} is not a directory; unset it or create it")
-        return Path(mirror, self.folder)
 
     def _download(self, file: File | Archive, url: str) -> Located | None:
         """A download, which gets its name only after its content was checked."""
@@ -208,6 +192,14 @@ class _Search:
         return Located(path, origin)
 
 
+def _in_folder(folder: Path, file: File | Archive, origin: str, consequence: str) -> Located | None:
+    path = folder / file.name
+    if not path.is_file():
+        return None
+    _check(file, path, str(path), consequence)
+    return Located(path, origin)
+
+
 def _check(file: File | Archive, path: Path, shown_as: str, consequence: str) -> None:
     sha256 = sha256_of(path)
     if sha256 != file.sha256:
@@ -217,11 +209,9 @@ def _check(file: File | Archive, path: Path, shown_as: str, consequence: str) ->
 def _not_available(dataset: Dataset, downloads: Path) -> str:
     files = []
     for file in dataset.readings[0].files:
-        if (downloads / file.name).is_file():
-            continue
-        within = f", in {file.archive.name}" if file.archive else ""
-        addresses = " or ".join(file.addresses)
-        files.append(f"{file.name} (get it from {addresses}{within})" if addresses else file.name)
+        if not (downloads / file.name).is_file():
+            source = file.archive or file
+            files.append(f"{file.name} ({source.name} from {' or '.join(source.urls)})")
     advice = f"put it into {downloads}, or into ${MIRROR}/{dataset.place}"
     packages = set()
     for reading in dataset.readings:

@@ -11,9 +11,9 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HEADER = b"npt"
-HEADER_CHECKSUM = b"npt.checksum"
+CHECKSUM = b"npt.checksum"  # of the header
 BLOCK_CELLS = 1 << 22
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -78,26 +79,19 @@ def save(path: Path, prepared: Prepared) -> None:
         "facts": dict(prepared.facts),
     }
     text = json.dumps(header).encode()
-    checksum = str(zlib.crc32(text)).encode()
-    metadata = {HEADER: text, HEADER_CHECKSUM: checksum}
+    metadata = {HEADER: text, CHECKSUM: str(zlib.crc32(text))}
     names = [column.name for column in table.columns]
-    names += _fold_names(prepared.splits, names)
-    types = [array.type for array in arrays]
-    schema = pa.schema(zip(names, types, strict=True), metadata)
+    prefix = "fold"  # which no column of the table has
+    while any(name.startswith(prefix) for name in names):
+        prefix = f"_{prefix}"
+    names += [f"{prefix} {fold}" for fold in prepared.splits]
+    batch = pa.record_batch(arrays, names).replace_schema_metadata(metadata)
     with (
         replacing(path) as partial,
         pa.OSFile(str(partial), "wb") as stream,
-        pa.ipc.new_file(stream, schema) as writer,
+        pa.ipc.new_file(stream, batch.schema) as writer,
     ):
-        writer.write_batch(pa.record_batch(arrays, schema=schema))
-
-
-def _fold_names(splits: Mapping[int, Split], names: list[str]) -> list[str]:
-    """Names of the folds' columns, which no column of the table has."""
-    prefix = "fold"
-    while any(name.startswith(prefix) for name in names):
-        prefix = f"_{prefix}"
-    return [f"{prefix} {fold}" for fold in splits]
+        writer.write_batch(batch)
 
 
 def load(path: Path) -> Prepared:
@@ -108,18 +102,11 @@ def load(path: Path) -> Prepared:
     """
     import pyarrow as pa
 
-    damaged = (
-        pa.ArrowException,
-        IndexError,
-        KeyError,
-        OSError,
-        OverflowError,
-        TypeError,
-        ValueError,
-    )
+    damaged = (pa.ArrowException, LookupError, OSError, OverflowError, TypeError, ValueError)
     try:
         header, arrays = _read(path)
-        columns = [_column(stored) for stored in header["columns"]]
+        columns = [_from_json(Column, stored) for stored in header["columns"]]
+        image = _from_json(Image, header["image"]) if header["image"] else None
     except (FileNotFoundError, PermissionError):
         raise
     except damaged as error:
@@ -131,7 +118,6 @@ def load(path: Path) -> Prepared:
     for fold, part in zip(header["folds"], parts, strict=True):
         rows = [np.flatnonzero(part == code) for code in range(len(PARTS))]
         splits[fold] = Split(fold, *rows)
-    image = _image(header["image"])
     table = Table(tuple(columns), tuple(cells), header["target"], image)
     return Prepared(table, splits, header["facts"])
 
@@ -144,7 +130,7 @@ def _read(path: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
     metadata = opened.schema.metadata or {}
     text = metadata[HEADER]
     checksum = str(zlib.crc32(text)).encode()
-    if checksum != metadata[HEADER_CHECKSUM]:
+    if checksum != metadata[CHECKSUM]:
         raise ValueError("header")
     header = json.loads(text)
     arrays = [_to_numpy(array) for array in opened.get_batch(0).columns]
@@ -154,15 +140,12 @@ def _read(path: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
     return header, arrays
 
 
-def _column(stored: dict[str, Any]) -> Column:
-    return Column(stored["name"], stored["kind"], tuple(stored["levels"]))
-
-
-def _image(stored: dict[str, Any] | None) -> Image | None:
-    if stored is None:
-        return None
-    image = Image(**stored)
-    return replace(image, centre=tuple(image.centre), scale=tuple(image.scale))
+def _from_json(kind: type[Value], stored: dict[str, Any]) -> Value:
+    """A frozen value from its fields, where lists are tuples."""
+    fields = {}
+    for name, value in stored.items():
+        fields[name] = tuple(value) if isinstance(value, list) else value
+    return kind(**fields)
 
 
 def _to_arrow(column: Column, cells: np.ndarray) -> pa.Array:

@@ -301,11 +301,11 @@ class NPTEstimator(BaseEstimator):
         table = self._new_rows(X)
         with value_errors(), torch_threads(self.n_jobs), np.errstate(over="ignore"):
             attention = self.model_.attention(table)
-            shown = min(rows, attention.shape[1] - 1)
-            if not shown:
+            count = min(rows, attention.shape[1] - 1)
+            if not count:
                 raise UserError("explain: the context has one row, and nothing is left without it")
-            places = np.argsort(-np.abs(attention), axis=1, kind="stable")[:, :shown]
-            alone = [places[:, [rank]] for rank in range(shown)]
+            places = np.argsort(-np.abs(attention), axis=1, kind="stable")[:, :count]
+            alone = [places[:, [rank]] for rank in range(count)]
             values = self.model_.predict(table, together=False)
             without = self.model_.without(table, [*alone, places])
         targets = self.model_.targets

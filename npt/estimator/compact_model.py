@@ -1,25 +1,24 @@
 """Compact NPT as a fitted model of an estimator.
 
-N rows of the fit, m rows of the context, n rows to predict, K members, r width of a row.
+N rows of the fit, m rows of the context, n rows to predict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
 from npt.compact.selection import with_copying
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import CompactTraining, build_model
+from npt.compact.training import CompactTraining, build_model, predict
 from npt.errors import UserError
 from npt.estimator.model import (
     NO_ROWS,
@@ -88,8 +87,10 @@ class CompactModel(Model):
         trained = self.trained
         if not trained.settings.between_datapoints:
             raise UserError("explain: the model has no attention between datapoints")
+        features = trained.encoder.encode(table).to(trained.device, torch.float64)
         parts = []
-        for encoded in self._encoded(table):
+        for rows in torch.arange(len(features), device=trained.device).split(trained.chunk_size):
+            encoded = trained.precise.encode(features.take(rows))
             blocks = trained.precise.attention_weights(encoded, trained.context)
             parts.append(torch.stack(blocks).mean((0, 1, 2)))  # of (K, heads, n, m) each
         return torch.cat(parts).cpu().numpy()
@@ -98,15 +99,13 @@ class CompactModel(Model):
     def without(self, table: Table, places: Sequence[np.ndarray]) -> list[np.ndarray]:
         """See `Model`."""
         trained = self.trained
-        nothing = torch.zeros(1, len(self.rows), dtype=torch.bool, device=trained.device)
+        features = trained.encoder.encode(table).to(trained.device, torch.float64)
+        visible = torch.zeros(len(features), len(self.rows), dtype=torch.bool)
         predictions = []
         for left_out in places:
-            outputs = []
-            parts = torch.from_numpy(left_out).to(trained.device).split(trained.chunk_size)
-            for encoded, part in zip(self._encoded(table), parts, strict=True):
-                invisible = nothing.expand(len(part), -1).scatter(1, part, True)
-                outputs.append(trained.precise.predict(encoded, trained.context, invisible))
-            predictions.append(trained.decode(torch.cat(outputs, 1)).values)
+            invisible = visible.scatter(1, torch.from_numpy(left_out), True).to(trained.device)
+            outputs = predict(trained.precise, features, trained.context, invisible)
+            predictions.append(trained.decode(outputs).values)
         return predictions
 
     def state(self) -> ModelState:
@@ -155,20 +154,12 @@ class CompactModel(Model):
         )
         return cls(trained, arrays["rows"])
 
-    def _encoded(self, table: Table) -> Iterator[Tensor]:
-        """Encoded rows (K, n, r) of another table, a part at a time."""
-        trained = self.trained
-        features = trained.encoder.encode(table).to(trained.device, torch.float64)
-        everything = torch.arange(len(features), device=trained.device)
-        for part in everything.split(trained.chunk_size):
-            yield trained.precise.encode(features.take(part))
-
 
 def _train(
     job: Job, settings: CompactSettings, split: Split, stop_at: list[int] | None
 ) -> tuple[TrainedCompactNPT, CompactTraining]:
     trained = TrainedCompactNPT.untrained(settings, job.resources, job.table, split, job.seed)
-    data = TrainingRows.of(
+    data = TrainingRows.from_table(
         job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights
     )
     training = CompactTraining(trained.model, data, settings, job.seed, stop_at)

@@ -109,21 +109,21 @@ class Model(ABC):
         """
 
     @property
-    @abstractmethod
     def targets(self) -> np.ndarray:
         """Targets (m,) of the context: values, or codes of classes."""
+        raise NotImplementedError
 
-    @abstractmethod
     def attention(self, table: Table) -> np.ndarray:
         """Attention (n, m) of the rows (n) of another table, which sums to 1.
 
         Raises:
-            UserError: The model does not attend to other rows.
+            UserError: The model does not explain its predictions.
         """
+        raise UserError("explain: not of this architecture; allowed: compact, solved")
 
-    @abstractmethod
     def without(self, table: Table, places: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Predictions of the rows (n), each without rows (n, k) of the context."""
+        raise NotImplementedError
 
     @abstractmethod
     def state(self) -> ModelState:

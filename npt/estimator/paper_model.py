@@ -5,10 +5,9 @@ N rows of the fit, n rows to predict.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NoReturn, Self
+from typing import Self
 
 import numpy as np
 
@@ -73,19 +72,6 @@ class PaperModel(Model):
         model = self.trained.with_table(joined, replace(self.split, test=rows))
         prediction = model.predict(rows) if together else model.predict_alone(rows)
         return prediction.values
-
-    @property
-    def targets(self) -> NoReturn:
-        """Not explained."""
-        raise UserError("explain: architecture is paper; allowed: compact, solved")
-
-    def attention(self, table: Table) -> NoReturn:
-        """Not explained."""
-        return self.targets
-
-    def without(self, table: Table, places: Sequence[np.ndarray]) -> NoReturn:
-        """Not explained."""
-        return self.targets
 
     def state(self) -> ModelState:
         """See `Model`."""

@@ -67,7 +67,7 @@ def plain_parameters(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]
         UserError: A parameter is no number, text, list or mapping.
     """
 
-    def of_other_type(value: Any) -> Any:
+    def plain(value: Any) -> Any:
         if isinstance(value, np.random.RandomState):
             return seed
         if isinstance(value, np.generic | np.ndarray):
@@ -76,7 +76,7 @@ def plain_parameters(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]
             return list(value)
         raise UserError(f"{value!r} cannot be saved as JSON")
 
-    return json.loads(json.dumps(dict(parameters), default=of_other_type))
+    return json.loads(json.dumps(dict(parameters), default=plain))
 
 
 def write(path: Path, facts: EstimatorFacts, arrays: Mapping[str, np.ndarray]) -> None:

@@ -85,8 +85,8 @@ class SolvedModel(Model):
         """See `Model`; equal rows of the fit are one."""
         features = _features(table)
         weights = np.zeros((len(features), len(self.rows)))
-        of_rows = self.solved.attention_weights(features)
-        np.add.at(weights.T, self.solved.context.groups, of_rows.T)
+        row_weights = self.solved.attention_weights(features)
+        np.add.at(weights.T, self.solved.context.groups, row_weights.T)
         return weights
 
     def without(self, table: Table, places: Sequence[np.ndarray]) -> list[np.ndarray]:

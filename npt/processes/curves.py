@@ -85,10 +85,10 @@ def draw_curves(
 def drawn_inputs(curves: int, points: int, generator: torch.Generator) -> Tensor:
     """Inputs (B, n) float64, uniform on the interval [-2, 2]."""
     low, high = INTERVAL
-    drawn = torch.rand(
+    uniform = torch.rand(
         curves, points, generator=generator, dtype=torch.float64, device=generator.device
     )
-    return low + (high - low) * drawn
+    return low + (high - low) * uniform
 
 
 def posterior(
@@ -146,7 +146,7 @@ def _noisy(covariances: Tensor) -> Tensor:
 
 def _uniform(count: int, bounds: tuple[float, float], generator: torch.Generator) -> Tensor:
     low, high = bounds
-    drawn = torch.rand(
+    uniform = torch.rand(
         count, 1, 1, generator=generator, dtype=torch.float64, device=generator.device
     )
-    return low + (high - low) * drawn
+    return low + (high - low) * uniform

@@ -14,7 +14,7 @@ from npt.processes.settings import (
     NPTProcessSettings,
     TrainingSettings,
 )
-from npt.table import Image, Split, Table
+from npt.table import Split, Table
 
 if TYPE_CHECKING:
     from npt.nn.engine import Training
@@ -55,13 +55,6 @@ class ProcessLearner(NetworkLearner[TrainingSettings, "TrainedProcess"]):
         return replace(trained, history=history), float(training.losses)
 
 
-def update_flop(settings: TrainingSettings, rows: int, columns: int, image: Image | None) -> int:
-    """Operations of a training step, by the size of the table."""
-    from npt.processes import flops
-
-    return flops.update_flop(settings, rows, columns, image)
-
-
 def _method(name: str, title: str, settings: type[TrainingSettings]) -> Method:
     return Method(
         name=name,
@@ -69,7 +62,6 @@ def _method(name: str, title: str, settings: type[TrainingSettings]) -> Method:
         settings=settings,
         build=ProcessLearner,
         load=ProcessLearner.load,
-        update_flop=update_flop,
         folds_per_job=one_fold,
         saves_weights=True,
         accelerated=True,

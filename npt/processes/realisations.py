@@ -46,7 +46,7 @@ class Realisations:
     part: np.ndarray
 
     @classmethod
-    def of(cls, table: Table, split: Split, device: torch.device) -> Realisations:
+    def from_table(cls, table: Table, split: Split, device: torch.device) -> Realisations:
         """The points of a table."""
         names = [column.name for column in table.columns]
         indices = [names.index(name) for name in INPUTS if name in names]

@@ -56,7 +56,7 @@ class TrainedProcess(TrainedNetwork):
         """A network with initial weights, the same on every device."""
         torch.set_num_threads(resources.threads)
         device = device_of(resources.device)
-        data = Realisations.of(table, split, device)
+        data = Realisations.from_table(table, split, device)
         with initial_weights(seed):
             model = build(settings, inputs=data.x.shape[1]).to(device).eval()
         return cls(model, data, split, settings, seed, torch.zeros(0, 4))

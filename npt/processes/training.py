@@ -79,9 +79,9 @@ class Tables:
         )
         rows: list[np.ndarray] = []
         for number in numbers.tolist():
-            of_table = self.tables[number]
-            order = torch.randperm(len(of_table), generator=generator, device=device)
-            rows.append(of_table[order[:points].cpu().numpy()])
+            table = self.tables[number]
+            order = torch.randperm(len(table), generator=generator, device=device)
+            rows.append(table[order[:points].cpu().numpy()])
         return self.data.tasks(np.stack(rows), context)
 
 
@@ -183,8 +183,8 @@ class ProcessTraining(Training[Process, Adam]):
         scores = log_likelihoods(self.model, self.validation, settings.draws, self.seed)
         self.losses[0] = -scores.target
         self.keep([0])
-        place = -(-number // settings.evaluate_every) - 1
-        self.history[place] = torch.tensor([number, self.seconds, *scores], dtype=torch.float64)
+        index = -(-number // settings.evaluate_every) - 1
+        self.history[index] = torch.tensor([number, self.seconds, *scores], dtype=torch.float64)
         return {
             "update": number,
             "learning_rate": learning_rate(number, settings),

@@ -106,7 +106,7 @@ class NumberScale:
     has_gaps: bool
 
     @classmethod
-    def of_column(cls, column: int, numbers: np.ndarray, weights: np.ndarray) -> Self:
+    def from_column(cls, column: int, numbers: np.ndarray, weights: np.ndarray) -> Self:
         """The scale of a column (m,) with at least one known number."""
         known = ~np.isnan(numbers)
         values, positions = np.unique(numbers[known], return_inverse=True)
@@ -151,7 +151,7 @@ class Encoder:
     categories: np.ndarray
 
     @classmethod
-    def of_context(cls, context: Context, categorical: np.ndarray) -> Self:
+    def from_context(cls, context: Context, categorical: np.ndarray) -> Self:
         """Statistics of the context.
 
         Args:
@@ -167,7 +167,7 @@ class Encoder:
             if categorical[column]:
                 categories.append(column)
             else:
-                scales.append(NumberScale.of_column(column, numbers, context.weights))
+                scales.append(NumberScale.from_column(column, numbers, context.weights))
         return cls(tuple(scales), np.array(categories, int))
 
     def __call__(self, features: np.ndarray) -> Cells:

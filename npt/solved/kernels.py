@@ -6,6 +6,7 @@ n and m rows, d columns: p of numbers, then c of categories. A category is equal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from torch.nn.functional import softplus
 from npt.solved.cells import Cells
 
 Parameters = Mapping[str, torch.Tensor]
+Kernel = Callable[[Parameters, Cells, Cells], torch.Tensor]
 ONE = 0.5413  # softplus of this is 1
 FAINT = -1.0  # softplus of this is 0.31, the first relevance of a column in a product
 MOST_RELEVANCE = 4.0  # sum of log(1 + w) of all columns of a product, at the start
@@ -31,71 +33,60 @@ def initial_parameters(heads: int, cells: Cells) -> dict[str, torch.Tensor]:
     }
 
 
-def linear(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
+def linear(parameters: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
     """Scalar products of weighted scores (n, m), divided by d."""
-    weights, of_categories = _relevance(of_head, queries)
+    weights, category_weights = _relevance(parameters, queries)
     products = (queries.scores * weights) @ (keys.scores * weights).T
-    return (products + _matches(of_categories, queries, keys)) / max(1, queries.columns)
+    return (products + _matches(category_weights, queries, keys)) / max(1, queries.columns)
 
 
-def gauss(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
+def gauss(parameters: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
     """exp(-D / 2) (n, m) of the mean squared distance D of weighted scores."""
-    return torch.exp(-0.5 * _distances(of_head, queries, keys, queries.scores, keys.scores))
+    return torch.exp(-0.5 * _distances(parameters, queries, keys, queries.scores, keys.scores))
 
 
-def laplace(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
+def laplace(parameters: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
     """exp(-sqrt(D)) (n, m) of the mean squared distance D of weighted ranks."""
-    distances = _distances(of_head, queries, keys, queries.ranks, keys.ranks)
+    distances = _distances(parameters, queries, keys, queries.ranks, keys.ranks)
     return torch.exp(-(distances + 1e-5).sqrt())  # the root has no slope at 0
 
 
-def gauss_product(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
-    """Product over columns of 1 + w k (n, m), k Gaussian in scores, divided by its largest."""
-    return _product(of_head, queries, keys, "gauss")
-
-
-def laplace_product(of_head: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
-    """Product over columns of 1 + w k (n, m), k exponential in ranks, divided by its largest."""
-    return _product(of_head, queries, keys, "laplace")
-
-
-Kernel = Callable[[Parameters, Cells, Cells], torch.Tensor]
-SUMS: tuple[Kernel, ...] = (linear, gauss, laplace)
-PRODUCTS: tuple[Kernel, ...] = (gauss_product, laplace_product)
-
-
-def _relevance(of_head: Parameters, cells: Cells) -> tuple[torch.Tensor, torch.Tensor]:
+def _relevance(parameters: Parameters, cells: Cells) -> tuple[torch.Tensor, torch.Tensor]:
     """Weights of numbers (p,), and squared weights of categories (c,); mean square 1 over all."""
-    weights = softplus(of_head["relevance"] + ONE)
+    weights = softplus(parameters["relevance"] + ONE)
     weights = weights / weights.square().mean().sqrt()
     numbers = cells.scores.shape[1]
     return weights[:numbers], weights[numbers:].square()
 
 
 def _distances(
-    of_head: Parameters, queries: Cells, keys: Cells, from_: torch.Tensor, to: torch.Tensor
+    parameters: Parameters, queries: Cells, keys: Cells, from_: torch.Tensor, to: torch.Tensor
 ) -> torch.Tensor:
     """Mean weighted squared distances (n, m); two different categories are at distance 2."""
-    weights, of_categories = _relevance(of_head, queries)
+    weights, category_weights = _relevance(parameters, queries)
     from_ = from_ * weights
     to = to * weights
     lengths = from_.square().sum(1)[:, None] + to.square().sum(1)
     distances = (lengths - 2 * from_ @ to.T).clamp(min=0)
-    differing = of_categories.sum() - _matches(of_categories, queries, keys)
-    return (distances + 2 * differing) / max(1, queries.columns) * of_head["scale"].exp()
+    differing = category_weights.sum() - _matches(category_weights, queries, keys)
+    return (distances + 2 * differing) / max(1, queries.columns) * parameters["scale"].exp()
 
 
-def _product(of_head: Parameters, queries: Cells, keys: Cells, kind: str) -> torch.Tensor:
-    """prod over columns of (1 + w k) / (1 + w) (n, m), with weights w (d,)."""
-    faint = softplus(of_head["relevance"].new_tensor(FAINT))
+def product(parameters: Parameters, queries: Cells, keys: Cells, kind: str) -> torch.Tensor:
+    """Product over columns of (1 + w k) / (1 + w) (n, m), with weights w (d,).
+
+    Args:
+        kind: k is Gaussian in scores (`gauss`), or exponential in ranks (`laplace`).
+    """
+    faint = softplus(parameters["relevance"].new_tensor(FAINT))
     at_start = queries.columns * faint.log1p()
-    weights = softplus(of_head["relevance"] + FAINT) * (MOST_RELEVANCE / at_start).clamp(max=1)
-    rates = (0.5 * of_head["rate"] + of_head["scale"]).exp()
+    weights = softplus(parameters["relevance"] + FAINT) * (MOST_RELEVANCE / at_start).clamp(max=1)
+    rates = (0.5 * parameters["rate"] + parameters["scale"]).exp()
     product = weights.new_ones(len(queries.scores), len(keys.scores))
-    one = weights.new_ones(())
+    unit = weights.new_ones(())
     shares = weights / (1 + weights)
     for share, near in zip(shares, _nearness(rates, queries, keys, kind), strict=True):
-        product = product * torch.lerp(one, near, share)
+        product = product * torch.lerp(unit, near, share)
     return product
 
 
@@ -128,3 +119,7 @@ def _equal(queries: Cells, keys: Cells, column: int) -> torch.Tensor:
     """1 where two rows have the same category (n, m), and 0 elsewhere."""
     equal = queries.codes[:, column, None] == keys.codes[:, column]
     return equal.to(queries.scores.dtype)
+
+
+SUMS: tuple[Kernel, ...] = (linear, gauss, laplace)
+PRODUCTS: tuple[Kernel, ...] = (partial(product, kind="gauss"), partial(product, kind="laplace"))

@@ -29,7 +29,7 @@ class Landmarks:
         self.root = factor(among_landmarks)
         self.weights = weights
         self.shares = weights / weights.sum()
-        self.features = self._rooted(kernel)
+        self.features = self.rooted(kernel)
         self.mean = self.shares @ self.features
         self.features -= self.mean
         self.moments = self.features.T @ (weights[:, None] * self.features)
@@ -40,11 +40,8 @@ class Landmarks:
         matrix.diagonal().add_(ridge)
         return LandmarkSolution(self, factor(matrix))
 
-    def of_queries(self, kernel: torch.Tensor) -> torch.Tensor:
-        """Centred features (n, M) of queries from their kernel (n, M) to the landmarks."""
-        return self._rooted(kernel) - self.mean
-
-    def _rooted(self, kernel: torch.Tensor) -> torch.Tensor:
+    def rooted(self, kernel: torch.Tensor) -> torch.Tensor:
+        """Features (n, M), not centred, of rows whose kernel to the landmarks is (n, M)."""
         return torch.linalg.solve_triangular(self.root, kernel.T, upper=False).T
 
 
@@ -61,42 +58,47 @@ class LandmarkSolution:
 
     def coefficients(self, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Slopes (M, C) and intercept (C,): a query is predicted as k' slopes + intercept."""
-        own = self.landmarks
-        products = own.features.T @ (own.weights[:, None] * targets)
-        of_features = torch.cholesky_solve(products, self.factor)
-        slopes = torch.linalg.solve_triangular(own.root.T, of_features, upper=True)
-        return slopes, own.shares @ targets - own.mean @ of_features
+        landmarks = self.landmarks
+        products = landmarks.features.T @ (landmarks.weights[:, None] * targets)
+        coefficients = torch.cholesky_solve(products, self.factor)
+        slopes = torch.linalg.solve_triangular(landmarks.root.T, coefficients, upper=True)
+        return slopes, landmarks.shares @ targets - landmarks.mean @ coefficients
 
     def leave_one_out(self, targets: torch.Tensor) -> torch.Tensor:
         """Predictions (m, C) of the context rows from the labels of all others."""
-        own = self.landmarks
-        rooted = torch.linalg.solve_triangular(self.factor, own.features.T, upper=False)  # (M, m)
-        influence = own.weights * rooted.square().sum(0) + own.shares
-        fitted = rooted.T @ (rooted @ (own.weights[:, None] * targets)) + own.shares @ targets
+        landmarks = self.landmarks
+        rooted = torch.linalg.solve_triangular(
+            self.factor, landmarks.features.T, upper=False
+        )  # (M, m)
+        influence = landmarks.weights * rooted.square().sum(0) + landmarks.shares
+        fitted = (
+            rooted.T @ (rooted @ (landmarks.weights[:, None] * targets))
+            + landmarks.shares @ targets
+        )
         kept = (1 - influence).clamp(min=SMALLEST)[:, None]
         return (fitted - influence[:, None] * targets) / kept
 
     def weights(self, kernel: torch.Tensor) -> torch.Tensor:
         """Attention (n, m) of queries whose kernel to the landmarks is (n, M)."""
-        return self._attention(self.landmarks.of_queries(kernel))
+        return self._attention(self.landmarks.rooted(kernel) - self.landmarks.mean)
 
     def without(
         self, kernel: torch.Tensor, targets: torch.Tensor, left_out: torch.Tensor
     ) -> torch.Tensor:
-        """Predictions (n, C) of queries, each without context rows (n, k) of its own."""
-        own = self.landmarks
+        """Predictions (n, C) of queries, each without context rows (n, k) of its landmarks."""
+        landmarks = self.landmarks
         slopes, intercept = self.coefficients(targets)
         weights = self.weights(kernel).gather(1, left_out)
         count = left_out.shape[1]
-        features = own.features[left_out.flatten()]
+        features = landmarks.features[left_out.flatten()]
         among = self._attention(features).unflatten(0, (-1, count))  # (n, k, m)
         among_left_out = among.gather(2, left_out[:, None, :].expand(-1, count, -1))
         fitted = among @ targets
         kept = torch.eye(count).to(among) - among_left_out
-        of_left_out = torch.linalg.solve(kept, targets[left_out] - fitted)
-        return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, of_left_out)
+        corrections = torch.linalg.solve(kept, targets[left_out] - fitted)
+        return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, corrections)
 
     def _attention(self, features: torch.Tensor) -> torch.Tensor:
-        own = self.landmarks
-        products = torch.cholesky_solve(features.T, self.factor).T @ own.features.T
-        return own.weights * products + own.shares
+        landmarks = self.landmarks
+        products = torch.cholesky_solve(features.T, self.factor).T @ landmarks.features.T
+        return landmarks.weights * products + landmarks.shares

@@ -53,21 +53,21 @@ def sharpened(
     first = torch.tensor(SHARPNESS[int(torch.stack(losses).argmin())]).to(mix).log()
     weights = (mix + 1e-3).log()
     start = [weights, first, torch.zeros_like(prior)]
-    found = [value.clone().requires_grad_() for value in start]
-    optimiser = torch.optim.LBFGS(found, max_iter=40, line_search_fn="strong_wolfe")
+    fitted = [value.clone().requires_grad_() for value in start]
+    optimiser = torch.optim.LBFGS(fitted, max_iter=40, line_search_fn="strong_wolfe")
 
     def penalised() -> torch.Tensor:
         optimiser.zero_grad()
-        mixed = torch.einsum("s,smc->mc", found[0].softmax(0), scores)
-        loss = _loss(found[1].exp() * mixed + prior + found[2], counts)
-        for value, origin, pull in zip(found, start, PULLS, strict=True):
+        mixed = torch.einsum("s,smc->mc", fitted[0].softmax(0), scores)
+        loss = _loss(fitted[1].exp() * mixed + prior + fitted[2], counts)
+        for value, origin, pull in zip(fitted, start, PULLS, strict=True):
             loss = loss + pull * (value - origin).square().sum()
         loss.backward()
         return loss
 
     with torch.enable_grad():
         optimiser.step(penalised)
-    weights, sharpness, bias = (value.detach() for value in found)
+    weights, sharpness, bias = (value.detach() for value in fitted)
     return weights.softmax(0), float(sharpness.exp()), bias
 
 

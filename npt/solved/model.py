@@ -19,10 +19,9 @@ from npt.solved.landmarks import Landmarks, LandmarkSolution
 from npt.solved.mix import log_shares, sharpened, stacked
 from npt.solved.settings import SolvedSettings
 from npt.solved.solve import Solution, solve
-from npt.solved.tune import drawn, heads, of_head, ordered, ridges, tune
+from npt.solved.tune import head_parameters, heads, ordered, ridges, sample, tune
 
 CHUNK = 4_000_000  # most entries of a kernel that is computed at once
-LEAST_USED_SHARE = 1e-9  # of a solution in the mixture: below it, other rows need not be solved
 MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
 
 
@@ -49,7 +48,7 @@ class Mixture:
 
     Attributes:
         shares: Weights (S,) of the solutions, which sum to one.
-        leave_one_out: Predictions (m, C) of the context rows, each without its own label:
+        leave_one_out: Predictions (m, C) of the context rows, each without its tuned label:
             standardised targets, or shares of classes minus those of the context.
         sharpness: Factor of the scores of classes.
         bias: Added to the logits of classes (C,).
@@ -85,7 +84,7 @@ def fit(
     settings = settings or SolvedSettings()
     device = device or torch.device("cpu")
     context = _context(features, labels, classes, weights)
-    encoder = Encoder.of_context(context, categorical)
+    encoder = Encoder.from_context(context, categorical)
     if parameters is None:
         cells = encoder(context.features).to(device, torch.float64)
         targets, _, _ = _standardised(context, scaled=classes is None, device=device)
@@ -118,27 +117,19 @@ class SolvedNPT:
         if not self.is_exact:
             generator = torch.Generator().manual_seed(settings.seed)
             most = min(settings.landmarks, MOST_CELLS // len(self.weights))
-            places = drawn(len(self.weights), most, generator).to(attention.device)
+            places = sample(len(self.weights), most, generator).to(attention.device)
             self.keys = self.cells.take(ordered(self.cells)[places])
         coefficients = []
-        if mixture is None:
-            predictions = []
-            for _, _, solution in self._solutions():
-                coefficients.append(solution.coefficients(self.targets))
+        predictions = []
+        for _, _, solution in self._solutions():
+            coefficients.append(solution.coefficients(self.targets))
+            if mixture is None:
                 predictions.append(solution.leave_one_out(self.targets))
-            mixture = self._mixed(torch.stack(predictions))
-        else:
-            nothing = self.targets.new_zeros(len(self.keys.scores), self.targets.shape[1])
-            for share, (_, _, solution) in zip(mixture.shares, self._solutions(), strict=True):
-                of_solution = nothing, nothing[0]
-                if share > LEAST_USED_SHARE:
-                    of_solution = solution.coefficients(self.targets)
-                coefficients.append(of_solution)
-        self.mixture = mixture
+        self.mixture = mixture or self._mixed(torch.stack(predictions))
         slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
-        shared = mixture.shares[:, None, None] * slopes
+        shared = self.mixture.shares[:, None, None] * slopes
         self.slopes = shared.unflatten(0, (len(self._kernels), -1)).sum(1)  # (H, m, C)
-        self.intercept = mixture.shares @ intercepts
+        self.intercept = self.mixture.shares @ intercepts
 
     def among(self, features: np.ndarray, labels: np.ndarray) -> SolvedNPT:
         """The same model, with all that was tuned, given other labelled rows.
@@ -156,8 +147,8 @@ class SolvedNPT:
         for cells in self._chunks(features):
             scores = self.intercept.expand(len(cells.scores), -1)
             for head, kernel in enumerate(self._kernels):
-                own = of_head(self.attention.parameters, head)
-                scores = scores + kernel(own, cells, self.keys) @ self.slopes[head]
+                tuned = head_parameters(self.attention.parameters, head)
+                scores = scores + kernel(tuned, cells, self.keys) @ self.slopes[head]
             parts.append(self._decoded(scores))
         return np.concatenate(parts)
 
@@ -165,7 +156,7 @@ class SolvedNPT:
     def loss(self) -> float:
         """Mean leave-one-out loss: squared error in units of the variance, or NLL in nats.
 
-        Equal rows are left out together, and each of them counts with its own label.
+        Equal rows are left out together, and each of them counts with its tuned label.
         """
         shares = self.weights / self.weights.sum()
         if self.attention.classes is None:
@@ -192,7 +183,7 @@ class SolvedNPT:
         return np.concatenate(parts)
 
     def without(self, features: np.ndarray, *places: np.ndarray) -> list[np.ndarray]:
-        """Predictions of rows (n, F), each without context rows of its own, in closed form.
+        """Predictions of rows (n, F), each without context rows of its tuned, in closed form.
 
         What is tuned and mixed stays as it is.
 
@@ -246,24 +237,24 @@ class SolvedNPT:
     def _solutions(self) -> Iterator[tuple[Kernel, Parameters, Solution | LandmarkSolution]]:
         """Kernel, parameters and solution of every head and ridge."""
         for head, kernel in enumerate(self._kernels):
-            own = of_head(self.attention.parameters, head)
-            near = kernel(own, self.keys, self.keys)
+            tuned = head_parameters(self.attention.parameters, head)
+            near = kernel(tuned, self.keys, self.keys)
             if self.is_exact:
                 solved = partial(solve, near, weights=self.weights)
             else:
-                parts = [kernel(own, cells, self.keys) for cells in self.cells.split(self._chunk)]
+                parts = [kernel(tuned, cells, self.keys) for cells in self.cells.split(self._chunk)]
                 solved = Landmarks(torch.cat(parts), near, self.weights).solve
-            for ridge in ridges(own["ridge"], self.attention.settings):
-                yield kernel, own, solved(ridge)
+            for ridge in ridges(tuned["ridge"], self.attention.settings):
+                yield kernel, tuned, solved(ridge)
 
     def _attending(
         self, cells: Cells
     ) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solution | LandmarkSolution]]:
         """Share in the mixture, kernel (n, m) of queries, and solution."""
-        for share, (kernel, own, solution) in zip(
+        for share, (kernel, tuned, solution) in zip(
             self.mixture.shares, self._solutions(), strict=True
         ):
-            yield share, kernel(own, cells, self.keys), solution
+            yield share, kernel(tuned, cells, self.keys), solution
 
     def _encoded(self, features: np.ndarray) -> Cells:
         return self.attention.encoder(features).to(self.attention.device, torch.float64)

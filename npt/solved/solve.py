@@ -15,10 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import torch
-from torch.autograd import Function
 
 SMALLEST = 1e-12
 JITTERS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # in units of the mean of a matrix's diagonal
@@ -49,12 +47,17 @@ class Solution:
     def inverse(self) -> torch.Tensor:
         """P (m, m)."""
         inverse = torch.cholesky_inverse(self.triangle)
-        return inverse.addr_(inverse.sum(1), self.means, alpha=-1)
+        return inverse.addr(inverse.sum(1), self.means, alpha=-1)
 
     def coefficients(self, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Slopes (m, C) and intercept (C,): a query is predicted as k' slopes + intercept."""
         intercept = self.means @ targets
         return self._solved(targets - intercept), intercept
+
+    def residuals(self, targets: torch.Tensor) -> torch.Tensor:
+        """Leave-one-out residuals (m, C): P T / diag P."""
+        diagonal = self.inverse.diagonal().clamp(min=SMALLEST)
+        return (self.inverse @ targets) / diagonal[:, None]
 
     def weights(self, kernel: torch.Tensor) -> torch.Tensor:
         """Attention (n, m) of queries whose kernel to the context is (n, m)."""
@@ -67,8 +70,8 @@ class Solution:
         A row's own target is multiplied by zero, so that it cannot change a bit of them.
         """
         diagonal = self.inverse.diagonal()
-        of_others = self.inverse - torch.diag(diagonal)
-        return -(of_others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
+        others = self.inverse - torch.diag(diagonal)
+        return -(others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
 
     def without(
         self, kernel: torch.Tensor, targets: torch.Tensor, left_out: torch.Tensor
@@ -83,8 +86,8 @@ class Solution:
         slopes, intercept = self.coefficients(targets)
         weights = self.weights(kernel).gather(1, left_out)
         blocks = self.inverse[left_out[:, :, None], left_out[:, None, :]]
-        of_left_out = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
-        return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, of_left_out)
+        residuals = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
+        return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, residuals)
 
     def _solved(self, right: torch.Tensor) -> torch.Tensor:
         """Kernel plus ridge, inverted, times columns (m, k)."""
@@ -125,34 +128,3 @@ def factor(matrix: torch.Tensor) -> torch.Tensor:
     if not failed:
         return triangle
     raise FloatingPointError("the kernel of the context is not finite")
-
-
-class Residuals(Function):
-    """Leave-one-out residuals (m, C), with their closed-form gradient by kernel and ridge."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        kernel: torch.Tensor,
-        ridge: torch.Tensor,
-        weights: torch.Tensor,
-        targets: torch.Tensor,
-    ) -> torch.Tensor:
-        """P T / diag P."""
-        inverse = solve(kernel, ridge, weights).inverse
-        diagonal = inverse.diagonal().clamp(min=SMALLEST)
-        slopes = inverse @ targets
-        ctx.save_for_backward(inverse, slopes, diagonal, weights)
-        return slopes / diagonal[:, None]
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        """With dP = -P dK P and g the gradient over diag P: P diag(g residual) P - P g (P T)'."""
-        (gradient,) = gradients
-        inverse, slopes, diagonal, weights = ctx.saved_tensors
-        scaled = gradient / diagonal[:, None]
-        own = (scaled * slopes).sum(1) / diagonal
-        of_kernel = inverse @ (own[:, None] * inverse) - (inverse @ scaled) @ slopes.T
-        of_kernel = (of_kernel + of_kernel.T) / 2
-        of_ridge = (of_kernel.diagonal() / weights).sum()
-        return of_kernel, of_ridge, None, None

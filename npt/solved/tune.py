@@ -7,7 +7,7 @@ import torch
 from npt.solved.cells import Cells
 from npt.solved.kernels import PRODUCTS, SUMS, Kernel, Parameters, initial_parameters
 from npt.solved.settings import SolvedSettings
-from npt.solved.solve import Residuals
+from npt.solved.solve import solve
 
 BETAS = (0.8, 0.95)
 LEAST_RIDGE = 3e-3  # below it, float32 rounds too much
@@ -20,7 +20,7 @@ def heads(settings: SolvedSettings) -> tuple[Kernel, ...]:
     return SUMS + PRODUCTS if settings.products else SUMS
 
 
-def of_head(parameters: Parameters, head: int) -> Parameters:
+def head_parameters(parameters: Parameters, head: int) -> Parameters:
     """Those of one head."""
     return {name: values[head] for name, values in parameters.items()}
 
@@ -61,17 +61,17 @@ def tune(
     for step in range(settings.steps):
         for group in optimiser.param_groups:
             group["lr"] = settings.rate * (1 - step / settings.steps)
-        places = drawn(len(targets), settings.tuned_rows, generator)
+        places = sample(len(targets), settings.tuned_rows, generator)
         rows = in_order[places.to(targets.device)]
         part = cells.take(rows)
         shares = weights[rows] / weights[rows].sum()
         penalties = [values.square().sum() for values in parameters.values()]
         loss = pull * torch.stack(penalties).sum()
         for head, kernel in enumerate(kernels):
-            own = of_head(parameters, head)
-            near = kernel(own, part, part)
-            for ridge in ridges(own["ridge"], settings):
-                residuals = Residuals.apply(near, ridge, weights[rows], targets[rows])
+            tuned = head_parameters(parameters, head)
+            near = kernel(tuned, part, part)
+            for ridge in ridges(tuned["ridge"], settings):
+                residuals = solve(near, ridge, weights[rows]).residuals(targets[rows])
                 error = shares @ residuals.square().sum(1)
                 loss = loss + 0.5 * (error + LEAST_ERROR).log() / len(settings.ridges)
         optimiser.zero_grad()
@@ -105,6 +105,6 @@ def _sums_of_levels(cells: Cells, numbers: torch.Tensor) -> torch.Tensor:
     return sums
 
 
-def drawn(rows: int, most: int, generator: torch.Generator) -> torch.Tensor:
+def sample(rows: int, most: int, generator: torch.Generator) -> torch.Tensor:
     """At most so many of some rows, at random, in ascending order."""
     return torch.randperm(rows, generator=generator)[:most].sort().values

@@ -108,18 +108,6 @@ def test_numbers_of_models_and_fits(name: str, task: Task, models: int, fits: in
     assert (len(different_models), len(different_fits)) == (models, fits)
 
 
-@pytest.mark.parametrize(("features", "models"), [(8, 3), (22, 2), (1, 1)])
-def test_equal_numbers_of_features_are_one_forest(features: int, models: int) -> None:
-    table = make_table("regression")
-    data = training_data(table, first_split(table), codes=False)
-    data = replace(data, features=np.zeros((60, features)))
-    numbers = set()
-    for name in (1.0, "sqrt", "log2"):
-        parameters = baselines()["random_forest"].effective_parameters({"max_features": name}, data)
-        numbers.add(parameters["max_features"])
-    assert len(numbers) == models
-
-
 @pytest.mark.parametrize(
     ("changes", "key"),
     [

@@ -83,7 +83,7 @@ def test_thousand_real_rows_have_a_posterior_mean(tmp_path: Path) -> None:
 
 
 def test_a_kernel_without_a_factor_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deep_kernel_learning, "JITTERS", (-2.0, -1.0))
+    monkeypatch.setattr(deep_kernel_learning, "JITTER", -2.0)
     with pytest.raises(Infeasible, match="Cholesky"):
         error("deep_kernel_learning", duplicates(), {"max_epochs": 1})
 

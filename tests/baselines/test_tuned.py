@@ -87,7 +87,7 @@ def test_tabnet_trains_whatever_its_batches_leave_over(
 ) -> None:
     table = make_table("regression")
     split = Split(0, np.arange(train_rows), np.arange(train_rows, 50), np.arange(50, 60))
-    grid = single_point({**tabnet.DEFAULTS, "batch_size": batch, "virtual_batch_size": virtual})
+    grid = single_point({**tabnet.TUNED, "batch_size": batch, "virtual_batch_size": virtual})
     model = learner("tabnet", grid=grid, fixed={"max_epochs": 30, "patience": 30})
     model.fit(table, split, 0)
     assert model.predict(split.train).values.std() > 0.1 * table.truth.std()
@@ -159,7 +159,7 @@ def test_tabnets_rate_is_constant_unless_it_decays(
     monkeypatch.setattr(Adam, "step", recorded)
     table = make_table("regression")
     whole_table = {"batch_size": 512, "virtual_batch_size": 512}
-    point = {**tabnet.DEFAULTS, **whole_table, "decay": 0.5, "decay_every": 1}
+    point = {**tabnet.TUNED, **whole_table, "decay": 0.5, "decay_every": 1}
     fixed = {"max_epochs": 3, "patience": 3, "decay_learning_rate": decays}
     learner("tabnet", grid=single_point(point), fixed=fixed).fit(table, first_split(table), 0)
     assert used == pytest.approx(rates)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +43,9 @@ class Toy(Baseline):
 
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         return [self.quick_grid(task)]
+
+    def known_parameters(self, task: Task) -> Collection[str]:
+        return ("i",)
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
         return ("i",) if self.one_fit_serves_all else ()

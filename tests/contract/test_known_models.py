@@ -15,7 +15,7 @@ from baselines import baselines, methods
 from baselines.grids import BaselineSettings
 from baselines.knn import Neighbours
 from baselines.stored_rows import StoredRows
-from baselines.trained import TrainedBaseline, TrainedRowModel
+from baselines.trained import TrainedBaseline
 from baselines.tuned import TunedBaseline
 from npt.interface import Resources
 from npt.perturbation import Perturbation
@@ -54,7 +54,7 @@ def movement(asked: ProbeQuery, share: float) -> float:
 
 def shares_of_needed_rows(asked: ProbeQuery) -> list[float]:
     """Share of the k nearest rows, found anew from the features, that a deletion keeps."""
-    model = cast(TrainedRowModel, asked.model)
+    model = cast(TrainedBaseline, asked.model)
     train = model.data.train
     shares = []
     for row in asked.rows:
@@ -69,7 +69,7 @@ def shares_of_needed_rows(asked: ProbeQuery) -> list[float]:
 
 def derivative_error(asked: ProbeQuery) -> float:
     """Largest difference of a weight from the change of a prediction when its target moves."""
-    model = cast(TrainedRowModel, asked.model)
+    model = cast(TrainedBaseline, asked.model)
     stored = model.data.stored_rows
     features = model.data.features[asked.rows]
     weights = model.predictor.weights(stored, features, model.parameters)

@@ -1,4 +1,4 @@
-"""Print the jobs of a configuration by method, and the operations of its networks' training steps.
+"""Print the jobs of a configuration by method, and the operations of NPT's training steps.
 
 Operations are counted on tensors without content; evaluations and probes come on top.
 """

@@ -99,9 +99,9 @@ def started(
     table = table or mixed_table()
     split = split or first_split(table)
     blind = table.blind(split.test)
-    encoder = Encoder.of(blind, split, settings)
+    encoder = Encoder.from_table(blind, split, settings)
     model = build_model(encoder, settings, SEED, CPU)
-    data = TrainingRows.of(blind, split, encoder, settings, SEED, CPU, weights)
+    data = TrainingRows.from_table(blind, split, encoder, settings, SEED, CPU, weights)
     return Started(model, data, encoder, Optimiser(model, settings))
 
 

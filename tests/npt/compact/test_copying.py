@@ -93,8 +93,12 @@ def test_residuals_of_near_rows_suffice_for_a_query() -> None:
     labels = trained.context_labels
     query = trained.encoded(split.test[:1])
     with torch.no_grad():
-        whole = model.context_of_prediction(trained.encoded_context, labels)
-        of_query = model.context_of_prediction(trained.encoded_context, labels, query)
+        whole = model.with_residuals(
+            model.context(trained.encoded_context, labels), trained.encoded_context, labels
+        )
+        of_query = model.with_residuals(
+            model.context(trained.encoded_context, labels), trained.encoded_context, labels, query
+        )
         assert whole.residuals is not None and of_query.residuals is not None
         assert (of_query.residuals.values == 0).sum() > (whole.residuals.values == 0).sum()
         expected = model.predict(query, whole)
@@ -160,8 +164,10 @@ def test_own_residual_moves_no_row_of_the_context() -> None:
     model = trained.precise
     rows = trained.encoded_context
     with torch.no_grad():
-        before = model.context_of_prediction(rows, trained.context_labels).residuals
-        after = model.context_of_prediction(rows, changed).residuals
+        before = model.with_residuals(
+            model.context(rows, trained.context_labels), rows, trained.context_labels
+        ).residuals
+        after = model.with_residuals(model.context(rows, changed), rows, changed).residuals
     assert before is not None and after is not None
     assert torch.allclose(after.values[:, 7] - before.values[:, 7], torch.ones(2, 1).double())
 

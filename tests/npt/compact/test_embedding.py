@@ -27,7 +27,7 @@ MEMBERS = 3
 
 def build(settings: CompactSettings) -> tuple[CellEmbedding, Features]:
     settings = settings.changed(members=MEMBERS)
-    encoder = Encoder.of(TABLE, first_split(TABLE), settings)
+    encoder = Encoder.from_table(TABLE, first_split(TABLE), settings)
     torch.manual_seed(0)
     embedding = CellEmbedding(encoder, settings).double()
     return embedding, encoder.encode(TABLE).to(CPU, torch.float64)
@@ -162,7 +162,7 @@ def test_tables_of_one_kind_of_column_have_tokens(column: str) -> None:
     chosen = [0, 1] if column == "number" else [0, 3]
     columns = [TABLE.columns[j] for j in chosen]
     table = Table.of(columns, TABLE.values[:, chosen], 0)
-    encoder = Encoder.of(table, first_split(table), TINY)
+    encoder = Encoder.from_table(table, first_split(table), TINY)
     tokens = CellEmbedding(encoder, TINY)(encoder.encode(table))
     assert tokens.shape == (2, 40, 2, 8)
     rows = np.flatnonzero(~np.isnan(table.numbers(1)))

@@ -16,7 +16,7 @@ from torch import Tensor
 from npt.compact import training
 from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
-from npt.compact.training import Batches, CompactTraining, draw_visibility, update
+from npt.compact.training import CompactTraining, batch_of, draw_visibility, update
 from npt.interface import Resources
 from npt.table import Column, Split, Table, Task
 from tests.conftest import first_split
@@ -220,11 +220,9 @@ def gains_in_one_pass(task: Task) -> np.ndarray:
     )
     table, split = noise(task)
     start = started(settings, table, split)
-    batches = Batches(start.data, settings, SEED)
-    assert batches.per_epoch == settings.updates
     gains = []
     for number in range(1, settings.updates + 1):
-        rows = batches.rows(number)
+        rows = batch_of(start.data, settings, SEED, number)
         labels = start.data.labels[rows]
         if task == "regression":
             constant = float(labels.square().mean())

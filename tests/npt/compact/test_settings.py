@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from npt.compact.flops import update_flop
 from npt.compact.search_space import draw
 from npt.compact.settings import CompactSettings
 from npt.errors import UserError
@@ -83,14 +82,11 @@ def test_draws_are_valid_differ_and_come_again() -> None:
 
 
 def test_no_draw_costs_more_than_twice_the_base() -> None:
-    base = BASE.updates * update_flop(BASE, 1000, 9, None)
-    costs = []
     for number in range(60):
         settings = BASE.changed(**draw(BASE, str(number)))
-        cost = settings.updates * update_flop(settings, 1000, 9, None)
-        costs.append(cost / base)
-    assert max(costs) <= 2.0
-    assert min(costs) < 1.0
+        assert settings.updates <= 2 * BASE.updates
+        for name in ("width", "bins", "layers"):
+            assert getattr(settings, name) <= getattr(BASE, name)
 
 
 @pytest.mark.parametrize("changes", [{"width": 8192}, {"learning_rate": 10.0}])

@@ -13,8 +13,8 @@ from torch import Tensor
 from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
 from npt.compact.training import (
-    Batches,
     CompactTraining,
+    batch_of,
     hidden_cells,
     member_losses,
     update,
@@ -41,25 +41,23 @@ OVERSHOOTING = TINY.changed(learning_rate=0.05, updates=50, evaluate_every=2, me
 
 def test_an_epoch_is_a_partition_of_the_train_rows() -> None:
     data = started(TINY, mixed_table(rows=60)).data
-    batches = Batches(data, TINY, SEED)
-    assert batches.per_epoch == len(data) // 16
+    per_epoch = len(data) // 16
     epochs = []
     for epoch in range(3):
-        numbers = range(epoch * batches.per_epoch + 1, (epoch + 1) * batches.per_epoch + 1)
-        epochs.append([batches.rows(number).tolist() for number in numbers])
+        numbers = range(epoch * per_epoch + 1, (epoch + 1) * per_epoch + 1)
+        epochs.append([batch_of(data, TINY, SEED, number).tolist() for number in numbers])
     for epoch in epochs:
         assert sorted(row for rows in epoch for row in rows) == list(range(len(data)))
         assert all(16 <= len(rows) < 32 for rows in epoch)
     assert len({repr(epoch) for epoch in epochs}) == 3
     assert repr(sorted(epochs[0][0])) not in {repr(sorted(rows)) for rows in epochs[1]}
-    assert Batches(data, TINY, SEED + 1).rows(1).tolist() != epochs[0][0]
-    assert Batches(data, TINY, SEED).rows(4).tolist() == batches.rows(4).tolist()
+    assert batch_of(data, TINY, SEED + 1, 1).tolist() != epochs[0][0]
 
 
 def test_batches_mix_the_rows() -> None:
     table = table_of(np.zeros((400, 1)), np.arange(400.0))
     data = started(TINY, table, consecutive(320, 40, 40)).data
-    rows = Batches(data, TINY, SEED).rows(1)
+    rows = batch_of(data, TINY, SEED, 1)
     assert rows.tolist() != rows.sort().values.tolist()
     steps = rows.sort().values.diff()
     assert len(steps.unique()) > 3
@@ -192,10 +190,9 @@ def test_training_ends_with_the_best_weights_of_every_member() -> None:
 def averaged_by_hand(settings: CompactSettings) -> list[list[Tensor]]:
     """Averaged weights after every update, by updates one after the other."""
     start = started(settings)
-    batches = Batches(start.data, settings, SEED)
     averages = []
     for number in range(1, settings.updates + 1):
-        rows = batches.rows(number)
+        rows = batch_of(start.data, settings, SEED, number)
         update(start.model, start.optimiser, start.data, rows, number, SEED)
         averaged = start.optimiser.averaged.module
         averages.append([parameter.detach().clone() for parameter in averaged.parameters()])

@@ -24,7 +24,7 @@ def test_the_listing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     output = run(capsys, tmp_path)
     for name, dataset in datasets().items():
         assert name.removeprefix(dataset.place) in output
-    assert "2.8 GB" in output
+    assert "2.82GB" in output
 
 
 def test_fetch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from baselines import methods
-from npt.method import Method
 from npt.nn import flops
 from npt.nn.settings import NPTSettings
 from npt.table import Image
@@ -59,15 +57,3 @@ def test_patches_and_encoded_images_are_the_tokens() -> None:
     images = flops.update_flop(encoded, 40, columns, IMAGE)
     assert images - flops.update(40, 1, encoded) > 0
     assert images < flops.update_flop(encoded, 80, columns, IMAGE)
-
-
-SAVING = [method for method in methods().values() if method.saves_weights]
-
-
-@pytest.mark.parametrize("method", SAVING, ids=[method.name for method in SAVING])
-def test_operations_of_a_method_grow_with_its_width(method: Method) -> None:
-    assert method.update_flop is not None
-    narrow = method.settings(width=16)
-    wide = method.settings(width=32)
-    sizes = (1000, 4, None)
-    assert 0 < method.update_flop(narrow, *sizes) < method.update_flop(wide, *sizes)

@@ -94,7 +94,7 @@ def test_processes_predict_held_out_targets(
 
 def test_targets_are_predicted_from_their_realisation(prepared: Prepared) -> None:
     split = prepared.splits[0]
-    data = Realisations.of(prepared.table, split, CPU)
+    data = Realisations.from_table(prepared.table, split, CPU)
     seen = 0
     for tasks, rows in data.held_out("test", most=16):
         assert len(np.unique(data.number[rows], axis=1)[0]) == 1
@@ -137,7 +137,7 @@ def images(held_out: int = 2) -> tuple[Any, Split]:
 
 def test_tables_of_the_dataset_are_trained_on() -> None:
     table, split = images()
-    data = Realisations.of(table, split, CPU)
+    data = Realisations.from_table(table, split, CPU)
     settings = TrainingSettings(curves=None, most_points=12)
     source = source_of(data, settings)
     generator = torch.Generator().manual_seed(0)
@@ -155,9 +155,9 @@ def test_tables_of_the_dataset_are_trained_on() -> None:
 
 
 def test_curves_are_for_tables_of_one_input() -> None:
-    data = Realisations.of(*images(), CPU)
+    data = Realisations.from_table(*images(), CPU)
     with pytest.raises(UserError, match="curves: rbf is for tables of one input; this one has 2"):
         source_of(data, TrainingSettings())
-    nothing = Realisations.of(*images(held_out=6), CPU)
+    nothing = Realisations.from_table(*images(held_out=6), CPU)
     with pytest.raises(UserError, match="has no table that is for training alone"):
         source_of(nothing, TrainingSettings(curves=None))

@@ -12,7 +12,7 @@ import torch
 
 from npt.solved.model import SolvedNPT, fit
 from npt.solved.settings import SolvedSettings
-from npt.solved.solve import Residuals, solve
+from npt.solved.solve import solve
 
 ROWS = 120
 CATEGORICAL = np.array([False, False, False, True, False])
@@ -200,20 +200,6 @@ def test_all_rows_as_landmarks_are_the_exact_solution(classes: int | None) -> No
     assert through.left_out() == pytest.approx(exact.left_out(), abs=1e-5)
     weights = through.attention_weights(QUERIES)
     assert weights == pytest.approx(exact.attention_weights(QUERIES), abs=1e-4)
-
-
-def test_gradient_of_the_residuals() -> None:
-    generator = torch.Generator().manual_seed(0)
-    root = torch.randn(6, 8, generator=generator, dtype=torch.float64)
-    kernel = (root @ root.T).requires_grad_()
-    ridge = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
-    weights = torch.rand(6, generator=generator, dtype=torch.float64) + 0.5
-    targets = torch.randn(6, 2, generator=generator, dtype=torch.float64)
-
-    def residuals(kernel: torch.Tensor, ridge: torch.Tensor) -> torch.Tensor:
-        return Residuals.apply((kernel + kernel.T) / 2, ridge, weights, targets)
-
-    assert torch.autograd.gradcheck(residuals, (kernel, ridge))
 
 
 def test_permuted_labels_predict_no_better_than_a_constant() -> None:

@@ -10,7 +10,7 @@ import pytest
 from baselines import baselines
 from baselines.grids import BaselineSettings
 from baselines.probe import StoredRowProbe
-from baselines.trained import TrainedRowModel
+from baselines.trained import TrainedBaseline
 from baselines.tuned import TunedBaseline
 from npt.interface import Resources
 from npt.nn.probe import NPTProbe
@@ -57,7 +57,7 @@ def test_neighbours_with_a_share_are_those_fitted_to_it() -> None:
     table = make_table("regression", 100)
     split = first_split(table)
     trained = neighbours(table, split).trained
-    assert isinstance(trained, TrainedRowModel)
+    assert isinstance(trained, TrainedBaseline)
     left = split.drawn_train_rows(0.25)
     removed = np.setdiff1d(split.train, left)
     predicted = predicted_without(StoredRowProbe(trained), split.test, removed)

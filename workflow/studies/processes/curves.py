@@ -88,7 +88,7 @@ def curve_facts(query: ProbeQuery) -> Facts:
 def _batches(query: ProbeQuery, device: torch.device) -> Iterator[Batch]:
     """Held-out curves by kernel and by numbers of points."""
     table = query.table
-    data = Realisations.of(table, query.split, device)
+    data = Realisations.from_table(table, query.split, device)
     probed = np.unique(data.number[query.rows])
     columns = {column.name: index for index, column in enumerate(table.columns)}
     kernels = table.numbers(columns[KERNEL_COLUMN])

@@ -26,7 +26,7 @@ LEAST_DEVIATION = 0.1  # of the reference, as of the models
 def image_facts(query: ProbeQuery) -> Facts:
     """Scores of each task over the images that have a probed row, and the first as an example."""
     model = cast(TrainedProcess, query.model)
-    data = Realisations.of(query.table, query.split, model.device)
+    data = Realisations.from_table(query.table, query.split, model.device)
     probed = np.unique(data.number[query.rows])[: query.options.images]
     images = [_in_order(np.flatnonzero(data.number == number), data) for number in probed]
     training = np.stack([_in_order(rows, data) for rows in data.for_training()])  # (T, 784)
