@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +30,13 @@ PATIENCE = 60.0
 LONG = {"width": 8, "layers": 2, "heads": 2, "updates": 10**6, "learning_rate": 0.01}
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a plan: a baseline, and a training that takes hours."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("folder")
     draws = np.random.default_rng(0)
     table = pd.DataFrame(draws.normal(size=(60, 3)), columns=["a", "b", "y"])
-    table.to_csv("table.csv", index=False)
+    table.to_csv(folder / "table.csv", index=False)
     config = {
         "folds": 0,
         "custom_datasets": {"drawn": {"path": "table.csv", "target": "y", "task": "regression"}},
@@ -44,23 +45,38 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "settings": {"npt": LONG},
         "studies": {"main": {}},
     }
-    Path(paths.RESULTS).mkdir()
-    kept.keep(Plan.of(read(config)))
-    monkeypatch.setattr(sys, "argv", ["prepare", "--dataset", "drawn"])
-    prepare.main()
-    return tmp_path
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", ["prepare", "--dataset", "drawn"])
+        Path(paths.RESULTS).mkdir()
+        kept.keep(Plan.of(read(config)))
+        prepare.main()
+        yield folder
+
+
+@contextmanager
+def run_of(servers: Path) -> Iterator[Path]:
+    """The folder of the servers of a run, which end with it."""
+    servers.mkdir()
+    with (servers / RUN).open("w") as lock, pytest.MonkeyPatch.context() as patch:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        patch.setenv(FOLDER, str(servers))
+        yield servers
+    wait_until(lambda: not servers.exists() or not any(servers.glob("*.socket")))
 
 
 @pytest.fixture
-def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of the servers of a run, which ends with the test."""
-    servers = tmp_path / "servers"
-    servers.mkdir()
-    with (servers / RUN).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        monkeypatch.setenv(FOLDER, str(servers))
+def servers(tmp_path: Path) -> Iterator[Path]:
+    """Servers of one test."""
+    with run_of(tmp_path / "servers") as servers:
         yield servers
-    wait_until(lambda: not servers.exists() or not any(servers.glob("*.socket")))
+
+
+@pytest.fixture(scope="module")
+def shared(folder: Path) -> Iterator[Path]:
+    """Servers of all tests of a training, since torch is imported in seconds."""
+    with run_of(folder / "shared") as servers:
+        yield servers
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
@@ -124,45 +140,45 @@ def is_alive(process: int) -> bool:
 
 
 def begin_training(folder: Path, servers: Path) -> tuple[subprocess.Popen[str], int]:
-    process = start("npt", "torch")
     metrics = folder / paths.run_metrics("drawn/npt/base/seed_0/folds_0")
+    metrics.unlink(missing_ok=True)
+    process = start("npt", "torch")
     wait_until(lambda: metrics.exists())
     return process, training_of(servers)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signals_reach_the_fork(folder: Path, servers: Path, number: signal.Signals) -> None:
-    process, training = begin_training(folder, servers)
-    os.killpg(process.pid, number)
+def test_interrupts_reach_the_fork(folder: Path, shared: Path) -> None:
+    process, training = begin_training(folder, shared)
+    os.killpg(process.pid, signal.SIGINT)
     code, output = finish(process)
     assert not is_alive(training)
     assert "Traceback" not in output
-    assert code == 128 + number
-    if number == signal.SIGTERM:
-        assert (folder / paths.run_checkpoint("drawn/npt/base/seed_0/folds_0")).exists()
+    assert code == 128 + signal.SIGINT
 
 
-def test_a_server_outlives_the_step_that_is_terminated_with_it(folder: Path, servers: Path) -> None:
+def test_a_server_outlives_the_step_that_is_terminated_with_it(folder: Path, shared: Path) -> None:
     """As when a machine shuts down: the training writes its checkpoint first."""
-    process, training = begin_training(folder, servers)
+    process, training = begin_training(folder, shared)
     server = server_of(training)
     for terminated in (server, training, process.pid):
         os.kill(terminated, signal.SIGTERM)
-    code, _ = finish(process)
+    code, output = finish(process)
     assert code == 128 + signal.SIGTERM
+    assert "Traceback" not in output
+    assert not is_alive(training)
     assert is_alive(server)
     assert (folder / paths.run_checkpoint("drawn/npt/base/seed_0/folds_0")).exists()
 
 
-def test_a_fork_is_killed_with_the_process_that_asked(folder: Path, servers: Path) -> None:
-    process, training = begin_training(folder, servers)
+def test_a_fork_is_killed_with_the_process_that_asked(folder: Path, shared: Path) -> None:
+    process, training = begin_training(folder, shared)
     process.kill()
     process.communicate()
     wait_until(lambda: not is_alive(training))
 
 
-def test_a_killed_fork_kills_the_process_that_asked(folder: Path, servers: Path) -> None:
-    process, training = begin_training(folder, servers)
+def test_a_killed_fork_kills_the_process_that_asked(folder: Path, shared: Path) -> None:
+    process, training = begin_training(folder, shared)
     os.kill(training, signal.SIGKILL)
     code, _ = finish(process)
     assert code == -signal.SIGKILL
@@ -174,9 +190,9 @@ def server_of(process: int) -> int:
 
 
 def test_without_its_server_a_step_fails_and_the_next_starts_as_usual(
-    folder: Path, servers: Path
+    folder: Path, shared: Path
 ) -> None:
-    process, training = begin_training(folder, servers)
+    process, training = begin_training(folder, shared)
     os.kill(server_of(training), signal.SIGKILL)
     code, output = finish(process)
     assert (code, output.splitlines()[-1]) == (
@@ -186,7 +202,7 @@ def test_without_its_server_a_step_fails_and_the_next_starts_as_usual(
     wait_until(lambda: not is_alive(training))
     finish(start("constant", "torch"))
     assert Path(paths.run_rows("drawn/constant/base/seed_0/folds_0")).exists()
-    (servers / "torch.socket").unlink()
+    (shared / "torch.socket").unlink()
 
 
 def test_changed_code_is_not_run_by_an_older_import(
@@ -235,9 +251,9 @@ def test_a_server_that_cannot_start_is_not_waited_for(
 
 
 def test_a_step_does_not_wait_for_a_run_that_has_ended(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servers = folder / "servers"
+    servers = tmp_path / "servers"
     servers.mkdir()
     (servers / "none.starting").touch()
     monkeypatch.setenv(FOLDER, str(servers))
