@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -19,6 +20,10 @@ from npt.data.splits import splits
 from npt.nn.learner import METHOD
 from npt.nn.settings import NPTSettings
 from npt.table import Split, Table, Task
+
+# Without bytecode, each process that a test starts would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 SMALL_NPT = NPTSettings(**METHOD.test_settings)
 

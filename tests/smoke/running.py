@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import yaml
 
@@ -46,6 +49,13 @@ def step(folder: Path, name: str, *options: str) -> Done:
     """Run a step in a folder that has a kept plan."""
     arguments = step_command(name, *options)
     return subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT, cwd=folder)
+
+
+def step_here(folder: Path, name: str, *options: str) -> None:
+    """Run a step in this process, which has imported what it needs."""
+    module = importlib.import_module(f"workflow.steps.{name}")
+    with contextlib.chdir(folder), mock.patch.object(sys, "argv", [name, *options]):
+        module.main()
 
 
 def smoke_config(folder: Path, **changes: Any) -> Path:

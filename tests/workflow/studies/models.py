@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -45,15 +45,12 @@ def fitted(settings: NPTSettings, table: Table, split: Split) -> TrainedNPT:
     return learner.trained
 
 
+@cache
 def small_npt(task: Task, **changes: Any) -> tuple[TrainedNPT, Table, Split]:
-    """A small network, its table and its split."""
+    """A small network, its table and its split; tests that change its weights copy it."""
     table = make_table(task)
     split = first_split(table)
-    return (
-        fitted(SMALL_NPT.changed(**changes), table, split),
-        table,
-        split,
-    )
+    return fitted(SMALL_NPT.changed(**changes), table, split), table, split
 
 
 def unrelated(rows: int = 1500) -> tuple[Table, Split]:
@@ -64,6 +61,7 @@ def unrelated(rows: int = 1500) -> tuple[Table, Split]:
     return table, splits(table, SplitRule(folds=5, used=1))[0]
 
 
+@cache
 def lookup_npt(rows: int = 1500, **changes: Any) -> tuple[TrainedNPT, Table, Split]:
     """A network of the lookup task, on the whole table, where duplicates show test targets."""
     table, split = unrelated(rows)

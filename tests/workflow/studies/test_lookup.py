@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 
 from baselines.grids import BaselineSettings
-from npt.data.encoding import statistics
+from npt.data.encoding import one_hot_features, statistics
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT
 from npt.perturbation import Perturbation
 from npt.table import Split, Table
 from tests.workflow.studies.models import LOOKUP, fitted, lookup_npt, unrelated
 from workflow.studies import kinds
+from workflow.studies.deletion import DeletionOptions
+from workflow.studies.deletion.algorithm import deletions
+from workflow.studies.deletion.probe import distances
 from workflow.studies.lookup import alternatives
 from workflow.studies.lookup.alternatives import neighbour_predictions
 from workflow.studies.query import ProbeQuery
@@ -200,3 +203,24 @@ def test_baselines_are_encoded_as_the_probed_model(
     settings = options.compare_with["mlp"]
     alternatives.baseline_predictions(query, "mlp", settings)
     assert encodings == [transductive]
+
+
+def test_a_lookup_model_needs_the_duplicate(model: Model) -> None:
+    """The positive control: with the target on a duplicate, the search keeps it."""
+    trained, table, split = model
+    clear = np.abs(trained.predict(split.test).values) > 0.5
+    rows = split.test[clear][:8]
+    results = deletions(
+        NPTProbe(trained),
+        rows,
+        DeletionOptions(retries=5, left=0.1),
+        0,
+    )
+    kept = [
+        bool(result.kept[result.context == table.rows + result.row].all()) for result in results
+    ]
+    assert sum(kept) >= 6
+    assert np.mean([result.kept.mean() for result in results]) < 0.6
+    features = one_hot_features(table, trained.statistics)
+    measured = np.array([distances(features, result, 0) for result in results])
+    assert measured[:, 0].mean() < measured[:, 2].mean()
