@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from matplotlib.collections import PathCollection
 
+from npt.data.frames import features_of
 from npt.data.preparation import prepare
 from npt.estimator import NPTRegressor
 from npt.estimator.explanation import Explanation
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
-from performance.intervals import frame_of
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import COMPACT_COLOR, OTHER_COLOR, PAGE, pyplot
 from workflow.report.summary import reference_study
@@ -51,7 +51,7 @@ def explained() -> tuple[Explanation, np.ndarray]:
         prepared = prepare(DATASET, Path(downloads))
     split = prepared.splits[0]
     fitted = np.concatenate([split.train, split.validation])
-    features = frame_of(prepared.table)
+    features = features_of(prepared.table)
     target = prepared.table.truth
     model = NPTRegressor().fit(features.iloc[fitted], target[fitted])
     order = np.argsort(model.predict(features.iloc[split.test]))

@@ -59,8 +59,8 @@ def effects_of(folder: Path) -> pd.DataFrame:
             losses[f"{arm}_{name}"] = pairs.get(f"test_{name}_{arm}")
     trained = pairs[keys].assign(**losses)
     trained = trained.assign(kind="benefits", effect=_effect(trained, "with_", "without_"))
-    both = pd.concat([probes, trained])
-    return both.groupby(["dataset", "task", "method", "kind"], as_index=False)["effect"].mean()
+    by_model = pd.concat([probes, trained]).groupby(["dataset", "task", "method", "kind"])
+    return by_model["effect"].mean().reset_index()
 
 
 def _effect(rows: pd.DataFrame, before: str, after: str) -> np.ndarray:
@@ -143,7 +143,8 @@ def _interval(effects: np.ndarray, values: np.ndarray) -> tuple[float, float]:
 def _spearman(effects: np.ndarray, values: np.ndarray) -> float:
     if np.ptp(effects) == 0 or np.ptp(values) == 0:
         return float("nan")
-    return float(spearmanr(effects, values).statistic)
+    correlation: Any = spearmanr(effects, values)
+    return float(correlation.statistic)
 
 
 if __name__ == "__main__":

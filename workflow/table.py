@@ -240,10 +240,10 @@ def answers(output: Path) -> Iterator[str]:
     losses = losses[losses.mean().sort_values().index]
     seconds = scores.groupby("method")["fit_seconds"].mean()
     rows = []
-    for method in losses:
+    for method in map(str, losses):
         loss = losses[method]
         title = methods()[method].title
-        rows.append((title, f"{loss.mean():.4g} ± {loss.sem():.2g}", f"{seconds[method]:.1f}"))
+        rows.append((title, f"{loss.mean():.4g} ± {loss.sem():.2g}", f"{seconds.loc[method]:.1f}"))
     yield "Which model predicts best?"
     if len(rows) > 1:
         best, second = losses.iloc[:, 0], losses.iloc[:, 1]
@@ -252,6 +252,8 @@ def answers(output: Path) -> Iterator[str]:
             f"worse in {(second > best).sum()} of {len(best)} folds."
         )
     yield tabulate(rows, headers=("model", f"test {metric.upper()}", "seconds a fold"))
+    for method, reason in scores[["method", "reason"]].dropna().drop_duplicates().to_numpy():
+        yield f"{methods()[method].title} has no result: {reason}"
     if (output / paths.collected("corruption")).exists():
         yield ""
         yield f"Do other rows matter? {metric.upper()} when they are shuffled, and when a model is"
@@ -267,7 +269,8 @@ def _dependence(output: Path, metric: str) -> str:
     if twins.exists():
         losses = pd.read_csv(twins).pivot_table(f"test_{metric}", "fold", ["method", "variant"])
     rows = []
-    for method, folds in probed.groupby("method", sort=False):
+    for method in probed["method"].unique():
+        folds = probed[probed["method"] == method]
         shuffled = _change(folds[f"clean_{metric}"], folds[f"corrupted_{metric}"], metric)
         retrained = "predicts from rows alone"
         if (method, OTHER_ROWS.twin) in losses:
