@@ -135,7 +135,8 @@ def _forward(connection: socket.socket, step: int) -> None:
     with contextlib.suppress(OSError):
         while number := connection.recv(1):
             os.kill(step, number[0])
-    os.kill(step, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
+        os.kill(step, signal.SIGKILL)
 
 
 if __name__ == "__main__":
