@@ -7,6 +7,7 @@ Steps start as usual without a server: off Linux, with several threads, and afte
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -49,6 +50,7 @@ def offer(libraries: Iterable[str]) -> None:
         return
     finally:
         os.umask(umask)
+    atexit.register(Path(SOCKET).unlink, missing_ok=True)  # folders with sockets cannot be copied
     number = listener.fileno()
     command = [sys.executable, "-m", "workflow.runtime.step_server", str(number), *libraries]
     with listener, Path(f"{SOCKET}.log").open("wb") as log:
@@ -135,7 +137,8 @@ def _forward(connection: socket.socket, step: int) -> None:
     with contextlib.suppress(OSError):
         while number := connection.recv(1):
             os.kill(step, number[0])
-    os.kill(step, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
+        os.kill(step, signal.SIGKILL)
 
 
 if __name__ == "__main__":
