@@ -107,10 +107,4 @@ def drawn(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
 
 def rounded(values: np.ndarray, digits: int = 5) -> list[float | None]:
     """Values to some significant digits, None for NaN, as JSON has them."""
-    numbers: list[float | None] = []
-    for value in values:
-        number = None
-        if not np.isnan(value):
-            number = float(f"{value:.{digits}g}")
-        numbers.append(number)
-    return numbers
+    return [None if np.isnan(value) else float(f"{value:.{digits}g}") for value in values]

@@ -210,7 +210,7 @@ def test_probes_of_rows_find_the_duplicate() -> None:
     assert facts["partner_kept"] > 0.8
     assert (arrays["context"] >= table.rows).all()
     attention = kinds()["attention"]
-    query = ProbeQuery(CompactProbe(trained), table, split, rows, 0, attention.options(bins=5))
+    query = ProbeQuery(CompactProbe(trained), table, split, rows, 0, attention.options())
     facts, _ = attention.probe(query)
     partners = [np.mean(head["partner"]) for head in facts["heads"]["heads"]]
     assert max(partners) > 5 / len(split.test)

@@ -32,7 +32,7 @@ from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.attention.heads import heads, spread, standardised_ranks
-from workflow.studies.attention.pictures import ATTENDED, DRAWN
+from workflow.studies.attention.probe import ATTENDED, DRAWN
 from workflow.studies.attention.tables import is_local
 from workflow.studies.query import ProbeQuery
 

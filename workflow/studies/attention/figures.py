@@ -12,7 +12,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.drawing import EQUAL, PAGE, panels, pyplot
 from workflow.report.statistics import MODEL, with_columns, without_failures
 from workflow.report.titles import dataset_title, method_title
-from workflow.studies.attention.pictures import ATTENDED, DRAWN
+from workflow.studies.attention.probe import ATTENDED, DRAWN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import (
@@ -23,7 +22,10 @@ from workflow.studies.benefit.tables import effects
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KINDS = {"depends": "depends: permuted", "benefits": "benefits: trained without"}
+KINDS = {
+    "depends": ("depends: permuted", OTHER_COLOR, "o"),
+    "benefits": ("benefits: trained without", NPT_COLOR, "D"),
+}
 FACTORS = {"regression": "× RMSE"}
 CLASS_FACTOR = "÷ P(true class)"
 
@@ -38,32 +40,15 @@ def benefit(study: pd.DataFrame, scoring: Scoring) -> Figure:
     sources = effects(study, scoring)
     sources = sources[sources["twin"] != ""]
     titles = sources["dataset"].map(dataset_title) + ": " + sources["source"]
-    bars = []
-    for name, kind in KINDS.items():
-        for sign in (-1, 0, 1):
-            end = sources[name] + sign * sources[f"{name}_error"].fillna(0)
-            bars.append(sources.assign(title=titles, kind=kind, factor=np.exp(end)))
-    factors = pd.concat(bars, ignore_index=True)
     most = max(sources.groupby("method").size(), default=0)
-    figure, methods = facets(factors, "method", 2 + most)
+    figure, methods = facets(sources.assign(title=titles), "method", 2 + most)
     for method, part, axis in methods:
-        sns.pointplot(
-            part,
-            x="factor",
-            y="title",
-            hue="kind",
-            hue_order=list(KINDS.values()),
-            palette=[OTHER_COLOR, NPT_COLOR],
-            markers=["o", "D"],
-            markersize=3.5,
-            linestyle="none",
-            linewidth=1.2,
-            dodge=0.26,
-            estimator="median",
-            errorbar=("pi", 100),  # from the lower to the upper end of a bar
-            log_scale=True,
-            ax=axis,
-        )
+        for name, (kind, color, marker) in KINDS.items():
+            factor = np.exp(part[name])
+            error = np.exp(part[f"{name}_error"].fillna(0))
+            ends = [factor - factor / error, factor * error - factor]
+            axis.errorbar(factor, part["title"], xerr=ends, fmt=marker, color=color, label=kind)
+        axis.invert_yaxis()
         axis.axvline(1, **EQUAL)
         logarithmic(axis.xaxis)
         axis.margins(x=0.1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,19 +15,6 @@ from npt.interface import Resources
 from npt.nn.duplicates import Rule, noisy_from
 from npt.probing import Duplicates
 from workflow.studies.query import ProbeQuery
-
-
-def among_duplicates(query: ProbeQuery) -> ProbeQuery:
-    """The query, whose model predicts the probed rows among their duplicates.
-
-    A model that was not trained on the lookup task has them as its stored rows.
-    """
-    if query.probe.lookup != "off":
-        return query
-    posed = query.options.posed
-    shown = duplicates_of(query, posed)
-    probe = query.row_probe.among_duplicates(posed, query.rows, shown)
-    return replace(query, probe=probe)
 
 
 def duplicates_of(query: ProbeQuery, lookup: str) -> Duplicates:

@@ -7,12 +7,14 @@ targets, and the duplicates of test rows show theirs.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from npt.metrics import score
 from workflow.studies.lookup.alternatives import (
-    among_duplicates,
     baseline_predictions,
+    duplicates_of,
     neighbour_predictions,
 )
 from workflow.studies.query import ProbeQuery, drawn, rounded
@@ -26,7 +28,11 @@ SHOWN_ROWS = 500
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Errors with and without duplicates, of other methods, and the intervention."""
     query = query.with_rows(query.rows[~np.isnan(query.truth)])
-    query = among_duplicates(query)
+    if query.probe.lookup == "off":  # the duplicates become its stored rows
+        posed = query.options.posed
+        task = duplicates_of(query, posed)
+        probe = query.row_probe.among_duplicates(posed, query.rows, task)
+        query = replace(query, probe=probe)
     probe = query.row_probe
     truth = query.truth
     predictions = probe.predict(query.rows)
