@@ -200,7 +200,7 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     if not has_seeds(study):
         return summary
     variances = study.groupby([*MODEL, "fold"])[column].var(ddof=1)
-    deviations = np.sqrt(variances.groupby(MODEL).mean()).rename("seed_deviation")
+    deviations = (variances.groupby(MODEL).mean() ** 0.5).rename("seed_deviation")
     summary = summary.join(deviations, on=MODEL)
     return summary.assign(seed_deviation=summary["seed_deviation"].where(summary["reason"] == ""))
 

@@ -42,6 +42,4 @@ KIND = StudyKind(
     probes=True,
     only_task="regression",
     realisations=True,
-    first_table="likelihoods",
-    first_figure="training",
 )
