@@ -14,7 +14,7 @@ MOST_DECIMALS = 9
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell as a reader sees it, and the number it sorts by.
+    """One cell as a reader sees it, and its number.
 
     Attributes:
         value: None for text; NaN for a missing number, which is shown as a dash.
@@ -26,11 +26,6 @@ class Cell:
     value: float | None = None
     bold: bool = False
     italic: bool = False
-
-    @property
-    def is_number(self) -> bool:
-        """Whether the cell belongs into a numeric column; a dash does."""
-        return self.value is not None or self.text == DASH
 
     @property
     def is_missing(self) -> bool:

@@ -57,8 +57,6 @@ class StudyKind:
         only_task: The task of all datasets, if it is restricted.
         realisations: Whether it probes models of many tables, or of one.
         version: Raised by hand when rows of its probe change, so that they are made anew.
-        first_table: The table that the report's first screen shows; empty for none.
-        first_figure: The figure that it shows; empty for none.
     """
 
     name: str
@@ -73,8 +71,6 @@ class StudyKind:
     only_task: Task | None = None
     realisations: bool = False
     version: int = 1
-    first_table: str = ""
-    first_figure: str = ""
 
     def accepts(self, method: Method) -> bool:
         """Whether a method can be part of such a study."""

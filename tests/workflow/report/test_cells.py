@@ -32,7 +32,6 @@ NAN = math.nan
 def test_cell_has_text_and_value(cell: Cell, text: str, value: float) -> None:
     assert cell.text == text
     assert cell.value == pytest.approx(value)
-    assert cell.is_number
 
 
 @pytest.mark.parametrize(
@@ -52,7 +51,6 @@ def test_missing_number_is_a_dash(cell: Cell) -> None:
 
 
 def test_text_is_no_number() -> None:
-    assert not cells.text("1-NN").is_number
     assert cells.text("1-NN").value is None
 
 

@@ -142,6 +142,13 @@ def test_scores_have_mean_ranks_from_three_datasets(datasets: int) -> None:
         assert shown == sorted(ranks)
 
 
+def test_answer_names_the_best_mean_ranks() -> None:
+    answer = BENCHMARK.view.card.answer(table("scores", published_study()).tidy)
+    assert answer.startswith("NPT (2.75)")
+    few = BENCHMARK.view.card.answer(table("scores", random_study(3, 4)).tidy)
+    assert "3 datasets, too few" in few
+
+
 def test_scores_of_a_failed_method_are_a_dash_with_its_reason() -> None:
     (section,) = table("scores", with_failure(benchmark_study())).sections
     assert row_of(section, "NPT")["Breast Cancer, AUROC ↑"] == "–"

@@ -17,7 +17,7 @@ PROBES = [kind.name for kind in kinds().values() if kind.probes]
 
 
 def test_kinds_are_in_the_order_of_the_summary() -> None:
-    assert list(kinds())[:4] == ["corruption", "dose_response", "lookup", "benchmark"]
+    assert list(kinds())[:4] == ["benchmark", "corruption", "dose_response", "lookup"]
     assert set(kinds()) >= {"ablation", "attention", "deletion"}
 
 

@@ -13,5 +13,6 @@ VIEW = View(
         "Which rows matter?",
         attention,
         ("By training", "Nearness", "Unrelated queries", "Local", "On own class"),
+        figures=("pictures",),
     ),
 )

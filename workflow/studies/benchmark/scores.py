@@ -85,8 +85,9 @@ def scores_answer(tidy: pd.DataFrame) -> str:
     extent = f"{counted(len(ranks), 'dataset')} × {counted(int(tidy['folds'].max()), 'fold')}"
     methods = counted(len(means), "method")
     answer = f"{listed(leaders)} have the best mean ranks of {methods} on {extent}."
-    reason = refusal(ranks)
-    return f"{answer} Ranks are not tested: {reason}." if reason else answer
+    if len(ranks) >= FEWEST_RANKED and refusal(ranks):
+        answer += f" Ranks are not tested: {refusal(ranks)}."
+    return answer
 
 
 def _with_tests(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:

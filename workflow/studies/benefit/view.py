@@ -11,7 +11,7 @@ from workflow.studies.view import Card, View
 def answer(tidy: pd.DataFrame) -> str:
     """What training without other rows costs."""
     without_rows = tidy[tidy["source"] == "other rows"]
-    return effects_answer(without_rows, "Training without other rows", "benefits")
+    return effects_answer(without_rows, "Retraining without other rows", "benefits")
 
 
 VIEW = View(

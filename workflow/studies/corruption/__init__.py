@@ -60,7 +60,6 @@ KIND = Corruption(
     order=1,
     tables=("corruption",),
     figures=("corruption",),
-    first_figure="corruption",
     options=CorruptionOptions,
     probes=True,
 )

@@ -34,6 +34,4 @@ KIND = StudyKind(
     probes=True,
     only_task="regression",
     realisations=True,
-    first_table="likelihoods",
-    first_figure="training",
 )
