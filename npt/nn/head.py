@@ -36,7 +36,6 @@ class Head(nn.Module):
         decode_deviation: Layer of omega, if a Gaussian of the target is predicted.
     """
 
-    weight: nn.Parameter
     target_weight: Tensor
     target_bias: Tensor
 
@@ -172,13 +171,8 @@ class TargetHead(Head):
         self.decode_target = nn.Linear(width, layout.target_size)
 
     @property
-    def weight(self) -> nn.Parameter:
-        """Weight (C, e) of the target's layer."""
-        return self.decode_target.weight
-
-    @property
     def target_weight(self) -> Tensor:
-        """The same weight."""
+        """Weight (C, e) of the target's layer."""
         return self.decode_target.weight
 
     @property
