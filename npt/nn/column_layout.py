@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from npt.errors import UserError
-from npt.nn.encoders.images import EncodedImages
-from npt.nn.patches import Patches
+from npt.nn.image_layout import ImageLayout
 from npt.nn.settings import NPTSettings
-from npt.table import Image, Table
+from npt.table import Table
 
 
 @dataclass(frozen=True)
@@ -20,17 +19,15 @@ class ColumnLayout:
         sizes: Length C_j of every column's encoding.
         continuous: Which columns are continuous.
         target: Index of the target column.
-        patches: Patches of a table of images, whose tokens are the patches and the target.
         gaussian: Whether a Gaussian of the target is predicted, which is continuous.
-        images: How images are encoded, if each is one token, which is also the target's.
+        images: How images become tokens: the patches and the target, or one in all.
     """
 
     sizes: tuple[int, ...]
     continuous: tuple[bool, ...]
     target: int
-    patches: Patches | None = None
     gaussian: bool = False
-    images: EncodedImages | None = None
+    images: ImageLayout | None = None
 
     @classmethod
     def of(cls, table: Table, settings: NPTSettings) -> ColumnLayout:
@@ -39,12 +36,9 @@ class ColumnLayout:
         Raises:
             UserError: the settings do not fit the table.
         """
-        patches = None
         images = None
-        if settings.encoder != "linear":
-            images = EncodedImages.from_table(table, settings)
-        elif table.image:
-            patches = Patches.from_table(table, settings)
+        if table.image or settings.encoder != "linear":
+            images = ImageLayout.from_table(table, settings)
         if settings.augment and not (table.image and table.image.centre):
             raise UserError("augment: is for images with a centre and scale of their channels")
         is_gaussian = settings.output == "gaussian"
@@ -54,7 +48,6 @@ class ColumnLayout:
             sizes=tuple(column.size for column in table.columns),
             continuous=tuple(column.kind == "continuous" for column in table.columns),
             target=table.target,
-            patches=patches,
             gaussian=is_gaussian,
             images=images,
         )
@@ -65,30 +58,19 @@ class ColumnLayout:
 
         One in all for an encoded image.
         """
-        if self.images:
-            return 1
-        return self.patches.count + 1 if self.patches else len(self.sizes)
-
-    @property
-    def image(self) -> Image | None:
-        """Layout of the images that the rows are, if they are."""
-        kind = self.patches or self.images
-        return kind.image if kind else None
+        return self.images.patches + 1 if self.images else len(self.sizes)
 
     @property
     def target_token(self) -> int:
         """Index of the target's token."""
-        is_last = self.patches or self.images
-        return self.tokens - 1 if is_last else self.target
+        return self.tokens - 1 if self.images else self.target
 
     @property
     def continuous_tokens(self) -> tuple[bool, ...]:
         """Which tokens are of continuous columns."""
-        if self.images:
-            return (True,)
-        if self.patches is None:
+        if self.images is None:
             return self.continuous
-        return (*[True] * self.patches.count, self.continuous[self.target])
+        return (*[True] * self.images.patches, self.continuous[self.target])
 
     @property
     def target_size(self) -> int:

@@ -14,21 +14,32 @@ import torch
 from torch import Tensor, nn
 
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.encoders.images import EncodedImages
+from npt.nn.encoders.resnet import ResNet18
+from npt.nn.encoders.siren import PixelEncoder, hidden_layer
+from npt.nn.image_layout import ImageLayout
 from npt.nn.inputs import Encodings, ModelInput
-from npt.nn.patches import Patches
 
 Embedding = Union["ColumnEmbedding", "PatchEmbedding", "ImageEmbedding"]
 
 
 def build_embedding(layout: ColumnLayout, width: int) -> Embedding:
     """The embedding of a table, with random weights."""
-    if layout.images is not None:
-        return ImageEmbedding(layout.images, width)
-    if layout.patches is None:
+    if layout.images is None:
         return ColumnEmbedding(layout, width)
+    if layout.images.is_encoded:
+        return ImageEmbedding(layout.images, width)
     target = ColumnEmbedding(layout.only_target(), width)
-    return PatchEmbedding(layout.patches, target, width)
+    return PatchEmbedding(layout.images, target, width)
+
+
+def build_encoder(images: ImageLayout) -> ResNet18 | PixelEncoder:
+    """The encoder of pooled images, with random weights."""
+    settings = images.settings
+    image = images.image
+    if settings.encoder == "resnet18":
+        return ResNet18(image.channels)
+    size = (image.height // settings.pooling, image.width // settings.pooling)
+    return PixelEncoder(image.channels, size, settings.pixels)
 
 
 class ColumnEmbedding(nn.Module):
@@ -99,17 +110,17 @@ class PatchEmbedding(nn.Module):
 
     def __init__(
         self,
-        patches: Patches,
+        images: ImageLayout,
         target: ColumnEmbedding,
         width: int,
     ) -> None:
         super().__init__()
-        self.patches = patches
+        self.images = images
         self.target = target
-        channels = 2 * patches.image.channels
-        self.weight = nn.Parameter(torch.empty(patches.pixels, channels, width))
+        channels = 2 * images.image.channels
+        self.weight = nn.Parameter(torch.empty(images.pixels, channels, width))
         nn.init.xavier_uniform_(self.weight)
-        self.register_buffer("columns", patches.columns(), persistent=False)
+        self.register_buffer("columns", images.columns(), persistent=False)
 
     def forward(self, inputs: ModelInput) -> Tensor:
         """Embed every patch and the target: (B, n, d) to (B, n, P + 1, e)."""
@@ -117,7 +128,7 @@ class PatchEmbedding(nn.Module):
         masks = inputs.mask[..., self.columns]  # (B, n, P, p * p, c)
         channels = torch.cat([values, masks], -1)  # (B, n, P, p * p, 2 c)
         tokens = channels.flatten(-2) @ self.weight.flatten(0, 1)  # (B, n, P, e)
-        target = inputs.column(self.patches.target)  # (B, n, 1)
+        target = inputs.column(self.images.target)  # (B, n, 1)
         return torch.cat([tokens, self.target(target)], -2)  # (B, n, P + 1, e)
 
 
@@ -129,12 +140,13 @@ class ImageEmbedding(nn.Module):
 
     columns: Tensor
 
-    def __init__(self, images: EncodedImages, width: int) -> None:
+    def __init__(self, images: ImageLayout, width: int) -> None:
         super().__init__()
         self.images = images
-        self.encoder = images.build()
+        self.encoder = build_encoder(images)
         self.linear = nn.Linear(self.encoder.width, width)
-        self.activation = images.activation(width)
+        is_siren = images.settings.encoder == "siren"
+        self.activation = hidden_layer(width) if is_siren else nn.Identity()
         self.register_buffer("columns", images.columns(), persistent=False)
 
     def forward(self, inputs: ModelInput) -> Tensor:

@@ -10,7 +10,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.encoders.images import EncodedImages
+from npt.nn.embedding import build_encoder
+from npt.nn.image_layout import ImageLayout
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.table import Image
@@ -39,11 +40,12 @@ def update_flop(settings: NPTSettings, rows: int, columns: int, image: Image | N
         batch *= 2  # every row has a duplicate
     if image is None:
         return update(batch, columns, settings)
-    if settings.encoder == "linear":
-        patches = image.height * image.width // settings.patch**2
-        return update(batch, patches + 1, settings)
-    images = EncodedImages(image, columns - 1, settings)
-    pixels = torch.zeros(batch, image.channels, *images.size, device="meta", requires_grad=True)
-    with FlopCounterMode(display=False) as counter:
-        images.build().to("meta")(pixels).sum().backward()
-    return update(batch, 1, settings) + counter.get_total_flops()
+    images = ImageLayout(image, columns - 1, settings)
+    operations = update(batch, images.patches + 1, settings)
+    if images.is_encoded:
+        size = (image.height // settings.pooling, image.width // settings.pooling)
+        pixels = torch.zeros(batch, image.channels, *size, device="meta", requires_grad=True)
+        with FlopCounterMode(display=False) as counter:
+            build_encoder(images).to("meta")(pixels).sum().backward()
+        operations += counter.get_total_flops()
+    return operations

@@ -13,17 +13,17 @@ import torch
 from torch import Tensor, nn
 
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.patches import Patches
+from npt.nn.image_layout import ImageLayout
 
 
 def build_head(layout: ColumnLayout, width: int) -> Head:
     """The head of a table, with random weights."""
-    if layout.images is not None:
-        head: Head = TargetHead(layout, width)
-    elif layout.patches is not None:
-        head = PatchHead(layout, layout.patches, width)
+    if layout.images is None:
+        head: Head = ColumnHead(layout, width)
+    elif layout.images.is_encoded:
+        head = TargetHead(layout, width)
     else:
-        head = ColumnHead(layout, width)
+        head = PatchHead(layout, layout.images, width)
     if layout.gaussian:
         head.decode_deviation = nn.Linear(width, 1)
     return head
@@ -36,7 +36,6 @@ class Head(nn.Module):
         decode_deviation: Layer of omega, if a Gaussian of the target is predicted.
     """
 
-    weight: nn.Parameter
     target_weight: Tensor
     target_bias: Tensor
 
@@ -172,13 +171,8 @@ class TargetHead(Head):
         self.decode_target = nn.Linear(width, layout.target_size)
 
     @property
-    def weight(self) -> nn.Parameter:
-        """Weight (C, e) of the target's layer."""
-        return self.decode_target.weight
-
-    @property
     def target_weight(self) -> Tensor:
-        """The same weight."""
+        """Weight (C, e) of the target's layer."""
         return self.decode_target.weight
 
     @property
@@ -198,21 +192,23 @@ class PatchHead(TargetHead):
     def __init__(
         self,
         layout: ColumnLayout,
-        patches: Patches,
+        images: ImageLayout,
         width: int,
     ) -> None:
-        decode_patch = nn.Linear(width, patches.intensities)  # its weights are drawn first
+        decode_patch = nn.Linear(
+            width, images.pixels * images.image.channels
+        )  # its weights are drawn first
         super().__init__(layout, width)
-        self.patches = patches
+        self.images = images
         self.decode_patch = decode_patch
-        columns = patches.columns().flatten()
+        columns = images.columns().flatten()
         order = torch.zeros(len(columns) + 1, dtype=torch.long)  # for the target any intensity
         order[columns] = torch.arange(len(columns))
         self.register_buffer("order", order, persistent=False)
 
     def numbers(self, tokens: Tensor) -> Tensor:
         """Standardised values (..., d) from tokens (..., P + 1, e), of the features alone."""
-        tokens = tokens[..., : self.patches.count, :]  # (..., P, e)
+        tokens = tokens[..., : self.images.patches, :]  # (..., P, e)
         layer = self.decode_patch
         decoded = _linear(tokens, layer.weight, layer.bias)  # (..., P, p * p * c)
         return decoded.flatten(-2)[..., self.order]  # (..., d)

@@ -169,7 +169,7 @@ def feature_columns(layout: ColumnLayout) -> list[int]:
     Raises:
         UserError: the rows are images, or have no feature.
     """
-    if layout.image is not None:
+    if layout.images is not None:
         raise UserError("kernel: span is for columns of tables, not for images")
     features = [j for j in range(len(layout.sizes)) if j != layout.target]
     if not features:

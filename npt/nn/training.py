@@ -107,15 +107,15 @@ def update(
     """
     device = batch.device
     model.train()
-    image = model.layout.image
+    images = model.layout.images
     count = drawn_batches(number, settings)
-    if settings.augment and image:
-        batch = augmented(batch, image, generator_for(seed, "augmentation", device, count))
+    if settings.augment and images:
+        batch = augmented(batch, images.image, generator_for(seed, "augmentation", device, count))
     key = seed_for(seed, "dropout", number)
     model.set_dropout_key(key)
     if device.type == "cuda":
         torch.cuda.manual_seed(key)
-    elif model.layout.images:
+    elif images:
         torch.default_generator.manual_seed(key)
     masked = mask(batch, "train", settings, generator_for(seed, "masks", device, count))
     with autocast(settings, device):

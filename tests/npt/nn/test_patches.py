@@ -23,11 +23,11 @@ from npt.nn.augmentation import PADDING, augmented
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import PatchEmbedding
 from npt.nn.head import PatchHead
+from npt.nn.image_layout import ImageLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.model import NPT
-from npt.nn.patches import Patches
 from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
@@ -71,8 +71,8 @@ def network(table: Table, settings: NPTSettings = SETTINGS) -> NPT:
     return build_model(ColumnLayout.of(table, settings), settings, 3, CPU)
 
 
-def patches_of(table: Table, side: int = 4, shape: str = "square") -> Patches:
-    return Patches.from_table(table, SETTINGS.changed(patch=side, patch_shape=shape))
+def patches_of(table: Table, side: int = 4, shape: str = "square") -> ImageLayout:
+    return ImageLayout.from_table(table, SETTINGS.changed(patch=side, patch_shape=shape))
 
 
 @pytest.mark.parametrize("target", [0, 70, 192])

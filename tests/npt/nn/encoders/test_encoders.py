@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.encoders.images import EncodedImages
 from npt.nn.encoders.positions import (
     PixelSpan,
     Sinusoids,
@@ -20,6 +19,7 @@ from npt.nn.encoders.positions import (
 )
 from npt.nn.encoders.resnet import ResNet18
 from npt.nn.encoders.siren import PixelBlock, PixelEncoder
+from npt.nn.image_layout import ImageLayout
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings, PixelSettings
 from npt.table import Image
@@ -52,7 +52,7 @@ def test_pixel_encoders_have_the_published_weights(options: dict[str, Any], coun
         feature_mask=0,
         tradeoff_start=0,
     )
-    images = EncodedImages(image, features, settings)
+    images = ImageLayout(image, features, settings)
     layout = ColumnLayout(
         (*[1] * features, 10),
         (*[True] * features, False),
