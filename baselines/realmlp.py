@@ -15,11 +15,10 @@ import numpy as np
 from baselines.baseline import Baseline, Predictor
 from baselines.estimators import (
     features_vary,
-    of_one_model,
     prediction_function,
     prior,
 )
-from baselines.fence import fenced
+from baselines.fence import fenced, fenced_predictor
 from baselines.grids import Grid, Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -89,13 +88,7 @@ class RealMLP(Baseline):
                 *data.early_stopping,
                 cat_indicator=is_category,
             )
-        predict = prediction_function(model, data)
-
-        def predict_quietly(features: np.ndarray) -> np.ndarray:
-            with fenced():
-                return predict(features)
-
-        return of_one_model(predict_quietly)
+        return fenced_predictor(prediction_function(model, data))
 
 
 BASELINE = RealMLP()

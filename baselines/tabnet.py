@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import of_one_model, prediction_function
-from baselines.fence import fenced
+from baselines.estimators import prediction_function
+from baselines.fence import fenced, fenced_predictor
 from baselines.grids import Grid, Parameters, Size, single_point
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible
@@ -114,13 +114,8 @@ class TabNet(Baseline):
         with fenced():
             network = _network(data, parameters, seed, resources.device)
             _train(network, data, parameters)
-        predict = prediction_function(network, data)
-
-        def predict_aside(features: np.ndarray) -> np.ndarray:
-            with fenced():  # its loader draws from the global generator
-                return predict(features)
-
-        return of_one_model(predict_aside)
+        # Its loader draws from the global generator.
+        return fenced_predictor(prediction_function(network, data))
 
 
 def _network(data: TrainingData, parameters: Parameters, seed: int, device: str) -> Any:

@@ -107,42 +107,24 @@ class CompactNPT(nn.Module):
         labels: Tensor,
         queries: Tensor | None = None,
     ) -> Context:
-        """A context with the residuals of its rows, where they are copied.
+        """A context with the residuals of its rows, each predicted beside the others.
+
+        It is without them where nothing is copied.
 
         Args:
             queries: Encoded rows (K, n, r), if no others are to be predicted: only the residuals
-                that move these are computed.
+                that move these are computed, and others are zero.
         """
         if not self.copies or rows.shape[1] < 2:
             return replace(context, residuals=None)
-        needed = None
-        if queries is not None:
-            needed = near_rows(queries, rows)
-        residuals = self.residuals(rows, labels, context, needed)
-        return replace(context, residuals=residuals)
-
-    def residuals(
-        self,
-        rows: Tensor,
-        labels: Tensor,
-        context: Context,
-        needed: Tensor | None = None,
-    ) -> Residuals:
-        """Residuals of encoded rows (K, m, r), each predicted beside the others.
-
-        Args:
-            needed: Indices of the rows whose residuals are computed, if not all are; the others'
-                are zero.
-        """
         everything = torch.arange(rows.shape[1], device=rows.device)
-        if needed is None:
-            needed = everything
+        needed = everything if queries is None else near_rows(queries, rows)
         beyond = rows.new_zeros(len(rows), *labels.shape)
         for part in needed.split(chunk_size(context)):
             is_itself = part[:, None] == everything
             outputs = self.attended(rows[:, part], context, is_itself)
             beyond[:, part] = shown_beyond(outputs, labels[part])
-        return Residuals(normalised(rows), beyond)
+        return replace(context, residuals=Residuals(normalised(rows), beyond))
 
     def predict(
         self,
