@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.smoke.running import wait_until
 from workflow.config.reading import read
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
@@ -77,13 +78,6 @@ def shared(folder: Path) -> Iterator[Path]:
     """Servers of all tests of a training, since torch is imported in seconds."""
     with run_of(folder / "shared") as servers:
         yield servers
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def start(method: str, libraries: str = "numpy", *options: str) -> subprocess.Popen[str]:
