@@ -114,6 +114,13 @@ def finish(plan: Plan, stem: str, folder: str = "", **changes: Any) -> None:
     write_rows(Path(folder, paths.run_rows(stem)), rows)
 
 
+def finish_all(plan: Plan, *but: str) -> None:
+    """Write the rows of all runs but those whose stem begins so."""
+    for stem in plan.runs:
+        if not stem.startswith(but):
+            finish(plan, stem)
+
+
 def finish_probe(plan: Plan, study: str, stem: str, **changes: Any) -> None:
     """Write the rows of a study's probe of a run."""
     run = plan.runs[stem]

@@ -73,14 +73,7 @@ def test_tabnet_stops_early_where_validation_lacks_a_class() -> None:
 
 @pytest.mark.parametrize(
     ("train_rows", "batch", "virtual"),
-    [
-        (33, 32, 16),
-        (34, 32, 16),
-        (20, 32, 16),
-        (33, 32, 4),
-        (41, 64, 4),
-        (45, 32, 4),
-    ],
+    [(33, 32, 16), (20, 32, 16), (41, 64, 4), (45, 32, 4)],
 )
 def test_tabnet_trains_whatever_its_batches_leave_over(
     train_rows: int, batch: int, virtual: int

@@ -59,7 +59,7 @@ def mutate(config: Any, keys: Keys, how: str, value: Any) -> None:
         holder.append(value)
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_mutated_configuration_ends_in_one_line(data: st.DataObject) -> None:
     config = copy.deepcopy(data.draw(st.sampled_from(CONFIGS)))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.smoke.running import command, run, short_config, shown
+from tests.smoke.running import begin, run, short_config, shown
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NPT_TEST_FAULTS") != "1", reason="runs with NPT_TEST_FAULTS=1"
@@ -48,15 +48,10 @@ def test_killed_run_resumes_to_the_same_tables(finished: Path, tmp_path: Path) -
     draws = random.Random(0)
     config = short_config(tmp_path)
     for _ in range(KILLS):
-        process = subprocess.Popen(
-            command(tmp_path, config=config),
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        process = begin(tmp_path, config)
         time.sleep(draws.uniform(0.5, 7))
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.communicate()
     result = run(tmp_path, config=config)
     assert result.returncode == 0, output(result)
     assert shown(tmp_path) == shown(finished)

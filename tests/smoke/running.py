@@ -6,6 +6,8 @@ import contextlib
 import importlib
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -38,6 +40,25 @@ def run(folder: Path, *options: str, config: Path = SMOKE) -> Done:
     """Run the workflow in a folder."""
     arguments = command(folder, *options, config=config)
     return subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT)
+
+
+def begin(folder: Path, config: Path = SMOKE) -> subprocess.Popen[str]:
+    """Start a run in a process group of its own."""
+    return subprocess.Popen(
+        command(folder, config=config),
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def wait_until(happened: Callable[[], bool], patience: float = 300) -> None:
+    """Wait some seconds at most."""
+    deadline = time.monotonic() + patience
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def step_command(name: str, *options: str) -> list[str]:
@@ -73,6 +94,19 @@ def short_config(folder: Path) -> Path:
 
 
 WITH_SECONDS = (".cost.", ".scores.")
+
+
+def shortest_config(folder: Path) -> Path:
+    """Those studies of NPT and k-NN alone."""
+    studies = yaml.safe_load(SMOKE.read_text())["studies"]
+    methods = ["npt", "knn"]
+    corruption = {**studies["corruption"], "methods": methods}
+    return smoke_config(
+        folder,
+        methods=methods,
+        budget={"npt": 2},
+        studies={"main": studies["main"], "corruption": corruption},
+    )
 
 
 def shown(folder: Path) -> dict[str, bytes]:

@@ -7,8 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,45 +15,27 @@ import yaml
 from tests.smoke.running import (
     ROOT,
     SMOKE,
-    command,
+    TIMEOUT,
+    begin,
     run,
-    short_config,
+    shortest_config,
     shown,
     smoke_config,
     step,
     step_command,
     step_here,
+    wait_until,
 )
 
-PATIENCE = 300  # seconds
 STEM = "synthetic/npt/tuned/seed_0/folds_0"
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("uninterrupted")
-    done = run(folder, config=short_config(folder))
+    done = run(folder, config=shortest_config(folder))
     assert done.returncode == 0, done.stderr
     return folder
-
-
-def begin(folder: Path, config: Path) -> subprocess.Popen[str]:
-    """Start a run in a process group of its own."""
-    arguments = command(folder, config=config)
-    return subprocess.Popen(
-        arguments,
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def logs_of_runs(folder: Path) -> list[Path]:
@@ -63,8 +43,8 @@ def logs_of_runs(folder: Path) -> list[Path]:
 
 
 def test_a_run_that_is_killed_twice_resumes(finished: Path, tmp_path: Path) -> None:
-    config = short_config(tmp_path)
-    for kill_whole_group, least_jobs in ((True, 3), (False, 6)):
+    config = shortest_config(tmp_path)
+    for kill_whole_group, least_jobs in ((True, 2), (False, 3)):
         process = begin(tmp_path, config)
         wait_until(lambda least=least_jobs: len(logs_of_runs(tmp_path)) >= least)
         if kill_whole_group:
@@ -77,15 +57,21 @@ def test_a_run_that_is_killed_twice_resumes(finished: Path, tmp_path: Path) -> N
     assert shown(tmp_path) == shown(finished)
 
 
-def test_ctrl_c_stops_without_traceback(tmp_path: Path) -> None:
+def test_ctrl_c_stops_a_run_beside_which_no_other_begins(tmp_path: Path) -> None:
     settings = yaml.safe_load(SMOKE.read_text())["settings"]
     settings["npt"]["updates"] = 1_000_000
     changes = {"methods": ["npt"], "studies": {"main": {}}, "budget": None}
     config = smoke_config(tmp_path, settings=settings, **changes)
     process = begin(tmp_path, config)
     wait_until(lambda: len(list(tmp_path.rglob("*.metrics.csv"))) == 2)
+    second = run(tmp_path, config=config)
+    dry = run(tmp_path, "--dry-run", config=config)
     os.killpg(process.pid, signal.SIGINT)
-    text, _ = process.communicate(timeout=PATIENCE)
+    text, _ = process.communicate(timeout=TIMEOUT)
+    assert second.returncode != 0
+    assert f"{tmp_path}: process {process.pid}" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert dry.returncode == 0
     assert process.returncode != 0
     for path in logs_of_runs(tmp_path):
         text += path.read_text()
@@ -125,43 +111,6 @@ def test_killed_training_resumes_bit_identically(finished: Path, tmp_path: Path)
     for ending in (".predictions.npz", ".pt"):
         resumed = (runs / f"{STEM}{ending}").read_bytes()
         assert resumed == (whole / "results/runs" / f"{STEM}{ending}").read_bytes()
-
-
-def test_second_run_in_a_folder_is_refused(tmp_path: Path) -> None:
-    process = begin(tmp_path, SMOKE)
-    lock = tmp_path / ".snakemake" / "npt.lock"
-    wait_until(lambda: lock.exists() and logs_of_runs(tmp_path) != [])
-    second = run(tmp_path)
-    dry = run(tmp_path, "--dry-run")
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert second.returncode != 0
-    assert f"{tmp_path}: process {process.pid}" in second.stderr
-    assert "Traceback" not in second.stderr
-    assert dry.returncode == 0
-
-
-def test_full_disk_is_one_line_and_leaves_nothing(finished: Path, tmp_path: Path) -> None:
-    if os.geteuid() != 0 or not shutil.which("mount"):
-        pytest.skip("mounting a small disk needs root")
-    disk = tmp_path / "results"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(disk)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("a small disk cannot be mounted here")
-    try:
-        shutil.copy(finished / "results/plan.json", disk)
-        filler = (disk / "filler").open("wb", buffering=0)
-        with filler, pytest.raises(OSError, match="No space"):
-            while True:
-                filler.write(b"0" * 4096)
-        done = step(tmp_path, "prepare", "--dataset", "synthetic")
-        assert done.returncode != 0
-        assert "No space left on device" in done.stderr
-        assert len(done.stderr.strip().splitlines()) == 1
-        assert not list(disk.rglob("*.arrow*"))
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
 
 
 def test_error_in_the_configuration_is_one_line(tmp_path: Path) -> None:

@@ -8,12 +8,10 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
-from npt.metrics import CLASSIFICATION, METRICS, Metric
 from tests.smoke.running import (
     SHORT,
     SMOKE,
@@ -43,11 +41,6 @@ def missing_links(page: Path) -> list[str]:
     links = re.findall(r'href="([^"#]+)"', page.read_text())
     local = [link for link in links if not link.startswith(("data:", "https://arxiv.org/"))]
     return [link for link in local if not (page.parent / link).exists()]
-
-
-def error(truth: np.ndarray, probabilities: np.ndarray) -> float:
-    """Share of wrong classes."""
-    return float((probabilities.argmax(1) != truth).mean())
 
 
 def of_short_studies(contents: dict[str, bytes]) -> dict[str, bytes]:
@@ -149,17 +142,6 @@ def test_changed_setting_reruns_only_its_method(finished: Path, tmp_path: Path) 
     text = done.stdout + done.stderr
     assert re.search(r"^fit +1$", text, re.MULTILINE)
     assert not re.search(r"^train +\d", text, re.MULTILINE)
-
-
-def test_new_metric_needs_no_training(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "copy"
-    shutil.copytree(finished, folder)
-    monkeypatch.setitem(METRICS, "error", Metric("error", "error", CLASSIFICATION, False, error))
-    step_here(folder, "collect", "--study", "main")
-    rows = read_study(folder / "results/studies/main.csv")
-    assert (rows["test_error"] + rows["test_accuracy"]).to_numpy() == pytest.approx(1)
 
 
 def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
-"""Tables, small settings and encoded rows for the tests of compact NPT."""
+"""Tables, small settings, encoded rows and trained networks for the tests of compact NPT."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,15 +12,17 @@ from torch import Tensor
 
 from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
-from npt.compact.learner import CompactLearner
+from npt.compact.learner import METHOD, CompactLearner
 from npt.compact.model import CompactNPT
 from npt.compact.optimisation import Optimiser
+from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import build_model
 from npt.interface import Resources
+from npt.perturbation import Perturbation
 from npt.table import Column, Split, Table, Task
-from tests.conftest import first_split
+from tests.conftest import first_split, make_table
 
 CPU = torch.device("cpu")
 SEED = 3
@@ -37,6 +41,7 @@ TINY = CompactSettings(
     learning_rate=0.01,
     rate_scale=[1.0],
 )
+SMALL_COMPACT = CompactSettings(**METHOD.test_settings)
 # Without random draws other than those of weights and batches.
 PLAIN = TINY.changed(dropout=[0.0], feature_mask=[0.0], context_dropout=0.0)
 
@@ -109,13 +114,34 @@ def fitted(
     settings: CompactSettings = TINY,
     table: Table | None = None,
     split: Split | None = None,
+    seed: int = SEED,
 ) -> TrainedCompactNPT:
-    """A trained network."""
+    """A network that was trained on the blind table."""
     table = table or mixed_table()
     split = split or first_split(table)
     learner = CompactLearner(settings, Resources())
-    learner.fit(table.blind(split.test), split, SEED)
+    learner.fit(table.blind(split.test), split, seed)
     return learner.trained
+
+
+@cache
+def small_compact(task: Task, **changes: Any) -> tuple[TrainedCompactNPT, Table, Split]:
+    """A small network whose predictions depend on other rows, its table and its split."""
+    table = make_table(task)
+    split = first_split(table)
+    trained = fitted(SMALL_COMPACT.changed(**changes), table, split, seed=0)
+    with torch.no_grad():
+        for parameter in trained.model.parameters():
+            parameter *= 2
+    return replace(trained), table, split  # without what was computed with the former weights
+
+
+def context_sources(
+    trained: TrainedCompactNPT, perturbation: Perturbation, seed: int, row: int
+) -> np.ndarray:
+    """Where each cell of a perturbed context comes from (m, d), as indices of the context."""
+    (group,) = CompactProbe(trained).query_groups(np.array([row]))
+    return perturbation.sources(seed, row, group.layout(0))[1:] - 1
 
 
 def randomised(model: CompactNPT, seed: int = 0) -> CompactNPT:

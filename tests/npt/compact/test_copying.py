@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,11 @@ import torch
 
 from npt.compact.copying import NEAREST, Residuals, moved, shown_beyond
 from npt.compact.layers import normalised
-from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
 from npt.table import Column, Split, Table
+from tests.npt.compact.tables import fitted
 
 MEMBERS, QUERIES, ROWS, WIDTH = 2, 3, 5, 4
 SETTINGS = CompactSettings(
@@ -86,8 +87,8 @@ def test_rows_at_an_equal_distance_count_alike() -> None:
 
 
 def test_residuals_of_near_rows_suffice_for_a_query() -> None:
-    table, split = repeated_rows(noise=0.1)
-    trained = fitted(table, split, SETTINGS)
+    _, split = repeated_rows(noise=0.1)
+    trained = copying()
     assert len(trained.context_rows) > 4 * NEAREST
     model = trained.precise
     labels = trained.context_labels
@@ -124,41 +125,40 @@ def repeated_rows(noise: float) -> tuple[Table, Split]:
     return Table.of(columns, cells, 2), split
 
 
-def fitted(table: Table, split: Split, settings: CompactSettings) -> TrainedCompactNPT:
-    learner = CompactLearner(settings, Resources(device="cpu"))
-    learner.fit(table.blind(split.test), split, 0)
-    return learner.trained
+@cache
+def copying() -> TrainedCompactNPT:
+    """A network that copies, which no test changes."""
+    return fitted(SETTINGS, *repeated_rows(noise=0.1), seed=0)
 
 
 def test_copying_pays_where_rows_repeat() -> None:
     table, split = repeated_rows(noise=0.1)
-    copying = fitted(table, split, SETTINGS)
-    alone = fitted(table, split, SETTINGS.changed(copies=False))
+    trained = copying()
+    alone = fitted(SETTINGS.changed(copies=False), table, split, seed=0)
     truth = table.truth[split.test]
-    with_copies = np.mean((copying.predict(split.test).values - truth) ** 2)
+    with_copies = np.mean((trained.predict(split.test).values - truth) ** 2)
     without = np.mean((alone.predict(split.test).values - truth) ** 2)
-    assert copying.model.copies and not alone.model.copies
+    assert trained.model.copies and not alone.model.copies
     assert with_copies < 0.6 * without
 
 
 def test_nothing_is_copied_from_noise() -> None:
     table, split = repeated_rows(noise=0.0)
     shuffled = np.random.default_rng(1).permutation(table.truth)
-    trained = fitted(table.with_numbers(2, shuffled), split, SETTINGS)
+    trained = fitted(SETTINGS, table.with_numbers(2, shuffled), split, seed=0)
     assert not trained.model.copies
 
 
 @pytest.mark.parametrize("blind", ["labels_of_others", "between_datapoints"])
 def test_blind_twins_copy_nothing(blind: str) -> None:
     table, split = repeated_rows(noise=0.1)
-    trained = fitted(table, split, SETTINGS.changed(updates=25, **{blind: False}))
+    trained = fitted(SETTINGS.changed(updates=25, **{blind: False}), table, split, seed=0)
     assert not trained.model.copies
 
 
 def test_own_residual_moves_no_row_of_the_context() -> None:
     """The residual of a row is its label minus a prediction that does not depend on the label."""
-    table, split = repeated_rows(noise=0.1)
-    trained = fitted(table, split, SETTINGS)
+    trained = copying()
     changed = trained.context_labels.clone()
     changed[7] += 1
     model = trained.precise
@@ -174,7 +174,7 @@ def test_own_residual_moves_no_row_of_the_context() -> None:
 
 def test_reach_is_saved_with_the_weights(tmp_path: Path) -> None:
     table, split = repeated_rows(noise=0.1)
-    trained = fitted(table, split, SETTINGS)
+    trained = copying()
     trained.save(tmp_path / "weights.pt")
     blind = table.blind(split.test)
     path = tmp_path / "weights.pt"

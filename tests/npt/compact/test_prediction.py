@@ -20,8 +20,15 @@ from npt.interface import Resources
 from npt.perturbation import Perturbation
 from npt.table import TASKS, Split, Table, Task
 from tests.conftest import first_split
-from tests.npt.compact.models import context_sources
-from tests.npt.compact.tables import SEED, TINY, consecutive, fitted, mixed_table, table_of
+from tests.npt.compact.tables import (
+    SEED,
+    TINY,
+    consecutive,
+    context_sources,
+    fitted,
+    mixed_table,
+    table_of,
+)
 
 EXACT = {"rtol": 0, "atol": 1e-12}
 _TRAINED: dict[Task, TrainedCompactNPT] = {}

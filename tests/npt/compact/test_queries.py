@@ -14,7 +14,7 @@ from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
 from npt.perturbation import ColumnChoice, Perturbation
 from npt.table import Table, Task
-from tests.npt.compact.models import context_sources, small_compact
+from tests.npt.compact.tables import context_sources, small_compact
 
 ROWS = 4
 

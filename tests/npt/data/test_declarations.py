@@ -109,10 +109,9 @@ def test_missing_cells_of_kick(tmp_path: Path) -> None:
 
 
 CARDS = {"target": "hand", "categorical": poker_hand.NAMES[:10:2]}
-COVER = {"target": "cover", "categorical": list(forest_cover.BINARY)}
+COVER = {"target": "cover", "categorical": list(forest_cover.BINARY), "folds": 5}
 # Parts of large tables: file, rows, names of the columns that the file lacks, custom dataset.
 PARTS = [
-    ("forest_cover/covtype.random100k.data", 100_000, forest_cover.NAMES, {**COVER, "folds": 5}),
     ("forest_cover/covtype.first15120.data", 15_120, forest_cover.NAMES, COVER),
     ("poker_hand/poker-hand-testing.first99998.data", 99_998, poker_hand.NAMES, CARDS),
     ("higgs/sas_higgs_10984.csv", 10_984, (), {"target": "label", "test_rows": 1_000}),

@@ -28,7 +28,7 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(
-    [classifier(refit=True), regressor()], expected_failed_checks=lambda _: EXPECTED_FAILURES
+    [classifier(), regressor()], expected_failed_checks=lambda _: EXPECTED_FAILURES
 )
 def test_scikit_learn_accepts(
     estimator: BaseEstimator, check: Callable[[BaseEstimator], None]

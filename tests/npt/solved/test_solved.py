@@ -204,7 +204,7 @@ def test_all_rows_as_landmarks_are_the_exact_solution(classes: int | None) -> No
 
 def test_permuted_labels_predict_no_better_than_a_constant() -> None:
     errors = []
-    for seed in range(5):
+    for seed in range(3):
         labels = np.random.default_rng(seed).permutation(TARGET)
         model = fit(FEATURES[:ROWS], labels[:ROWS], CATEGORICAL)
         predicted = model.predict(QUERIES)

@@ -11,7 +11,7 @@ import pytest
 from baselines import methods
 from npt.errors import UserError
 from npt.metrics import METRICS, METRICS_VERSION, Metric
-from tests.rows import finish, finish_probe, plan, prepare
+from tests.rows import finish, finish_all, finish_probe, plan, prepare
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.results.collection import Collector
@@ -29,12 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     prepare("yacht")
     prepare("wine")
     return tmp_path
-
-
-def finish_all(planned: Plan, *but: str) -> None:
-    for stem in planned.runs:
-        if not stem.startswith(but):
-            finish(planned, stem)
 
 
 def collect(planned: Plan, study: str = "main") -> list[Row]:

@@ -5,10 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npt import metrics
 from npt.errors import UserError
 from npt.interface import Prediction
-from npt.metrics import Metric
 from npt.table import Part
 from tests.rows import prepared
 from workflow.results.predictions import fold_arrays, read_predictions, write_predictions
@@ -31,20 +29,6 @@ def test_scores_come_from_saved_predictions(tmp_path: Path) -> None:
     scores = fold_scores(YACHT, 1, read_predictions(saved(tmp_path)))
     expected = {"validation_rmse": 0.25, "validation_mse": 0.0625, "test_rmse": 2, "test_mse": 4}
     assert scores == expected
-
-
-def test_new_metric_needs_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = saved(tmp_path)
-    error = Metric(
-        name="mae",
-        title="MAE",
-        tasks=("regression",),
-        higher_is_better=False,
-        compute=lambda truth, predicted: float(np.abs(truth - predicted).mean()),
-    )
-    monkeypatch.setitem(metrics.METRICS, "mae", error)
-    scores = fold_scores(YACHT, 1, read_predictions(path))
-    assert (scores["validation_mae"], scores["test_mae"]) == (0.25, 2.0)
 
 
 def test_predictions_of_other_rows_are_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from npt.errors import UserError
-from tests.rows import finish, plan, prepare
+from tests.rows import finish_all, plan, prepare
 from workflow.planning import paths
 from workflow.planning.kept import keep
 from workflow.planning.plan import Plan
@@ -45,12 +45,6 @@ def call(monkeypatch: pytest.MonkeyPatch) -> Call:
         main()
 
     return call_main
-
-
-def finish_all(planned: Plan, *but: str) -> None:
-    for stem in planned.runs:
-        if not stem.startswith(but):
-            finish(planned, stem)
 
 
 def test_collect_writes_the_study(planned: Plan, call: Call) -> None:

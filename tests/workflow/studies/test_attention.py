@@ -23,7 +23,7 @@ from npt.nn.kernels import attention as kernels
 from npt.nn.learner import NPTLearner
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT, query_batches
-from tests.npt.compact.models import small_compact
+from tests.npt.compact.tables import small_compact
 from tests.npt.nn.test_patches import SETTINGS as IMAGES
 from tests.npt.nn.test_patches import images
 from tests.rows import row as study_row

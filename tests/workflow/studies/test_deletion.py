@@ -18,7 +18,7 @@ from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT
 from npt.table import Task
 from tests.conftest import first_split, make_table
-from tests.npt.compact.models import small_compact
+from tests.npt.compact.tables import small_compact
 from tests.workflow.studies.models import NearestNeighbour, NeighbourProbe, lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.deletion import DeletionOptions

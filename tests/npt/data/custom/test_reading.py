@@ -156,8 +156,8 @@ def test_a_file_that_is_not_a_table(name: str, content: bytes, tmp_path: Path) -
     assert "\n" not in str(error.value)
 
 
-def test_ten_million_columns_are_refused_at_once(tmp_path: Path) -> None:
-    path = write(tmp_path, ",".join(map(str, range(10_000_000))) + "\n")
+def test_a_million_columns_are_refused_at_once(tmp_path: Path) -> None:
+    path = write(tmp_path, ",".join(map(str, range(1_000_000))) + "\n")
     with pytest.raises(UserError, match="10,000"):
         read(path)
 

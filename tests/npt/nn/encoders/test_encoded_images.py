@@ -37,7 +37,7 @@ SETTINGS = NPTSettings(
     transductive=False,
     own_rows=True,
     batch_rows=40,
-    updates=12,
+    updates=4,
     learning_rate=0.003,
     evaluate_every=1,
     augment=True,
@@ -60,6 +60,12 @@ def fitted(settings: NPTSettings, **options: Any) -> TrainedNPT:
     learner = NPTLearner(settings, Resources())
     learner.fit(table.blind(split().test), split(), 0, **options)
     return learner.trained
+
+
+@pytest.fixture(scope="module")
+def trained() -> TrainedNPT:
+    """A small residual network, which no test changes."""
+    return fitted(SETTINGS)
 
 
 @pytest.mark.parametrize("changes", [{}, SIREN, {"between_datapoints": False}])
@@ -87,8 +93,9 @@ def test_batches_have_rows_of_one_part() -> None:
     assert sizes == [7, 7, 6]
 
 
-def test_statistics_of_normalisation_are_saved_with_the_weights(tmp_path: Path) -> None:
-    trained = fitted(SETTINGS)
+def test_statistics_of_normalisation_are_saved_with_the_weights(
+    trained: TrainedNPT, tmp_path: Path
+) -> None:
     path = tmp_path / "weights.pt"
     trained.save(path)
     loaded = TrainedNPT.load(SETTINGS, Resources(), path, images(), split(), 0)
@@ -135,7 +142,7 @@ def test_a_training_is_the_same_again(changes: dict[str, Any]) -> None:
     predictions = []
     for _ in range(2):
         torch.rand(3)  # another state of torch's generator
-        trained = fitted(SETTINGS.changed(updates=4, **changes))
+        trained = fitted(SETTINGS.changed(**changes))
         predictions.append(trained.predict(split().test).values)
     assert np.array_equal(predictions[0], predictions[1])
 
@@ -166,7 +173,7 @@ def test_other_tables_are_refused() -> None:
 
 
 def test_encodings_of_other_images_are_permuted() -> None:
-    trained = fitted(SETTINGS.changed(updates=30, learning_rate=0.03))
+    trained = fitted(SETTINGS.changed(updates=10, learning_rate=0.1))
     rows = split().test[:6]
     plain = trained.predict(rows).values
     control = NPTProbe(trained).predict_perturbed(rows, Perturbation("shuffle", 0.0), seed=0)
@@ -186,8 +193,7 @@ def test_an_encoder_alone_ignores_other_images() -> None:
     assert np.allclose(trained.predict_alone(rows).values, plain, atol=1e-6)
 
 
-def test_a_query_alone_is_the_only_row_of_its_batch() -> None:
-    trained = fitted(SETTINGS)
+def test_a_query_alone_is_the_only_row_of_its_batch(trained: TrainedNPT) -> None:
     rows = split().test[:3]
     alone = trained.predict_alone(rows).values
     assert alone.shape == (3, 2)
@@ -197,8 +203,7 @@ def test_a_query_alone_is_the_only_row_of_its_batch() -> None:
     assert np.allclose(alone[:1], expected, atol=1e-5)
 
 
-def test_attention_is_to_the_other_images_of_the_batch() -> None:
-    trained = fitted(SETTINGS)
+def test_attention_is_to_the_other_images_of_the_batch(trained: TrainedNPT) -> None:
     (attention, *_) = NPTProbe(trained).attention(split().test[:2])
     assert list(attention.weights) == [0]
     assert attention.weights[0].shape == (2, 19)
