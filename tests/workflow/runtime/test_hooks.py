@@ -114,6 +114,7 @@ def test_used_folder_is_refused(tmp_path: Path) -> None:
         (socket.gethostname(), os.getppid(), False),
         ("another", 2**22, False),
     ],
+    ids=["ended", "own", "parent", "another machine"],
 )
 def test_the_lock_of_a_run_that_ended_here_is_cleared(
     machine: str, process: int, cleared: bool, tmp_path: Path
