@@ -6,6 +6,15 @@ KIND = StudyKind(
     name="benchmark",
     title="How accurate?",
     order=0,
-    tables=("scores", "metrics", "ranks", "rank_tests", "fold_tests", "published", "cost"),
+    tables=(
+        "scores",
+        "metrics",
+        "ranks",
+        "rank_tests",
+        "fold_tests",
+        "published",
+        "cost",
+        "bencheval",
+    ),
     figures=("metrics", "ranks", "critical_difference", "curves"),
 )

@@ -3,6 +3,7 @@
 from workflow.report.cost import cost
 from workflow.report.rank_tests import refusal
 from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
+from workflow.studies.benchmark.bencheval import bencheval
 from workflow.studies.benchmark.curves import curves
 from workflow.studies.benchmark.figures import critical_difference, metrics, ranks
 from workflow.studies.benchmark.scores import scores, scores_answer
@@ -12,7 +13,7 @@ from workflow.studies.benchmark.tables import ranks as ranks_table
 from workflow.studies.view import Card, View
 
 VIEW = View(
-    tables=(scores, metrics_table, ranks_table, rank_tests, fold_tests, published, cost),
+    tables=(scores, metrics_table, ranks_table, rank_tests, fold_tests, published, cost, bencheval),
     figures=(metrics, ranks, critical_difference, curves),
     card=Card(
         "How accurate?",
