@@ -152,6 +152,16 @@ def test_scores_have_mean_ranks_from_three_datasets(datasets: int) -> None:
         assert shown == sorted(ranks)
 
 
+def test_answer_names_the_best_scores_of_few_datasets() -> None:
+    study = benchmark_study()
+    study = study[study["dataset"] == study["dataset"].iloc[0]]
+    tidy = table("scores", study).tidy
+    best = tidy.loc[tidy["rank"].idxmin()]
+    answer = BENCHMARK.view.card.answer(tidy)
+    assert f"{best['mean']:.3f}" in answer
+    assert "rank" not in answer
+
+
 def test_answer_names_the_best_mean_ranks() -> None:
     answer = BENCHMARK.view.card.answer(table("scores", published_study()).tidy)
     assert answer.startswith("NPT (2.75)")

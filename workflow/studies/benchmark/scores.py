@@ -12,7 +12,9 @@ from workflow.report.cells import (
     counted,
     emphasised,
     followed_by,
+    formatted,
     listed,
+    metric_decimals,
     number,
     p_value,
     probability,
@@ -76,8 +78,10 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 
 def scores_answer(tidy: pd.DataFrame) -> str:
-    """The methods with the best mean ranks, and whether ranks can be tested."""
+    """The methods with the best mean ranks, or scores where datasets are too few for ranks."""
     ranks = rank_matrix(tidy)
+    if len(ranks) < FEWEST_RANKED:
+        return " ".join(_best_of(rows) for _, rows in tidy.groupby("dataset", sort=False))
     means = ranks.mean().sort_values(kind="stable")
     leaders = []
     for (method, variant), rank in means.head(LEADERS).items():  # type: ignore[misc]
@@ -85,9 +89,21 @@ def scores_answer(tidy: pd.DataFrame) -> str:
     extent = f"{counted(len(ranks), 'dataset')} × {counted(int(tidy['folds'].max()), 'fold')}"
     methods = counted(len(means), "method")
     answer = f"{listed(leaders)} have the best mean ranks of {methods} on {extent}."
-    if len(ranks) >= FEWEST_RANKED and refusal(ranks):
+    if refusal(ranks):
         answer += f" Ranks are not tested: {refusal(ranks)}."
     return answer
+
+
+def _best_of(rows: pd.DataFrame) -> str:
+    """The methods with the best scores on a dataset."""
+    leaders = []
+    for row in rows.sort_values("rank", kind="stable").head(LEADERS).to_dict("records"):
+        score = formatted(row["mean"], metric_decimals(row["mean"]))
+        leaders.append(f"{method_title(row['method'], row['variant'])} ({score})")
+    metric = METRICS[rows["metric"].iloc[0]].title
+    folds = counted(int(rows["folds"].max()), "fold")
+    dataset = dataset_title(rows["dataset"].iloc[0])
+    return f"{dataset}: {listed(leaders)} have the best {metric}; {folds}."
 
 
 def _with_tests(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
