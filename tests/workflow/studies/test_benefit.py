@@ -149,7 +149,7 @@ def test_effects_of_npt_are_those_of_the_frame() -> None:
 
 
 def test_attributes_have_a_benefit_alone() -> None:
-    attributes = effects(benefit_study()).loc[("npt", "other attributes")]
+    attributes = effects(benefit_study()).loc[("npt", "other features")]
     assert attributes["benefits"] == pytest.approx(np.log([1.45, 1.5, 1.55]).mean())
     assert attributes[["reads", "depends"]].isna().all()
 
@@ -197,7 +197,7 @@ def test_seeds_are_averaged_within_folds() -> None:
 def test_table_shows_three_columns_for_each_source() -> None:
     study = benefit_study()
     sources = ["other rows", "labels of other rows"]
-    assert cells(study, "Source") == [*sources, "other attributes", *sources]
+    assert cells(study, "Source") == [*sources, "other features", *sources]
     assert cells(study, "Reads") == ["75 %", "75 %", "–", "75 %", "75 %"]
     factors = ["× 4.0", "× 3.0", "–", "× 6.0", "× 5.0"]
     depends = [text if text == "–" else f"{text} (3 of 3)" for text in factors]

@@ -24,7 +24,7 @@ class Information:
 
 OTHER_ROWS = Information("other rows", "without_datapoints", EVERYTHING)
 LABELS = Information("labels of other rows", "without_labels", Selection("target", "all"))
-ATTRIBUTES = Information("other attributes", "without_attributes")
+ATTRIBUTES = Information("other features", "without_attributes")
 KNOWN = (OTHER_ROWS, LABELS, ATTRIBUTES)
 PERMUTED = tuple(source.permuted for source in KNOWN if source.permuted is not None)
 
