@@ -204,7 +204,7 @@ def test_noise_targets_are_not_learned(name: str) -> None:
     """A leak of own targets brings the loss near 0, a metric fitted to noise does not."""
     data = noise_data()
     baseline = baselines()[name]
-    few = {"width": 16, "learning_rate": 0.01, "max_epochs": 20, "patience": 20}
+    few = {**baseline.defaults, "max_epochs": 20, "patience": 20, "learning_rate": 0.01}
     predictor = baseline.fit(data, [few], 0, Resources(device="cpu"))
     assert isinstance(predictor, RetrievalPredictor)
     outputs = training_outputs(predictor, data.train_features, data.train_labels)[:, 0]

@@ -55,7 +55,7 @@ def test_report_shows_every_study(finished: Path) -> None:
     for study in studies.values():
         card = kinds()[study.get("kind", "benchmark")].view.card
         assert card is None or card.question in text
-    for title in ("NPT (tuned)", "NPT (without_datapoints)", "k-NN", "Random Forest", "Synthetic*"):
+    for title in ("NPT (tuned)", "(without_datapoints)", "k-NN", "Random Forest", "Synthetic*"):
         assert title in text
     remote = re.findall(r'(?:src|href)="((?:https?:)?//[^"]*)"', text)
     assert set(remote) <= {PAPER}

@@ -140,6 +140,7 @@ class Jobs:
         """Hash of what the report shows besides its inputs."""
         studies = self.plan.studies.values()
         facts = [
+            self.plan.preset,
             self.plan.note,
             [study.name for study in studies],
             [study.kind for study in studies],

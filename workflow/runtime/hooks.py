@@ -102,6 +102,7 @@ def failed(logs: Iterable[str]) -> None:
 
 def _set_up_environment() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("PYTHONHASHSEED", "0")  # scikit-posthocs draws bars in the order of a set
     logging.raiseExceptions = False  # a full disk would bury the error under logging's tracebacks
     programs = Path(sys.executable).parent
     os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"

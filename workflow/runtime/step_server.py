@@ -50,7 +50,8 @@ def offer(libraries: Iterable[str]) -> None:
         return
     finally:
         os.umask(umask)
-    atexit.register(Path(SOCKET).unlink, missing_ok=True)  # folders with sockets cannot be copied
+    # Folders with sockets cannot be copied, and Snakemake leaves the folder before it ends.
+    atexit.register(Path(SOCKET).absolute().unlink, missing_ok=True)
     number = listener.fileno()
     command = [sys.executable, "-m", "workflow.runtime.step_server", str(number), *libraries]
     with listener, Path(f"{SOCKET}.log").open("wb") as log:

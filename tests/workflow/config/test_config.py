@@ -233,9 +233,9 @@ def test_datasets_of_a_study_follow_the_configuration() -> None:
     }
     config = raw(datasets=["yacht", "wine", "concrete"], studies=studies)
     planned = Plan.of(read(config)).studies
-    assert planned["main"].datasets == ["yacht", "wine", "concrete"]
-    assert planned["some"].datasets == ["concrete"]
-    assert planned["known"].datasets == ["yacht", "concrete"]
+    assert list(planned["main"].datasets) == ["yacht", "wine", "concrete"]
+    assert list(planned["some"].datasets) == ["concrete"]
+    assert list(planned["known"].datasets) == ["yacht", "concrete"]
 
 
 def test_budget_for_all_methods_needs_none_in_particular() -> None:
