@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 109_800, "baselines": 26_100, "workflow": 93_100, "performance": 9_000}
+COMMITTED = {"npt": 101_400, "baselines": 24_200, "workflow": 75_500, "performance": 9_800}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
