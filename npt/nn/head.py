@@ -36,13 +36,20 @@ class Head(nn.Module):
         decode_deviation: Layer of omega, if a Gaussian of the target is predicted.
     """
 
-    target_weight: Tensor
-    target_bias: Tensor
-
     def __init__(self, layout: ColumnLayout) -> None:
         super().__init__()
         self.layout = layout
         self.decode_deviation: nn.Linear | None = None
+
+    @property
+    def target_weight(self) -> Tensor:
+        """Weight (C, e) of the target's outputs."""
+        raise NotImplementedError
+
+    @property
+    def target_bias(self) -> Tensor:
+        """Bias (C,) of the target's outputs."""
+        raise NotImplementedError
 
     def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         """Columns (m,) and logits (m, n, C) of every group, from tokens (n, d, e)."""
