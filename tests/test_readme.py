@@ -13,6 +13,7 @@ from scipy.stats import wilcoxon
 
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
+from performance.when_rows_help import effects_of
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
 from workflow.report.sections import Table
@@ -96,14 +97,16 @@ def test_lead_over_catboost_on_held_out_tables() -> None:
     assert (len(classes), (classes["npt_solved"] < classes["catboost"]).sum()) == (20, 8)
 
 
-def test_dependence_and_benefit_of_compact_npt() -> None:
-    rows = study("benefit").query("method == 'npt_compact'").set_index(["dataset", "fold"])
-    model = rows.query("variant == 'base'")
-    twin = rows.query("variant == 'without_datapoints'")
-    depends = np.log(model["corrupted_rmse"] / model["clean_rmse"]).groupby("dataset").mean()
-    benefits = np.log(twin["test_rmse"] / model["test_rmse"]).groupby("dataset").mean()
-    assert np.exp(depends).round(1).to_dict() == {"concrete": 1.4, "yacht": 10.8}
-    assert np.exp(benefits).round(2).to_dict() == {"concrete": 1.15, "yacht": 1.19}
+def test_compact_npt_depends_on_rows_that_it_does_not_need() -> None:
+    effects = effects_of(ROOT / "results/reference/public").query("method == 'npt_compact'")
+    regressions = effects.query("task == 'regression'").set_index("kind")["effect"]
+    classifications = effects.query("task != 'regression'").set_index("kind")["effect"]
+    depends, benefits = regressions["depends"], regressions["benefits"]
+    assert np.exp([depends.mean(), benefits.mean()]).round(2).tolist() == [1.42, 1.09]
+    assert [(depends > 0).sum(), (benefits > 0).sum(), len(benefits)] == [8, 5, 9]
+    assert [round(wilcoxon(values).pvalue, 3) for values in (depends, benefits)] == [0.027, 0.203]
+    nats = classifications["benefits"]
+    assert ((nats > 0).sum(), len(nats), round(wilcoxon(nats).pvalue, 2)) == (7, 13, 0.89)
 
 
 @pytest.mark.parametrize(
