@@ -242,8 +242,10 @@ def answers(output: Path) -> Iterator[str]:
     rows = []
     for method in map(str, losses):
         loss = losses[method]
-        title = methods()[method].title
-        rows.append((title, f"{loss.mean():.4g} ± {loss.sem():.2g}", f"{seconds.loc[method]:.1f}"))
+        score = f"{loss.mean():.4g}"
+        if len(loss) > 1:
+            score += f" ± {loss.sem():.2g}"
+        rows.append((methods()[method].title, score, f"{seconds.loc[method]:.1f}"))
     yield "Which model predicts best?"
     if len(rows) > 1:
         best, second = losses.iloc[:, 0], losses.iloc[:, 1]
