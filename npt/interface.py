@@ -9,10 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from npt.errors import Infeasible, UserError, unknown
+from npt.errors import UserError
 from npt.table import Split, Table
-
-__all__ = ["Infeasible", "UserError", "unknown"]
 
 
 @dataclass(frozen=True)
