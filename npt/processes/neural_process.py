@@ -88,10 +88,6 @@ class NeuralProcess(nn.Module):
         z = prior.drawn(draws, generator)
         return self._decoded(tasks, z)
 
-    def attention_weights(self, tasks: Tasks) -> Tensor:
-        """Attention (B, H, n, m) of the targets to the context."""
-        return self.attention.weights(tasks.shown_x, tasks.x)
-
     def _decoded(self, tasks: Tasks, z: Tensor | None) -> Gaussians:
         pairs = _pairs(tasks.shown_x, tasks.shown_y)  # (B, m, d + 1)
         encoded = self.encoder(pairs)  # (B, m, W)

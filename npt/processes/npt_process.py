@@ -53,20 +53,6 @@ class NPTProcess(nn.Module):
             present = rows < tasks.context
         return self.network.target_gaussians(inputs, queries, present)
 
-    def attention_weights(self, tasks: Tasks) -> Tensor:
-        """Attention (B, k, n, m) of the targets to the context, in the first block between rows.
-
-        With attention among queries, the context's share of it, so that it does not sum to one.
-        """
-        inputs = _inputs(tasks)
-        queries = _row_numbers(inputs)[:, tasks.context :]
-        by_block = self.network.attention_weights(inputs, queries)
-        first = by_block[min(by_block)]  # (B, k, n, m + n)
-        weights = first[..., : tasks.context]  # (B, k, n, m)
-        if self.among_queries:
-            return weights
-        return weights / weights.sum(-1, keepdim=True)
-
 
 def _inputs(tasks: Tasks) -> ModelInput:
     """Tables (B, m + n, d + 1)."""
