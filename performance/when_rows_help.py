@@ -22,7 +22,8 @@ from npt.data.frames import features_of
 from npt.data.preparation import prepare
 from npt.table import Table
 from performance.machine import parser, start, write
-from workflow.studies.benefit.information import OTHER_ROWS
+from workflow.results.study_file import read_study
+from workflow.studies.row_effects import row_effects
 
 FEWEST_TABLES = 8
 SAMPLES = 2000
@@ -36,36 +37,12 @@ def main() -> None:
     options.add_argument("folder", type=Path, help="such as results/reference/public")
     arguments = options.parse_args()
     start(arguments)
-    effects = effects_of(arguments.folder)
+    effects = row_effects(arguments.folder)
     facts = pd.DataFrame({name: facts_of(name) for name in effects["dataset"].unique()}).T
-    noise = noise_of(pd.read_csv(arguments.folder / "main.csv"))
+    noise = noise_of(read_study(arguments.folder / "main.csv"))
     rows = correlations(effects, facts.join(noise))
     print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".2f"))
     write(arguments, "when_rows_help", rows)
-
-
-def effects_of(folder: Path) -> pd.DataFrame:
-    """Effects by dataset, task, method and kind (`depends`, `benefits`): means over folds."""
-    probes = pd.read_csv(folder / "corruption.csv")
-    probes = probes.assign(kind="depends", effect=_effect(probes, "clean_", "corrupted_"))
-    twins = pd.read_csv(folder / "benefit.csv")
-    keys = ["dataset", "task", "method", "fold"]
-    base = twins[twins["variant"] == "base"]
-    without = twins[twins["variant"] == OTHER_ROWS.twin]
-    pairs = base.merge(without, on=keys, suffixes=("_with", "_without"))
-    losses = {}
-    for name in ("rmse", "nll"):
-        for arm in ("with", "without"):
-            losses[f"{arm}_{name}"] = pairs.get(f"test_{name}_{arm}")
-    trained = pairs[keys].assign(**losses)
-    trained = trained.assign(kind="benefits", effect=_effect(trained, "with_", "without_"))
-    by_model = pd.concat([probes, trained]).groupby(["dataset", "task", "method", "kind"])
-    return by_model["effect"].mean().reset_index()
-
-
-def _effect(rows: pd.DataFrame, before: str, after: str) -> np.ndarray:
-    ratio = np.log(rows[f"{after}rmse"] / rows[f"{before}rmse"])
-    return np.where(rows["task"] == "regression", ratio, rows[f"{after}nll"] - rows[f"{before}nll"])
 
 
 def facts_of(name: str) -> dict[str, float]:

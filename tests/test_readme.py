@@ -13,13 +13,13 @@ from scipy.stats import wilcoxon
 
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
-from performance.when_rows_help import effects_of
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
 from workflow.report.sections import Table
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.corruption.tables import with_changes
+from workflow.studies.row_effects import row_effects
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -98,7 +98,7 @@ def test_lead_over_catboost_on_held_out_tables() -> None:
 
 
 def test_compact_npt_depends_on_rows_that_it_does_not_need() -> None:
-    effects = effects_of(ROOT / "results/reference/public").query("method == 'npt_compact'")
+    effects = row_effects(ROOT / "results/reference/public").query("method == 'npt_compact'")
     regressions = effects.query("task == 'regression'").set_index("kind")["effect"]
     classifications = effects.query("task != 'regression'").set_index("kind")["effect"]
     depends, benefits = regressions["depends"], regressions["benefits"]

@@ -32,12 +32,13 @@ from npt.data.datasets import datasets
 from npt.data.frames import features_of, values_of
 from npt.data.source import DOWNLOADS
 from npt.errors import UserError, unknown
-from npt.estimator import NPTClassifier, NPTRegressor
-from npt.table import Split, Table
+from npt.table import Split, Table, Task
 from npt.validation import validated
 from workflow.planning import paths
+from workflow.results.study_file import read_study
 from workflow.runtime.command import execute, parser
-from workflow.studies.benefit.information import OTHER_ROWS
+from workflow.studies.errors import effect, effect_text, losses
+from workflow.studies.row_effects import row_effects
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 STAGES = (
@@ -46,8 +47,6 @@ STAGES = (
     ("npt_compact",),
 )
 GROWTH = 4  # how many times as long as the stage before it a stage may take
-ROW_MODELS = ("npt_solved", "npt_compact", "gaussian_process", "knn")
-TWINNED = ("npt_solved", "npt_compact")  # row models that are trained without other rows, too
 QUICK_GRIDS = ("gaussian_process", "random_forest", "catboost", "knn")
 SETTINGS = {
     **{name: {"grid": "quick"} for name in QUICK_GRIDS},
@@ -60,7 +59,6 @@ RESTING_ON = 3  # fitted rows that are shown of each
 MOST_EXPLAINABLE = 10_000  # rows
 STOP_SECONDS = 30.0
 LOG = "log.txt"
-BASE = "base"
 
 
 def main() -> None:
@@ -74,7 +72,9 @@ def run() -> None:
     names = _chosen_methods(options.methods)
     dataset, custom = _read(options)
     folds = folds_of(dataset, custom)
-    _print_table(custom, folds)
+    for line in custom.description:
+        print(line)
+    print(f"folds: {len(folds)}")
     benchmark = Benchmark(options, dataset, min(options.folds, len(folds)))
     benchmark.run(names)
     print()
@@ -143,12 +143,6 @@ def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
     return dataset, custom
 
 
-def _print_table(custom: CustomTable, folds: dict[int, Split]) -> None:
-    for line in custom.description:
-        print(line)
-    print(f"folds: {len(folds)}")
-
-
 class Benchmark:
     """Runs of Snakemake in the output folder, within a time limit."""
 
@@ -165,7 +159,7 @@ class Benchmark:
         """Run stage after stage while the time lasts, and write the report of those that ended.
 
         Raises:
-            UserError: Not even the first stage ended.
+            UserError: A run failed, or not even the first stage ended.
         """
         finished: list[str] = []
         seconds = 0.0
@@ -177,8 +171,6 @@ class Benchmark:
             print(f"running {', '.join(stage)}", flush=True)
             studies = self._write([*finished, *stage])
             if not self._snakemake(left, [paths.collected(study) for study in studies]):
-                if time.monotonic() < self.deadline:
-                    raise UserError(f"the run failed; see {self.output / LOG}")
                 break
             finished += stage
             seconds = time.monotonic() - began
@@ -193,8 +185,8 @@ class Benchmark:
     def _write(self, names: Sequence[str]) -> list[str]:
         """Write the configuration of some methods; the names of its studies."""
         probed = {
-            "corruption": [name for name in ROW_MODELS if name in names],
-            "benefit": [name for name in TWINNED if name in names],
+            "corruption": [name for name in names if methods()[name].reads_rows],
+            "benefit": [name for name in names if methods()[name].twins],
         }
         studies: dict[str, Any] = {"main": {}}
         for kind, models in probed.items():
@@ -215,7 +207,11 @@ class Benchmark:
         return list(studies)
 
     def _snakemake(self, seconds: float | None, targets: Sequence[str]) -> bool:
-        """Make some files; whether that ended well within a time."""
+        """Make some files; whether that ended within a time.
+
+        Raises:
+            UserError: It failed.
+        """
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)]
         command += ["--workflow-profile", "none", "--rerun-incomplete", "--scheduler", "greedy"]
         command += ["--directory", str(self.output), "--configfile", str(self.config)]
@@ -223,73 +219,73 @@ class Benchmark:
         with (self.output / LOG).open("ab") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log)
             try:
-                return process.wait(seconds) == 0
+                code = process.wait(seconds)
             except subprocess.TimeoutExpired:
                 return False
             finally:
                 if process.poll() is None:
                     process.send_signal(signal.SIGINT)
                     process.wait(STOP_SECONDS)
+        if code:
+            raise UserError(f"the run failed; see {self.output / LOG}")
+        return True
 
 
 def answers(output: Path) -> Iterator[str]:
     """Which model predicts best, and whether other rows matter, from the collected rows."""
-    scores = pd.read_csv(output / paths.collected("main"))
-    metric = "rmse" if scores["task"].iloc[0] == "regression" else "nll"
-    losses = scores.pivot_table(f"test_{metric}", "fold", "method")
-    losses = losses[losses.mean().sort_values().index]
+    scores = read_study(output / paths.collected("main"))
+    task: Task = scores["task"].iloc[0]
+    metric = "rmse" if task == "regression" else "nll"
+    errors = scores.pivot_table(f"test_{metric}", "fold", "method")
+    errors = errors[errors.mean().sort_values().index]
     seconds = scores.groupby("method")["fit_seconds"].mean()
     rows = []
-    for method in map(str, losses):
-        loss = losses[method]
-        score = f"{loss.mean():.4g}"
-        if len(loss) > 1:
-            score += f" ± {loss.sem():.2g}"
+    for method in map(str, errors):
+        error = errors[method]
+        score = f"{error.mean():.4g}"
+        if len(error) > 1:
+            score += f" ± {error.sem():.2g}"
         rows.append((methods()[method].title, score, f"{seconds.loc[method]:.1f}"))
     yield "Which model predicts best?"
     if len(rows) > 1:
-        best, second = losses.iloc[:, 0], losses.iloc[:, 1]
+        logarithms = scores.assign(loss=losses(scores, "test_"))
+        by_method = logarithms.pivot_table("loss", "fold", "method")
+        lead = effect(by_method[errors.columns[0]], by_method[errors.columns[1]])
+        size = effect_text(lead.mean(), task)
+        if task == "regression":  # two digits are too few for a small lead
+            size = f"× {np.exp(lead.mean()):.3g}"
         yield (
-            f"{rows[0][0]}. Without it, {rows[1][0]}: {_change(best, second, metric)}, "
-            f"worse in {(second > best).sum()} of {len(best)} folds."
+            f"{rows[0][0]}. Without it, {rows[1][0]}: {size}, "
+            f"worse in {(lead > 0).sum()} of {len(lead)} folds."
         )
     yield tabulate(rows, headers=("model", f"test {metric.upper()}", "seconds a fold"))
     for method, reason in scores[["method", "reason"]].dropna().drop_duplicates().to_numpy():
         yield f"{methods()[method].title} has no result: {reason}"
-    if (output / paths.collected("corruption")).exists():
+    corrupted = output / paths.collected("corruption")
+    if corrupted.exists():
         yield ""
         yield f"Do other rows matter? {metric.upper()} when they are shuffled, and when a model is"
         yield "trained without them:"
-        yield _dependence(output, metric)
+        yield _dependence(corrupted.parent, task)
 
 
-def _dependence(output: Path, metric: str) -> str:
+def _dependence(folder: Path, task: Task) -> str:
     """A row for each model that reads rows."""
-    probed = pd.read_csv(output / paths.collected("corruption"))
-    losses = pd.DataFrame()
-    twins = output / paths.collected("benefit")
-    if twins.exists():
-        losses = pd.read_csv(twins).pivot_table(f"test_{metric}", "fold", ["method", "variant"])
+    effects = row_effects(folder).pivot_table("effect", "method", "kind", sort=False)
     rows = []
-    for method in probed["method"].unique():
-        folds = probed[probed["method"] == method]
-        shuffled = _change(folds[f"clean_{metric}"], folds[f"corrupted_{metric}"], metric)
-        retrained = "predicts from rows alone"
-        if (method, OTHER_ROWS.twin) in losses:
-            retrained = _change(losses[method, BASE], losses[method, OTHER_ROWS.twin], metric)
-        rows.append((methods()[method].title, shuffled, retrained))
+    for method, costs in effects.iterrows():
+        without = "predicts from rows alone"
+        if pd.notna(costs.get("benefits")):
+            without = effect_text(costs["benefits"], task)
+        title = methods()[str(method)].title
+        rows.append((title, effect_text(costs["depends"], task), without))
     return tabulate(rows, headers=("model", "shuffled", "trained without"))
-
-
-def _change(before: pd.Series, after: pd.Series, metric: str) -> str:
-    """Factor of RMSE, geometric over folds, or difference of NLL in nats a row."""
-    if metric == "rmse":
-        return f"× {np.exp(np.log(after / before).mean()):.3g}"
-    return f"{(after - before).mean():+.3f} nats"
 
 
 def explained(table: Table, split: Split) -> Iterator[str]:
     """Which fitted rows some predictions rest on, by solved NPT that is fitted without them."""
+    from npt.estimator import NPTClassifier, NPTRegressor
+
     explained_rows = split.rows("test")[:EXPLAINED]
     known = ~np.isnan(table.truth)
     known[explained_rows] = False

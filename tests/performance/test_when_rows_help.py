@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from performance.when_rows_help import correlations, effects_of, facts_of
+from performance.when_rows_help import correlations, facts_of
+from workflow.studies.row_effects import row_effects
 
 
 def test_effects_are_logarithms_of_rmse_and_nats_of_classes(tmp_path: Path) -> None:
@@ -19,7 +20,7 @@ def test_effects_are_logarithms_of_rmse_and_nats_of_classes(tmp_path: Path) -> N
     base = pd.DataFrame(runs).assign(test_rmse=[2.0, None], test_nll=[None, 0.5])
     twin = base.assign(variant="without_datapoints", test_rmse=[1.0, None], test_nll=[None, 0.75])
     pd.concat([base, twin]).to_csv(tmp_path / "benefit.csv", index=False)
-    effects = effects_of(tmp_path).set_index(["kind", "dataset"])["effect"]
+    effects = row_effects(tmp_path).set_index(["kind", "dataset"])["effect"]
     assert effects["depends"].to_dict() == pytest.approx({"first": 1.0, "second": 0.75})
     assert effects["benefits"].to_dict() == pytest.approx({"first": -np.log(2), "second": 0.25})
 

@@ -1,0 +1,34 @@
+"""What other rows are worth to each model, from the collected rows of two studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from workflow.config.fields import BASE
+from workflow.results.study_file import read_study
+from workflow.studies.benefit.information import OTHER_ROWS
+from workflow.studies.errors import effect, losses
+
+KEYS = ["dataset", "task", "method", "fold"]
+
+
+def row_effects(folder: Path) -> pd.DataFrame:
+    """Effects by dataset, task, method and kind: means over folds, in the order of the studies.
+
+    `depends` is of permuting the other rows (`corruption.csv`), `benefits` of training without
+    them (`benefit.csv`, if there is one), of models with such twins.
+    """
+    probed = read_study(folder / "corruption.csv")
+    cost = effect(losses(probed, "clean_"), losses(probed, "corrupted_"))
+    frames = [probed[KEYS].assign(kind="depends", effect=cost)]
+    if (folder / "benefit.csv").exists():
+        trained = read_study(folder / "benefit.csv")
+        trained = trained.assign(loss=losses(trained, "test_"))
+        variants = trained.pivot_table("loss", KEYS, "variant")
+        if OTHER_ROWS.twin in variants:
+            cost = effect(variants[BASE], variants[OTHER_ROWS.twin]).dropna()
+            frames.append(cost.rename("effect").reset_index().assign(kind="benefits"))
+    by_model = pd.concat(frames).groupby([*KEYS[:-1], "kind"], sort=False)
+    return by_model["effect"].mean().reset_index()
