@@ -11,6 +11,7 @@ import pytest
 import yaml
 from scipy.stats import wilcoxon
 
+import npt
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from workflow.config.reading import read
@@ -22,7 +23,7 @@ from workflow.studies.corruption.tables import with_changes
 from workflow.studies.row_effects import row_effects
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def study(name: str, run: str = "quick") -> pd.DataFrame:
@@ -35,7 +36,12 @@ def table_of(study: pd.DataFrame, kind: str, table: str) -> Table:
 
 def test_readme_fits_one_screen() -> None:
     assert len(README.splitlines()) <= 130
-    assert len(README.split()) <= 800
+    assert len(README.split()) <= 700
+
+
+def test_citation_has_the_version_of_the_package() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == npt.__version__
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
