@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -330,6 +331,28 @@ class NPTEstimator(BaseEstimator):
             without_each=np.stack(without[:-1], axis=1),
             without_all=without[-1],
         )
+
+    def with_rows(self, X: Any, y: Any) -> Self:
+        """The same model, with everything that it has learned, that attends to other rows.
+
+        Args:
+            X: Features (n, d) of these rows, with the columns of `fit`.
+            y: Their targets (n,); classes are among those of `fit`.
+
+        Raises:
+            ValueError: The architecture is the paper's, or the rows are unusable.
+        """
+        check_is_fitted(self, "model_")
+        frame = read_frame(self, X, reset=False)
+        labels = self._read_target(y)
+        check_consistent_length(frame, labels)
+        cells = self._encode_target(labels, "y")
+        other = copy(self)
+        with value_errors(), torch_threads(self.n_jobs):
+            table = as_table(frame, self.features_, cells, self.target_)
+            other.model_ = self.model_.with_rows(table)
+        other.rows_ = np.arange(len(frame))
+        return other
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to a file of safetensors, whose header has a JSON.

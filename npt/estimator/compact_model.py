@@ -108,6 +108,11 @@ class CompactModel(Model):
             predictions.append(trained.decode(outputs).values)
         return predictions
 
+    def with_rows(self, table: Table) -> CompactModel:
+        """See `Model`."""
+        rows = np.arange(table.rows)
+        return CompactModel(replace(self.trained, table=table, context_rows=rows, split=None), rows)
+
     def state(self) -> ModelState:
         """See `Model`."""
         trained = self.trained

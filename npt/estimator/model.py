@@ -125,6 +125,10 @@ class Model(ABC):
         """Predictions of the rows (n), each without rows (n, k) of the context."""
         raise NotImplementedError
 
+    def with_rows(self, table: Table) -> Model:
+        """The same model, with everything that it has learned, whose context is a table's rows."""
+        raise UserError("with_rows: not of this architecture; allowed: compact, solved")
+
     @abstractmethod
     def state(self) -> ModelState:
         """All that predictions depend on."""

@@ -93,6 +93,11 @@ class SolvedModel(Model):
         """See `Model`; all heads leave the rows out alike."""
         return self.solved.without(_features(table), *places)
 
+    def with_rows(self, table: Table) -> SolvedModel:
+        """See `Model`; weights of heads and ridges stay, too."""
+        features, labels, _ = _labelled(table)
+        return SolvedModel(self.solved.among(features, labels), table, np.ones(table.rows))
+
     def quantiles(self, table: Table, levels: np.ndarray) -> np.ndarray:
         """Quantiles (n, q) of the targets of rows of another table.
 

@@ -1,0 +1,208 @@
+"""Do a model's predictions depend on other rows, and does it benefit from them?
+
+The questions of the benchmark for any fitted model with scikit-learn's interface: `dependence` is
+the NPT paper's corruption of other rows (section 4.3, Algorithm 1), `benefit` a comparison with
+the same model trained without what is asked about.
+
+n rows, d features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
+from sklearn.base import clone, is_classifier
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.model_selection import check_cv
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.utils import check_scalar
+
+from npt.errors import unknown
+from npt.perturbation import ColumnChoice
+
+LEAST_PROBABILITY = 1e-15
+GivesRows = Callable[[Any, Any, np.ndarray], Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Losses of the same test rows before and after a change.
+
+    Attributes:
+        losses: A line per test row: its `row`, its `fold`, and the losses `before` and `after`, a
+            squared error or the negative log-likelihood of a class in nats.
+        of_classes: Whether they are of classes.
+    """
+
+    losses: pd.DataFrame
+    of_classes: bool
+
+    @property
+    def effect(self) -> float:
+        """Factor of the RMSE, or difference of the mean NLL; above 1, or 0, is worse."""
+        before = float(self.losses["before"].mean())
+        after = float(self.losses["after"].mean())
+        if self.of_classes:
+            return after - before
+        return float(np.sqrt(np.divide(after, before))) if after != before else 1.0
+
+    @property
+    def p_value(self) -> float:
+        """Of Wilcoxon's signed-rank test over rows, given the fitted models; 1 without a change."""
+        change = self.losses["after"] - self.losses["before"]
+        if not change.any():
+            return 1.0
+        test: Any = wilcoxon(change)
+        return float(test.pvalue)
+
+    def __str__(self) -> str:
+        change = f"NLL {self.effect:+.3g}" if self.of_classes else f"RMSE × {self.effect:.3g}"
+        return f"{change} (n = {len(self.losses)} rows, p = {self.p_value:.2g})"
+
+
+def dependence(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    columns: ColumnChoice = "all",
+    cv: Any = 5,
+    draws: int = 5,
+    with_rows: GivesRows | None = None,
+    random_state: int = 0,
+) -> Comparison:
+    """Whether a model predicts worse when the rows that it keeps are permuted.
+
+    In each fold a clone is fitted. It predicts the test rows, then again after its train rows are
+    replaced: each of their columns is permuted by itself. Nothing is learned anew.
+
+    Args:
+        model: A regressor, or a classifier with `predict_proba`.
+        X: Features (n, d), an array or a frame.
+        y: Targets (n,).
+        columns: What is permuted: `all`, `features` or `target`.
+        cv: Folds, as in scikit-learn's `cross_val_score`.
+        draws: Permutations, whose losses are averaged.
+        with_rows: `with_rows(fitted, X, y)` is a fitted model with other rows and everything it
+            has learned. By default the model's method of this name; scikit-learn's neighbours and
+            Gaussian process regression are known. A model whose `fit` learns nothing (TabPFN,
+            TabICL) takes `lambda fitted, X, y: clone(fitted).fit(X, y)`.
+
+    Returns:
+        Losses before and after the permutation.
+
+    Raises:
+        ValueError: It is unknown how to give the model other rows, or an argument is wrong.
+    """
+    if columns not in get_args(ColumnChoice):
+        raise ValueError(f"columns: {unknown(columns, get_args(ColumnChoice))}")
+    check_scalar(draws, "draws", int, min_val=1)
+    generator = np.random.default_rng(random_state)
+    folds = []
+    for fold in _folds(model, X, y, cv):
+        fitted = _fitted(model, *fold.train)
+        replace = with_rows or _known_replacement(fitted)
+        permuted = []
+        for _ in range(draws):
+            rows = _permuted(*fold.train, columns, generator)
+            permuted.append(fold.losses(replace(fitted, *rows)))
+        folds.append(fold.frame(fold.losses(fitted), np.mean(permuted, axis=0)))
+    return Comparison(pd.concat(folds, ignore_index=True), is_classifier(model))
+
+
+def benefit(model: Any, twin: Any, X: Any, y: Any, *, cv: Any = 5) -> Comparison:
+    """Whether a model predicts better than its twin, which is trained without something.
+
+    Args:
+        model: A regressor, or a classifier with `predict_proba`.
+        twin: The same without attention between rows, say.
+        X: Features (n, d), an array or a frame.
+        y: Targets (n,).
+        cv: Folds, as in scikit-learn's `cross_val_score`.
+
+    Returns:
+        Losses of the model (`before`) and of its twin (`after`) on the same test rows.
+    """
+    folds = []
+    for fold in _folds(model, X, y, cv):
+        losses = [fold.losses(_fitted(candidate, *fold.train)) for candidate in (model, twin)]
+        folds.append(fold.frame(*losses))
+    return Comparison(pd.concat(folds, ignore_index=True), is_classifier(model))
+
+
+@dataclass(frozen=True)
+class _Fold:
+    number: int
+    rows: np.ndarray
+    train: tuple[Any, np.ndarray]
+    test: tuple[Any, np.ndarray]
+
+    def losses(self, fitted: Any) -> np.ndarray:
+        """Losses (n,) of a fitted model on the test rows."""
+        features, targets = self.test
+        if not is_classifier(fitted):
+            return np.square(fitted.predict(features) - targets)
+        probabilities = fitted.predict_proba(features)
+        right = fitted.classes_ == targets[:, None]
+        return -np.log(np.maximum((probabilities * right).sum(1), LEAST_PROBABILITY))
+
+    def frame(self, before: np.ndarray, after: np.ndarray) -> pd.DataFrame:
+        """A line per test row."""
+        return pd.DataFrame(
+            {"row": self.rows, "fold": self.number, "before": before, "after": after}
+        )
+
+
+def _folds(model: Any, features: Any, target: Any, cv: Any) -> Iterator[_Fold]:
+    target = np.asarray(target)
+    splitter: Any = check_cv(cv, target, classifier=is_classifier(model))
+    for number, (train, test) in enumerate(splitter.split(features, target)):
+        pairs = [(_rows(features, rows), target[rows]) for rows in (train, test)]
+        yield _Fold(number, test, *pairs)
+
+
+def _fitted(model: Any, features: Any, target: np.ndarray) -> Any:
+    """A copy of a model that is fitted to rows."""
+    copy: Any = clone(model)
+    return copy.fit(features, target)
+
+
+def _rows(features: Any, rows: np.ndarray) -> Any:
+    return features.iloc[rows] if isinstance(features, pd.DataFrame) else np.asarray(features)[rows]
+
+
+def _permuted(
+    features: Any, target: np.ndarray, columns: ColumnChoice, generator: np.random.Generator
+) -> tuple[Any, np.ndarray]:
+    """The same columns, each permuted by itself."""
+    if columns != "features":
+        target = generator.permutation(target)
+    if columns == "target":
+        return features, target
+    if not isinstance(features, pd.DataFrame):
+        return generator.permuted(features, axis=0), target
+    shuffled = features.copy()
+    for place in range(features.shape[1]):
+        shuffled.isetitem(place, features.iloc[generator.permutation(len(features)), place].array)
+    return shuffled, target
+
+
+def _known_replacement(fitted: Any) -> GivesRows:
+    """How a fitted model is given other rows."""
+    if hasattr(fitted, "with_rows"):
+        return lambda model, features, target: model.with_rows(features, target)
+    if isinstance(fitted, KNeighborsClassifier | KNeighborsRegressor):
+        return _fitted
+    if isinstance(fitted, GaussianProcessRegressor):
+        process: Any = clone(fitted)
+        process.set_params(kernel=fitted.kernel_, optimizer=None)
+        return lambda model, features, target: _fitted(process, features, target)
+    raise ValueError(
+        f"dependence: found {type(fitted).__name__}, which has no method with_rows; pass "
+        "with_rows=function(fitted, X, y)"
+    )

@@ -1,0 +1,77 @@
+"""The questions about other rows, asked of models whose answer is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from npt.estimator import NPTClassifier, NPTRegressor
+from npt.other_rows import benefit, dependence
+
+GENERATOR = np.random.default_rng(0)
+X = GENERATOR.normal(size=(60, 2))
+Y = X[:, 0] - X[:, 1]
+LABELS = np.where(Y > 0, "above", "below")
+FRAME = pd.DataFrame({"number": X[:, 0], "text": np.where(X[:, 1] > 0, "a", "b")})
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KNeighborsRegressor(),
+        GaussianProcessRegressor(alpha=0.1, normalize_y=True),
+        NPTRegressor(max_updates=20),
+    ],
+    ids=["neighbours", "process", "solved"],
+)
+def test_models_that_keep_rows_depend_on_them(model: object) -> None:
+    found = dependence(model, X, Y, cv=2, draws=2)
+    assert found.effect > 1.3
+    assert found.p_value < 1e-3
+    assert sorted(found.losses["row"]) == list(range(60))
+    again = dependence(model, X, Y, cv=2, draws=2)
+    pd.testing.assert_frame_equal(found.losses, again.losses)
+
+
+@pytest.mark.parametrize("model", [KNeighborsClassifier(15), NPTClassifier(max_updates=20)])
+@pytest.mark.parametrize("columns", ["all", "features", "target"])
+def test_classes_depend_on_each_part_of_other_rows(model: object, columns: str) -> None:
+    features = X if isinstance(model, KNeighborsClassifier) else FRAME
+    found = dependence(model, features, LABELS, cv=2, draws=1, columns=columns)
+    assert found.effect > 0
+    assert "NLL +" in str(found)
+
+
+def test_a_model_that_reads_no_row_does_not_depend_on_them() -> None:
+    found = dependence(LinearRegression(), X, Y, with_rows=lambda fitted, *rows: fitted)
+    assert found.effect == found.p_value == 1
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"LinearRegression.*with_rows"):
+        dependence(LinearRegression(), X, Y)
+    with pytest.raises(ValueError, match=r"columns: .*row.*all"):
+        dependence(KNeighborsRegressor(), X, Y, columns="row")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match=r"with_rows.*compact, solved"):
+        NPTRegressor(architecture="paper", max_updates=1).fit(X, Y).with_rows(X, Y)
+
+
+def test_benefit_is_against_the_twin() -> None:
+    found = benefit(KNeighborsRegressor(), DummyRegressor(), X, Y)
+    assert found.effect > 1.5
+    assert found.p_value < 1e-3
+    assert benefit(DummyRegressor(), DummyRegressor(), X, Y).p_value == 1
+
+
+@pytest.mark.parametrize("architecture", ["solved", "compact"])
+def test_the_same_rows_give_the_same_predictions(architecture: str) -> None:
+    model = NPTRegressor(architecture=architecture, max_updates=10).fit(X, Y)
+    same = model.with_rows(X, Y)
+    np.testing.assert_allclose(same.predict(X[:5]), model.predict(X[:5]), rtol=1e-6)
+    changed = model.with_rows(X, -Y)
+    assert np.abs(changed.predict(X[:5]) - model.predict(X[:5])).max() > 1e-3
