@@ -15,7 +15,7 @@ export OMP_WAIT_POLICY ?= PASSIVE
 # Bytecode is kept even where this is set, or each of the workflow's processes would compile all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test test-cluster test-faults check format smoke paper clean-env
+.PHONY: run test test-cluster test-faults check docs format smoke paper clean-env
 
 run: $(VENV)/.installed
 	@$(SNAKEMAKE)
@@ -47,6 +47,11 @@ check: $(VENV)/.installed-test
 	$(BIN)/pyright --pythonpath $(BIN)/python --project .ci/pyright-npt.json
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
+
+# The site in build/site, with its tutorials executed.
+docs: $(VENV)/.installed
+	$(INSTALL) -e '.[$(HARDWARE),data,docs]'
+	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --strict
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff format $(SOURCES)

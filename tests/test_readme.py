@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -156,3 +157,8 @@ def test_probes_find_the_duplicate_with_the_answer() -> None:
     heads = table_of(study("attention_lookup", "mechanisms"), "attention", "attention").tidy
     uniform = 1 / 63
     assert (heads["partner"] > 5 * uniform).all()
+
+
+@pytest.mark.parametrize("tutorial", ["which_rows", "paper_cell"])
+def test_tutorials_run(tutorial: str) -> None:
+    runpy.run_path(str(ROOT / f"docs/tutorials/{tutorial}.py"))
