@@ -21,7 +21,6 @@ from npt.nn.device import (
     free_memory,
     require_precision,
 )
-from npt.nn.image_table import TableData, encoded_table
 from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.masking import mask
 from npt.nn.model import NPT
@@ -76,7 +75,7 @@ class TrainedNPT(TrainedNetwork):
     """
 
     model: NPT
-    data: TableData
+    data: EncodedTable
     statistics: Statistics
     settings: NPTSettings
     seed: int
@@ -96,7 +95,7 @@ class TrainedNPT(TrainedNetwork):
         device = device_of(resources.device)
         require_precision(settings.precision, device)
         scales = statistics(table, split, transductive=settings.transductive)
-        data = encoded_table(table, split, scales, device)
+        data = EncodedTable.of(table, split, scales, device)
         model = build_model(ColumnLayout.of(table, settings), settings, seed, device).eval()
         return cls(model, data, scales, settings, seed, table.task)
 
@@ -107,7 +106,7 @@ class TrainedNPT(TrainedNetwork):
 
     def with_table(self, table: Table, split: Split) -> TrainedNPT:
         """The same network on another table of the same columns, with the same statistics."""
-        data = encoded_table(table, split, self.statistics, self.device)
+        data = EncodedTable.of(table, split, self.statistics, self.device)
         return replace(self, data=data)
 
     def predict(self, rows: np.ndarray) -> Prediction:
@@ -211,7 +210,7 @@ def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
     """The batch of a test row in the table without the other test rows."""
     context = (trained.data.part != PART["test"]).nonzero().flatten()
     rows = torch.cat([context, context.new_tensor([row])])
-    alone = replace(trained, data=trained.data.select(rows))
+    alone = replace(trained, data=trained.data.take(rows))
     (batch,) = query_batches(alone, np.array([len(context)]))
     return batch
 
@@ -234,7 +233,7 @@ def with_other_queries(
 
 def copies_at_once(trained: TrainedNPT, rows: int) -> int:
     """Number of copies of an input with `rows` rows that one forward pass takes."""
-    cells = rows * trained.data.columns
+    cells = rows * len(trained.data.sizes)
     if trained.device.type == "cpu":
         return max(1, CPU_CELLS // cells)
     bytes_per_copy = cells * BYTES_PER_FEATURE * trained.settings.width

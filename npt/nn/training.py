@@ -13,7 +13,6 @@ from npt.nn.batches import batch_count, largest_batch, partition
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import arithmetic, autocast, prepare_blocks
 from npt.nn.engine import Training
-from npt.nn.image_table import TableData
 from npt.nn.inputs import EncodedTable
 from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
@@ -56,7 +55,7 @@ class NPTTraining(Training[NPT, Lookahead]):
 
     fields = FIELDS
 
-    def __init__(self, model: NPT, data: TableData, settings: NPTSettings, seed: int) -> None:
+    def __init__(self, model: NPT, data: EncodedTable, settings: NPTSettings, seed: int) -> None:
         prepare_blocks(model, largest_batch(data, settings), settings, data.device)
         optimiser = build_optimiser(model, settings)
         super().__init__(model, optimiser, settings.updates, seed, data.tensors)
@@ -142,7 +141,7 @@ class LabelScores(NamedTuple):
 @torch.no_grad()
 def label_scores(
     model: NPT,
-    data: TableData,
+    data: EncodedTable,
     mode: Part,
     settings: NPTSettings,
     seed: int,
@@ -185,7 +184,7 @@ class TrainingBatches:
 
     def __init__(
         self,
-        data: TableData,
+        data: EncodedTable,
         settings: NPTSettings,
         seed: int,
     ) -> None:
