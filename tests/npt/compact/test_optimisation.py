@@ -83,12 +83,6 @@ def test_learning_rate_at_its_corners() -> None:
     assert sorted(rates[peak:], reverse=True) == rates[peak:]
 
 
-def test_without_warmup_the_rate_falls_from_the_start() -> None:
-    settings = CompactSettings(updates=1000, warmup=0.0, learning_rate=1.0)
-    assert learning_rate(1, settings) == pytest.approx(1.0, abs=1e-5)
-    assert learning_rate(750, settings) == pytest.approx(0.5 - 0.25 * math.sqrt(2))
-
-
 def test_the_average_equals_a_loop() -> None:
     settings = SETTINGS.changed(weight_average=0.7)
     model = started(settings).model

@@ -31,7 +31,7 @@ from npt.nn.model import NPT
 from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.nn.training import build_model, build_optimiser, update
+from npt.nn.training import NPTTraining, build_model
 from npt.perturbation import Perturbation
 from npt.table import Column, Image, Split, Table
 
@@ -247,10 +247,8 @@ def test_every_update_has_its_own_crops() -> None:
         augment=True, batch_rows=None, learning_rate=1e-30, feature_mask=0, tradeoff_start=0
     )
     model = network(table, settings)
-    optimiser = build_optimiser(model, settings)
-    first, again, second = (
-        float(update(model, optimiser, data, number, settings, 3)) for number in (1, 1, 2)
-    )
+    training = NPTTraining(model, data, settings, 3)
+    first, again, second = (float(training.update(number)) for number in (1, 1, 2))
     assert first == again != second
 
 
