@@ -41,10 +41,6 @@ class Residuals:
     vectors: Tensor
     values: Tensor
 
-    def take(self, rows: Tensor) -> Residuals:
-        """Those of some rows."""
-        return Residuals(self.vectors[:, rows], self.values[:, rows])
-
 
 def moved(
     outputs: Tensor,

@@ -13,16 +13,8 @@ from torch import Tensor, nn
 from npt.nn.kernels.attention import dot_product
 from npt.nn.kernels.dropout import Dropout
 from npt.nn.lipschitz import Norm, attention_bound
-from npt.nn.settings import TIED_KERNELS, LayerNorm, NPTSettings
+from npt.nn.settings import LayerNorm, NPTSettings
 from npt.nn.span import Span
-
-
-def build_block(
-    width: int, settings: NPTSettings, site: int = 0, span: Span | None = None
-) -> Block:
-    """The block of the settings' kernel, with random weights."""
-    kind = TiedBlock if settings.kernel in TIED_KERNELS else Block
-    return kind(width, settings, site, span)
 
 
 class Block(nn.Module):

@@ -135,32 +135,28 @@ class TrainedNPT(TrainedNetwork):
     def predict_alone(self, rows: np.ndarray) -> Prediction:
         """Predict test rows (one or more), each as if it were the only test row of the table.
 
-        A forward pass takes several copies of the batch, each with another query, with the result
-        of one at a time.
-
         Raises:
             UserError: this is a model of the lookup task, whose input also has duplicates.
         """
         lookup = self.settings.lookup
         if lookup != "off":
             raise UserError(f"lookup: {lookup!r}; rows are predicted alone with 'off' only")
-        outputs = []
-        batch = lone_query_batch(self, int(rows[0]))
-        for queries in self._tensor(rows).split(copies_at_once(self, batch.shape[0])):
-            copies = with_other_queries(self, batch, self.data.take(queries))
-            indices = batch.queries.expand(len(queries), 1)
-            outputs.append(self.outputs(copies, indices)[:, 0])
-        return self.decode(torch.cat(outputs))
+        context = (self.data.part != PART["test"]).nonzero().flatten()
+        last = np.array([len(context)])
+        values = []
+        for row in self._tensor(rows).split(1):
+            alone = replace(self, data=self.data.take(torch.cat([context, row])))
+            values.append(alone.predict(last).values)
+        return Prediction(np.concatenate(values))
 
     def outputs(
         self,
         inputs: ModelInput,
         rows: Tensor,
-        present: Tensor | None = None,
     ) -> Tensor:
         """Target outputs (B, m, C) of query rows: logits, or standardised values."""
         with evaluating(self.settings, self.device):
-            return self.model.predict_target(inputs, rows, present).float()
+            return self.model.predict_target(inputs, rows).float()
 
     def encoded(self, inputs: ModelInput) -> ModelInput:
         """Images as their encodings, so that copies of a batch are not encoded again."""
@@ -204,31 +200,6 @@ def query_batches(
         if not len(queries):
             continue
         yield QueryBatch(batch, trained.encoded(cells), queries)
-
-
-def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
-    """The batch of a test row in the table without the other test rows."""
-    context = (trained.data.part != PART["test"]).nonzero().flatten()
-    rows = torch.cat([context, context.new_tensor([row])])
-    alone = replace(trained, data=trained.data.take(rows))
-    (batch,) = query_batches(alone, np.array([len(context)]))
-    return batch
-
-
-def with_other_queries(
-    trained: TrainedNPT,
-    batch: QueryBatch,
-    others: EncodedTable,
-) -> ModelInput:
-    """Copies (m, n, d) of a batch, in each of which one of m test rows takes the query's place."""
-    n, d = batch.shape
-    m = len(others.part)
-    visible = others.visible()
-    queries = trained.encoded(visible.hide(others.cells_of_target()[None]))  # (1, m, d)
-    places = torch.arange(n + m, device=batch.rows.device)
-    sources = places[:n].repeat(m, 1)  # (m, n)
-    sources[:, batch.queries] = places[n:, None]
-    return batch.inputs.followed_by(queries).gather_rows(sources[..., None].expand(-1, -1, d))
 
 
 def copies_at_once(trained: TrainedNPT, rows: int) -> int:

@@ -13,6 +13,7 @@ import torch
 
 from npt.compact.copying import NEAREST, Residuals, moved, shown_beyond
 from npt.compact.layers import normalised
+from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
@@ -60,7 +61,7 @@ def test_invisible_rows_move_nothing() -> None:
     invisible = torch.zeros(QUERIES, ROWS, dtype=torch.bool)
     invisible[:, 2:] = True
     result = moved(outputs, rows, residuals, reach, invisible)
-    visible = residuals.take(torch.tensor([0, 1]))
+    visible = Residuals(residuals.vectors[:, :2], residuals.values[:, :2])
     assert torch.allclose(result, moved(outputs, rows, visible, reach))
     everything = torch.ones(QUERIES, ROWS, dtype=torch.bool)
     assert torch.equal(moved(outputs, rows, residuals, reach, everything), outputs)
@@ -178,7 +179,7 @@ def test_reach_is_saved_with_the_weights(tmp_path: Path) -> None:
     trained.save(tmp_path / "weights.pt")
     blind = table.blind(split.test)
     path = tmp_path / "weights.pt"
-    loaded = TrainedCompactNPT.load(SETTINGS, Resources(device="cpu"), path, blind, split, 0)
+    loaded = CompactLearner.load(SETTINGS, Resources(device="cpu"), path, blind, split, 0)
     expected = trained.predict(split.test).values
     assert np.array_equal(loaded.predict(split.test).values, expected)
     assert not np.array_equal(without_copying(trained).predict(split.test).values, expected)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from npt.nn.block import Block, TiedBlock, build_block
+from npt.nn.block import Block, TiedBlock
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
 from npt.nn.model import NPT
@@ -43,14 +43,12 @@ def cells(n: int, seed: int = 0) -> ModelInput:
 def tied_block(width: int = 8, **changes: Any) -> TiedBlock:
     torch.manual_seed(2)
     changes = {"kernel": "l2_tied", **changes}
-    block = build_block(width, SETTINGS.changed(**changes))
-    assert isinstance(block, TiedBlock)
-    return block.double().eval()
+    return TiedBlock(width, SETTINGS.changed(**changes)).double().eval()
 
 
 def test_distance_scores_equal_their_equation() -> None:
     torch.manual_seed(0)
-    block = build_block(8, SETTINGS.changed(kernel="l2")).double().eval()
+    block = Block(8, SETTINGS.changed(kernel="l2")).double().eval()
     x = torch.randn(1, 6, 8, dtype=torch.double)
     queries, keys, values, _ = block.project(x)
     expected = []
@@ -189,11 +187,11 @@ def test_norm_without_division(norm: str, shifted: bool) -> None:
 
 
 def test_residuals_may_start_as_the_identity() -> None:
-    block = build_block(8, SETTINGS.changed(residual_start="identity"))
+    block = Block(8, SETTINGS.changed(residual_start="identity"))
     assert torch.equal(block.residual.weight, torch.eye(8))
     assert not block.residual.bias.any()
     torch.manual_seed(1)
-    random = build_block(8, SETTINGS)
+    random = Block(8, SETTINGS)
     torch.manual_seed(1)
-    started = build_block(8, SETTINGS.changed(residual_start="identity"))
+    started = Block(8, SETTINGS.changed(residual_start="identity"))
     assert torch.equal(started.mix.weight, random.mix.weight)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from npt.nn.block import Block, TiedBlock, build_block
+from npt.nn.block import Block, TiedBlock
 from npt.nn.influence import block_bounds, influence_bound
 from npt.nn.inputs import ModelInput
 from npt.nn.lipschitz import ORDERS, Norm, attention_bound, second_moment
@@ -111,8 +111,8 @@ def test_the_bound_is_reached_by_a_block_of_the_identity() -> None:
             block.mix.weight.zero_()
             block.narrow.weight.zero_()
         model.embedding.weight.fill_(1.0)
-        model.head.target_weight.zero_()
-        model.head.target_weight[..., 0] = 1.0
+        model.head.target_layer()[0].zero_()
+        model.head.target_layer()[0][..., 0] = 1.0
     of_the_last = [0.0, 0.0, 0.0, 1.0]
     bounds = [influence_bound(model, 6, of_the_last, norm) for norm in ORDERS]
     x = cells(6)
@@ -151,8 +151,7 @@ def test_jacobians_are_within_the_bounds(
 ) -> None:
     torch.manual_seed(seed)
     chosen = SETTINGS.changed(kernel="l2_tied", layer_norm="none", heads=heads)
-    block = build_block(8, chosen).double()
-    assert isinstance(block, TiedBlock)
+    block = TiedBlock(8, chosen).double()
     block.query.weight.data *= 10**weight
     x = torch.randn(positions, 8, dtype=torch.double) * 10**spread
     derivatives = jacobian(attention_of(block), x)
@@ -210,7 +209,7 @@ def test_an_ascent_comes_near_to_the_bound(positions: int, reached: float) -> No
 
 def test_keys_of_their_own_have_no_bound() -> None:
     """With W^Q = 1 and W^K = 1/2, x_1 = t / 3 is as far from its own key as from that of t."""
-    block = build_block(1, SETTINGS.changed(kernel="l2", layer_norm="none", heads=1)).double()
+    block = Block(1, SETTINGS.changed(kernel="l2", layer_norm="none", heads=1)).double()
     with torch.no_grad():
         for layer, weight in {block.query: 1.0, block.key: 0.5, block.value: 1.0}.items():
             layer.weight.fill_(weight)

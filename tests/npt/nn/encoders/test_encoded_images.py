@@ -98,7 +98,7 @@ def test_statistics_of_normalisation_are_saved_with_the_weights(
 ) -> None:
     path = tmp_path / "weights.pt"
     trained.save(path)
-    loaded = TrainedNPT.load(SETTINGS, Resources(), path, images(), split(), 0)
+    loaded = NPTLearner.load(SETTINGS, Resources(), path, images(), split(), 0)
     for rows in (split().test, split().validation):
         expected = trained.predict(rows).values
         assert np.isfinite(expected).all()
