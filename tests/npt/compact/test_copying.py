@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from npt.compact.copying import NEAREST, Residuals, moved, shown_beyond
+from npt.compact.copying import NEAREST, Residuals, moved
 from npt.compact.layers import normalised
 from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
@@ -47,13 +47,6 @@ def test_values_are_moved_as_in_a_loop() -> None:
             move = (weights @ residuals.values[member]) / (1 + weights.sum())
             expected = outputs[member, query] + move
             assert torch.allclose(result[member, query], expected)
-
-
-def test_moved_probabilities_are_probabilities() -> None:
-    outputs, rows, residuals, reach = made_up(classes=3)
-    probabilities = moved(outputs, rows, residuals, 100 * reach).softmax(-1)
-    assert torch.allclose(probabilities.sum(-1), torch.ones(MEMBERS, QUERIES).double())
-    assert probabilities.min() > 0
 
 
 def test_invisible_rows_move_nothing() -> None:
@@ -105,12 +98,6 @@ def test_residuals_of_near_rows_suffice_for_a_query() -> None:
         assert (of_query.residuals.values == 0).sum() > (whole.residuals.values == 0).sum()
         expected = model.predict(query, whole)
         assert torch.allclose(model.predict(query, of_query), expected, rtol=0, atol=1e-12)
-
-
-def test_residuals_of_classes_are_of_probabilities() -> None:
-    outputs = torch.zeros(1, 1, 2)
-    labels = torch.tensor([[1.0, 0.0]])
-    assert torch.equal(shown_beyond(outputs, labels), torch.tensor([[[0.5, -0.5]]]))
 
 
 def repeated_rows(noise: float) -> tuple[Table, Split]:

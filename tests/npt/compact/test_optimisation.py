@@ -120,17 +120,6 @@ def test_gradients_have_at_most_the_norm_of_clip(scale: float) -> None:
     assert norm == pytest.approx(expected, rel=1e-4)
 
 
-def test_gradients_are_those_of_one_update() -> None:
-    model = started(SETTINGS).model
-    optimiser = Optimiser(model, SETTINGS)
-    for number in (1, 2):
-        of_names = gradients(model, number)
-        step(optimiser, model, of_names)
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None
-        assert torch.allclose(parameter.grad, of_names[name])
-
-
 def test_members_of_a_kind_take_their_share_of_a_step() -> None:
     moves = []
     for scales in ([1.0], [1.0, 0.25]):

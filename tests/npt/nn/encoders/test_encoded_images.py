@@ -137,16 +137,6 @@ def test_normalisation_before_training_is_of_train_images() -> None:
         assert torch.equal(weights, initial[name])
 
 
-@pytest.mark.parametrize("changes", [{}, SIREN])
-def test_a_training_is_the_same_again(changes: dict[str, Any]) -> None:
-    predictions = []
-    for _ in range(2):
-        torch.rand(3)  # another state of torch's generator
-        trained = fitted(SETTINGS.changed(**changes))
-        predictions.append(trained.predict(split().test).values)
-    assert np.array_equal(predictions[0], predictions[1])
-
-
 @pytest.mark.parametrize(
     ("changes", "key"),
     [
