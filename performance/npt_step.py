@@ -17,12 +17,12 @@ from typing import Any
 import pandas as pd
 import torch
 
-from npt.nn.device import arithmetic, prepare_blocks
+from npt.nn.device import arithmetic
 from npt.nn.losses import tradeoff
 from npt.nn.masking import mask
 from npt.nn.optimiser import Lamb, Lookahead, learning_rate
 from npt.nn.reference import PlainNPT, plain_loss
-from npt.nn.training import build_model, build_optimiser, label_scores, update
+from npt.nn.training import NPTTraining, build_model
 from npt.table import PARTS
 from performance.machine import parser, peak_megabytes, seconds, start, write
 from performance.shapes import SHAPES, Shape, generated, paper_shape
@@ -118,17 +118,13 @@ def npt_calls(shape: Shape, precision: str, device: torch.device) -> Calls:
     )
     data = generated(shape, device)
     model = build_model(shape.layout, settings, 0, device)
-    optimiser = build_optimiser(model, settings)
-    prepare_blocks(model, shape.rows, settings, device)
+    training = NPTTraining(model, data, settings, 0)
     numbers = count(1)
 
     def step() -> None:
-        update(model, optimiser, data, next(numbers), settings, 0)
+        training.update(next(numbers))
 
-    def evaluate() -> float:
-        return label_scores(model, data, "validation", settings, 0).loss
-
-    return step, evaluate
+    return step, training.validation_scores
 
 
 def plain_calls(shape: Shape, device: torch.device) -> Calls:

@@ -33,8 +33,6 @@ class EpochTraining(Training[nn.Module, Adam]):
         fewest_rows: Fewest rows of a batch.
     """
 
-    fields = ("update", "validation_loss", "seconds")
-
     def __init__(
         self,
         network: nn.Module,

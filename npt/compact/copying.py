@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from npt.compact.layers import normalised
+from npt.nn.distances import squared_distances
 
 # Candidates of the reach, in mean squared distances between rows of the context.
 REACHES = (0.01, 0.03, 0.1, 0.3)
@@ -39,10 +40,6 @@ class Residuals:
 
     vectors: Tensor
     values: Tensor
-
-    def take(self, rows: Tensor) -> Residuals:
-        """Those of some rows."""
-        return Residuals(self.vectors[:, rows], self.values[:, rows])
 
 
 def moved(
@@ -90,14 +87,6 @@ def shown_beyond(outputs: Tensor, labels: Tensor) -> Tensor:
     if outputs.shape[-1] == 1:
         return labels - outputs
     return labels - outputs.softmax(-1)
-
-
-def squared_distances(queries: Tensor, rows: Tensor) -> Tensor:
-    """Squared distances (K, n, m) of vectors (K, n, r) and (K, m, r)."""
-    products = torch.matmul(queries, rows.transpose(-1, -2))
-    query_squares = queries.square().sum(-1)[..., None]
-    row_squares = rows.square().sum(-1)[:, None]
-    return (query_squares + row_squares - 2 * products).clamp(min=0)
 
 
 def mean_distance(rows: Tensor) -> Tensor:

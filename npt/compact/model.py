@@ -44,15 +44,6 @@ class Context:
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         return iter(zip(self.keys, self.values, strict=True))
 
-    def take(self, rows: Tensor) -> Context:
-        """Some of its rows."""
-        keys = tuple(block[:, :, rows] for block in self.keys)
-        values = tuple(block[:, :, rows] for block in self.values)
-        residuals = None
-        if self.residuals is not None:
-            residuals = self.residuals.take(rows)
-        return Context(keys, values, residuals)
-
 
 class CompactNPT(nn.Module):
     """Attention between attributes, then between datapoints.

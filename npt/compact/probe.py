@@ -1,8 +1,7 @@
 """A compact NPT under a probe: parts of its context, a perturbed context, and attention.
 
-The context is encoded once. Keys and values belong to single rows, so those of the rows that are
-left are taken, and only other features are encoded anew. Residuals that are copied depend on all
-rows of a context; those of the rows nearest to a query are computed anew for each.
+The context is encoded once; only other features are encoded anew. Residuals that are copied depend
+on all rows of a context; those of the rows nearest to a query are computed anew for each.
 
 K members, q query rows, m rows of the context, r width of a row, d columns with the target.
 """
@@ -104,42 +103,28 @@ class ContextQueries(QueryGroup):
     @torch.no_grad()
     def predict_from(self, queries: Sequence[int], cells: Sequence[np.ndarray]) -> np.ndarray:
         """Predictions of queries in contexts of other cells."""
-        contexts = [sources[1:] - 1 for sources in cells]
-        if all(sources.shape[1] == 1 for sources in contexts):
-            outputs = self._among(queries, [sources[:, 0] for sources in contexts])
-        else:
-            pairs = zip(queries, contexts, strict=True)
-            outputs = torch.cat([self._from_cells(*pair) for pair in pairs], 1)
-        return self.trained.decode(outputs).values
-
-    def _among(self, queries: Sequence[int], kept: Sequence[np.ndarray]) -> Tensor:
-        """Outputs (K, k, C) of queries, each among the kept rows of its context."""
-        trained = self.trained
         outputs = []
-        for query, remaining in zip(queries, kept, strict=True):
-            rows = torch.from_numpy(remaining).to(self.encoded.device)
-            encoded = trained.encoded_context[:, rows]
-            labels = trained.context_labels[rows]
-            encoded_query = self.encoded[:, [query]]
-            context = trained.context.take(rows)  # their keys and values stay as they are
-            context = trained.precise.with_residuals(context, encoded, labels, encoded_query)
-            outputs.append(trained.precise.predict(encoded_query, context))
-        return torch.cat(outputs, 1)
+        for query, sources in zip(queries, cells, strict=True):
+            outputs.append(self._output(self.encoded[:, [query]], sources[1:] - 1))
+        return self.trained.decode(torch.cat(outputs, 1)).values
 
-    def _from_cells(self, index: int, sources: np.ndarray) -> Tensor:
-        """Output (K, 1, C) of a query in a context of other cells.
+    def _output(self, query: Tensor, sources: np.ndarray) -> Tensor:
+        """Output (K, 1, C) of an encoded query (K, 1, r) in a context of other cells.
 
         Args:
-            sources: Row (m, d) of each cell, as indices of the context.
+            sources: Row (m, d) of each cell, as indices of the context, or (m, 1) of each row.
         """
         trained = self.trained
         cells = torch.from_numpy(sources).to(trained.device)
-        rows = trained.encoded_context
-        features = list(trained.encoder.features)
-        if (sources != np.arange(len(sources))[:, None])[:, features].any():
-            rows = trained.precise.encode(_gathered(trained, cells))
-        labels = trained.context_labels[cells[:, trained.target]]
-        query = self.encoded[:, [index]]
+        if sources.shape[1] == 1:
+            rows = trained.encoded_context[:, cells[:, 0]]
+            labels = trained.context_labels[cells[:, 0]]
+        else:
+            rows = trained.encoded_context
+            labels = trained.context_labels[cells[:, trained.target]]
+            features = list(trained.encoder.features)
+            if (sources != np.arange(len(sources))[:, None])[:, features].any():
+                rows = trained.precise.encode(_gathered(trained, cells))
         context = trained.precise.context(rows, labels)
         context = trained.precise.with_residuals(context, rows, labels, query)
         return trained.precise.predict(query, context)

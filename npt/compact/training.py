@@ -22,15 +22,6 @@ from npt.nn.engine import Training
 from npt.nn.trained_network import initial_weights
 from npt.seeding import generator_for, seed_for
 
-METRICS = (
-    "update",
-    "learning_rate",
-    "train_loss",
-    "validation_loss",
-    "best_validation_loss",
-    "seconds",
-)
-
 
 def build_model(
     encoder: Encoder,
@@ -49,8 +40,6 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
     Attributes:
         stop_at: Number of updates of each member, instead of validation rows.
     """
-
-    fields = METRICS
 
     def __init__(
         self,
@@ -76,9 +65,33 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
         return [parameter.data for parameter in self.optimiser.averaged.module.parameters()]
 
     def update(self, number: int) -> float:
-        """Predict the rows of a batch from each other; the members' mean loss."""
-        rows = batch_of(self.data, self.settings, self.seed, number)
-        return update(self.model, self.optimiser, self.data, rows, number, self.seed)
+        """Update `number` = 1 .. T: predict a batch from itself; the members' mean loss."""
+        data = self.data
+        settings = self.settings
+        self.model.train()
+        key = seed_for(self.seed, "dropout", number)  # of all draws of the update
+        torch.default_generator.manual_seed(key)
+        if data.device.type == "cuda":
+            torch.cuda.manual_seed(key)
+        rows = self.batch_rows(number)
+        batch = data.features.take(rows)
+        labels = data.labels[rows]
+        hidden = hidden_cells(batch, settings)
+        scored, invisible = draw_visibility(len(rows), settings, data.device)
+        shown = shown_labels(labels, settings)
+        outputs = self.model.leave_one_out(batch, shown, hidden, invisible)
+        losses = member_losses(outputs[:, scored], labels[scored], data.weights[rows[scored]])
+        self.optimiser.step(losses.sum())
+        return float(losses.detach().mean())
+
+    def batch_rows(self, number: int) -> Tensor:
+        """Indices of the train rows of an update; every epoch is a new partition of them."""
+        count = len(self.data)
+        per_epoch = max(1, count // self.settings.batch_size(count))
+        epoch, index = divmod(number - 1, per_epoch)
+        generator = generator_for(self.seed, "batches", self.data.device, epoch)
+        order = torch.randperm(count, generator=generator, device=self.data.device)
+        return order[index::per_epoch]
 
     def evaluate(self, number: int, loss: float | Tensor) -> dict[str, float] | None:
         """Losses after some updates; the training ends where no member has improved for long."""
@@ -100,32 +113,6 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
             "validation_loss": float(losses.mean()),
             "best_validation_loss": float(self.losses.mean()),
         }
-
-
-def update(
-    model: CompactNPT,
-    optimiser: Optimiser,
-    data: TrainingRows,
-    rows: Tensor,
-    number: int,
-    seed: int,
-) -> float:
-    """Update `number` = 1 .. T on some train rows; returns the members' mean loss."""
-    settings = optimiser.settings
-    model.train()
-    key = seed_for(seed, "dropout", number)  # of all draws of the update
-    torch.default_generator.manual_seed(key)
-    if data.device.type == "cuda":
-        torch.cuda.manual_seed(key)
-    batch = data.features.take(rows)
-    labels = data.labels[rows]
-    hidden = hidden_cells(batch, settings)
-    scored, invisible = draw_visibility(len(rows), settings, data.device)
-    shown = shown_labels(labels, settings)
-    outputs = model.leave_one_out(batch, shown, hidden, invisible)
-    losses = member_losses(outputs[:, scored], labels[scored], data.weights[rows[scored]])
-    optimiser.step(losses.sum())
-    return float(losses.detach().mean())
 
 
 def hidden_cells(batch: Features, settings: CompactSettings) -> Tensor | None:
@@ -219,15 +206,3 @@ def predict(
         hidden = None if invisible is None else invisible[part]
         outputs.append(model.predict(encoded, context, hidden))
     return torch.cat(outputs, 1)
-
-
-def batch_of(data: TrainingRows, settings: CompactSettings, seed: int, number: int) -> Tensor:
-    """Indices of the train rows of update `number` = 1 .. T.
-
-    Every epoch is a new partition of the train rows.
-    """
-    per_epoch = max(1, len(data) // settings.batch_size(len(data)))
-    epoch, index = divmod(number - 1, per_epoch)
-    generator = generator_for(seed, "batches", data.device, epoch)
-    order = torch.randperm(len(data), generator=generator, device=data.device)
-    return order[index::per_epoch]

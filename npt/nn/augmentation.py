@@ -25,38 +25,28 @@ def augmented(
     features = ~batch.cells_of_target()[0]  # (d,)
     intensities = batch.numbers[:, features]  # (n, c * h * w)
     images = intensities.view(-1, image.channels, image.height, image.width)  # (n, c, h, w)
-    framed = _framed(images, image)  # (n, c, h + 8, w + 8)
-    cropped = _random_crops(framed, image, generator)  # (n, c, h, w)
-    in_train = (batch.part == PART["train"])[:, None]
-    numbers = batch.numbers.clone()
-    numbers[:, features] = torch.where(in_train, cropped.flatten(1), intensities)
-    return replace(batch, numbers=numbers)
-
-
-def _framed(images: Tensor, image: Image) -> Tensor:
-    """Images (n, c, h, w) with black borders."""
     n, c, h, w = images.shape
     centre = torch.tensor(image.centre, dtype=torch.float64)
     scale = torch.tensor(image.scale, dtype=torch.float64)
     black = (-centre / scale).to(images)[None, :, None, None]
     framed = black.expand(n, c, h + 2 * PADDING, w + 2 * PADDING).clone()
     framed[..., PADDING : PADDING + h, PADDING : PADDING + w] = images
-    return framed
+    cropped = _random_crops(framed, h, w, generator)  # (n, c, h, w)
+    in_train = (batch.part == PART["train"])[:, None]
+    numbers = batch.numbers.clone()
+    numbers[:, features] = torch.where(in_train, cropped.flatten(1), intensities)
+    return replace(batch, numbers=numbers)
 
 
-def _random_crops(
-    framed: Tensor,
-    image: Image,
-    generator: torch.Generator,
-) -> Tensor:
+def _random_crops(framed: Tensor, h: int, w: int, generator: torch.Generator) -> Tensor:
     """A random crop (n, c, h, w) of every framed image, mirrored with probability one half."""
     device = framed.device
     n, c, _, _ = framed.shape
     corners = torch.randint(2 * PADDING + 1, (2, n, 1), generator=generator, device=device)
     mirrored = torch.rand((n, 1), generator=generator, device=device) < 0.5
     top, left = corners
-    down = torch.arange(image.height, device=device)
-    across = torch.arange(image.width, device=device)
+    down = torch.arange(h, device=device)
+    across = torch.arange(w, device=device)
     rows = top + down  # (n, h)
     columns = left + torch.where(mirrored, across.flip(0), across)  # (n, w)
     items = torch.arange(n, device=device)[:, None, None, None]

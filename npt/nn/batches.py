@@ -5,14 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from npt.nn.image_table import TableData
-from npt.nn.inputs import PART
+from npt.nn.inputs import PART, EncodedTable
 from npt.nn.settings import NPTSettings
 from npt.table import Part
 
 
 def rows_of(
-    data: TableData,
+    data: EncodedTable,
     mode: Part,
     settings: NPTSettings,
 ) -> Tensor:
@@ -31,7 +30,7 @@ def rows_of(
 
 
 def batch_count(
-    data: TableData,
+    data: EncodedTable,
     mode: Part,
     settings: NPTSettings,
 ) -> int:
@@ -49,7 +48,7 @@ def batch_limit(mode: Part, settings: NPTSettings) -> int | None:
     return settings.evaluation_rows
 
 
-def largest_batch(data: TableData, settings: NPTSettings) -> int:
+def largest_batch(data: EncodedTable, settings: NPTSettings) -> int:
     """Rows of the largest batch in any mode, duplicates of the lookup task included."""
     rows = len(data.part)
     if settings.batch_rows is not None:
@@ -58,7 +57,7 @@ def largest_batch(data: TableData, settings: NPTSettings) -> int:
 
 
 def partition(
-    data: TableData,
+    data: EncodedTable,
     mode: Part,
     settings: NPTSettings,
     generator: torch.Generator,
@@ -74,10 +73,9 @@ def partition(
         return [rows]
     stratum = data.part[rows]
     if settings.class_balanced:
-        targets = data.targets
-        classes = int(targets.sizes)
+        classes = int(data.sizes[data.target])
         in_train = stratum == PART["train"]
-        stratum = torch.where(in_train, targets.codes[rows, 0], stratum + classes)
+        stratum = torch.where(in_train, data.codes[rows, data.target], stratum + classes)
     shuffled = torch.randperm(len(rows), generator=generator, device=rows.device)
     by_stratum = shuffled[torch.argsort(stratum[shuffled], stable=True)]
     return [rows[by_stratum[batch::count]] for batch in range(count)]

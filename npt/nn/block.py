@@ -13,16 +13,8 @@ from torch import Tensor, nn
 from npt.nn.kernels.attention import dot_product
 from npt.nn.kernels.dropout import Dropout
 from npt.nn.lipschitz import Norm, attention_bound
-from npt.nn.settings import TIED_KERNELS, LayerNorm, NPTSettings
-from npt.nn.span import Locations, Span
-
-
-def build_block(
-    width: int, settings: NPTSettings, site: int = 0, span: Span | None = None
-) -> Block:
-    """The block of the settings' kernel, with random weights."""
-    kind = TiedBlock if settings.kernel in TIED_KERNELS else Block
-    return kind(width, settings, site, span)
+from npt.nn.settings import LayerNorm, NPTSettings
+from npt.nn.span import Span
 
 
 class Block(nn.Module):
@@ -88,8 +80,7 @@ class Block(nn.Module):
             located: Locations (B, s, f) of the positions, for a span.
         """
         queries, keys, values, residual = self.project(x, rows)
-        locations = _locations(located, rows)
-        attended = self.attend(queries, keys, values, present, locations)  # (..., m, M)
+        attended = self.attend(queries, keys, values, present, located, rows)  # (..., m, M)
         hidden = self.drop_mixed.add(residual, self.mix(attended))  # (..., m, M)
         widened = self.widen(self.norm_feed_forward(hidden))  # (..., m, 4 M)
         activated = self.drop_widened(nn.functional.gelu(widened))  # (..., m, 4 M)
@@ -115,7 +106,8 @@ class Block(nn.Module):
         keys: Tensor,
         values: Tensor,
         present: Tensor | None = None,
-        locations: Locations | None = None,
+        located: Tensor | None = None,
+        rows: Tensor | None = None,
     ) -> Tensor:
         """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
         inputs = (*self.features(queries, keys), self.by_head(values))
@@ -123,9 +115,9 @@ class Block(nn.Module):
         if self.span is None:
             outputs = dot_product(*inputs, scale=self.scale, dropout=dropout, present=present)
         else:
-            assert locations is not None
+            assert located is not None
             outputs = self.span.attend(
-                *inputs, locations, scale=self.scale, dropout=dropout, present=present
+                *inputs, located, rows, scale=self.scale, dropout=dropout, present=present
             )
         return outputs.transpose(-2, -3).flatten(-2)  # (..., m, M)
 
@@ -143,9 +135,8 @@ class Block(nn.Module):
         query_features, key_features = self.features(queries, keys)
         scores = query_features @ key_features.mT * self.scale  # (B, k, m, s)
         if self.span is not None:
-            locations = _locations(located, rows)
-            assert locations is not None
-            scores = self.span.weigh(scores, locations)
+            assert located is not None
+            scores = self.span.weigh(scores, located, rows)
         return scores.float().softmax(-1)  # (B, k, m, s)
 
     def by_head(self, x: Tensor) -> Tensor:
@@ -186,10 +177,11 @@ class TiedBlock(Block):
         keys: Tensor,
         values: Tensor,
         present: Tensor | None = None,
-        locations: Locations | None = None,
+        located: Tensor | None = None,
+        rows: Tensor | None = None,
     ) -> Tensor:
         """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
-        attended = super().attend(queries, keys, values, present, locations)  # (..., m, M)
+        attended = super().attend(queries, keys, values, present)  # (..., m, M)
         if self.contraction is None:
             return attended
         if present is None:
@@ -252,13 +244,6 @@ def take_rows(x: Tensor, rows: Tensor) -> Tensor:
     """Rows (B, m) of x (B, n, ...)."""
     indices = rows.view(*rows.shape, *[1] * (x.ndim - 2))
     return torch.take_along_dim(x, indices, 1)  # (B, m, ...)
-
-
-def _locations(located: Tensor | None, rows: Tensor | None) -> Locations | None:
-    """Locations of the query rows, by default all, and of all rows (B, n, f)."""
-    if located is None:
-        return None
-    return Locations(located if rows is None else take_rows(located, rows), located)
 
 
 def project(*projections: tuple[nn.Linear, Tensor]) -> list[Tensor]:

@@ -20,7 +20,6 @@ from npt.errors import UserError
 from npt.nn.inputs import EncodedTable, ModelInput
 
 NOISY_FEATURES = 3
-RELEASED = "released_"
 RELEASED_INTACT = 2
 
 
@@ -31,39 +30,36 @@ class Rule:
     Attributes:
         random_features: Some features are noise.
         add_one: Targets are larger by one standard deviation.
-        both_halves: The originals have noise, too.
-        marked: Changed cells have their mask channel set.
+        released: As in the released code: the originals have no noise, and changed cells have
+            their mask channel set.
     """
 
     random_features: bool
     add_one: bool
-    both_halves: bool
-    marked: bool
+    released: bool
 
     @classmethod
     def of(cls, variant: str) -> Rule:
         """The rule of a setting `lookup`."""
-        released = variant.startswith(RELEASED)
         return cls(
             random_features="random_features" in variant,
             add_one="add_one" in variant,
-            both_halves=not released,
-            marked=released,
+            released=variant.startswith("released_"),
         )
 
 
 def noisy_from(rule: Rule, features: int) -> int:
     """Index of the first noisy feature of so many."""
-    if rule.both_halves:
-        return max(0, features - NOISY_FEATURES)
-    return min(RELEASED_INTACT, features - 1)
+    if rule.released:
+        return min(RELEASED_INTACT, features - 1)
+    return max(0, features - NOISY_FEATURES)
 
 
 def true_features(batch: EncodedTable, variant: str) -> Tensor:
     """Columns (d,) in which the originals keep their values: noise cannot be predicted."""
     rule = Rule.of(variant)
     intact = ~batch.missing.new_zeros(batch.missing.shape[1])
-    if rule.random_features and rule.both_halves:
+    if rule.random_features and not rule.released:
         intact[_noisy_features(batch, rule)] = False
     return intact
 
@@ -92,18 +88,18 @@ def with_duplicates(
     scale = both.scale.clone()
     mask = both.mask.clone()
     if rule.random_features:
-        start = 0 if rule.both_halves else n
+        start = n if rule.released else 0
         noisy = _noisy_features(batch, rule)
         shape = (1, 2 * n - start, len(noisy))
         noise = torch.randn(shape, generator=generator, device=scale.device) + 1
         scale[:, start:, noisy] = noise.to(scale.dtype)
-        mask[:, start:, noisy] = float(rule.marked)
+        mask[:, start:, noisy] = float(rule.released)
     if rule.add_one:
         if not batch.continuous[batch.target]:
             raise UserError("lookup: add_one is for regression")
         visible = revealing & ~batch.missing[:, batch.target]
         scale[0, n:, batch.target] += visible.to(scale.dtype)
-        if rule.marked:
+        if rule.released:
             mask[0, n:, batch.target] = 1.0
     return ModelInput(both.codes, scale, mask)
 
@@ -112,6 +108,6 @@ def _noisy_features(batch: EncodedTable, rule: Rule) -> list[int]:
     features = [j for j in range(batch.missing.shape[1]) if j != batch.target]
     noisy = features[noisy_from(rule, len(features)) :]
     if not batch.continuous[noisy].all():
-        where = "the last three features" if rule.both_halves else "all features but the first two"
+        where = "all features but the first two" if rule.released else "the last three features"
         raise UserError(f"lookup: random_features needs continuous columns in {where}")
     return noisy

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -39,7 +39,6 @@ class Training(ABC, Generic[Network, Moves]):
     number alone.
 
     Attributes:
-        fields: What an evaluation returns, and the seconds.
         last: Number of the last update.
         seed: Seed of the random numbers.
         tensors: What it is trained on.
@@ -49,8 +48,6 @@ class Training(ABC, Generic[Network, Moves]):
         earlier_seconds: Time before an interruption.
         is_finished: Whether an evaluation has ended the training early.
     """
-
-    fields: ClassVar[Sequence[str]]
 
     def __init__(
         self,
@@ -144,7 +141,7 @@ class Training(ABC, Generic[Network, Moves]):
         if saved is not None:
             self._resume(saved)
         device = next(self.model.parameters()).device
-        progress = follow(self.last, self.updates, metrics, self.fields)
+        progress = follow(self.last, self.updates, metrics)
         with isolated_randomness(device), closing(progress), written_when_terminated(checkpoint):
             for number in range(self.updates + 1, self.last + 1):
                 loss = self.update(number)

@@ -17,7 +17,7 @@ from npt.nn.settings import NPTSettings
 from npt.table import Image
 
 
-def update(n: int, d: int, settings: NPTSettings, tables: int = 1) -> int:
+def update(n: int, d: int, settings: NPTSettings) -> int:
     """Operations of the blocks over n rows of d tokens, forward and backward.
 
     Attention with another kernel than dot products is counted as if it had them.
@@ -26,7 +26,7 @@ def update(n: int, d: int, settings: NPTSettings, tables: int = 1) -> int:
     dot = settings.changed(**changes, attention_dropout=0, hidden_dropout=0)
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
         model = NPT(ColumnLayout((1,) * d, (True,) * d, d - 1), dot)
-        x = torch.zeros(tables, n, d, dot.width, requires_grad=True)
+        x = torch.zeros(1, n, d, dot.width, requires_grad=True)
         for index in range(len(model.blocks)):
             x = model.apply_block(index, x)
         x.sum().backward()

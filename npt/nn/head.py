@@ -41,14 +41,8 @@ class Head(nn.Module):
         self.layout = layout
         self.decode_deviation: nn.Linear | None = None
 
-    @property
-    def target_weight(self) -> Tensor:
-        """Weight (C, e) of the target's outputs."""
-        raise NotImplementedError
-
-    @property
-    def target_bias(self) -> Tensor:
-        """Bias (C,) of the target's outputs."""
+    def target_layer(self) -> tuple[Tensor, Tensor]:
+        """Weight (C, e) and bias (C,) of the target's outputs."""
         raise NotImplementedError
 
     def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
@@ -61,7 +55,7 @@ class Head(nn.Module):
 
     def target(self, tokens: Tensor) -> Tensor:
         """Outputs (..., C of the target) from the target's tokens (..., e)."""
-        return _linear(tokens, self.target_weight, self.target_bias)
+        return _linear(tokens, *self.target_layer())
 
     def raw_deviation(self, tokens: Tensor) -> Tensor:
         """omega (...) of the target's Gaussian, from its tokens (..., e)."""
@@ -110,20 +104,11 @@ class ColumnHead(Head):
         products = tokens.to(weight.dtype) * weight  # (..., d, e)
         return products.sum(-1) + bias  # (..., d)
 
-    @property
-    def target_weight(self) -> Tensor:
-        """Weight (C, e) of the target's layer."""
-        return self.weight[self._target_classes]
-
-    @property
-    def target_bias(self) -> Tensor:
-        """Bias (C,) of the target's layer."""
-        return self.bias[self._target_classes]
-
-    @property
-    def _target_classes(self) -> slice:
+    def target_layer(self) -> tuple[Tensor, Tensor]:
+        """Weight (C, e) and bias (C,) of the target's outputs."""
         start = self.layout.starts[self.layout.target]
-        return slice(start, start + self.layout.target_size)
+        classes = slice(start, start + self.layout.target_size)
+        return self.weight[classes], self.bias[classes]
 
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Row counts of the columns in the fused parameters."""
@@ -177,15 +162,9 @@ class TargetHead(Head):
         super().__init__(layout)
         self.decode_target = nn.Linear(width, layout.target_size)
 
-    @property
-    def target_weight(self) -> Tensor:
-        """Weight (C, e) of the target's layer."""
-        return self.decode_target.weight
-
-    @property
-    def target_bias(self) -> Tensor:
-        """Bias (C,) of the target's layer."""
-        return self.decode_target.bias
+    def target_layer(self) -> tuple[Tensor, Tensor]:
+        """Weight (C, e) and bias (C,) of the target's outputs."""
+        return self.decode_target.weight, self.decode_target.bias
 
 
 class PatchHead(TargetHead):

@@ -60,7 +60,7 @@ def influence_bound(
         other = reached * feed_forward if reached else 0.0
         together *= (residual + attention) * feed_forward
     with torch.no_grad():
-        head = matrix_norm(model.head.target_weight, norm).item()
+        head = matrix_norm(model.head.target_layer()[0], norm).item()
     return together * head, other * head
 
 

@@ -141,29 +141,6 @@ class EncodedTable:
         """Device of the data."""
         return self.part.device
 
-    @property
-    def columns(self) -> int:
-        """Number of columns, d."""
-        return len(self.sizes)
-
-    @property
-    def targets(self) -> EncodedTable:
-        """The target column alone."""
-        column = [self.target]
-        return replace(
-            self,
-            codes=self.codes[:, column],
-            numbers=self.numbers[:, column],
-            missing=self.missing[:, column],
-            continuous=self.continuous[column],
-            sizes=self.sizes[column],
-            target=0,
-        )
-
-    def select(self, rows: Tensor) -> EncodedTable:
-        """A smaller table."""
-        return self.take(rows)
-
     def take(self, rows: Tensor) -> EncodedTable:
         """The rows of a batch."""
         return replace(

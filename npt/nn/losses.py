@@ -29,7 +29,7 @@ def feature_loss(
 
     Tokens are (n, d, e); the target column is not scored.
     """
-    total = head.target_weight.new_zeros(())
+    total = head.target_layer()[0].new_zeros(())
     if any(head.layout.continuous):
         errors = (head.numbers(tokens) - truth.numbers).square()  # (n, d)
         total = torch.where(scored & truth.continuous, errors, 0).sum()
@@ -77,7 +77,7 @@ def training_loss(
 
     A part without scored cells is 0.
     """
-    loss = head.target_weight.new_zeros(())
+    loss = head.target_layer()[0].new_zeros(())
     if tradeoff > 0:
         total = feature_loss(head, tokens, truth, masked.features)
         loss = loss + tradeoff * total / masked.features.sum().clamp(min=1)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from npt.nn.block import Block, build_block, take_rows
+from npt.nn.block import Block, TiedBlock, take_rows
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import ColumnEmbedding, ImageEmbedding, build_embedding
 from npt.nn.gaussian import Gaussians
@@ -23,7 +23,7 @@ from npt.nn.head import ColumnHead, build_head
 from npt.nn.inputs import Encodings, ModelInput
 from npt.nn.kernels.dropout import Dropout
 from npt.nn.losses import target_gaussians
-from npt.nn.settings import NPTSettings
+from npt.nn.settings import TIED_KERNELS, NPTSettings
 from npt.nn.span import Span, locate
 
 
@@ -60,13 +60,14 @@ class NPT(nn.Module):
         self.drop_last = Dropout(settings.hidden_dropout, site=1)
         self.has_span = settings.kernel == "span"
         self.blocks = nn.ModuleList()
+        kind = TiedBlock if settings.kernel in TIED_KERNELS else Block
         for index, over_rows in enumerate(self.over_rows):
             width = d * e if over_rows else e
             span = Span(layout, settings) if over_rows and self.has_span else None
             block_settings = settings
             if over_rows and not self.to_others[index]:
                 block_settings = settings.changed(attention_dropout=0)  # its own weight stays 1
-            self.blocks.append(build_block(width, block_settings, 4 * (index + 1), span))
+            self.blocks.append(kind(width, block_settings, 4 * (index + 1), span))
         column_types = torch.tensor(layout.continuous_tokens).long()
         self.register_buffer("column_types", column_types, persistent=False)
 

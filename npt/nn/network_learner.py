@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from npt.errors import Infeasible
+from npt.errors import Infeasible, UserError
 from npt.interface import Fit, Prediction, Resources
 from npt.table import Split, Table
 
@@ -96,12 +96,28 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
         split: Split,
         seed: int,
     ) -> Trained:
-        """Read the weights of a trained network.
+        """Read the weights of a trained network; only tensors are unpickled.
 
         Raises:
             UserError: The file is damaged, or holds the weights of another model.
         """
-        return cls.network().load(settings, resources, path, table, split, seed)
+        import torch
+
+        from npt.nn.checkpoint import DamagedError, read_tensors
+
+        trained = cls.network().untrained(settings, resources, table, split, seed)
+        reason = "other names or shapes"
+        try:
+            return trained.with_weights(read_tensors(path))
+        except torch.OutOfMemoryError:
+            raise
+        except DamagedError as error:
+            reason = str(error)
+        except (RuntimeError, KeyError, AttributeError):
+            pass
+        raise UserError(
+            f"{path}: not the weights of this model ({reason}); remove the file and re-run"
+        )
 
     @property
     def trained(self) -> Trained:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
 from npt.nn.device import evaluating
 from npt.nn.embedding import ImageEmbedding
@@ -20,8 +19,6 @@ from npt.nn.training import build_model
 from npt.perturbation import InputLayout, Perturbation
 from npt.probing import QueryGroup, RowAttention, RowProbe
 from npt.table import Split, Table
-
-SIMILAR = 0.8  # least length of an input, in lengths of the longest, to share a pass with it
 
 
 @dataclass(frozen=True)
@@ -120,39 +117,22 @@ class BatchQueries(QueryGroup):
         return bool((cells == cells[..., :1, :]).all())
 
     def predict_from(self, queries: Sequence[int], cells: Sequence[np.ndarray]) -> np.ndarray:
-        """Predictions of queries from other cells; inputs of similar length share a pass."""
-        inputs = []
-        for query, sources in zip(queries, cells, strict=True):
-            inputs.append(self._query_first(query)[sources])
-        lengths = np.array([len(sources) for sources in inputs])
+        """Predictions of queries from other cells; inputs of one length share a pass."""
+        trained = self.trained
+        columns = self.batch.shape[1]
+        by_length: dict[int, list[int]] = {}
+        for index, sources in enumerate(cells):
+            by_length.setdefault(len(sources), []).append(index)
         predictions: dict[int, np.ndarray] = {}
-        waiting = np.argsort(-lengths, kind="stable")
-        while len(waiting):
-            similar = lengths[waiting] >= SIMILAR * lengths[waiting[0]]
-            together = waiting[similar].tolist()
-            predictions.update(
-                zip(together, self._padded([inputs[i] for i in together]), strict=True)
-            )
-            waiting = waiting[~similar]
-        return np.stack([predictions[index] for index in range(len(inputs))])
+        for indices in by_length.values():
+            inputs = [self._query_first(queries[index])[cells[index]] for index in indices]
+            rows = torch.from_numpy(np.stack(inputs)).to(trained.device)  # (B, l, d) or (B, l, 1)
+            gathered = self.batch.inputs.gather_rows(rows.expand(-1, -1, columns))
+            outputs = trained.outputs(gathered, torch.zeros_like(rows[:, :1, 0]))[:, 0]
+            predictions.update(zip(indices, trained.decode(outputs).values, strict=True))
+        return np.stack([predictions[index] for index in range(len(cells))])
 
     def _query_first(self, query: int) -> np.ndarray:
         """Indices (n,) in the batch of a query and its context."""
         index = self.queries[query]
         return np.concatenate([[index], np.delete(np.arange(self.batch.shape[0]), index)])
-
-    def _padded(self, inputs: list[np.ndarray]) -> np.ndarray:
-        """Predictions of the first rows of inputs, padded to the length of the first input.
-
-        Args:
-            inputs: Rows in the batch that their cells come from, (l, d) or (l, 1).
-        """
-        trained = self.trained
-        rows = [torch.from_numpy(sources).to(trained.device) for sources in inputs]
-        cells = pad_sequence(rows, batch_first=True)  # (B, l, d) or (B, l, 1)
-        lengths = torch.tensor([len(sources) for sources in inputs], device=trained.device)
-        present = torch.arange(cells.shape[1], device=trained.device) < lengths[:, None]
-        mask = None if present.all() else present
-        gathered = self.batch.inputs.gather_rows(cells.expand(-1, -1, self.batch.shape[1]))
-        first = torch.zeros_like(cells[:, :1, 0])
-        return trained.decode(trained.outputs(gathered, first, mask)[:, 0]).values

@@ -10,17 +10,6 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-# The validation metric is the accuracy, or the root mean square error of the standardised target.
-FIELDS: Sequence[str] = (
-    "update",
-    "learning_rate",
-    "tradeoff",
-    "train_loss",
-    "validation_loss",
-    "validation_metric",
-    "best_validation_loss",
-    "seconds",
-)
 ON_TERMINAL = (
     "train_loss",
     "validation_loss",
@@ -40,7 +29,6 @@ class Progress:
         updates: Updates of the whole training.
         done: Updates before an interruption.
         metrics: Path of a CSV with a row for every evaluation, continued after an interruption.
-        fields: Columns of the CSV, of which the last is the seconds.
         visible: Whether there is a line on the terminal; None if standard error is one.
     """
 
@@ -49,11 +37,9 @@ class Progress:
         updates: int,
         done: int = 0,
         metrics: Path | None = None,
-        fields: Sequence[str] = FIELDS,
         visible: bool | None = None,
     ) -> None:
         self.metrics = metrics
-        self.fields = fields
         self.started = time.monotonic()
         self.earlier_seconds = 0.0
         self.bar = tqdm(
@@ -64,38 +50,46 @@ class Progress:
             dynamic_ncols=True,
         )
         if metrics:
-            self.earlier_seconds = _resume(metrics, done, fields)
+            self.earlier_seconds = _resume(metrics, done)
 
     def updated(self) -> None:
         """Count one update."""
         self.bar.update()
 
     def evaluated(self, row: Mapping[str, float]) -> None:
-        """Show an evaluation: a row of the fields without the seconds."""
+        """Show an evaluation: a row of the CSV without the seconds."""
         self.bar.set_postfix({name: f"{row[name]:.4g}" for name in ON_TERMINAL if name in row})
         if self.metrics:
             seconds = self.earlier_seconds + time.monotonic() - self.started
-            with self.metrics.open("a", newline="") as stream:
-                writer = csv.DictWriter(stream, self.fields)
-                writer.writerow({**row, "seconds": round(seconds, 3)})
+            _append(self.metrics, [{**row, "seconds": round(seconds, 3)}])
 
     def close(self) -> None:
         """Leave the terminal as it was."""
         self.bar.close()
 
 
-def _resume(path: Path, done: int, fields: Sequence[str]) -> float:
-    """Keep the whole rows of the first `done` updates, or begin the file; returns their seconds."""
+def _resume(path: Path, done: int) -> float:
+    """Keep the whole rows of the first `done` updates and return their seconds; else remove all."""
     rows = []
     if done and path.exists():
         with path.open(newline="") as stream:
             for row in csv.DictReader(stream):
-                is_whole = all(row.get(name) for name in fields) and row["update"].isdecimal()
+                is_whole = all(row.values()) and row["update"].isdecimal()
                 if is_whole and int(row["update"]) <= done:
                     rows.append(row)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, fields)
-        writer.writeheader()
+    path.unlink(missing_ok=True)
+    if not rows:
+        return 0.0
+    _append(path, rows)
+    return float(rows[-1]["seconds"])
+
+
+def _append(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write rows behind those of a CSV, or behind the names of their columns."""
+    is_new = not path.exists()
+    with path.open("a", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0].keys())
+        if is_new:
+            writer.writeheader()
         writer.writerows(rows)
-    return float(rows[-1]["seconds"]) if rows else 0.0

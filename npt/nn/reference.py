@@ -136,7 +136,7 @@ def plain_loss(
 ) -> Tensor:
     """Mean feature loss with `weight`, mean label loss with the rest."""
     features = outputs[0].sum() * 0
-    for column in range(truth.columns):
+    for column in range(len(truth.sizes)):
         features = features + column_loss(outputs, truth, column, masked.features[:, column])
     labels = column_loss(outputs, truth, truth.target, masked.labels)
     feature_count = max(int(masked.features.sum()), 1)

@@ -93,7 +93,7 @@ class NPTSettings(Strict):
     """First sigma of a column's span, in standard deviations times the root of the number of
     feature columns."""
     span_threshold: float | None = Field(default=None, gt=0, lt=1)
-    """Rows whose Gaussian is smaller are not attended to, and not computed."""
+    """Rows whose Gaussian is smaller are not attended to."""
     span_form: SpanForm = "added"
     """The logarithm of the Gaussian is added to the scores, or the Gaussian is multiplied with
     them, which moves scores of distant rows to 0."""

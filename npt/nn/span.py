@@ -13,25 +13,17 @@ B tables, m query rows, n rows, f lengths of all features' encodings, k heads of
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from npt.errors import UserError
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.distances import radius_of, squared_distances
 from npt.nn.inputs import ModelInput
 from npt.nn.kernels.attention import dot_product
 from npt.nn.kernels.dropout import Dropout
-from npt.nn.kernels.local import local_attention, radius_of, squared_distances
 from npt.nn.settings import NPTSettings
-
-
-class Locations(NamedTuple):
-    """Locations of queries (B, m, f) and of the rows that are attended to (B, n, f)."""
-
-    queries: Tensor
-    keys: Tensor
 
 
 class Span(nn.Module):
@@ -42,7 +34,7 @@ class Span(nn.Module):
         radius: Distance in units of sigma beyond which rows are not attended to: where the
             Gaussian is below the threshold.
         multiplied: The Gaussian is multiplied with the scores, instead of its logarithm added. For
-            comparison; memory grows with the square of the rows.
+            comparison. With it or a threshold, memory grows with the square of the rows.
     """
 
     column_of: Tensor
@@ -70,44 +62,40 @@ class Span(nn.Module):
         queries: Tensor,
         keys: Tensor,
         values: Tensor,
-        locations: Locations,
+        located: Tensor,
+        rows: Tensor | None,
         *,
         scale: float,
         dropout: Dropout | None,
         present: Tensor | None,
     ) -> Tensor:
         """Attention (B, k, m, c) of queries (B, k, m, c') to keys and values (B, k, n, ...)."""
-        if self.multiplied:
+        if self.multiplied or math.isfinite(self.radius):
             scores = queries @ keys.mT * scale  # (B, k, m, n)
-            probabilities = self.weigh(scores, locations, present).softmax(-1)
-            if dropout is not None and dropout.rate:
-                probabilities = dropout.drop(probabilities, 0, dropout.key)
+            probabilities = self.weigh(scores, located, rows, present).softmax(-1)
+            if dropout is not None:
+                probabilities = dropout(probabilities)
             return probabilities @ values
-        scaled = self._scaled(locations)
-        queries, keys = _with_gaussian(queries, keys, scaled, scale)
-        if math.isinf(self.radius):
-            return dot_product(queries, keys, values, scale=scale, dropout=dropout, present=present)
-        return local_attention(
-            queries,
-            keys,
-            values,
-            scaled.queries,
-            scaled.keys,
-            self.radius,
-            scale=scale,
-            dropout=dropout,
-            present=present,
-        )
+        queries, keys = _with_gaussian(queries, keys, *self._scaled(located, rows), scale)
+        return dot_product(queries, keys, values, scale=scale, dropout=dropout, present=present)
 
     def weigh(
         self,
         scores: Tensor,
-        locations: Locations,
+        located: Tensor,
+        rows: Tensor | None = None,
         present: Tensor | None = None,
     ) -> Tensor:
-        """Scores (B, k, m, n) with the Gaussian; those of excluded rows are -inf."""
-        scaled = self._scaled(locations)
-        squares = squared_distances(scaled.queries, scaled.keys)[:, None]  # (B, 1, m, n)
+        """Scores (B, k, m, n) with the Gaussian; those of excluded rows are -inf.
+
+        The nearest rows are never excluded.
+
+        Args:
+            located: Locations (B, n, f) of all rows.
+            rows: Query rows (B, m); by default all.
+            present: Rows (B, n) that are not padding; by default all.
+        """
+        squares = squared_distances(*self._scaled(located, rows))[:, None]  # (B, 1, m, n)
         if present is not None:
             squares = squares.masked_fill(~present[:, None, None], math.inf)
         if self.multiplied:
@@ -118,30 +106,27 @@ class Span(nn.Module):
         is_far = (squares > limits) | squares.isinf()
         return weighed.masked_fill(is_far, -math.inf)
 
-    def near_fraction(self, locations: Tensor) -> float:
-        """Fraction of pairs of rows at (n, f) that are attended to."""
-        scaled = locations / self.sigma[self.column_of]
-        squares = squared_distances(scaled, scaled)
-        return (squares <= self.radius**2).float().mean().item()
-
-    def _scaled(self, locations: Locations) -> Locations:
-        """Locations in units of sigma."""
-        sigma = self.sigma[self.column_of]  # (f,)
-        return Locations(locations.queries / sigma, locations.keys / sigma)
+    def _scaled(self, located: Tensor, rows: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Locations of the query rows (B, m, f) and of all rows (B, n, f), in units of sigma."""
+        scaled = located / self.sigma[self.column_of]
+        if rows is None:
+            return scaled, scaled
+        return scaled.take_along_dim(rows[..., None], 1), scaled
 
 
 def _with_gaussian(
     queries: Tensor,
     keys: Tensor,
-    scaled: Locations,
+    query_locations: Tensor,
+    key_locations: Tensor,
     scale: float,
 ) -> tuple[Tensor, Tensor]:
     """Features whose inner products have log G / scale added, up to a constant of every query."""
     heads = queries.shape[1]
-    ones = torch.ones_like(scaled.queries[..., :1])
-    squares = scaled.keys.square().sum(-1, keepdim=True)
-    query_locations = torch.cat([scaled.queries, ones], -1)  # (B, m, f + 1)
-    key_locations = torch.cat([scaled.keys, -squares / 2], -1) / scale  # (B, n, f + 1)
+    ones = torch.ones_like(query_locations[..., :1])
+    squares = key_locations.square().sum(-1, keepdim=True)
+    query_locations = torch.cat([query_locations, ones], -1)  # (B, m, f + 1)
+    key_locations = torch.cat([key_locations, -squares / 2], -1) / scale  # (B, n, f + 1)
     query_locations = query_locations[:, None].expand(-1, heads, -1, -1)
     key_locations = key_locations[:, None].expand(-1, heads, -1, -1)
     joint_queries = torch.cat([queries, query_locations.to(queries.dtype)], -1)

@@ -21,7 +21,6 @@ from npt.nn.device import (
     free_memory,
     require_precision,
 )
-from npt.nn.image_table import TableData, encoded_table
 from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.masking import mask
 from npt.nn.model import NPT
@@ -76,7 +75,7 @@ class TrainedNPT(TrainedNetwork):
     """
 
     model: NPT
-    data: TableData
+    data: EncodedTable
     statistics: Statistics
     settings: NPTSettings
     seed: int
@@ -96,7 +95,7 @@ class TrainedNPT(TrainedNetwork):
         device = device_of(resources.device)
         require_precision(settings.precision, device)
         scales = statistics(table, split, transductive=settings.transductive)
-        data = encoded_table(table, split, scales, device)
+        data = EncodedTable.of(table, split, scales, device)
         model = build_model(ColumnLayout.of(table, settings), settings, seed, device).eval()
         return cls(model, data, scales, settings, seed, table.task)
 
@@ -107,7 +106,7 @@ class TrainedNPT(TrainedNetwork):
 
     def with_table(self, table: Table, split: Split) -> TrainedNPT:
         """The same network on another table of the same columns, with the same statistics."""
-        data = encoded_table(table, split, self.statistics, self.device)
+        data = EncodedTable.of(table, split, self.statistics, self.device)
         return replace(self, data=data)
 
     def predict(self, rows: np.ndarray) -> Prediction:
@@ -136,32 +135,28 @@ class TrainedNPT(TrainedNetwork):
     def predict_alone(self, rows: np.ndarray) -> Prediction:
         """Predict test rows (one or more), each as if it were the only test row of the table.
 
-        A forward pass takes several copies of the batch, each with another query, with the result
-        of one at a time.
-
         Raises:
             UserError: this is a model of the lookup task, whose input also has duplicates.
         """
         lookup = self.settings.lookup
         if lookup != "off":
             raise UserError(f"lookup: {lookup!r}; rows are predicted alone with 'off' only")
-        outputs = []
-        batch = lone_query_batch(self, int(rows[0]))
-        for queries in self._tensor(rows).split(copies_at_once(self, batch.shape[0])):
-            copies = with_other_queries(self, batch, self.data.take(queries))
-            indices = batch.queries.expand(len(queries), 1)
-            outputs.append(self.outputs(copies, indices)[:, 0])
-        return self.decode(torch.cat(outputs))
+        context = (self.data.part != PART["test"]).nonzero().flatten()
+        last = np.array([len(context)])
+        values = []
+        for row in self._tensor(rows).split(1):
+            alone = replace(self, data=self.data.take(torch.cat([context, row])))
+            values.append(alone.predict(last).values)
+        return Prediction(np.concatenate(values))
 
     def outputs(
         self,
         inputs: ModelInput,
         rows: Tensor,
-        present: Tensor | None = None,
     ) -> Tensor:
         """Target outputs (B, m, C) of query rows: logits, or standardised values."""
         with evaluating(self.settings, self.device):
-            return self.model.predict_target(inputs, rows, present).float()
+            return self.model.predict_target(inputs, rows).float()
 
     def encoded(self, inputs: ModelInput) -> ModelInput:
         """Images as their encodings, so that copies of a batch are not encoded again."""
@@ -207,34 +202,9 @@ def query_batches(
         yield QueryBatch(batch, trained.encoded(cells), queries)
 
 
-def lone_query_batch(trained: TrainedNPT, row: int) -> QueryBatch:
-    """The batch of a test row in the table without the other test rows."""
-    context = (trained.data.part != PART["test"]).nonzero().flatten()
-    rows = torch.cat([context, context.new_tensor([row])])
-    alone = replace(trained, data=trained.data.select(rows))
-    (batch,) = query_batches(alone, np.array([len(context)]))
-    return batch
-
-
-def with_other_queries(
-    trained: TrainedNPT,
-    batch: QueryBatch,
-    others: EncodedTable,
-) -> ModelInput:
-    """Copies (m, n, d) of a batch, in each of which one of m test rows takes the query's place."""
-    n, d = batch.shape
-    m = len(others.part)
-    visible = others.visible()
-    queries = trained.encoded(visible.hide(others.cells_of_target()[None]))  # (1, m, d)
-    places = torch.arange(n + m, device=batch.rows.device)
-    sources = places[:n].repeat(m, 1)  # (m, n)
-    sources[:, batch.queries] = places[n:, None]
-    return batch.inputs.followed_by(queries).gather_rows(sources[..., None].expand(-1, -1, d))
-
-
 def copies_at_once(trained: TrainedNPT, rows: int) -> int:
     """Number of copies of an input with `rows` rows that one forward pass takes."""
-    cells = rows * trained.data.columns
+    cells = rows * len(trained.data.sizes)
     if trained.device.type == "cpu":
         return max(1, CPU_CELLS // cells)
     bytes_per_copy = cells * BYTES_PER_FEATURE * trained.settings.width

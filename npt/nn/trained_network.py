@@ -12,9 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from npt.errors import UserError
 from npt.interface import Prediction, Resources
-from npt.nn.checkpoint import DamagedError, read_tensors
 from npt.seeding import isolated_randomness, seed_for
 from npt.table import Split, Table
 
@@ -49,35 +47,6 @@ class TrainedNetwork(ABC):
     @abstractmethod
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict rows of the table."""
-
-    @classmethod
-    def load(
-        cls,
-        settings: Any,
-        resources: Resources,
-        path: Path,
-        table: Table,
-        split: Split,
-        seed: int,
-    ) -> Self:
-        """Read what `save` wrote; only tensors are unpickled.
-
-        Raises:
-            UserError: The file is damaged, or holds the weights of another model.
-        """
-        trained = cls.untrained(settings, resources, table, split, seed)
-        reason = "other names or shapes"
-        try:
-            return trained.with_weights(read_tensors(path))
-        except torch.OutOfMemoryError:
-            raise
-        except DamagedError as error:
-            reason = str(error)
-        except (RuntimeError, KeyError, AttributeError):
-            pass
-        raise UserError(
-            f"{path}: not the weights of this model ({reason}); remove the file and re-run"
-        )
 
     def save(self, path: Path) -> None:
         """Write the weights."""

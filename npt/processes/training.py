@@ -24,14 +24,6 @@ from npt.seeding import generator_for
 
 EPSILON = 1e-8  # of Adam
 Process = NeuralProcess | NPTProcess
-FIELDS = (
-    "update",
-    "learning_rate",
-    "train_objective",
-    "context_log_likelihood",
-    "target_log_likelihood",
-    "seconds",
-)
 
 
 class Curves:
@@ -143,8 +135,6 @@ class ProcessTraining(Training[Process, Adam]):
     Attributes:
         history: Update, seconds, context and target log-likelihood (k, 4) of each evaluation.
     """
-
-    fields = FIELDS
 
     def __init__(
         self,

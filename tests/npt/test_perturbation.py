@@ -329,17 +329,3 @@ def test_doses_are_nested_and_drawn_by_row_and_seed() -> None:
 def test_what_is_no_disturbance_is_refused(kind: Any, share: float) -> None:
     with pytest.raises(UserError, match=r"outside 0 to|allowed: shuffle, delete"):
         Perturbation(kind, share)
-
-
-def test_rows_that_are_not_present_are_as_if_not_there() -> None:
-    learner, rows = trained("multiclass")
-    cells = learner.data.visible()
-    present = torch.ones(1, cells.codes.shape[1], dtype=torch.bool)
-    present[0, rows[:3]] = False
-    kept = present[0].nonzero().flatten()
-    with torch.no_grad():
-        padded = learner.model.predict_target(cells, kept[None], present)
-        fewer = learner.model.predict_target(
-            ModelInput(*(x[:, kept] for x in (cells.codes, cells.scale, cells.mask)))
-        )
-    assert torch.allclose(padded, fewer, atol=1e-5)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from npt.nn.kernels.local import radius_of
+from npt.nn.distances import radius_of
 
 FREQUENCY = 10.0  # omega_0 of a SIREN
 LONGEST = 10_000.0  # wavelength of the fixed sinusoids, over 2 pi

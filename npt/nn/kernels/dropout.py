@@ -53,11 +53,6 @@ class Dropout(nn.Module):
         mask = self.kept(x.shape).to(x.dtype)
         return torch.addcmul(residual, x, mask, value=1 / self.keep_probability)
 
-    def drop(self, probabilities: Tensor, part: int, key: int) -> Tensor:
-        """What is left of attention probabilities; the mask is the same for an equal key."""
-        mask = self.kept(probabilities.shape, part, key)
-        return probabilities * mask.to(probabilities) / self.keep_probability
-
     def kept(self, shape: Sequence[int], part: int = 0, key: int | None = None) -> Tensor:
         """Int16 tensor: 1 where an element is kept, 0 where it is dropped.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -14,11 +15,10 @@ from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
 from npt.compact.learner import METHOD, CompactLearner
 from npt.compact.model import CompactNPT
-from npt.compact.optimisation import Optimiser
 from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import build_model
+from npt.compact.training import CompactTraining, build_model
 from npt.interface import Resources
 from npt.perturbation import Perturbation
 from npt.table import Column, Split, Table, Task
@@ -91,7 +91,7 @@ class Started:
     model: CompactNPT
     data: TrainingRows
     encoder: Encoder
-    optimiser: Optimiser
+    training: CompactTraining
 
 
 def started(
@@ -99,15 +99,17 @@ def started(
     table: Table | None = None,
     split: Split | None = None,
     weights: np.ndarray | None = None,
+    stop_at: Sequence[int] | None = None,
 ) -> Started:
-    """Model, data and optimiser of a training."""
+    """A training from initial weights."""
     table = table or mixed_table()
     split = split or first_split(table)
     blind = table.blind(split.test)
     encoder = Encoder.from_table(blind, split, settings)
     model = build_model(encoder, settings, SEED, CPU)
     data = TrainingRows.from_table(blind, split, encoder, settings, SEED, CPU, weights)
-    return Started(model, data, encoder, Optimiser(model, settings))
+    training = CompactTraining(model, data, settings, SEED, stop_at)
+    return Started(model, data, encoder, training)
 
 
 def fitted(

@@ -29,11 +29,6 @@ def positions(encoder: Encoder, numbers: list[float]) -> list[float]:
     return encoded(encoder, numbers).positions[:, 0].tolist()
 
 
-def test_edges_are_quantiles_of_the_column() -> None:
-    encoder = encoder_of_numbers([8, 0, 1, 2, 3, 4, 5, 6, 7])
-    assert positions(encoder, [0, 2, 4, 6, 8]) == [0, 1, 2, 3, 4]
-
-
 def test_positions_are_linear_between_edges_and_bounded() -> None:
     encoder = encoder_of_numbers([0, 1, 2, 4, 8, 16, 32, 64, 128], bins=8)
     assert positions(encoder, [3, 5, 96]) == [2.5, 3.25, 7.5]
@@ -164,17 +159,6 @@ def test_inductive_statistics_are_of_train_rows(column: int) -> None:
             assert same != transductive
 
 
-def test_inductive_edges_are_of_train_rows() -> None:
-    numbers = np.arange(20.0)
-    table = table_of(numbers[:, None], numbers)
-    inductive = Encoder.from_table(
-        table, consecutive(9, 5, 6), FOUR_BINS.changed(transductive=False)
-    )
-    transductive = Encoder.from_table(table, consecutive(9, 5, 6), FOUR_BINS)
-    assert positions(inductive, [1.0, 8.0, 15.0]) == [0.5, 4, 4]
-    assert positions(transductive, [4.75, 9.5, 19.0]) == [1, 2, 4]
-
-
 def test_rows_of_another_table_are_encoded_alike() -> None:
     table = mixed_table(rows=40)
     encoder = Encoder.from_table(table, first_split(table), FOUR_BINS)
@@ -187,13 +171,3 @@ def test_rows_of_another_table_are_encoded_alike() -> None:
         strict=True,
     ):
         assert all(torch.equal(expected[rows], tensor) for tensor in others)
-
-
-def test_features_of_rows_are_taken_together() -> None:
-    table = mixed_table(rows=40)
-    features = Encoder.from_table(table, first_split(table), FOUR_BINS).encode(table)
-    rows = torch.tensor([5, 0, 11])
-    taken = features.take(rows)
-    assert len(taken) == 3
-    for part, whole in zip(taken.tensors, features.tensors, strict=True):
-        assert torch.equal(part, whole[rows])

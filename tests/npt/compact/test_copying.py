@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from npt.compact.copying import NEAREST, Residuals, moved, shown_beyond
+from npt.compact.copying import NEAREST, Residuals, moved
 from npt.compact.layers import normalised
+from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
@@ -48,19 +49,12 @@ def test_values_are_moved_as_in_a_loop() -> None:
             assert torch.allclose(result[member, query], expected)
 
 
-def test_moved_probabilities_are_probabilities() -> None:
-    outputs, rows, residuals, reach = made_up(classes=3)
-    probabilities = moved(outputs, rows, residuals, 100 * reach).softmax(-1)
-    assert torch.allclose(probabilities.sum(-1), torch.ones(MEMBERS, QUERIES).double())
-    assert probabilities.min() > 0
-
-
 def test_invisible_rows_move_nothing() -> None:
     outputs, rows, residuals, reach = made_up(classes=1)
     invisible = torch.zeros(QUERIES, ROWS, dtype=torch.bool)
     invisible[:, 2:] = True
     result = moved(outputs, rows, residuals, reach, invisible)
-    visible = residuals.take(torch.tensor([0, 1]))
+    visible = Residuals(residuals.vectors[:, :2], residuals.values[:, :2])
     assert torch.allclose(result, moved(outputs, rows, visible, reach))
     everything = torch.ones(QUERIES, ROWS, dtype=torch.bool)
     assert torch.equal(moved(outputs, rows, residuals, reach, everything), outputs)
@@ -104,12 +98,6 @@ def test_residuals_of_near_rows_suffice_for_a_query() -> None:
         assert (of_query.residuals.values == 0).sum() > (whole.residuals.values == 0).sum()
         expected = model.predict(query, whole)
         assert torch.allclose(model.predict(query, of_query), expected, rtol=0, atol=1e-12)
-
-
-def test_residuals_of_classes_are_of_probabilities() -> None:
-    outputs = torch.zeros(1, 1, 2)
-    labels = torch.tensor([[1.0, 0.0]])
-    assert torch.equal(shown_beyond(outputs, labels), torch.tensor([[[0.5, -0.5]]]))
 
 
 def repeated_rows(noise: float) -> tuple[Table, Split]:
@@ -178,7 +166,7 @@ def test_reach_is_saved_with_the_weights(tmp_path: Path) -> None:
     trained.save(tmp_path / "weights.pt")
     blind = table.blind(split.test)
     path = tmp_path / "weights.pt"
-    loaded = TrainedCompactNPT.load(SETTINGS, Resources(device="cpu"), path, blind, split, 0)
+    loaded = CompactLearner.load(SETTINGS, Resources(device="cpu"), path, blind, split, 0)
     expected = trained.predict(split.test).values
     assert np.array_equal(loaded.predict(split.test).values, expected)
     assert not np.array_equal(without_copying(trained).predict(split.test).values, expected)

@@ -96,13 +96,6 @@ def test_piecewise_linear_tokens_equal_the_reference() -> None:
     assert torch.allclose(embedding(features), expected, atol=1e-5)
 
 
-def test_linear_tokens_have_no_other_functions() -> None:
-    embedding, features = build(TINY.changed(number_embedding="linear"))
-    empty = np.zeros((TABLE.rows, 0))
-    expected = reference(embedding, {1: empty, 2: empty})
-    assert torch.allclose(embedding(features), expected, atol=1e-5)
-
-
 def test_periodic_tokens_are_of_cosines() -> None:
     embedding, features = build(TINY.changed(number_embedding="periodic"))
     frequency = embedding.functions.frequency.numpy()
@@ -142,12 +135,6 @@ def test_hidden_cells_are_as_missing_ones() -> None:
     for member in range(MEMBERS):
         missing = replace(features, missing=features.missing | hidden[member])
         assert torch.equal(tokens[member], embedding(missing)[member])
-
-
-def test_the_target_token_is_the_same_for_all_rows() -> None:
-    embedding, features = build(TINY)
-    tokens = embedding(features)[:, :, 3]
-    assert torch.equal(tokens, tokens[:, :1].expand_as(tokens))
 
 
 def test_kinds_of_members_differ_in_initial_scale() -> None:

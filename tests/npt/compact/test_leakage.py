@@ -16,7 +16,7 @@ from torch import Tensor
 from npt.compact import training
 from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
-from npt.compact.training import CompactTraining, batch_of, draw_visibility, update
+from npt.compact.training import draw_visibility
 from npt.interface import Resources
 from npt.table import Column, Split, Table, Task
 from tests.conftest import first_split
@@ -71,25 +71,6 @@ def test_own_label_never_matters_and_others_do(
             assert differences[:, others].min() > 0.0
 
 
-@LAYERS
-def test_own_label_has_no_gradient_and_others_do(layers: int) -> None:
-    outputs = leave_one_out(PLAIN.changed(layers=layers), "regression")
-    labels = labels_of("regression").requires_grad_()
-    of_rows = outputs(labels)[..., 0]
-    for member in range(PLAIN.members):
-        for row in range(ROWS):
-            (gradient,) = torch.autograd.grad(of_rows[member, row], labels, retain_graph=True)
-            reads = gradient[:, 0] != 0
-            assert not reads[row]
-            assert reads.sum() == ROWS - 1
-
-
-def test_rows_see_all_others_without_context_dropout() -> None:
-    scored, invisible = draw_visibility(9, PLAIN, CPU)
-    assert scored.tolist() == list(range(9))
-    assert torch.equal(invisible.expand(9, 9), torch.eye(9, dtype=torch.bool))
-
-
 def test_context_dropout_hides_rows_from_all_others() -> None:
     torch.manual_seed(0)
     dropped = []
@@ -129,27 +110,13 @@ def test_masked_rows_are_scored_and_seen_by_none() -> None:
     assert counts.min() > 50
 
 
-def test_hidden_labels_reach_no_scored_row() -> None:
-    settings = PLAIN.changed(target_mask=0.4, layers=3)
-    start = started(settings)
-    model = randomised(start.model)
-    features = start.data.features.take(torch.arange(ROWS)).to(CPU, torch.float64)
-    labels = labels_of("regression").requires_grad_()
-    scored, invisible = draw_visibility(ROWS, settings, CPU)
-    outputs = model.leave_one_out(features, labels, None, invisible)
-    (gradient,) = torch.autograd.grad(outputs[:, scored].square().sum(), labels)
-    reads = gradient[:, 0] != 0
-    assert not reads[scored].any()
-    assert reads.sum() == ROWS - len(scored)
-
-
 @pytest.mark.parametrize("batch_rows", [2, 3, 16])
 @pytest.mark.parametrize("target_mask", [None, 0.5, 0.99])
 def test_batches_of_any_size_train(batch_rows: int, target_mask: float | None) -> None:
     settings = TINY.changed(batch_rows=batch_rows, target_mask=target_mask, updates=3)
     start = started(settings)
     before = weights_of(start.model)
-    result = CompactTraining(start.model, start.data, settings, SEED).run()
+    result = start.training.run()
     assert all(math.isfinite(loss) for loss in result.losses)
     assert all(torch.isfinite(weight).all() for weight in start.model.parameters())
     assert not same_bits(before, weights_of(start.model))
@@ -171,7 +138,7 @@ def test_validation_targets_only_select(evaluations: int, tmp_path: Path) -> Non
     for number, shown in enumerate((table, with_targets(table, split.validation))):
         start = started(settings, shown, split)
         path = tmp_path / f"{number}.csv"
-        CompactTraining(start.model, start.data, settings, SEED).run(metrics=path)
+        start.training.run(metrics=path)
         weights.append(weights_of(start.model))
         losses.append(list(csv.DictReader(path.open())))
     for first, second in zip(*losses, strict=True):
@@ -222,15 +189,13 @@ def gains_in_one_pass(task: Task) -> np.ndarray:
     start = started(settings, table, split)
     gains = []
     for number in range(1, settings.updates + 1):
-        rows = batch_of(start.data, settings, SEED, number)
-        labels = start.data.labels[rows]
+        labels = start.data.labels[start.training.batch_rows(number)]
         if task == "regression":
             constant = float(labels.square().mean())
         else:
             shares = start.data.labels.mean(0)
             constant = float(-(labels @ shares.log()).mean())
-        loss = update(start.model, start.optimiser, start.data, rows, number, SEED)
-        gains.append(constant - loss)
+        gains.append(constant - start.training.update(number))
     return np.array(gains)
 
 

@@ -9,9 +9,8 @@ import pytest
 import torch
 
 from npt.compact.data import TrainingRows
-from npt.compact.optimisation import Optimiser
 from npt.compact.settings import CompactSettings
-from npt.compact.training import build_model, update
+from npt.compact.training import CompactTraining, build_model
 from npt.table import Column, Table, Task
 from tests.npt.compact.tables import (
     CPU,
@@ -31,11 +30,10 @@ LEARNING = PLAIN.changed(members=1, width=16, token_width=16, bins=16, weight_de
 def test_it_overfits_sixteen_rows(task: Task, updates: int) -> None:
     settings = LEARNING.changed(updates=updates, learning_rate=0.03)
     table = mixed_table(task, rows=20)
-    start = started(settings, table, consecutive(16, 2, 2))
-    rows = torch.arange(16)
+    training = started(settings, table, consecutive(16, 2, 2)).training
     loss = np.inf
     for number in range(1, settings.updates + 1):
-        loss = update(start.model, start.optimiser, start.data, rows, number, SEED)
+        loss = training.update(number)
     assert loss < 1e-3
 
 
@@ -97,12 +95,12 @@ def lookup_error(kind: str, settings: CompactSettings) -> float:
     """Squared error on 20 tables that were not trained on, relative to that of a constant."""
     lookup = Lookup(kind)
     model = build_model(lookup.start.encoder, settings, SEED, CPU)
-    optimiser = Optimiser(model, settings)
-    rows = torch.arange(KEYS * COPIES)
+    training = CompactTraining(model, lookup.draw(), settings, SEED)
     for number in range(1, settings.updates + 1):
-        update(model, optimiser, lookup.draw(), rows, number, SEED)
+        training.data = lookup.draw()
+        training.update(number)
     model.eval()
-    own = torch.eye(len(rows), dtype=torch.bool)
+    own = torch.eye(KEYS * COPIES, dtype=torch.bool)
     errors = 0.0
     of_constant = 0.0
     for _ in range(20):

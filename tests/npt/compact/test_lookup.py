@@ -30,8 +30,6 @@ from tests.npt.compact.tables import (
     weights_of,
 )
 from tests.workflow.studies.models import unrelated
-from workflow.studies import kinds
-from workflow.studies.query import ProbeQuery
 
 LOOKUP = CompactSettings(
     token_width=8,
@@ -189,36 +187,3 @@ def test_classes_can_be_looked_up() -> None:
     probabilities = CompactProbe(trained).with_table(table, split).predict(split.test)
     assert probabilities.sum(1) == pytest.approx(np.ones(len(split.test)))
     assert np.isfinite(trained.predict(split.test).values).all()
-
-
-def test_the_probe_of_lookup_has_its_facts() -> None:
-    trained, table, split = lookup_compact()
-    kind = kinds()["lookup"]
-    options = kind.options(compare_with=["linear"])
-    query = ProbeQuery(CompactProbe(trained), table, split, split.test[:30], 0, options)
-    facts, arrays = kind.probe(query)
-    assert facts["lookup"] == "original"
-    assert facts["shift"] == 0
-    assert facts["correlation"] > 0.9
-    assert facts["alone_rmse"] > 2 * facts["rmse"]
-    assert facts["nearest_rmse"] == pytest.approx(0, abs=1e-12)
-    assert facts["linear_rmse"] > facts["rmse"]
-    assert facts["intervention_slope"] > 0.7
-    assert len(arrays["looked_up"]) == 30
-
-
-def test_probes_of_rows_find_the_duplicate() -> None:
-    trained, table, split = lookup_compact()
-    rows = split.test[:6]
-    deletion = kinds()["deletion"]
-    options = deletion.options(retries=5, left=0.1)
-    facts, arrays = deletion.probe(
-        ProbeQuery(CompactProbe(trained), table, split, rows, 0, options)
-    )
-    assert facts["partner_kept"] > 0.8
-    assert (arrays["context"] >= table.rows).all()
-    attention = kinds()["attention"]
-    query = ProbeQuery(CompactProbe(trained), table, split, rows, 0, attention.options())
-    facts, _ = attention.probe(query)
-    partners = [np.mean(head["partner"]) for head in facts["heads"]["heads"]]
-    assert max(partners) > 5 / len(split.test)

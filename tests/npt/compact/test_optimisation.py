@@ -83,12 +83,6 @@ def test_learning_rate_at_its_corners() -> None:
     assert sorted(rates[peak:], reverse=True) == rates[peak:]
 
 
-def test_without_warmup_the_rate_falls_from_the_start() -> None:
-    settings = CompactSettings(updates=1000, warmup=0.0, learning_rate=1.0)
-    assert learning_rate(1, settings) == pytest.approx(1.0, abs=1e-5)
-    assert learning_rate(750, settings) == pytest.approx(0.5 - 0.25 * math.sqrt(2))
-
-
 def test_the_average_equals_a_loop() -> None:
     settings = SETTINGS.changed(weight_average=0.7)
     model = started(settings).model
@@ -124,17 +118,6 @@ def test_gradients_have_at_most_the_norm_of_clip(scale: float) -> None:
     given = math.sqrt(sum(float(g.square().sum()) for g in of_names.values()))
     expected = min(given, 0.5 * math.sqrt(4))
     assert norm == pytest.approx(expected, rel=1e-4)
-
-
-def test_gradients_are_those_of_one_update() -> None:
-    model = started(SETTINGS).model
-    optimiser = Optimiser(model, SETTINGS)
-    for number in (1, 2):
-        of_names = gradients(model, number)
-        step(optimiser, model, of_names)
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None
-        assert torch.allclose(parameter.grad, of_names[name])
 
 
 def test_members_of_a_kind_take_their_share_of_a_step() -> None:

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from npt.compact import model
 from npt.compact.learner import CompactLearner
 from npt.compact.probe import CompactProbe
-from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
 from npt.perturbation import Perturbation
@@ -23,11 +20,8 @@ from tests.conftest import first_split
 from tests.npt.compact.tables import (
     SEED,
     TINY,
-    consecutive,
-    context_sources,
     fitted,
     mixed_table,
-    table_of,
 )
 
 EXACT = {"rtol": 0, "atol": 1e-12}
@@ -81,15 +75,6 @@ def test_rows_of_another_table_are_predicted_alike() -> None:
     other = Table.of(table.columns, table.values[rows], table.target).blind(np.arange(len(rows)))
     expected = trained.predict(rows).values
     assert np.allclose(trained.predict_table(other).values, expected, **EXACT)
-
-
-def test_targets_of_predicted_rows_do_not_matter() -> None:
-    trained = trained_on("regression")
-    table = mixed_table()
-    rows = rows_of_test()
-    shown = replace(trained, table=table)
-    assert not np.isnan(table.truth[rows]).any()
-    assert np.array_equal(shown.predict(rows).values, trained.predict(rows).values)
 
 
 @pytest.mark.parametrize("labels_of_others", [True, False])
@@ -158,87 +143,12 @@ def test_evaluated_and_predicting_contexts_are_the_same() -> None:
     assert fit.validation_loss == pytest.approx(expected, rel=1e-9)
 
 
-class Largest(TorchDispatchMode):
-    """The number of elements of the largest tensor that an operation returns."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.elements = 0
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        outputs = func(*args, **(kwargs or {}))
-        for output in outputs if isinstance(outputs, (tuple, list)) else (outputs,):
-            if isinstance(output, Tensor) and output.storage_offset() == 0:
-                storage = output.untyped_storage().nbytes() // output.element_size()
-                self.elements = max(self.elements, min(storage, output.numel()))
-        return outputs
-
-
-def largest_tensor(rows: int, settings: CompactSettings) -> int:
-    """Of a training and the predictions of all test rows."""
-    generator = np.random.default_rng(0)
-    table = table_of(generator.normal(size=(rows, 2)), generator.normal(size=rows))
-    split = consecutive(rows // 2, rows // 4, rows // 4)
-    with Largest() as largest:
-        trained = fitted(settings, table, split)
-        assert len(trained.predict(split.test).values) == rows // 4
-    return largest.elements
-
-
-def test_memory_is_linear_in_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attention of all rows to all others would grow fourfold."""
-    monkeypatch.setattr(model, "PREDICTED_CELLS", 2**12)
-    settings = TINY.changed(updates=4, evaluate_every=2, context_rows=64, evaluated_rows=64)
-    few = largest_tensor(1000, settings)
-    many = largest_tensor(2000, settings)
-    assert many <= 2.1 * few
-    assert many < 2000**2 / 16
-
-
 @pytest.mark.parametrize("rows", ["test", "validation"])
 def test_perturbed_rows_that_none_attends_to_change_nothing(rows: Any) -> None:
     trained = trained_on("regression")
     perturbation = Perturbation("shuffle", 1.0, rows=rows)
     predicted = CompactProbe(trained).predict_perturbed(rows_of_test(), perturbation, 0)
     assert np.array_equal(predicted, trained.predict(rows_of_test()).values)
-
-
-@pytest.mark.parametrize("task", ["regression", "multiclass"])
-def test_a_share_of_zero_is_the_control(task: Task) -> None:
-    trained = trained_on(task)
-    rows = rows_of_test(task)
-    control = CompactProbe(trained).predict_perturbed(rows, Perturbation("shuffle", 0.0), 0)
-    assert np.allclose(control, trained.predict(rows).values, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    "perturbation",
-    [
-        Perturbation("shuffle", 1.0),
-        Perturbation("shuffle", 0.5, columns="target"),
-        Perturbation("shuffle", 1.0, columns="features", rows="train"),
-        Perturbation("delete", 0.7),
-    ],
-    ids=["all", "target", "features", "delete"],
-)
-def test_perturbed_contexts_equal_perturbed_tables(perturbation: Perturbation) -> None:
-    trained = trained_on("regression")
-    rows = rows_of_test()[:4]
-    predicted = CompactProbe(trained).predict_perturbed(rows, perturbation, 7)
-    cells = trained.table.values
-    for place, row in enumerate(rows):
-        sources = context_sources(trained, perturbation, 7, int(row))
-        others = trained.context_rows[sources]
-        moved = np.take_along_axis(cells, others, 0)
-        count = len(moved)
-        values = np.concatenate([moved, cells[[row]]])
-        table = Table.of(trained.table.columns, values, trained.table.target)
-        other = replace(trained, table=table, context_rows=np.arange(count))
-        assert other.predict(np.array([count])).values == pytest.approx(predicted[place], abs=1e-3)
-    original = trained.predict(rows).values
-    assert not np.isclose(predicted, original, atol=1e-3).all()
 
 
 def test_perturbed_predictions_depend_on_row_and_seed_alone() -> None:
@@ -256,15 +166,6 @@ def place_of(task: Task) -> tuple[Table, Split]:
     table = mixed_table(task)
     split = first_split(table)
     return table.blind(split.test), split
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_fits_with_the_same_seed_are_the_same(task: Task) -> None:
-    rows = rows_of_test(task)
-    settings = TINY.changed(updates=5)
-    first = fitted(settings, mixed_table(task)).predict(rows).values
-    second = fitted(settings, mixed_table(task)).predict(rows).values
-    assert np.array_equal(first, second)
 
 
 def test_a_fit_reports_its_best_updates_and_weights() -> None:

@@ -87,19 +87,6 @@ def test_permuted_cells_are_those_of_a_permuted_table(
     assert abs(predictions - trained.predict(rows).values).max() > 1e-3
 
 
-def test_deletion_of_a_share_removes_the_drawn_rows() -> None:
-    trained, _, split = small_compact("regression")
-    rows = split.test[:ROWS]
-    perturbation = Perturbation("delete", 0.8)
-    predictions = CompactProbe(trained).predict_perturbed(rows, perturbation, 5)
-    for place, row in enumerate(rows.tolist()):
-        kept = context_sources(trained, perturbation, 5, row)[:, 0]
-        assert len(kept) == len(trained.context_rows) - round(0.8 * len(trained.context_rows))
-        reduced = replace(trained, context_rows=trained.context_rows[kept])
-        expected = reduced.predict(rows[[place]]).values
-        assert predictions[[place]] == pytest.approx(expected, rel=1e-9)
-
-
 @pytest.mark.parametrize(
     ("changes", "columns"),
     [({"labels_of_others": False}, "target"), ({"between_datapoints": False}, "all")],

@@ -13,11 +13,8 @@ from torch import Tensor
 from npt.compact.learner import CompactLearner
 from npt.compact.settings import CompactSettings
 from npt.compact.training import (
-    CompactTraining,
-    batch_of,
     hidden_cells,
     member_losses,
-    update,
     validation_losses,
 )
 from npt.errors import Infeasible
@@ -40,27 +37,20 @@ OVERSHOOTING = TINY.changed(learning_rate=0.05, updates=50, evaluate_every=2, me
 
 
 def test_an_epoch_is_a_partition_of_the_train_rows() -> None:
-    data = started(TINY, mixed_table(rows=60)).data
+    training = started(TINY, mixed_table(rows=60)).training
+    data = training.data
     per_epoch = len(data) // 16
     epochs = []
     for epoch in range(3):
         numbers = range(epoch * per_epoch + 1, (epoch + 1) * per_epoch + 1)
-        epochs.append([batch_of(data, TINY, SEED, number).tolist() for number in numbers])
+        epochs.append([training.batch_rows(number).tolist() for number in numbers])
     for epoch in epochs:
         assert sorted(row for rows in epoch for row in rows) == list(range(len(data)))
         assert all(16 <= len(rows) < 32 for rows in epoch)
     assert len({repr(epoch) for epoch in epochs}) == 3
     assert repr(sorted(epochs[0][0])) not in {repr(sorted(rows)) for rows in epochs[1]}
-    assert batch_of(data, TINY, SEED + 1, 1).tolist() != epochs[0][0]
-
-
-def test_batches_mix_the_rows() -> None:
-    table = table_of(np.zeros((400, 1)), np.arange(400.0))
-    data = started(TINY, table, consecutive(320, 40, 40)).data
-    rows = batch_of(data, TINY, SEED, 1)
-    assert rows.tolist() != rows.sort().values.tolist()
-    steps = rows.sort().values.diff()
-    assert len(steps.unique()) > 3
+    training.seed += 1
+    assert training.batch_rows(1).tolist() != epochs[0][0]
 
 
 def test_squared_errors_by_hand() -> None:
@@ -94,15 +84,6 @@ def test_a_batch_of_rows_without_weight_changes_nothing() -> None:
     assert losses.tolist() == [0, 0]
 
 
-def test_weights_belong_to_rows_of_the_table() -> None:
-    table = mixed_table()
-    split = first_split(table)
-    weights = np.arange(table.rows, dtype=float)
-    data = started(TINY, table, split, weights).data
-    assert data.weights.tolist() == split.train.tolist()
-    assert data.validation_weights.tolist() == split.validation.tolist()
-
-
 def test_weights_of_rows_steer_the_training() -> None:
     """Rows of one half have the target 0, of the other 1; a constant is between."""
     table = table_of(np.zeros((40, 1)), np.tile([0.0, 1.0], 20))
@@ -111,7 +92,7 @@ def test_weights_of_rows_steer_the_training() -> None:
         weights = np.where(table.truth == heavy, 9.0, 1.0)
         settings = PLAIN.changed(between_datapoints=False, learning_rate=0.05, batch_rows=32)
         start = started(settings, table, consecutive(32, 4, 4), weights)
-        CompactTraining(start.model, start.data, settings, SEED).run()
+        start.training.run()
         with torch.no_grad():
             rows = start.model.encode(start.data.features)
             context = start.model.context(rows, start.data.labels)
@@ -154,11 +135,11 @@ STILL = TINY.changed(learning_rate=1e-30, weight_decay=0.0)
     ids=["dropout", "feature_mask", "context_dropout"],
 )
 def test_every_update_and_seed_has_its_own_draws(changes: dict[str, Any]) -> None:
-    start = started(STILL.changed(**changes))
-    rows = torch.arange(16)
+    training = started(STILL.changed(batch_rows=1000, **changes)).training
     losses = []
     for number, seed in ((1, 3), (1, 3), (2, 3), (3, 3), (1, 4)):
-        losses.append(update(start.model, start.optimiser, start.data, rows, number, seed))
+        training.seed = seed
+        losses.append(training.update(number))
     first, again, *others = losses
     assert first == again
     assert len({first, *others}) == 4
@@ -166,20 +147,20 @@ def test_every_update_and_seed_has_its_own_draws(changes: dict[str, Any]) -> Non
 
 def test_an_update_reports_the_mean_loss_before_it() -> None:
     start = started(PLAIN)
-    rows = torch.arange(16)
-    own = torch.eye(16, dtype=torch.bool)
+    rows = start.training.batch_rows(1)
+    own = torch.eye(len(rows), dtype=torch.bool)
     labels = start.data.labels[rows]
     with torch.no_grad():
         features = start.data.features.take(rows)
         outputs = start.model.leave_one_out(features, labels, None, own)
     expected = float((outputs - labels).square().mean())
-    loss = update(start.model, start.optimiser, start.data, rows, 1, SEED)
+    loss = start.training.update(1)
     assert loss == pytest.approx(expected, rel=1e-6)
 
 
 def test_training_ends_with_the_best_weights_of_every_member() -> None:
     start = started(OVERSHOOTING)
-    result = CompactTraining(start.model, start.data, OVERSHOOTING, SEED).run()
+    result = start.training.run()
     assert not start.model.training
     losses = validation_losses(start.model, start.data, OVERSHOOTING)
     assert losses.tolist() == result.losses.tolist()
@@ -192,9 +173,8 @@ def averaged_by_hand(settings: CompactSettings) -> list[list[Tensor]]:
     start = started(settings)
     averages = []
     for number in range(1, settings.updates + 1):
-        rows = batch_of(start.data, settings, SEED, number)
-        update(start.model, start.optimiser, start.data, rows, number, SEED)
-        averaged = start.optimiser.averaged.module
+        start.training.update(number)
+        averaged = start.training.optimiser.averaged.module
         averages.append([parameter.detach().clone() for parameter in averaged.parameters()])
     return averages
 
@@ -202,9 +182,9 @@ def averaged_by_hand(settings: CompactSettings) -> list[list[Tensor]]:
 def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
     settings = TINY.changed(members=3)
     averages = averaged_by_hand(settings)
-    start = started(settings)
     stops = [4, 9, 2]
-    result = CompactTraining(start.model, start.data, settings, SEED, stop_at=stops).run()
+    start = started(settings, stop_at=stops)
+    result = start.training.run()
     assert result.best_updates == stops
     assert result.updates == 9
     for place, weight in enumerate(start.model.parameters()):
@@ -212,18 +192,9 @@ def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
             assert torch.equal(weight[member], averages[stop - 1][place][member])
 
 
-def test_evaluated_weights_are_the_averaged_ones() -> None:
-    settings = TINY.changed(updates=6, evaluate_every=6, weight_average=0.9)
-    averages = averaged_by_hand(settings)
-    start = started(settings)
-    CompactTraining(start.model, start.data, settings, SEED).run()
-    assert same_bits(weights_of(start.model), averages[-1])
-
-
 def test_stop_at_needs_no_validation_rows() -> None:
     table = mixed_table()
-    start = started(TINY, table, consecutive(50, 0, 10))
-    result = CompactTraining(start.model, start.data, TINY, SEED, stop_at=[3, 3]).run()
+    result = started(TINY, table, consecutive(50, 0, 10), stop_at=[3, 3]).training.run()
     assert result.updates == 3
     assert result.losses.tolist() == [math.inf, math.inf]
 
@@ -231,8 +202,7 @@ def test_stop_at_needs_no_validation_rows() -> None:
 @pytest.mark.parametrize(("patience", "updates"), [(10, 15), (11, 20), (1, 10), (1000, 25)])
 def test_training_stops_when_no_member_improved(patience: int, updates: int) -> None:
     settings = STILL.changed(patience=patience, updates=25, evaluate_every=5)
-    start = started(settings)
-    result = CompactTraining(start.model, start.data, settings, SEED).run()
+    result = started(settings).training.run()
     assert result.updates == updates
     assert result.best_updates == [5, 5]
 
@@ -243,7 +213,7 @@ def test_training_ignores_and_keeps_the_global_seed() -> None:
         torch.manual_seed(seed)
         state = torch.get_rng_state()
         start = started(TINY)
-        CompactTraining(start.model, start.data, TINY, SEED).run()
+        start.training.run()
         assert torch.equal(torch.get_rng_state(), state)
         weights.append(weights_of(start.model))
     assert same_bits(*weights)
@@ -264,10 +234,3 @@ def test_too_few_known_targets_are_infeasible(train_rows: int, validation: int) 
     hidden = np.r_[split.train[train_rows:], split.validation[validation:]]
     with pytest.raises(Infeasible, match="known target"):
         CompactLearner(TINY, Resources()).fit(table.hide(hidden, 0), split, SEED)
-
-
-def test_two_train_rows_are_enough() -> None:
-    table = mixed_table(rows=9)
-    learner = CompactLearner(TINY, Resources())
-    learner.fit(table, consecutive(2, 3, 4), SEED)
-    assert np.isfinite(learner.predict(np.arange(5, 9)).values).all()

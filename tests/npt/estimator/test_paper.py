@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import (
 )
 
 from npt.estimator import NPTClassifier
-from npt.nn import trained
 from tests.npt.estimator.small import PAPER, paper_classifier, table
 
 ROUNDING = 1e-5
@@ -61,23 +60,6 @@ def test_rows_predicted_alone_are_invariant() -> None:
     model = paper_classifier(max_updates=5, predict_together=False)
     check_methods_subset_invariance("NPTClassifier", model)
     check_methods_sample_order_invariance("NPTClassifier", model)
-
-
-@pytest.mark.parametrize("copies", [1, 5])
-def test_a_pass_takes_a_bounded_number_of_new_rows(
-    copies: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model, new = fitted(predict_together=False, max_updates=2)
-    expected = model.predict_proba(new)
-    sizes: list[tuple[int, ...]] = []
-    network = model.model_.trained.model
-    network.embedding.register_forward_hook(
-        lambda _, inputs, __: sizes.append(tuple(inputs[0].codes.shape[:2]))
-    )
-    monkeypatch.setattr(trained, "CPU_CELLS", copies * 81 * 6)
-    assert np.allclose(model.predict_proba(new), expected, rtol=0, atol=ROUNDING)
-    assert max(sizes) == (copies, 81)
-    assert sum(number for number, _ in sizes) == len(new)
 
 
 def test_rows_are_not_predicted_alone_in_the_lookup_task() -> None:

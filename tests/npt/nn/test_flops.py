@@ -32,12 +32,6 @@ def test_rows_that_attend_to_themselves_have_no_pairs() -> None:
         assert flops.update(rows, 3, to_all) - flops.update(rows, 3, to_itself) == pairs
 
 
-@pytest.mark.parametrize("kernel", ["l2", "l2_contractive", "span"])
-def test_other_kernels_count_as_dot_products(kernel: str) -> None:
-    settings = SMALL.changed(kernel=kernel)
-    assert flops.update(10, 3, settings) == flops.update(10, 3, SMALL)
-
-
 def test_a_batch_has_its_rows_and_their_duplicates() -> None:
     batch = SMALL.changed(batch_rows=40)
     whole = flops.update(40, 5, SMALL)

@@ -69,16 +69,6 @@ def test_nothing_scored_is_no_loss() -> None:
     assert all((x.grad == 0).all() for x in (tokens, made.weight, made.bias))
 
 
-@pytest.mark.parametrize(("weight", "silent"), [(1.0, slice(4, 6)), (0.0, slice(0, 4))])
-def test_a_loss_without_weight_gives_its_heads_no_gradient(weight: float, silent: slice) -> None:
-    made, scored = head(), torch.tensor([[True, True, False], [True, True, False]])
-    masked = Masked(ModelInput(*(torch.zeros(1, 2, 3) for _ in range(3))), scored, ~scored[:, 2])
-    training_loss(made, torch.randn(2, 3, 1), truth(), masked, weight).backward()
-    assert made.weight.grad is not None
-    assert (made.weight.grad[silent] == 0).all()
-    assert (made.weight.grad != 0).any()
-
-
 def test_the_tradeoff_falls_from_its_start_to_zero() -> None:
     settings = NPTSettings(updates=1000)
     assert tradeoff(1, settings) == tradeoff(2, settings) == 1

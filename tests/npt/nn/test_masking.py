@@ -107,16 +107,6 @@ def test_drawn_targets_follow_the_ninety_to_ten_rule() -> None:
     assert abs(right - 0.5) < 4 * (0.25 / shown.sum()) ** 0.5
 
 
-def test_missing_cells_travel_with_their_rows() -> None:
-    data = large(300)
-    rows = torch.randperm(300, generator=draws())
-    batch = data.take(rows)
-    assert torch.equal(batch.missing, data.missing[rows])
-    assert torch.equal(batch.numbers, data.numbers[rows])
-    hidden = mask(batch, "validation", PLAIN, draws()).cells.mask[0, :, :2] == 1
-    assert torch.equal(hidden, data.missing[rows][:, :2])
-
-
 def test_validation_labels_can_be_kept_from_the_test_rows() -> None:
     data, _, _ = nine_rows()
     masked = mask(

@@ -42,74 +42,12 @@ def permuted(x: ModelInput, order: torch.Tensor) -> ModelInput:
     return ModelInput(x.codes[:, order], x.scale[:, order], x.mask[:, order])
 
 
-@pytest.mark.parametrize("n", [1, 4, 9])
-def test_rows_may_come_in_any_order_even_if_n_equals_d(n: int) -> None:
-    network, x = model(layout()), cells(n, layout())
-    order = torch.randperm(n, generator=torch.Generator().manual_seed(3))
-    assert torch.allclose(network(permuted(x, order)), network(x)[:, order], atol=1e-12)
-
-
 def test_columns_are_not_exchangeable() -> None:
     form = ColumnLayout((1, 1, 1), (True, True, True), 2)
     network, x = model(form), cells(6, form)
     order = torch.tensor([1, 0, 2])
     swapped = ModelInput(x.codes[..., order], x.scale[..., order], x.mask[..., order])
     assert not torch.allclose(network(swapped)[..., order, :], network(x), atol=1e-3)
-
-
-def reference_block(block: Block, x: torch.Tensor, width_under_root: float) -> torch.Tensor:
-    """The equations one row, one head at a time."""
-
-    def linear(layer: torch.nn.Linear, v: torch.Tensor) -> torch.Tensor:
-        return torch.stack(
-            [(layer.weight[i] * v).sum() + layer.bias[i] for i in range(len(layer.bias))]
-        )
-
-    def norm(layer: torch.nn.LayerNorm, v: torch.Tensor) -> torch.Tensor:
-        centred = v - v.mean()
-        return centred / torch.sqrt((centred**2).mean() + 1e-12) * layer.weight + layer.bias
-
-    rows, size = len(x), x.shape[1] // block.heads
-    queries = [linear(block.query, norm(block.norm_attention, v)) for v in x]
-    keys = [linear(block.key, v) for v in x]
-    values = [linear(block.value, v) for v in x]
-    residuals = [linear(block.residual, v) for v in x]
-    out = []
-    for i in range(rows):
-        heads = []
-        for h in range(block.heads):
-            part = slice(h * size, (h + 1) * size)
-            scores = (
-                torch.stack([(queries[i][part] * keys[j][part]).sum() for j in range(rows)])
-                / width_under_root**0.5
-            )
-            weights = torch.exp(scores - scores.max())
-            weights = weights / weights.sum()
-            heads.append(sum(weights[j] * values[j][part] for j in range(rows)))
-        hidden = residuals[i] + linear(block.mix, torch.cat(heads))
-        wide = linear(block.widen, norm(block.norm_feed_forward, hidden))
-        wide = 0.5 * wide * (1 + torch.erf(wide / 2**0.5))
-        out.append(hidden + linear(block.narrow, wide))
-    return torch.stack(out)
-
-
-def test_a_block_equals_its_equations_with_full_width_scale() -> None:
-    torch.manual_seed(0)
-    block, x = Block(16, SETTINGS).double().eval(), torch.randn(5, 16, dtype=torch.double)
-    ours = block(x[None])[0]
-    assert torch.allclose(ours, reference_block(block, x, 16), atol=1e-12)
-    assert not torch.allclose(ours, reference_block(block, x, 16 / block.heads), atol=1e-4)
-
-
-def test_layer_norm_is_on_the_query_path_only() -> None:
-    torch.manual_seed(0)
-    block, x = Block(16, SETTINGS).double(), torch.randn(1, 16, dtype=torch.double)
-    query, *raw = block.project(x)
-    query_of_three, *raw_of_three = block.project(3 * x)
-    assert torch.allclose(query_of_three, query, atol=1e-10)
-    layers = (block.key, block.value, block.residual)
-    for layer, once, three_times in zip(layers, raw, raw_of_three, strict=True):
-        assert torch.allclose(three_times - layer.bias, 3 * (once - layer.bias))
 
 
 def test_layer_norm_on_all_spares_the_residual() -> None:
@@ -122,19 +60,6 @@ def test_layer_norm_on_all_spares_the_residual() -> None:
         assert torch.allclose(once, three_times, atol=1e-10)
     bias = block.residual.bias
     assert torch.allclose(residual_of_three - bias, 3 * (residual - bias))
-
-
-def test_without_mix_and_feed_forward_a_block_is_its_residual() -> None:
-    block, x = Block(8, SETTINGS).double().eval(), torch.randn(1, 5, 8, dtype=torch.double)
-    for layer in (block.mix, block.narrow):
-        torch.nn.init.zeros_(layer.weight)
-        torch.nn.init.zeros_(layer.bias)
-    assert torch.equal(block(x), block.project(x)[3])
-
-
-@pytest.mark.parametrize("width", [4, 16, 60])
-def test_parameters_of_a_block(width: int) -> None:
-    assert sum(p.numel() for p in Block(width, SETTINGS).parameters()) == 13 * width**2 + 14 * width
 
 
 @pytest.mark.parametrize(
@@ -192,10 +117,6 @@ def test_rows_that_attend_to_themselves_are_as_if_alone(changes: dict[str, Any])
     assert to_itself.attention_weights(x, torch.tensor([[0, 3]])) == {}
 
 
-def test_without_attributes_the_datapoint_blocks_remain() -> None:
-    assert model(layout(), SETTINGS.changed(between_attributes=False)).over_rows == [True, True]
-
-
 def test_tables_side_by_side_do_not_touch() -> None:
     network = model(layout())
     both = cells(5, layout(), batch=2)
@@ -231,46 +152,6 @@ def test_query_rows_alone_equal_those_among_all(changes: dict) -> None:
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:
     with pytest.raises(Exception, match="width"):
         NPTSettings(width=10, heads=4)
-
-
-def test_embedding_and_head_equal_a_linear_layer_per_column() -> None:
-    form = layout(6)
-    network, x = model(form), cells(7, form)
-    embedded = network.embedding(x)
-    tokens = torch.randn(7, 8, dtype=torch.double)
-    for j, size in enumerate(form.sizes):
-        start = int(network.embedding.starts[j])
-        rows = network.embedding.weight[start : start + size + 1]
-        value = torch.zeros(7, size + 1, dtype=torch.double)
-        value[torch.arange(7), x.codes[0, :, j]] = x.scale[0, :, j]
-        value[:, -1] = x.mask[0, :, j]
-        assert torch.allclose(
-            embedded[0, :, j], value @ rows + network.embedding.bias[j], atol=1e-12
-        )
-        first = form.starts[j]
-        plain = (
-            tokens @ network.head.weight[first : first + size].T
-            + network.head.bias[first : first + size]
-        )
-        everywhere = tokens[:, None].expand(-1, 6, -1)
-        if j == form.target:
-            assert torch.allclose(network.head.target(tokens), plain, atol=1e-12)
-        elif form.continuous[j]:
-            assert torch.allclose(network.head.numbers(everywhere)[:, j], plain[:, 0], atol=1e-12)
-        else:
-            columns, logits = next(both for both in network.head.logits(everywhere) if j in both[0])
-            logits = logits[columns.tolist().index(j)]
-            assert torch.allclose(logits[:, :size], plain, atol=1e-12)
-            assert torch.isinf(logits[:, size:]).all()
-
-
-def test_a_token_has_its_column_s_index_and_type() -> None:
-    form = layout(6)
-    network, x = model(form), cells(7, form)
-    assert network.column_type is not None
-    types = network.column_type(torch.tensor([1, 0, 1, 0, 1, 0]))  # continuous ones are 1
-    expected = network.embedding(x) + network.column_index.weight + types
-    assert torch.allclose(network.embed(x), expected, atol=1e-12)
 
 
 def reaches(tensor: torch.Tensor, bound: float) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +10,8 @@ import pytest
 import torch
 
 from npt.data import store
-from npt.data.datasets import cifar10, datasets
 from npt.data.declaration import SplitRule
 from npt.data.encoding import statistics
-from npt.data.images import read_records
-from npt.data.source import MIRROR
 from npt.data.splits import splits
 from npt.errors import UserError
 from npt.interface import Resources
@@ -30,8 +26,7 @@ from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
-from npt.nn.trained import TrainedNPT
-from npt.nn.training import build_model, build_optimiser, update
+from npt.nn.training import NPTTraining, build_model
 from npt.perturbation import Perturbation
 from npt.table import Column, Image, Split, Table
 
@@ -89,29 +84,6 @@ def test_a_patch_is_a_square_of_pixels_in_all_channels(target: int) -> None:
     assert np.array_equal(strips.reshape(4, -1), pixels.reshape(4, -1))
 
 
-def test_the_first_patch_of_cifar10_is_the_upper_left_corner() -> None:
-    path = Path(os.environ.get(MIRROR, ""), "cifar10", "test_batch.bin")
-    if not path.is_file():
-        pytest.skip(f"{MIRROR} has no cifar10")
-    records = read_records(path, cifar10.ROWS, 1 + cifar10.INTENSITIES)[:5]
-    declared = datasets()["cifar10"]
-    columns = [Column(f"x{j}", "continuous") for j in range(3072)] + [
-        Column("class", "categorical", tuple("0123456789"))
-    ]
-    table = Table.of(
-        columns,
-        np.column_stack([records[:, 1:], records[:, 0]]).astype(float),
-        3072,
-        declared.image,
-    )
-    first = table.values[:, patches_of(table).columns()[0].numpy()].reshape(5, 4, 4, 3)
-    assert np.array_equal(
-        first.transpose(0, 3, 1, 2), records[:, 1:].reshape(5, 3, 32, 32)[:, :, 0:4, 0:4]
-    )
-    layout = ColumnLayout.of(table, SETTINGS.changed(width=64, heads=8))
-    assert (layout.tokens, layout.target_token) == (65, 64)
-
-
 @pytest.mark.parametrize("target", [0, 70, 192])
 def test_embedding_and_head_are_one_matrix_for_all_patches(target: int) -> None:
     table = images(10, target=target)
@@ -144,20 +116,6 @@ def test_embedding_and_head_are_one_matrix_for_all_patches(target: int) -> None:
     assert model.column_type is not None
 
 
-def test_the_row_of_mnist_is_as_wide_as_in_the_paper() -> None:
-    columns = [Column(f"x{j}", "continuous") for j in range(784)] + [
-        Column("digit", "categorical", tuple("0123456789"))
-    ]
-    table = Table.of(columns, np.zeros((3, 785)), 784, datasets()["mnist"].image)
-    assert ColumnLayout.of(table, SETTINGS).tokens * 16 == 800
-
-
-def test_a_target_that_is_a_number_needs_no_kinds() -> None:
-    model = network(images(kind="continuous"))
-    assert model.column_type is None
-    assert model.head.target(torch.zeros(3, 8)).shape == (3, 1)
-
-
 def test_nothing_of_a_hidden_intensity_or_target_is_seen() -> None:
     table = images()
     data, split = encoded(table)
@@ -173,17 +131,6 @@ def test_nothing_of_a_hidden_intensity_or_target_is_seen() -> None:
     first, second = data.visible().hide(where[None]), changed.visible().hide(where[None])
     assert torch.equal(model(first), model(second))
     assert not torch.equal(model(data.visible()), model(changed.visible()))
-
-
-def test_rows_may_come_in_any_order() -> None:
-    table = images()
-    data, _ = encoded(table)
-    model = network(table).double().eval()
-    shown = data.visible()
-    cells = type(shown)(shown.codes, shown.scale.double(), shown.mask.double())
-    order = torch.randperm(len(data.part), generator=torch.Generator().manual_seed(1))
-    shuffled = type(cells)(*(x[:, order] for x in (cells.codes, cells.scale, cells.mask)))
-    assert torch.allclose(model(cells)[:, order], model(shuffled), atol=1e-10)
 
 
 @pytest.mark.parametrize("augment", [False, True])
@@ -203,7 +150,7 @@ def test_it_learns_which_half_is_bright_and_can_be_probed(augment: bool, tmp_pat
         assert (predicted.argmax(1) == table.truth[split.test]).mean() > 0.9
     learner.save(tmp_path / "weights.pt")
     weights = tmp_path / "weights.pt"
-    again = TrainedNPT.load(settings, Resources(), weights, table.blind(split.test), split, 0)
+    again = NPTLearner.load(settings, Resources(), weights, table.blind(split.test), split, 0)
     assert np.array_equal(again.predict(split.test).values, predicted)
     corrupted = NPTProbe(again).predict_perturbed(split.test[:5], Perturbation("shuffle", 1.0), 0)
     assert corrupted.shape == (5, 2)
@@ -247,10 +194,8 @@ def test_every_update_has_its_own_crops() -> None:
         augment=True, batch_rows=None, learning_rate=1e-30, feature_mask=0, tradeoff_start=0
     )
     model = network(table, settings)
-    optimiser = build_optimiser(model, settings)
-    first, again, second = (
-        float(update(model, optimiser, data, number, settings, 3)) for number in (1, 1, 2)
-    )
+    training = NPTTraining(model, data, settings, 3)
+    first, again, second = (float(training.update(number)) for number in (1, 1, 2))
     assert first == again != second
 
 

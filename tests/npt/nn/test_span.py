@@ -12,10 +12,7 @@ from torch import Tensor
 from npt.errors import UserError
 from npt.nn.block import Block
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.kernels import local
-from npt.nn.kernels.dropout import Dropout
-from npt.nn.kernels.local import groups_of, local_attention, neighbourhoods
-from npt.nn.span import Locations, Span, feature_columns, locate
+from npt.nn.span import Span, feature_columns, locate
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network
 from tests.npt.nn.test_patches import images
 
@@ -40,53 +37,12 @@ def inputs(rows: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return tuple(tensors)  # type: ignore[return-value]
 
 
-def plain(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    scale: float,
-    locations: Tensor,
-    radius: float,
-) -> Tensor:
-    scores = queries @ keys.mT * scale
-    distances = torch.cdist(locations, locations)[:, None]
-    return scores.masked_fill(distances > radius, -torch.inf).softmax(-1) @ values
-
-
-@pytest.mark.parametrize("radius", [1e-3, 2.0, 3.0, math.inf])
-@pytest.mark.parametrize("size", [8, 1000])
-def test_groups_attend_as_all_rows_do(
-    radius: float,
-    size: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(local.neighbourhoods, "__defaults__", (None, size))
-    outputs = []
-    gradients = []
-    for is_local in (True, False):
-        *tensors, locations = inputs(60)
-        queries, keys, values = (x.requires_grad_() for x in tensors)
-        if is_local:
-            output = local_attention(queries, keys, values, locations, locations, radius, scale=0.5)
-        else:
-            output = plain(queries, keys, values, 0.5, locations, radius)
-        output.square().sum().backward()
-        outputs.append(output)
-        gradients.append([queries.grad, keys.grad, values.grad])
-    assert torch.allclose(outputs[0], outputs[1], atol=1e-10)
-    for ours, expected in zip(*gradients, strict=True):
-        assert ours is not None
-        assert expected is not None
-        assert torch.allclose(ours, expected, atol=1e-9)
-
-
 @pytest.mark.parametrize("threshold", [None, 0.02])
 @pytest.mark.parametrize("form", ["added", "multiplied"])
 def test_attention_equals_its_equation(threshold: float | None, form: str) -> None:
     queries, keys, values, located = inputs(20)
     span = span_of(span_threshold=threshold, span_form=form)
-    locations = Locations(located, located)
-    ours = span.attend(queries, keys, values, locations, scale=0.5, dropout=None, present=None)
+    ours = span.attend(queries, keys, values, located, None, scale=0.5, dropout=None, present=None)
     scores = queries @ keys.mT * 0.5
     scaled = located / span.sigma[span.column_of]
     gaussian = torch.exp(-torch.cdist(scaled, scaled).square() / 2)[:, None]
@@ -95,24 +51,8 @@ def test_attention_equals_its_equation(threshold: float | None, form: str) -> No
     if threshold is not None:
         expected = expected.masked_fill(gaussian < threshold, -torch.inf)
     assert torch.allclose(ours, expected.softmax(-1) @ values, atol=1e-10)
-    weighed = span.weigh(scores, locations)
+    weighed = span.weigh(scores, located)
     assert torch.allclose(weighed.softmax(-1), expected.softmax(-1), atol=1e-10)
-
-
-def test_groups_are_a_partition() -> None:
-    locations = torch.randn(1000, 3, generator=torch.Generator().manual_seed(0))
-    groups = groups_of(locations, 64)
-    assert sorted(torch.cat(groups).tolist()) == list(range(1000))
-    assert max(len(group) for group in groups) <= 64
-    assert min(len(group) for group in groups) >= 32
-
-
-def test_distant_rows_are_not_computed() -> None:
-    locations = torch.rand(2000, 2, generator=torch.Generator().manual_seed(0)) * 20
-    groups = neighbourhoods(locations, locations, radius=1.0)
-    pairs = sum(group.bias.numel() for group in groups)
-    near = (torch.cdist(locations, locations) <= 1).sum().item()
-    assert near <= pairs < 0.1 * 2000**2
 
 
 @pytest.mark.parametrize("threshold", [0.1, 0.5])
@@ -122,80 +62,35 @@ def test_the_threshold_excludes_beyond_its_radius(threshold: float) -> None:
     x = torch.zeros(1, 3, 5, dtype=torch.double)
     x[0, 1, 0] = span.radius * 0.999 * span.sigma[0].item()
     x[0, 2, 0] = span.radius * 1.001 * span.sigma[0].item()
-    scores = span.weigh(torch.zeros(1, 1, 3, 3), Locations(x, x))
+    scores = span.weigh(torch.zeros(1, 1, 3, 3), x)
     weights = scores.softmax(-1)[0, 0, 0]
     assert weights[1] > 0
     assert weights[2] == 0
-    assert span.near_fraction(x[0]) == pytest.approx(7 / 9)
 
 
 @pytest.mark.parametrize("form", ["added", "multiplied"])
 def test_a_gaussian_at_no_distance_changes_nothing(form: str) -> None:
     x = torch.zeros(1, 4, 5)
     scores = torch.randn(1, 2, 4, 4, dtype=torch.double)
-    assert torch.equal(span_of(span_form=form).weigh(scores, Locations(x, x)), scores)
+    assert torch.equal(span_of(span_form=form).weigh(scores, x), scores)
 
 
 def test_multiplied_scores_of_distant_rows_are_zero_and_added_ones_low() -> None:
     x = torch.zeros(1, 2, 5, dtype=torch.double)
     x[0, 1, 0] = 100
     scores = torch.full((1, 1, 2, 2), -5.0, dtype=torch.double)
-    locations = Locations(x, x)
-    assert span_of(span_form="multiplied").weigh(scores, locations)[0, 0, 0, 1] == 0
-    assert span_of().weigh(scores, locations)[0, 0, 0, 1] < -1000
+    assert span_of(span_form="multiplied").weigh(scores, x)[0, 0, 0, 1] == 0
+    assert span_of().weigh(scores, x)[0, 0, 0, 1] < -1000
 
 
 def test_a_query_without_near_rows_attends_to_the_nearest() -> None:
-    queries, keys, values, located = inputs(20)
-    output = local_attention(queries, keys, values, located + 1000, located, 0.5, scale=1.0)
-    nearest = torch.cdist(located + 1000, located).argmin(-1)
-    indices = nearest[:, None, :, None].expand(-1, 4, -1, 2)
-    assert torch.allclose(output, values.gather(2, indices))
-
-
-def test_a_dropped_mask_is_drawn_again_in_the_backward_pass() -> None:
-    gradients = []
-    for later_key in (3, 9):
-        dropout = Dropout(0.3)
-        dropout.key = 3
-        queries, keys, values, located = inputs(40)
-        queries.requires_grad_()
-        output = local_attention(
-            queries,
-            keys,
-            values,
-            located,
-            located,
-            2.0,
-            scale=0.5,
-            dropout=dropout,
-        )
-        dropout.key = later_key
-        output.sum().backward()
-        gradients.append(queries.grad)
-    assert gradients[0] is not None
-    assert torch.equal(gradients[0], gradients[1])
-
-
-def test_dropout_follows_its_equation() -> None:
-    dropout = Dropout(0.3)
-    dropout.key = 3
-    *tensors, located = inputs(40)
-    queries, keys, values = (x[:1].requires_grad_() for x in tensors)
-    located = located[:1]
-    ours = local_attention(
-        queries, keys, values, located, located, math.inf, scale=0.5, dropout=dropout
-    )
-    (group,) = neighbourhoods(located[0], located[0], math.inf)
-    assert torch.equal(group.rows, torch.arange(40))
-    probabilities = (queries @ keys.mT * 0.5).softmax(-1)
-    expected = dropout.drop(probabilities[0], 0, 3) @ values[0]
-    assert torch.allclose(ours[0], expected, atol=1e-12)
-    gradients = []
-    for output in (ours[0], expected):
-        gradients.append(torch.autograd.grad(output.square().sum(), [queries, keys, values]))
-    for first, second in zip(*gradients, strict=True):
-        assert torch.allclose(first, second, atol=1e-10)
+    located = torch.randn(1, 20, 5, generator=torch.Generator().manual_seed(0)).double()
+    located[:, 0] += 1000
+    others = torch.arange(20)[None] > 0
+    scores = torch.zeros(1, 1, 1, 20)
+    weighed = span_of(span_threshold=0.9).weigh(scores, located, torch.tensor([[0]]), others)
+    nearest = torch.cdist(located[:, :1], located[:, 1:]).argmin() + 1
+    assert weighed.isfinite().flatten().nonzero().tolist() == [[nearest]]
 
 
 def test_location_is_of_the_features() -> None:

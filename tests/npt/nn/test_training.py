@@ -28,11 +28,7 @@ from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import (
     NPTTraining,
-    TrainingBatches,
     build_model,
-    build_optimiser,
-    label_scores,
-    update,
 )
 from npt.seeding import generator_for
 from npt.table import Task
@@ -83,11 +79,11 @@ DROPOUT_ALONE = STILL.changed(feature_mask=0, tradeoff_start=0, target_mask=1)
 
 @pytest.mark.parametrize("settings", [MASKS_ALONE, DROPOUT_ALONE], ids=["masks", "dropout"])
 def test_every_update_and_seed_has_its_own_draws(settings: NPTSettings) -> None:
-    model, data = start(settings)
-    optimiser = build_optimiser(model, settings)
+    training = NPTTraining(*start(settings), settings, 3)
     losses = []
     for number, seed in ((1, 3), (1, 3), (2, 3), (3, 3), (1, 4)):
-        losses.append(float(update(model, optimiser, data, number, settings, seed)))
+        training.seed = seed
+        losses.append(float(training.update(number)))
     first, again, *others = losses
     assert first == again
     assert len({first, *others}) == 4
@@ -95,8 +91,7 @@ def test_every_update_and_seed_has_its_own_draws(settings: NPTSettings) -> None:
 
 def test_schedules_are_those_of_the_update_s_number(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = BATCHES.changed(batch_rows=None, schedule_share=0.1)
-    model, data = start(settings)
-    optimiser = build_optimiser(model, settings)
+    npt_training = NPTTraining(*start(settings), settings, 3)
     rates: list[float] = []
     shares: list[float] = []
 
@@ -105,10 +100,10 @@ def test_schedules_are_those_of_the_update_s_number(monkeypatch: pytest.MonkeyPa
         return training_loss(*arguments)
 
     monkeypatch.setattr(training, "training_loss", recording)
-    monkeypatch.setattr(optimiser, "step", rates.append)
+    monkeypatch.setattr(npt_training.optimiser, "step", rates.append)
     numbers = [1, 2, 3, 7, 11]
     for number in numbers:
-        update(model, optimiser, data, number, settings, 3)
+        npt_training.update(number)
     assert rates == [learning_rate(number, settings) for number in numbers]
     assert shares == [tradeoff(number, settings) for number in numbers]
     assert len(set(rates)) == 5
@@ -119,19 +114,11 @@ def test_gradients_are_those_of_one_update() -> None:
     gradients = []
     for numbers in ((1, 2), (2,)):
         model, data = start(STILL)
-        optimiser = build_optimiser(model, STILL)
+        training = NPTTraining(model, data, STILL, 3)
         for number in numbers:
-            update(model, optimiser, data, number, STILL, 3)
+            training.update(number)
         gradients.append([weight.grad for weight in model.parameters()])
     assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
-
-
-def test_gradients_that_are_clipped_to_zero_move_nothing() -> None:
-    settings = BATCHES.changed(clip=0)
-    model, data = start(settings)
-    before = weights(model)
-    update(model, build_optimiser(model, settings), data, 1, settings, 3)
-    assert all(torch.equal(a, b) for a, b in zip(before, weights(model), strict=True))
 
 
 def test_every_column_has_its_own_trust_ratio() -> None:
@@ -139,49 +126,24 @@ def test_every_column_has_its_own_trust_ratio() -> None:
     settings = BATCHES.changed(batch_rows=None, tradeoff="constant", tradeoff_start=0.5)
     model, data = start(settings)
     before = {weight: weight.detach().clone() for weight in model.segments()}
-    update(model, build_optimiser(model, settings), data, 1, settings, 3)
+    NPTTraining(model, data, settings, 3).update(1)
     for weight, sizes in model.segments().items():
         moves = (weight - before[weight]).split(sizes)
         for old, move in zip(before[weight].split(sizes), moves, strict=True):
             assert move.norm().item() == pytest.approx(0.01 * old.norm().item(), rel=1e-3)
 
 
-def test_every_seed_has_its_own_initial_weights() -> None:
-    model, _ = start(BATCHES)
-    other = build_model(model.layout, BATCHES, 4, CPU)
-    assert not torch.equal(other.embedding.weight, model.embedding.weight)
-
-
 def test_every_epoch_is_another_partition_of_the_rows() -> None:
-    _, data = start(BATCHES)
-    batches = TrainingBatches(data, BATCHES, 3)
-    assert batches.per_epoch == 3
+    training = NPTTraining(*start(BATCHES), BATCHES, 3)
+    assert training.per_epoch == 3
     epochs = []
     for numbers in ((1, 2, 3), (4, 5, 6)):
-        epochs.append([batches.rows(number).tolist() for number in numbers])
+        epochs.append([training.batch_rows(number).tolist() for number in numbers])
     for epoch in epochs:
         assert sorted(row for rows in epoch for row in rows) == list(range(60))
     assert epochs[0] != epochs[1]
-    assert TrainingBatches(data, BATCHES, 4).rows(1).tolist() != epochs[0][0]
-
-
-def test_each_update_takes_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    updates = {}
-
-    def recording(*arguments: Any) -> torch.Tensor:
-        _, _, batch, number, *_ = arguments
-        updates[number] = batch
-        return update(*arguments)
-
-    monkeypatch.setattr(training, "update", recording)
-    model, data = start(BATCHES)
-    NPTTraining(model, data, BATCHES, 3).run()
-    batches = TrainingBatches(data, BATCHES, 3)
-    assert list(updates) == list(range(1, BATCHES.updates + 1))
-    for number, batch in updates.items():
-        expected = data.take(batches.rows(number))
-        assert torch.equal(batch.numbers, expected.numbers)
-        assert torch.equal(batch.part, expected.part)
+    other = NPTTraining(*start(BATCHES), BATCHES, 4)
+    assert other.batch_rows(1).tolist() != epochs[0][0]
 
 
 def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
@@ -194,7 +156,7 @@ def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
     assert best.losses.tolist() == [losses[lowest]]
     assert best.best_updates == [lowest + 1]
     assert not model.training
-    assert label_scores(model, data, "validation", OVERSHOOTING, 3).loss == losses[lowest]
+    assert best.validation_scores()[0] == losses[lowest]
 
 
 def test_repeated_batches_share_rows_and_masks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,28 +172,11 @@ def test_repeated_batches_share_rows_and_masks(monkeypatch: pytest.MonkeyPatch) 
         return masked
 
     monkeypatch.setattr(training, "mask", recorded)
-    NPTTraining(model, data, settings, 3).run()
+    result = NPTTraining(model, data, settings, 3).run()
+    assert result.per_epoch == 3
     for drawn in (rows_of_updates, masks_of_updates):
         assert all(torch.equal(drawn[i], drawn[i + 1]) for i in range(0, 8, 2))
         assert not any(torch.equal(drawn[i], drawn[i + 1]) for i in range(1, 7, 2))
-
-
-def test_repeated_batches_make_an_epoch_longer() -> None:
-    _, data = start(BATCHES)
-    once = TrainingBatches(data, BATCHES, 3)
-    twice = TrainingBatches(data, BATCHES.changed(repeated_batches=2), 3)
-    assert [n for n in range(1, 13) if once.ends_evaluated_epoch(n)] == [3, 6, 9, 12]
-    assert [n for n in range(1, 13) if twice.ends_evaluated_epoch(n)] == [6, 12]
-
-
-def test_settings_of_the_released_code_change_training() -> None:
-    trained = []
-    for changes in ({}, {"first_sync": True}, {"repeated_batches": 3}):
-        settings = BATCHES.changed(**changes)
-        model, data = start(settings)
-        NPTTraining(model, data, settings, 3).run()
-        trained.append(torch.cat([weight.flatten() for weight in weights(model)]))
-    assert len({weight.sum().item() for weight in trained}) == 3
 
 
 def test_two_threads_give_the_same_bits_twice() -> None:
@@ -293,12 +238,9 @@ def test_bfloat16_is_near_float32(task: Task) -> None:
     losses = []
     for precision in ("float32", "bfloat16"):
         settings = BATCHES.changed(precision=precision, hidden_dropout=0.0, attention_dropout=0.0)
-        model, data = start(settings, task)
-        optimiser = build_optimiser(model, settings)
-        losses.append(
-            [float(update(model, optimiser, data, number, settings, 3)) for number in range(1, 6)]
-        )
-        assert all(p.dtype == torch.float32 for p in model.parameters())
+        training = NPTTraining(*start(settings, task), settings, 3)
+        losses.append([float(training.update(number)) for number in range(1, 6)])
+        assert all(p.dtype == torch.float32 for p in training.model.parameters())
     assert losses[0] != losses[1]
     assert np.allclose(losses[0], losses[1], rtol=0.03)
 
@@ -327,4 +269,4 @@ def test_validation_scores_are_those_of_full_passes(task: Task, batch_rows: int 
         loss = torch.nn.functional.cross_entropy(outputs, data.codes[rows, data.target])
         metric = (outputs.argmax(1) == data.codes[rows, data.target]).float().mean()
     expected = (pytest.approx(float(loss), rel=1e-5), pytest.approx(float(metric), rel=1e-5))
-    assert label_scores(model, data, "validation", settings, 3) == expected
+    assert NPTTraining(model, data, settings, 3).validation_scores() == expected

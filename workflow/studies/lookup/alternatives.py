@@ -35,7 +35,7 @@ def duplicates_of(query: ProbeQuery, lookup: str) -> Duplicates:
         noisy = slice(sum(sizes[: noisy_from(rule, len(sizes))]), None)  # of the encoded features
         noise = np.random.default_rng((seed, 1))
         duplicates[:, noisy] = noise.normal(1.0, 1.0, duplicates[:, noisy].shape)
-        if rule.both_halves:
+        if not rule.released:
             noise = np.random.default_rng((seed, 0))
             originals[:, noisy] = noise.normal(1.0, 1.0, originals[:, noisy].shape)
     return Duplicates(originals, duplicates, shown + rule.add_one)

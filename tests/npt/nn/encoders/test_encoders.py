@@ -77,12 +77,6 @@ def test_a_siren_starts_in_its_ranges(dimensions: int) -> None:
         assert not layer.bias.any()
 
 
-def test_a_dimension_of_one_pixel_has_no_distance() -> None:
-    coordinates = relative_coordinates((1, 4))
-    assert coordinates[:, 0].tolist() == [0.0] * 7
-    assert PixelSpan((1, 4), None).log_gaussian()[3] == 0
-
-
 def test_resnet_has_the_weights_of_its_cifar_form() -> None:
     encoder = ResNet18(3)
     assert weights_of(encoder) + 512 * 10 + 10 == 11_173_962
@@ -142,14 +136,6 @@ def test_a_span_is_cut_off_at_its_radius() -> None:
     (row,) = PixelSpan((1024,), 0.1).reach().tolist()
     assert 2 * row + 1 == 1319
     assert PixelSpan((32,), None).reach().tolist() == [31]
-
-
-def test_no_distance_has_the_largest_gaussian() -> None:
-    span = PixelSpan((5, 5), None)
-    log_gaussian = span.log_gaussian()
-    assert log_gaussian[40] == 0
-    assert (log_gaussian[torch.arange(81) != 40] < 0).all()
-    assert not span.excluded().any()
 
 
 def test_scores_equal_their_equation() -> None:
