@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,10 +26,11 @@ from npt.interface import Resources
 from npt.method import Dependence
 from npt.probing import Duplicates
 from npt.table import TASKS, Task
+from npt.validation import Strict, validated
 
-# Predicts (features (n, F), configurations): for each configuration standardised values (n,), or
-# probabilities (n, K) of the classes of the train rows in ascending order.
-Predictor = Callable[[np.ndarray, Sequence[Parameters]], Sequence[np.ndarray]]
+# Predicts (features (n, F), parameters): standardised values (n,), or probabilities (n, K) of the
+# classes of the train rows in ascending order.
+Predictor = Callable[[np.ndarray, Parameters], np.ndarray]
 
 
 class Baseline(ABC):
@@ -46,6 +47,7 @@ class Baseline(ABC):
         quick: A part of the paper's grid for small machines.
         paper: The paper's grid, where it is one for all tasks and sizes.
         defaults: Parameters that every configuration has unless it states others.
+        schema: Allowed values of the parameters; None leaves them to the library.
         embeds_categories: Always receives categories as integer codes.
         keeps_missing: Always receives missing numbers as NaN.
         takes_categories: Can receive categories as integer codes.
@@ -69,6 +71,7 @@ class Baseline(ABC):
     quick: ClassVar[Grid] = {}
     paper: ClassVar[Grid] = {}
     defaults: ClassVar[Parameters] = {}
+    schema: ClassVar[type[Strict] | None] = None
     embeds_categories: ClassVar[bool] = False
     keeps_missing: ClassVar[bool] = False
     takes_categories: ClassVar[bool] = False
@@ -94,18 +97,18 @@ class Baseline(ABC):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
-        """Train one model for configurations that differ only in shared parameters.
+        """Train one model, which serves all smaller values of the shared parameters.
 
         Raises:
-            Infeasible: These configurations cannot be fitted to the data.
+            Infeasible: The configuration cannot be fitted to the data.
         """
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
-        """Parameters whose every value one fit of these `parameters` serves."""
+        """Parameters whose values share the fit with the largest value of the first of them."""
         return ()
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
@@ -118,11 +121,8 @@ class Baseline(ABC):
 
     def check(self, parameters: Parameters) -> None:
         """Raise `UserError` for values that are not allowed, whatever the data."""
-        for name, value in parameters.items():
-            if not _is_plain(value):
-                raise UserError(
-                    f"{self.name}.{name}: {value!r} is no number, text or list of these"
-                )
+        if self.schema is not None:
+            validated(self.schema, parameters, self.name)
 
     @property
     def dependence(self) -> Dependence:
@@ -186,10 +186,3 @@ class Baseline(ABC):
                 for name, tried in grid.items():
                     values.setdefault(name, []).extend(tried)
         return values
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value is one of JSON, but no mapping."""
-    if isinstance(value, list):
-        return all(_is_plain(inner) for inner in value)
-    return value is None or isinstance(value, bool | int | float | str)

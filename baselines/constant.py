@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from baselines.baseline import Baseline, Predictor
@@ -23,7 +22,7 @@ class Constant(Baseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
-from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.table import Task
 
@@ -61,13 +60,7 @@ def prediction_function(estimator: Any, data: TrainingData) -> Any:
 
 def of_one_model(predict: PredictFunction) -> Predictor:
     """A predictor of a model that serves a single configuration."""
-
-    def predict_each(
-        features: np.ndarray, configurations: Iterable[Parameters]
-    ) -> list[np.ndarray]:
-        return [predict(features) for _ in configurations]
-
-    return predict_each
+    return lambda features, parameters: predict(features)
 
 
 def features_vary(features: np.ndarray) -> bool:

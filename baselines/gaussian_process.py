@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -21,8 +20,9 @@ from baselines.baseline import Baseline
 from baselines.grids import Grid, Parameters
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible, UserError, unknown
+from npt.errors import Infeasible
 from npt.interface import Resources
+from npt.validation import Strict
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -37,6 +37,21 @@ LENGTHS = (5e-2, 1e4)  # bounds of the length scales, in standard deviations of 
 LEAST_PROBABILITY = 1e-6
 
 
+class ProcessSettings(Strict):
+    """Parameters.
+
+    Attributes:
+        relevance: A length scale for each feature.
+        learn: Whether the kernel's hyper-parameters are learned.
+        learning_rows: Number of rows from which they are.
+    """
+
+    kernel: Literal["rbf", "matern_5/2", "matern_3/2"] = "rbf"
+    relevance: bool = True
+    learn: bool = True
+    learning_rows: int = 1000
+
+
 class GaussianProcess(Baseline):
     """Exact Gaussian process."""
 
@@ -46,12 +61,8 @@ class GaussianProcess(Baseline):
     keeps_train_rows = True
     rows_alone = True
     untrained: ClassVar[Parameters] = {"learn": False}
-    defaults: ClassVar[Parameters] = {
-        "kernel": "rbf",
-        "relevance": True,
-        "learn": True,
-        "learning_rows": 1000,  # from which hyper-parameters are learned
-    }
+    schema = ProcessSettings
+    defaults: ClassVar[Parameters] = ProcessSettings().model_dump()
     recalls = True
     test_settings: ClassVar[Parameters] = {"grid": {"kernel": ["rbf"], "relevance": [False]}}
 
@@ -65,17 +76,10 @@ class GaussianProcess(Baseline):
         "learning_rows": [1000],
     }
 
-    def check(self, parameters: Parameters) -> None:
-        """The kernel is one of three."""
-        super().check(parameters)
-        kernel = {**self.defaults, **parameters}["kernel"]
-        if kernel not in SMOOTHNESS:
-            raise UserError(f"{self.name}.kernel: {unknown(kernel, SMOOTHNESS)}")
-
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Posterior:
@@ -84,7 +88,6 @@ class GaussianProcess(Baseline):
         Raises:
             Infeasible: There are more than 5,000 train rows.
         """
-        (parameters,) = configurations
         rows = len(data.train)
         if rows > MOST_ROWS:
             raise Infeasible(

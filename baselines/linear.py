@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from baselines.baseline import Predictor
@@ -38,12 +37,11 @@ class Linear(EstimatorBaseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
         """Fit one model."""
-        (parameters,) = configurations
         if not data.is_regression:
             parameters = {"max_iter": 10_000, **parameters}
         model = self.estimator(data.task)(**parameters)

@@ -59,7 +59,7 @@ def predict_originals(
         winner = Search(baseline, data, settings, SEED + seed, resources).run(grid)
         if baseline.recalls:
             return baseline.recall(winner.predictor, duplicates, winner.parameters)
-        (predicted,) = winner.predictor(duplicates.originals, [winner.parameters])
+        predicted = winner.predictor(duplicates.originals, winner.parameters)
     return data.over_all_classes(predicted)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -75,14 +74,13 @@ class MLP(EstimatorBaseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
         """Fit one network; reaching the epoch limit is no failure."""
         from sklearn.exceptions import ConvergenceWarning
 
-        (parameters,) = configurations
         if not _can_hold_out(data, parameters.get("validation_fraction", HELD_OUT)):
             parameters = {**parameters, "early_stopping": False}
         network = self.estimator(data.task)(**{"random_state": seed, **parameters})

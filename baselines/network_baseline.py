@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from baselines.baseline import Baseline, Predictor
@@ -36,7 +35,7 @@ class NetworkBaseline(Baseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
@@ -47,7 +46,6 @@ class NetworkBaseline(Baseline):
         """
         import torch
 
-        (parameters,) = configurations
         torch.set_num_threads(resources.threads)
         with torch.random.fork_rng():
             torch.manual_seed(seed)

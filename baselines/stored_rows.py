@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,14 +45,9 @@ class RowPredictor(ABC):
 
     stored: StoredRows
 
-    def __call__(
-        self, features: np.ndarray, configurations: Sequence[Parameters]
-    ) -> list[np.ndarray]:
-        """Predictions from the train rows for each configuration, as of a `Predictor`."""
-        predictions = []
-        for parameters in configurations:
-            predictions.append(self.predict_from(self.stored, features, parameters))
-        return predictions
+    def __call__(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
+        """Predictions from the train rows, as of a `Predictor`."""
+        return self.predict_from(self.stored, features, parameters)
 
     @abstractmethod
     def predict_from(

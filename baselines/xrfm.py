@@ -8,7 +8,7 @@ regression is solved again in the learned metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -66,7 +66,7 @@ class XRFM(Baseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
@@ -77,7 +77,6 @@ class XRFM(Baseline):
         """
         import torch
 
-        (parameters,) = configurations
         rows = len(data.train)
         if rows > MOST_ROWS:
             raise Infeasible(f"{rows} train rows; the kernel of xRFM takes at most {MOST_ROWS}")

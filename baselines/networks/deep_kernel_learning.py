@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,11 +111,9 @@ class DeepKernelPredictor:
     model: DeepKernel
     device: torch.device
 
-    def __call__(
-        self, features: np.ndarray, configurations: Sequence[Parameters]
-    ) -> list[np.ndarray]:
+    def __call__(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
         """Standardised values (n,) of features (n, F)."""
-        return [self.model.mean(_tensor(features, self.device)).cpu().numpy()]
+        return self.model.mean(_tensor(features, self.device)).cpu().numpy()
 
     def recall(self, duplicates: Duplicates) -> np.ndarray:
         """Values (n,) of originals by an exact process on duplicates, in double precision."""

@@ -6,7 +6,6 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -121,13 +120,13 @@ def test_thread_pools_of_libraries_are_limited() -> None:
         def fit(
             self,
             data: TrainingData,
-            configurations: Sequence[Parameters],
+            parameters: Parameters,
             seed: int,
             resources: Resources,
         ) -> Predictor:
             for pool in threadpool_info():
                 limits.append(pool["num_threads"])
-            return super().fit(data, configurations, seed, resources)
+            return super().fit(data, parameters, seed, resources)
 
     tuned(Recording([0.0]))
     assert set(limits) == {1}

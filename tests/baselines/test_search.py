@@ -49,7 +49,7 @@ def test_configurations_are_scored_on_validation_rows() -> None:
 def test_each_configuration_is_fitted_once_by_the_seed() -> None:
     toy = Toy([3.0, 0.0, 0.0, 5.0])
     fit = tuned(toy, seed=5)
-    assert toy.fitted == [[0], [1], [2], [3]]
+    assert toy.fitted == [0, 1, 2, 3]
     assert toy.seeds == [42 + 5] * 4
     assert fit.fits == 4
 
@@ -57,7 +57,7 @@ def test_each_configuration_is_fitted_once_by_the_seed() -> None:
 def test_one_fit_serves_configurations_that_share_it() -> None:
     toy = Toy([3.0, 0.0, 0.0, 5.0], one_fit_serves_all=True)
     fit = tuned(toy)
-    assert toy.fitted == [[0, 1, 2, 3]]
+    assert toy.fitted == [3]
     assert fit.chosen == {"i": 1}
     assert fit.fits == 1
     assert [trial.fit for trial in fit.trials] == [1, 1, 1, 1]
@@ -133,7 +133,7 @@ def test_a_budget_is_a_number_of_different_models(budget: int) -> None:
 def test_a_budget_draws_from_the_whole_grid() -> None:
     toy = Toy([0.0] * 40)
     tuned(toy, BaselineSettings(budget=5))
-    drawn = [index for (index,) in toy.fitted]
+    drawn = toy.fitted
     assert len(drawn) == 5
     assert drawn == sorted(drawn)
     assert max(drawn) >= 20
@@ -161,7 +161,7 @@ def test_an_interrupted_search_resumes(tmp_path: Path) -> None:
     resumed = Toy([3.0, 0.0, ValueError("no luck"), 4.0, 5.0])
     fit = tuned(resumed, checkpoint=path)
     undisturbed = tuned(Toy(resumed.outcomes))
-    assert resumed.fitted == [[3], [4], [1]]  # the best of before is fitted again
+    assert resumed.fitted == [3, 4, 1]  # the best of before is fitted again
     assert (fit.chosen, fit.fits) == (undisturbed.chosen, undisturbed.fits)
     assert fit.validation_loss == undisturbed.validation_loss
     for trial, expected in zip(fit.trials, undisturbed.trials, strict=True):
@@ -174,7 +174,7 @@ def test_what_shared_a_fit_shares_it_again(tmp_path: Path) -> None:
     tuned(Toy([3.0, 0.0], one_fit_serves_all=True), checkpoint=path)
     again = Toy([3.0, 0.0], one_fit_serves_all=True)
     assert tuned(again, checkpoint=path).fits == 1
-    assert again.fitted == [[0, 1]]
+    assert again.fitted == [1]
 
 
 @pytest.mark.parametrize("change", ["seed", "cut", "text"])
@@ -186,7 +186,7 @@ def test_a_search_reads_its_own_lines(change: str, tmp_path: Path) -> None:
     again = Toy([3.0, 0.0])
     fit = tuned(again, seed=int(change == "seed"), checkpoint=path)
     assert fit.chosen == {"i": 1}
-    assert again.fitted == ([[1]] if change == "cut" else [[0], [1]])
+    assert again.fitted == ([1] if change == "cut" else [0, 1])
 
 
 @pytest.mark.parametrize("name", sorted(baselines()))

@@ -16,7 +16,6 @@ from baselines.network_baseline import RetrievalBaseline
 from baselines.networks.anp import drawn_points
 from baselines.networks.retrieval import RetrievalPredictor
 from baselines.probe import StoredRowProbe
-from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.trained import TrainedBaseline
 from baselines.training_data import TrainingData
 from baselines.tuned import TunedBaseline
@@ -205,7 +204,7 @@ def test_noise_targets_are_not_learned(name: str) -> None:
     data = noise_data()
     baseline = baselines()[name]
     few = {**baseline.defaults, "max_epochs": 20, "patience": 20, "learning_rate": 0.01}
-    predictor = baseline.fit(data, [few], 0, Resources(device="cpu"))
+    predictor = baseline.fit(data, few, 0, Resources(device="cpu"))
     assert isinstance(predictor, RetrievalPredictor)
     outputs = training_outputs(predictor, data.train_features, data.train_labels)[:, 0]
     loss = np.mean((outputs - data.train_labels) ** 2)
@@ -266,26 +265,6 @@ def test_a_stored_row_alone_is_enough(name: str) -> None:
     assert np.isfinite(model.predict_from(stored, features)).all()
 
 
-class Mean(RowPredictor):
-    """Predicts the mean of the stored labels."""
-
-    def __init__(self, stored: StoredRows) -> None:
-        self.stored = stored
-
-    def predict_from(self, stored: StoredRows, features: np.ndarray, parameters: Any) -> np.ndarray:
-        return np.full(len(features), stored.labels.mean())
-
-    def weights(self, stored: StoredRows, features: np.ndarray, parameters: Any) -> np.ndarray:
-        return np.full((len(features), len(stored.labels)), 1 / len(stored.labels))
-
-
-def test_a_predictor_serves_every_configuration() -> None:
-    stored = StoredRows(np.zeros((4, 1)), np.array([1.0, 2.0, 3.0, 6.0]))
-    queries = np.zeros((2, 1))
-    predictions = Mean(stored)(queries, [{}, {}])
-    assert [values.tolist() for values in predictions] == [[3.0, 3.0], [3.0, 3.0]]
-
-
 def test_baselines_of_stored_rows_can_be_examined_by_all_probes() -> None:
     from baselines import methods
 
@@ -312,8 +291,8 @@ def test_a_last_batch_of_one_row_is_no_failure(name: str) -> None:
     parameters: dict[str, Any] = {**baseline.defaults, "max_epochs": 2, "batch_size": 32}
     if name == "modern_nca":
         parameters["blocks"] = 1
-    predictor = baseline.fit(data, [parameters], 0, Resources(device="cpu"))
-    (predicted,) = predictor(data.features[150:], [parameters])
+    predictor = baseline.fit(data, parameters, 0, Resources(device="cpu"))
+    predicted = predictor(data.features[150:], parameters)
     assert np.isfinite(predicted).all()
 
 
