@@ -19,12 +19,10 @@ from baselines.grids import (
     require_tunable,
     size_of,
 )
-from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.errors import UserError
 from npt.interface import Resources
 from npt.method import Dependence
-from npt.probing import Duplicates
 from npt.table import TASKS, Task
 from npt.validation import Strict, validated
 
@@ -58,7 +56,8 @@ class Baseline(ABC):
         rows_alone: Predicts from stored train rows alone, and would be a constant without them.
         untrained: Parameters under which `fit` returns the initial model, before it learns; None
             for a model that learns nothing, or that keeps no train rows.
-        recalls: Answers the lookup task by `recall`, instead of being fitted to the duplicates.
+        recalls: Its predictor answers the lookup task by `recall`; others are fitted to the
+            duplicates.
         twins: Blind twins, as of `Method`.
         extra: Extra of the installation that brings its libraries; empty if all users have them.
     """
@@ -134,17 +133,6 @@ class Baseline(ABC):
     def supports(self, task: Task) -> str | None:
         """The reason for refusing a task, or None."""
         return None
-
-    def recall(
-        self, predictor: Predictor, duplicates: Duplicates, parameters: Parameters
-    ) -> np.ndarray:
-        """Standardised values (n,) of the lookup task's originals, by what `fit` returned.
-
-        A model of stored rows predicts them from the duplicates alone.
-        """
-        assert isinstance(predictor, RowPredictor)
-        stored = StoredRows(duplicates.duplicates, duplicates.shown)
-        return predictor.predict_from(stored, duplicates.originals, parameters)
 
     def configurations(
         self, settings: BaselineSettings, task: Task, train_rows: int

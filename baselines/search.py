@@ -186,7 +186,7 @@ class Search:
         losses = []
         for candidate in group:
             predicted = predictor(features, candidate.parameters)
-            loss = self.data.validation_loss(self.data.over_all_classes(predicted))
+            loss = self.data.validation_loss(predicted)
             losses.append(loss)
             if math.isfinite(loss):
                 winner = Winner(loss, candidate.index, candidate.parameters, predictor)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from baselines.grids import Parameters
+from npt.probing import Duplicates
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class RowPredictor(ABC):
     def __call__(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
         """Predictions from the train rows, as of a `Predictor`."""
         return self.predict_from(self.stored, features, parameters)
+
+    def recall(self, duplicates: Duplicates, parameters: Parameters) -> np.ndarray:
+        """Standardised values (n,) of the lookup task's originals, from the duplicates alone."""
+        stored = StoredRows(duplicates.duplicates, duplicates.shown)
+        return self.predict_from(stored, duplicates.originals, parameters)
 
     @abstractmethod
     def predict_from(

@@ -106,8 +106,9 @@ class TrainingData:
         """Log loss in nats, or mean squared error of the standardised target, on validation rows.
 
         Args:
-            predicted: Values (n,) or probabilities (n, C), of `over_all_classes`.
+            predicted: Predictions of a library, as for `over_all_classes`.
         """
+        predicted = self.over_all_classes(predicted)
         truth = self.target[self.validation]
         if self.is_regression:
             return float(np.mean((predicted - truth) ** 2))

@@ -24,7 +24,7 @@ from gpytorch.variational import CholeskyVariationalDistribution, VariationalStr
 from torch import Tensor, nn
 
 from baselines.grids import Parameters
-from baselines.networks.training import SILENT, EpochTraining
+from baselines.networks.training import SILENT, EpochTraining, tensor
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible
 from npt.probing import Duplicates
@@ -113,12 +113,18 @@ class DeepKernelPredictor:
 
     def __call__(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
         """Standardised values (n,) of features (n, F)."""
-        return self.model.mean(_tensor(features, self.device)).cpu().numpy()
+        return self.model.mean(tensor(features, self.device)).cpu().numpy()
 
-    def recall(self, duplicates: Duplicates) -> np.ndarray:
-        """Values (n,) of originals by an exact process on duplicates, in double precision."""
+    def recall(self, duplicates: Duplicates, parameters: Parameters) -> np.ndarray:
+        """Values (n,) of originals by an exact process on duplicates (section B.1).
+
+        It has the trained kernel, in double precision.
+
+        Raises:
+            Infeasible: The kernel has no Cholesky factor.
+        """
         inputs = (duplicates.originals, duplicates.duplicates, duplicates.shown)
-        originals, observed, values = [_tensor(part, self.device).double() for part in inputs]
+        originals, observed, values = [tensor(part, self.device).double() for part in inputs]
         model = copy.deepcopy(self.model).double()
         return model.exact_mean(originals, observed, values).cpu().numpy()
 
@@ -127,27 +133,14 @@ def fit_deep_kernel(
     data: TrainingData, parameters: Parameters, device: torch.device
 ) -> DeepKernelPredictor:
     """Train network and process together on the variational bound."""
-    features = _tensor(data.features, device)
-    target = _tensor(data.target, device)
-    train = features[data.train]
-    labels = target[data.train]
-    validation = features[data.validation]
-    expected = target[data.validation]
+    train = tensor(data.train_features, device)
+    labels = tensor(data.train_labels, device)
     model = DeepKernel(train, parameters)
     bound: Any = VariationalELBO(model.likelihood, model.process, num_data=len(labels))
+    predictor = DeepKernelPredictor(model, device)
 
     def loss_of(batch: Tensor) -> Tensor:
         return -bound(model(train[batch]), labels[batch])
 
-    def validation_loss() -> float:
-        return float((model.mean(validation) - expected).square().mean())
-
-    training = EpochTraining(
-        model, len(labels), loss_of, validation_loss, parameters, fewest_rows=1
-    )
-    training.run(follow=SILENT)
-    return DeepKernelPredictor(model, device)
-
-
-def _tensor(values: np.ndarray, device: torch.device) -> Tensor:
-    return torch.as_tensor(values, dtype=torch.float32, device=device)
+    EpochTraining(model, data, loss_of, predictor, parameters, fewest_rows=1).run(follow=SILENT)
+    return predictor

@@ -280,7 +280,7 @@ def test_recalled_values_are_a_number_for_each_original(name: str) -> None:
     model = trained(name, "regression")
     features = model.data.features[test_rows(model)]
     duplicates = Duplicates(features, features, np.linspace(-1, 1, len(features)))
-    recalled = model.baseline.recall(model.predictor, duplicates, model.parameters)
+    recalled = model.predictor.recall(duplicates, model.parameters)
     assert recalled.shape == (len(features),)
 
 
