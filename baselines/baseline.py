@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar
@@ -50,6 +51,7 @@ class Baseline(ABC):
         keeps_missing: Always receives missing numbers as NaN.
         takes_categories: Can receive categories as integer codes.
         takes_missing: Can receive missing numbers as NaN.
+        most_rows: Largest number of train rows.
         slow: Whether each fold is a separate job.
         accelerated: Whether it can use a GPU.
         keeps_train_rows: Predicts from stored train rows; `fit` returns a `RowPredictor`.
@@ -75,6 +77,7 @@ class Baseline(ABC):
     keeps_missing: ClassVar[bool] = False
     takes_categories: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
+    most_rows: ClassVar[float] = math.inf
     slow: ClassVar[bool] = False
     accelerated: ClassVar[bool] = False
     keeps_train_rows: ClassVar[bool] = False

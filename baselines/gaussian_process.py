@@ -20,7 +20,6 @@ from baselines.baseline import Baseline
 from baselines.grids import Grid, Parameters
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible
 from npt.interface import Resources
 from npt.validation import Strict
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
 SMOOTHNESS = {"rbf": math.inf, "matern_5/2": 2.5, "matern_3/2": 1.5}  # of the Matérn kernels
-MOST_ROWS = 5000  # a covariance matrix of 200 MB, and some seconds for each factorisation
 LEARNING_CELLS = 32_000_000  # rows squared times features: gradients of 256 MB
 ITERATIONS = 40  # of L-BFGS
 NOISE = (1e-4, 2.0)  # bounds of its variance, in that of the targets
@@ -58,6 +56,7 @@ class GaussianProcess(Baseline):
     name = "gaussian_process"
     title = "GP"
     libraries = ("scikit-learn", "scipy")
+    most_rows = 5000  # a covariance matrix of 200 MB, and some seconds for each factorisation
     keeps_train_rows = True
     rows_alone = True
     untrained: ClassVar[Parameters] = {"learn": False}
@@ -83,16 +82,7 @@ class GaussianProcess(Baseline):
         seed: int,
         resources: Resources,
     ) -> Posterior:
-        """Learn hyper-parameters from at most `learning_rows` train rows, and store all of them.
-
-        Raises:
-            Infeasible: There are more than 5,000 train rows.
-        """
-        rows = len(data.train)
-        if rows > MOST_ROWS:
-            raise Infeasible(
-                f"{rows} train rows; an exact Gaussian process takes at most {MOST_ROWS}"
-            )
+        """Learn hyper-parameters from at most `learning_rows` train rows, and store all of them."""
         return Posterior(data, _learned(data, parameters, seed))
 
 

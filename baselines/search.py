@@ -14,7 +14,6 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -36,17 +35,14 @@ class Candidate:
     Attributes:
         index: Index in the grid.
         parameters: Tuned and fixed ones.
-        effective: Those parameters that determine the model.
+        model_key: Equal for configurations that are one model.
+        fit_key: Equal for configurations that one fit serves.
     """
 
     index: int
     parameters: Parameters
-    effective: Parameters
-
-    @cached_property
-    def model_key(self) -> str:
-        """Equal for configurations that are one model."""
-        return _key(self.effective)
+    model_key: str
+    fit_key: str
 
 
 @dataclass(frozen=True, order=True)
@@ -93,9 +89,14 @@ class Search:
         """Try every configuration, or as many different models as the budget allows.
 
         Raises:
-            Infeasible: No configuration could be fitted and scored.
+            Infeasible: There are too many train rows, or no configuration could be fitted and
+                scored.
             UserError: A parameter is unknown, or has a value that is not allowed.
         """
+        rows = len(self.data.train)
+        most = self.baseline.most_rows
+        if rows > most:
+            raise Infeasible(f"{rows} train rows; {self.baseline.title} takes at most {most}")
         self._check(grid)
         candidates = [self._candidate(index, point) for index, point in enumerate(grid)]
         models: dict[str, Candidate] = {}
@@ -107,14 +108,16 @@ class Search:
             if key in keys:
                 self.outcomes[key] = trial
                 self.fits = max(self.fits, trial.fit)
-        groups = self._groups(tried)
-        for group in groups:
+        groups: dict[str, list[Candidate]] = {}
+        for candidate in tried:
+            groups.setdefault(candidate.fit_key, []).append(candidate)
+        for group in groups.values():
             if any(candidate.model_key not in self.outcomes for candidate in group):
                 self._try(group)
         for candidate in candidates if len(tried) == len(models) else tried:
             outcome = self.outcomes[candidate.model_key]
             self.trials.append(replace(outcome, parameters=dict(grid[candidate.index])))
-        return self._best(tried, groups)
+        return self._best(tried)
 
     def _check(self, grid: Sequence[Parameters]) -> None:
         known = self.baseline.known_parameters(self.data.task)
@@ -129,7 +132,9 @@ class Search:
     def _candidate(self, index: int, point: Parameters) -> Candidate:
         parameters = {**self.baseline.defaults, **self.settings.fixed, **point}
         effective = self.baseline.effective_parameters(parameters, self.data)
-        return Candidate(index, parameters, effective)
+        shared = self.baseline.shared_parameters(parameters)
+        alone = {name: value for name, value in effective.items() if name not in shared}
+        return Candidate(index, parameters, _key(effective), _key(alone))
 
     def _within_budget(self, models: list[Candidate]) -> list[Candidate]:
         """All models, or a sample that is the same on every fold, in the order of the grid."""
@@ -139,17 +144,6 @@ class Search:
         generator = random.Random(f"{self.baseline.name} {len(models)}")
         sample = generator.sample(models, budget)
         return sorted(sample, key=lambda candidate: candidate.index)
-
-    def _groups(self, candidates: Sequence[Candidate]) -> list[list[Candidate]]:
-        """Candidates grouped by the fit that serves them."""
-        groups: dict[str, list[Candidate]] = {}
-        for candidate in candidates:
-            shared = self.baseline.shared_parameters(candidate.parameters)
-            alone = {
-                name: value for name, value in candidate.effective.items() if name not in shared
-            }
-            groups.setdefault(_key(alone), []).append(candidate)
-        return list(groups.values())
 
     def _try(self, group: list[Candidate]) -> None:
         """Fit and score a group; if that fails, each member alone, so that one fails no other."""
@@ -193,7 +187,7 @@ class Search:
                 self.winner = min(self.winner or winner, winner)
         return losses
 
-    def _best(self, tried: list[Candidate], groups: list[list[Candidate]]) -> Winner:
+    def _best(self, tried: list[Candidate]) -> Winner:
         """The first model of the lowest loss, fitted again if that was before an interruption."""
         losses = {}
         for candidate in tried:
@@ -206,12 +200,8 @@ class Search:
             raise Infeasible(f"{message}: {reasons[0]}", self.trials)
         index = min(losses, key=losses.__getitem__)
         if self.winner is None or self.winner.index != index:
-            (group,) = [group for group in groups if index in {member.index for member in group}]
-            fits = {self.outcomes[candidate.model_key].fit for candidate in group}
-            if len(fits) > 1:  # the group failed together
-                group = [candidate for candidate in group if candidate.index == index]
             self.winner = None
-            self._fit_and_score(group)
+            self._fit_and_score([candidate for candidate in tried if candidate.index == index])
         assert self.winner is not None, "a configuration is as good when it is fitted again"
         return self.winner
 

@@ -102,12 +102,10 @@ class TabNet(Baseline):
         """Train one network; its weights are those of the best epoch on the validation rows.
 
         Raises:
-            Infeasible: Too few rows for batch normalisation, or training diverged.
+            Infeasible: Training diverged.
         """
         import torch
 
-        if len(data.train) < 2:
-            raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
         torch.set_num_threads(resources.threads)
         with fenced():
             network = _network(data, parameters, seed, resources.device)

@@ -81,11 +81,6 @@ class TrainingData:
         """The train rows, for models that predict from them."""
         return StoredRows(self.train_features, self.train_labels)
 
-    @property
-    def outputs(self) -> int:
-        """Numbers that a model predicts for a row: 1, or the number of seen classes."""
-        return self.trained_classes or 1
-
     def over_all_classes(self, predicted: np.ndarray) -> np.ndarray:
         """Predictions of a library in float64.
 

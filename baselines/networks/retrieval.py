@@ -18,10 +18,8 @@ from baselines.grids import Parameters
 from baselines.networks.training import SILENT, EpochTraining, tensor
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible
 
 QUERY_ROWS = 1024  # predicted together
-FEWEST_ROWS = 2  # a train row is predicted from another one
 
 
 class RetrievalNetwork(nn.Module, ABC):
@@ -113,13 +111,7 @@ def fit_network(
     Args:
         parameters: Those of `EpochTraining`, and `candidates`, the number of train rows from
             which a batch is predicted, if there are more. Those of the batch are added.
-
-    Raises:
-        Infeasible: There is a single train row.
     """
-    rows = len(data.train)
-    if rows < FEWEST_ROWS:
-        raise Infeasible(f"{rows} train row; {FEWEST_ROWS} are needed")
     features = tensor(data.train_features, device)
     labels = tensor(data.train_labels, device)
     predictor = RetrievalPredictor(network.to(device), data.stored_rows, device)

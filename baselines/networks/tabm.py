@@ -89,7 +89,7 @@ def _network(inputs: Inputs, data: TrainingData, parameters: Parameters) -> TabM
         n_num_features=len(inputs.numeric),
         cat_cardinalities=list(data.sizes),
         num_embeddings=embeddings,
-        d_out=data.outputs,
+        d_out=data.trained_classes or 1,
         k=parameters["members"],
         d_block=parameters["width"],
         n_blocks=parameters["layers"],
