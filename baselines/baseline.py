@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,17 +20,16 @@ from baselines.grids import (
     require_tunable,
     size_of,
 )
-from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.errors import UserError
 from npt.interface import Resources
 from npt.method import Dependence
-from npt.probing import Duplicates
 from npt.table import TASKS, Task
+from npt.validation import Strict, validated
 
-# Predicts (features (n, F), configurations): for each configuration standardised values (n,), or
-# probabilities (n, K) of the classes of the train rows in ascending order.
-Predictor = Callable[[np.ndarray, Sequence[Parameters]], Sequence[np.ndarray]]
+# Predicts (features (n, F), parameters): standardised values (n,), or probabilities (n, K) of the
+# classes of the train rows in ascending order.
+Predictor = Callable[[np.ndarray, Parameters], np.ndarray]
 
 
 class Baseline(ABC):
@@ -46,17 +46,20 @@ class Baseline(ABC):
         quick: A part of the paper's grid for small machines.
         paper: The paper's grid, where it is one for all tasks and sizes.
         defaults: Parameters that every configuration has unless it states others.
+        schema: Allowed values of the parameters; None leaves them to the library.
         embeds_categories: Always receives categories as integer codes.
         keeps_missing: Always receives missing numbers as NaN.
         takes_categories: Can receive categories as integer codes.
         takes_missing: Can receive missing numbers as NaN.
+        most_rows: Largest number of train rows.
         slow: Whether each fold is a separate job.
         accelerated: Whether it can use a GPU.
         keeps_train_rows: Predicts from stored train rows; `fit` returns a `RowPredictor`.
         rows_alone: Predicts from stored train rows alone, and would be a constant without them.
         untrained: Parameters under which `fit` returns the initial model, before it learns; None
             for a model that learns nothing, or that keeps no train rows.
-        recalls: Answers the lookup task by `recall`, instead of being fitted to the duplicates.
+        recalls: Its predictor answers the lookup task by `recall`; others are fitted to the
+            duplicates.
         twins: Blind twins, as of `Method`.
         extra: Extra of the installation that brings its libraries; empty if all users have them.
     """
@@ -69,10 +72,12 @@ class Baseline(ABC):
     quick: ClassVar[Grid] = {}
     paper: ClassVar[Grid] = {}
     defaults: ClassVar[Parameters] = {}
+    schema: ClassVar[type[Strict] | None] = None
     embeds_categories: ClassVar[bool] = False
     keeps_missing: ClassVar[bool] = False
     takes_categories: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
+    most_rows: ClassVar[float] = math.inf
     slow: ClassVar[bool] = False
     accelerated: ClassVar[bool] = False
     keeps_train_rows: ClassVar[bool] = False
@@ -94,18 +99,18 @@ class Baseline(ABC):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
-        """Train one model for configurations that differ only in shared parameters.
+        """Train one model, which serves all smaller values of the shared parameters.
 
         Raises:
-            Infeasible: These configurations cannot be fitted to the data.
+            Infeasible: The configuration cannot be fitted to the data.
         """
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
-        """Parameters whose every value one fit of these `parameters` serves."""
+        """Parameters whose values share the fit with the largest value of the first of them."""
         return ()
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
@@ -118,11 +123,8 @@ class Baseline(ABC):
 
     def check(self, parameters: Parameters) -> None:
         """Raise `UserError` for values that are not allowed, whatever the data."""
-        for name, value in parameters.items():
-            if not _is_plain(value):
-                raise UserError(
-                    f"{self.name}.{name}: {value!r} is no number, text or list of these"
-                )
+        if self.schema is not None:
+            validated(self.schema, parameters, self.name)
 
     @property
     def dependence(self) -> Dependence:
@@ -134,17 +136,6 @@ class Baseline(ABC):
     def supports(self, task: Task) -> str | None:
         """The reason for refusing a task, or None."""
         return None
-
-    def recall(
-        self, predictor: Predictor, duplicates: Duplicates, parameters: Parameters
-    ) -> np.ndarray:
-        """Standardised values (n,) of the lookup task's originals, by what `fit` returned.
-
-        A model of stored rows predicts them from the duplicates alone.
-        """
-        assert isinstance(predictor, RowPredictor)
-        stored = StoredRows(duplicates.duplicates, duplicates.shown)
-        return predictor.predict_from(stored, duplicates.originals, parameters)
 
     def configurations(
         self, settings: BaselineSettings, task: Task, train_rows: int
@@ -186,10 +177,3 @@ class Baseline(ABC):
                 for name, tried in grid.items():
                     values.setdefault(name, []).extend(tried)
         return values
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value is one of JSON, but no mapping."""
-    if isinstance(value, list):
-        return all(_is_plain(inner) for inner in value)
-    return value is None or isinstance(value, bool | int | float | str)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
@@ -47,30 +46,6 @@ class Boosting(EstimatorBaseline):
         return ()
 
 
-def longest(configurations: Sequence[Parameters]) -> dict[str, Any]:
-    """The configuration with the most rounds."""
-    return dict(max(configurations, key=lambda parameters: parameters.get("n_estimators", 0)))
-
-
 def by_rounds(predict: Callable[[np.ndarray, int], np.ndarray]) -> Predictor:
     """A predictor from a function of features and the number of first rounds; 0 takes all."""
-
-    def predict_each(
-        features: np.ndarray, configurations: Sequence[Parameters]
-    ) -> list[np.ndarray]:
-        predictions = []
-        for parameters in configurations:
-            predictions.append(predict(features, parameters.get("n_estimators", 0)))
-        return predictions
-
-    return predict_each
-
-
-def at_counts(stages: Iterable[np.ndarray], counts: Sequence[int]) -> list[np.ndarray]:
-    """Predictions after so many stages each; the last one serves a count beyond all stages."""
-    last = np.empty(0)
-    by_count = {}
-    for count, last in enumerate(islice(stages, max(counts)), 1):
-        if count in counts:
-            by_count[count] = last
-    return [by_count.get(count, last) for count in counts]
+    return lambda features, parameters: predict(features, parameters.get("n_estimators", 0))

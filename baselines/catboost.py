@@ -6,13 +6,12 @@ libraries.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.boosting import Boosting, by_rounds, longest
+from baselines.boosting import Boosting, by_rounds
 from baselines.estimators import features_vary, prediction_function, prior
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
@@ -41,7 +40,7 @@ class CatBoost(Boosting):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
@@ -53,15 +52,15 @@ class CatBoost(Boosting):
         threads = resources.threads
         # They are passed to the pool, as an estimator with categorical features cannot be cloned.
         categorical = list(data.categorical)
-        parameters = {
+        options = {
             "allow_writing_files": False,
             "verbose": False,
             "thread_count": threads,
             "random_seed": seed,
             **_device_parameters(resources.device),
-            **longest(configurations),
+            **parameters,
         }
-        ensemble = self.estimator(data.task)(**parameters)
+        ensemble = self.estimator(data.task)(**options)
         rows = _typed(data.train_features, categorical)
         ensemble.fit(Pool(rows, data.train_labels, cat_features=categorical))
         predict = prediction_function(ensemble, data)

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from baselines.baseline import Baseline, Predictor
-from baselines.estimators import prior
+from baselines.estimators import EstimatorBaseline
 from baselines.grids import Parameters
-from baselines.training_data import TrainingData
-from npt.interface import Resources
 
 
-class Constant(Baseline):
-    """Predicts without features; it has no parameters."""
+class Constant(EstimatorBaseline):
+    """Predicts without features."""
 
     name = "constant"
     title = "Constant"
-    libraries = ("numpy",)
+    regressor = "sklearn.dummy.DummyRegressor"
+    classifier = "sklearn.dummy.DummyClassifier"
+    libraries = ("scikit-learn",)
     test_settings: ClassVar[Parameters] = {"grid": "quick"}
-
-    def fit(
-        self,
-        data: TrainingData,
-        configurations: Sequence[Parameters],
-        seed: int,
-        resources: Resources,
-    ) -> Predictor:
-        """Average the train targets."""
-        return prior(data)
 
 
 BASELINE = Constant()

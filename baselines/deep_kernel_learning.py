@@ -10,13 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from baselines.baseline import Predictor
 from baselines.grids import Grid, Parameters
 from baselines.network_baseline import NetworkBaseline
 from baselines.training_data import TrainingData
-from npt.probing import Duplicates
 from npt.table import Task
 
 if TYPE_CHECKING:
@@ -70,19 +67,6 @@ class DeepKernelLearning(NetworkBaseline):
         from baselines.networks.deep_kernel_learning import fit_deep_kernel
 
         return fit_deep_kernel(data, parameters, device)
-
-    def recall(
-        self, predictor: Predictor, duplicates: Duplicates, parameters: Parameters
-    ) -> np.ndarray:
-        """An exact process on the embedded duplicates with the trained kernel (section B.1).
-
-        Raises:
-            Infeasible: The kernel has no Cholesky factor.
-        """
-        from baselines.networks.deep_kernel_learning import DeepKernelPredictor
-
-        assert isinstance(predictor, DeepKernelPredictor)
-        return predictor.recall(duplicates)
 
 
 BASELINE = DeepKernelLearning()

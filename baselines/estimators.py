@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable
-from importlib import import_module
+from collections.abc import Callable, Collection
+from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
+from npt.interface import Resources
 from npt.table import Task
 
 PredictFunction = Callable[[np.ndarray], np.ndarray]
@@ -30,7 +31,7 @@ class EstimatorBaseline(Baseline):
 
     def estimator(self, task: Task) -> type:
         """Class of the estimator for a task."""
-        return imported(self.regressor if task == "regression" else self.classifier)
+        return resolve_name(self.regressor if task == "regression" else self.classifier)
 
     def known_parameters(self, task: Task) -> Collection[str]:
         """Parameters of the estimator's constructor, those of its base classes included."""
@@ -39,11 +40,16 @@ class EstimatorBaseline(Baseline):
             names.update(inspect.signature(base.__init__).parameters)
         return names - {"self", "args", "kwargs"}
 
-
-def imported(path: str) -> Any:
-    """What a module and a name stand for; it is imported only where it is used."""
-    module, _, name = path.rpartition(".")
-    return getattr(import_module(module), name)
+    def fit(
+        self,
+        data: TrainingData,
+        parameters: Parameters,
+        seed: int,
+        resources: Resources,
+    ) -> Predictor:
+        """Fit one model."""
+        estimator = self.estimator(data.task)(**parameters)
+        return of_one_model(fit_estimator(estimator, data))
 
 
 def fit_estimator(estimator: Any, data: TrainingData) -> Any:
@@ -61,32 +67,19 @@ def prediction_function(estimator: Any, data: TrainingData) -> Any:
 
 def of_one_model(predict: PredictFunction) -> Predictor:
     """A predictor of a model that serves a single configuration."""
-
-    def predict_each(
-        features: np.ndarray, configurations: Iterable[Parameters]
-    ) -> list[np.ndarray]:
-        return [predict(features) for _ in configurations]
-
-    return predict_each
+    return lambda features, parameters: predict(features)
 
 
 def features_vary(features: np.ndarray) -> bool:
     """Whether some column has two different values, where NaN is one value."""
-    first = features[:1]
-    both_missing = np.isnan(features) & np.isnan(first)
-    same = (features == first) | both_missing
-    return not bool(same.all())
+    import pandas as pd
+
+    return bool((pd.DataFrame(features).nunique(dropna=False) > 1).any())
 
 
 def prior(data: TrainingData) -> Predictor:
     """Predict the mean, or the shares of the classes, of the train rows."""
-    labels = data.train_labels
-    if data.is_regression:
-        constant = labels.mean()
-    else:
-        constant = np.bincount(labels) / len(labels)
+    from sklearn.dummy import DummyClassifier, DummyRegressor
 
-    def predict(features: np.ndarray) -> np.ndarray:
-        return np.repeat(constant[None], len(features), 0)
-
-    return of_one_model(predict)
+    constant = DummyRegressor() if data.is_regression else DummyClassifier()
+    return of_one_model(fit_estimator(constant, data))

@@ -11,9 +11,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from baselines.baseline import Predictor
-from baselines.estimators import PredictFunction, of_one_model
-
 
 @contextlib.contextmanager
 def fenced() -> Iterator[None]:
@@ -38,13 +35,3 @@ def fenced() -> Iterator[None]:
         lightning.setLevel(level)
         random.setstate(python_state)
         np.random.set_state(numpy_state)
-
-
-def fenced_predictor(predict: PredictFunction) -> Predictor:
-    """A predictor of a model that serves a single configuration, behind the fence."""
-
-    def predict_fenced(features: np.ndarray) -> np.ndarray:
-        with fenced():
-            return predict(features)
-
-    return of_one_model(predict_fenced)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -21,14 +20,13 @@ from baselines.baseline import Baseline
 from baselines.grids import Grid, Parameters
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible, UserError, unknown
 from npt.interface import Resources
+from npt.validation import Strict
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
 SMOOTHNESS = {"rbf": math.inf, "matern_5/2": 2.5, "matern_3/2": 1.5}  # of the Matérn kernels
-MOST_ROWS = 5000  # a covariance matrix of 200 MB, and some seconds for each factorisation
 LEARNING_CELLS = 32_000_000  # rows squared times features: gradients of 256 MB
 ITERATIONS = 40  # of L-BFGS
 NOISE = (1e-4, 2.0)  # bounds of its variance, in that of the targets
@@ -37,21 +35,33 @@ LENGTHS = (5e-2, 1e4)  # bounds of the length scales, in standard deviations of 
 LEAST_PROBABILITY = 1e-6
 
 
+class ProcessSettings(Strict):
+    """Parameters.
+
+    Attributes:
+        relevance: A length scale for each feature.
+        learn: Whether the kernel's hyper-parameters are learned.
+        learning_rows: Number of rows from which they are.
+    """
+
+    kernel: Literal["rbf", "matern_5/2", "matern_3/2"] = "rbf"
+    relevance: bool = True
+    learn: bool = True
+    learning_rows: int = 1000
+
+
 class GaussianProcess(Baseline):
     """Exact Gaussian process."""
 
     name = "gaussian_process"
     title = "GP"
     libraries = ("scikit-learn", "scipy")
+    most_rows = 5000  # a covariance matrix of 200 MB, and some seconds for each factorisation
     keeps_train_rows = True
     rows_alone = True
     untrained: ClassVar[Parameters] = {"learn": False}
-    defaults: ClassVar[Parameters] = {
-        "kernel": "rbf",
-        "relevance": True,
-        "learn": True,
-        "learning_rows": 1000,  # from which hyper-parameters are learned
-    }
+    schema = ProcessSettings
+    defaults: ClassVar[Parameters] = ProcessSettings().model_dump()
     recalls = True
     test_settings: ClassVar[Parameters] = {"grid": {"kernel": ["rbf"], "relevance": [False]}}
 
@@ -65,31 +75,14 @@ class GaussianProcess(Baseline):
         "learning_rows": [1000],
     }
 
-    def check(self, parameters: Parameters) -> None:
-        """The kernel is one of three."""
-        super().check(parameters)
-        kernel = {**self.defaults, **parameters}["kernel"]
-        if kernel not in SMOOTHNESS:
-            raise UserError(f"{self.name}.kernel: {unknown(kernel, SMOOTHNESS)}")
-
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Posterior:
-        """Learn hyper-parameters from at most `learning_rows` train rows, and store all of them.
-
-        Raises:
-            Infeasible: There are more than 5,000 train rows.
-        """
-        (parameters,) = configurations
-        rows = len(data.train)
-        if rows > MOST_ROWS:
-            raise Infeasible(
-                f"{rows} train rows; an exact Gaussian process takes at most {MOST_ROWS}"
-            )
+        """Learn hyper-parameters from at most `learning_rows` train rows, and store all of them."""
         return Posterior(data, _learned(data, parameters, seed))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.boosting import Boosting, at_counts, longest
+from baselines.boosting import Boosting, by_rounds
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -25,25 +25,20 @@ class GradientBoosting(Boosting):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
         """Fit the longest ensemble, whose stages are the shorter ones."""
-        parameters = {"random_state": seed, **longest(configurations)}
-        ensemble = self.estimator(data.task)(**parameters)
+        ensemble = self.estimator(data.task)(**{"random_state": seed, **parameters})
         ensemble.fit(data.train_features, data.train_labels)
         stages = ensemble.staged_predict if data.is_regression else ensemble.staged_predict_proba
 
-        def predict_stages(
-            features: np.ndarray, configurations: Sequence[Parameters]
-        ) -> list[np.ndarray]:
-            counts = []
-            for parameters in configurations:
-                counts.append(parameters.get("n_estimators", ensemble.n_estimators))
-            return at_counts(stages(features), counts)
+        def stage(features: np.ndarray, rounds: int) -> np.ndarray:
+            *_, last = islice(stages(features), rounds or None)
+            return last
 
-        return predict_stages
+        return by_rounds(stage)
 
 
 BASELINE = GradientBoosting()

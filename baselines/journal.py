@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -17,16 +16,12 @@ class Journal:
 
     Attributes:
         path: None keeps nothing.
-        minutes: Time between two writes.
         stamp: Identity of the search; lines of others are not read.
     """
 
-    def __init__(self, path: Path | None, minutes: float, stamp: str) -> None:
+    def __init__(self, path: Path | None, stamp: str) -> None:
         self.path = path
-        self.minutes = minutes
         self.stamp = stamp
-        self._unwritten: list[str] = []
-        self._written = time.monotonic()
 
     def read(self) -> dict[str, Trial]:
         """Trials by model; a line that was cut off is left out."""
@@ -44,16 +39,12 @@ class Journal:
         return trials
 
     def add(self, trials: Mapping[str, Trial]) -> None:
-        """Note the trials of a fit, and write if it is time."""
+        """Append the trials of a fit."""
         if self.path is None:
-            return
-        for model, trial in trials.items():
-            line = {"stamp": self.stamp, "model": model, **asdict(trial)}
-            self._unwritten.append(json_line(line))
-        if time.monotonic() - self._written < 60 * self.minutes:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as stream:
-            stream.write("\n" + "".join(self._unwritten))  # after a line that was cut off
-        self._unwritten.clear()
-        self._written = time.monotonic()
+            stream.write("\n")  # after a line that was cut off
+            for model, trial in trials.items():
+                line = {"stamp": self.stamp, "model": model, **asdict(trial)}
+                stream.write(json_line(line))

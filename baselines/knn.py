@@ -7,26 +7,37 @@ an effect here: the paper's 480 configurations are 40.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import Grid, Parameters, Size
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible, UserError
+from npt.errors import Infeasible
 from npt.interface import Resources
 from npt.table import Task
+from npt.validation import Strict
 
+Nearest = tuple[np.ndarray, np.ndarray]  # distances and indices (n, k)
 EFFECTIVE = ("n_neighbors", "weights", "p")
-WEIGHTS = ("uniform", "distance")
 SPARE_CANDIDATES = 64  # beyond the largest k, so that ties at its distance can be sorted
 CELLS = 4_000_000  # numbers that a comparison of query rows with candidates holds in memory
 FEW_CELLS = 100_000  # comparisons of query and stored features that need no index
 ROUNDING = 1e-6  # margin within which rounding may have hidden a nearer row from the candidates
+
+
+class NeighbourSettings(Strict):
+    """Parameters; the ways of finding neighbours have no effect."""
+
+    n_neighbors: int = Field(default=5, ge=1)
+    weights: Literal["uniform", "distance"] = "uniform"
+    p: float = Field(default=2, gt=0, allow_inf_nan=False)
+    algorithm: str = "brute"
+    leaf_size: int = 30
 
 
 class KNN(Baseline):
@@ -38,13 +49,8 @@ class KNN(Baseline):
     test_settings: ClassVar[Parameters] = {"grid": {"n_neighbors": [2, 5]}}
     keeps_train_rows = True
     rows_alone = True
-    defaults: ClassVar[Parameters] = {
-        "n_neighbors": 5,
-        "weights": "uniform",
-        "p": 2,
-        "algorithm": "brute",
-        "leaf_size": 30,
-    }
+    schema = NeighbourSettings
+    defaults: ClassVar[Parameters] = NeighbourSettings().model_dump()
     # 20 configurations.
     quick: ClassVar[Grid] = {
         "n_neighbors": [2, 5, 10, 20, 40],
@@ -79,38 +85,24 @@ class KNN(Baseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
-        """Keep the train rows; the configurations have one `p`.
+        """Keep the train rows.
 
         Raises:
             Infeasible: There are fewer train rows than neighbours.
         """
-        largest = _largest_k(configurations)
-        available = len(data.train)
-        if largest > available:
-            raise Infeasible(f"n_neighbors {largest} is more than the {available} train rows")
-        p = configurations[0]["p"]
-        return Neighbours(data.stored_rows, data.trained_classes, p, resources.threads)
-
-    def check(self, parameters: Parameters) -> None:
-        """Neighbours are counted, and p is a norm's order."""
-        super().check(parameters)
-        parameters = {**self.defaults, **parameters}
         k = parameters["n_neighbors"]
+        available = len(data.train)
+        if k > available:
+            raise Infeasible(f"n_neighbors {k} is more than the {available} train rows")
         p = parameters["p"]
-        weights = parameters["weights"]
-        if type(k) is not int or k < 1:
-            raise UserError(f"knn.n_neighbors: {k!r} is not a positive whole number")
-        if isinstance(p, bool) or not isinstance(p, int | float) or not 0 < p < math.inf:
-            raise UserError(f"knn.p: {p!r} is not a positive number")
-        if weights not in WEIGHTS:
-            raise UserError(f"knn.weights: {weights!r}; allowed: {', '.join(WEIGHTS)}")
+        return Neighbours(data.stored_rows, data.trained_classes, p, k, resources.threads)
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
-        """Neighbours serve every k and weighting."""
+        """Neighbours serve every smaller k and both weightings."""
         return ("n_neighbors", "weights")
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
@@ -124,58 +116,58 @@ class Neighbours(RowPredictor):
     Attributes:
         classes: Number of classes; None for a regression.
         p: Order of the norm.
+        largest: Largest k, whose neighbours are found.
     """
 
-    def __init__(self, stored: StoredRows, classes: int | None, p: float, threads: int) -> None:
+    def __init__(
+        self, stored: StoredRows, classes: int | None, p: float, largest: int, threads: int
+    ) -> None:
         self.stored = stored
         self.classes = classes
         self.p = p
+        self.largest = largest
         self.threads = threads
+        self._validated: tuple[np.ndarray, list[Nearest]] | None = None
 
-    def __call__(
-        self, features: np.ndarray, configurations: Sequence[Parameters]
-    ) -> list[np.ndarray]:
-        """Predictions for each configuration, by one search for the largest k."""
-        return self._mean_votes(self.stored, features, configurations)
+    def __call__(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
+        """Mean votes; all configurations of a search are scored by one look for neighbours."""
+        if self._validated is None or self._validated[0] is not features:
+            self._validated = (features, list(self.nearest(self.stored, features, self.largest)))
+        return self._mean_votes(self.stored, self._validated[1], parameters)
 
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Mean votes (n,) or (n, K) of the nearest among some rows."""
-        (predicted,) = self._mean_votes(stored, features, [parameters])
-        return predicted if self.classes else predicted[:, 0]
+        nearest = self.nearest(stored, features, parameters["n_neighbors"])
+        return self._mean_votes(stored, nearest, parameters)
 
     def weights(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Shares (n, m) of the vote."""
-        shares = np.zeros((len(features), len(stored.labels)))
-        for rows, distances, neighbours in self.nearest(
-            stored, features, parameters["n_neighbors"]
-        ):
+        parts = []
+        for distances, neighbours in self.nearest(stored, features, parameters["n_neighbors"]):
+            shares = np.zeros((len(distances), len(stored.labels)))
             votes = _votes(distances, parameters["weights"])
-            np.put_along_axis(shares[rows], neighbours, votes, axis=1)
-        return shares
+            np.put_along_axis(shares, neighbours, votes, axis=1)
+            parts.append(shares)
+        return np.concatenate(parts)
 
     def _mean_votes(
-        self, stored: StoredRows, features: np.ndarray, configurations: Sequence[Parameters]
-    ) -> list[np.ndarray]:
-        """Mean labels (n, V) of the nearest rows for each configuration."""
-        labels = stored.targets(self.classes)
-        predictions = [np.empty((len(features), labels.shape[1])) for _ in configurations]
-        for rows, distances, neighbours in self.nearest(
-            stored, features, _largest_k(configurations)
-        ):
-            for parameters, predicted in zip(configurations, predictions, strict=True):
-                k = parameters["n_neighbors"]
-                votes = _votes(distances[:, :k], parameters["weights"])
-                predicted[rows] = (labels[neighbours[:, :k]] * votes[..., None]).sum(1)
-        return predictions
+        self, stored: StoredRows, nearest: Iterable[Nearest], parameters: Parameters
+    ) -> np.ndarray:
+        k = parameters["n_neighbors"]
+        targets = stored.targets(self.classes)
+        parts = []
+        for distances, neighbours in nearest:
+            votes = _votes(distances[:, :k], parameters["weights"])
+            parts.append((targets[neighbours[:, :k]] * votes[..., None]).sum(1))
+        means = np.concatenate(parts)
+        return means if self.classes else means[:, 0]
 
-    def nearest(
-        self, stored: StoredRows, queries: np.ndarray, k: int
-    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Distances and indices (n, k) of the stored rows nearest to some queries.
+    def nearest(self, stored: StoredRows, queries: np.ndarray, k: int) -> Iterator[Nearest]:
+        """Distances and indices (n, k) of the stored rows nearest to parts of the queries.
 
         They are in ascending order. Ties are in that of the rows.
         """
@@ -183,48 +175,44 @@ class Neighbours(RowPredictor):
 
         available = len(stored.labels)
         k = min(k, available)
-        order: Any = self.p  # scikit-learn takes any positive number
-        index = NearestNeighbors(algorithm="brute", p=order, n_jobs=self.threads)
         count = min(k + SPARE_CANDIDATES, available)
         if queries.size * available <= FEW_CELLS:
             count = available
+        order: Any = self.p  # scikit-learn takes any positive number
+        index = NearestNeighbors(n_neighbors=count, algorithm="brute", p=order, n_jobs=self.threads)
         if count < available:
             index.fit(stored.features)
-        step = max(1, CELLS // max(1, count * queries.shape[1]))
-        for start in range(0, len(queries), step):
-            rows = slice(start, start + step)
-            part = queries[rows]
+        size = max(1, CELLS // max(1, count * queries.shape[1]))
+        for start in range(0, len(queries), size):
+            part = queries[start : start + size]
+            candidates = np.arange(available)[None]
             if count < available:
-                candidates: Any = index.kneighbors(part, count, return_distance=False)
-            else:
-                candidates = np.tile(np.arange(available), (len(part), 1))
-            yield rows, *self._sorted(part, stored.features, candidates, k)
+                candidates = np.sort(index.kneighbors(part, return_distance=False))
+            yield self._sorted(part, stored.features, candidates, k)
 
     def _sorted(
         self, queries: np.ndarray, stored: np.ndarray, candidates: np.ndarray, k: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest of the candidates (n, c), and of all rows where a tie may reach further."""
+    ) -> Nearest:
+        """The k nearest of the candidates (n, c), and of all rows where a tie may reach further.
+
+        The candidates of a query are in the order of the rows.
+        """
         exact = self._distances(queries, stored[candidates])
-        order = np.lexsort((candidates, exact), axis=-1)
-        exact = np.take_along_axis(exact, order, -1)
-        distances = exact[:, :k]
-        neighbours = np.take_along_axis(candidates, order[:, :k], -1)
+        order = np.argsort(exact, kind="stable")
+        distances = np.take_along_axis(exact, order[:, :k], 1)
+        neighbours = np.take_along_axis(candidates, order[:, :k], 1)
         if candidates.shape[1] == len(stored):
             return distances, neighbours
-        reach = exact[:, k - 1] * (1 + ROUNDING) + ROUNDING
-        for query in np.flatnonzero(exact[:, -1] <= reach):
-            to_all = self._distances(queries[query][None], stored[None])[0]
+        reach = distances[:, -1] * (1 + ROUNDING) + ROUNDING
+        for query in np.flatnonzero(exact.max(1) <= reach):
+            to_all = self._distances(queries[query], stored)
             neighbours[query] = np.argsort(to_all, kind="stable")[:k]
             distances[query] = to_all[neighbours[query]]
         return distances, neighbours
 
     def _distances(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Distances (n, c) of queries (n, F) to rows (n, c, F)."""
-        return np.linalg.norm(queries[:, None] - rows, self.p, axis=-1)
-
-
-def _largest_k(configurations: Sequence[Parameters]) -> int:
-    return max(parameters["n_neighbors"] for parameters in configurations)
+        return np.linalg.norm(queries[..., None, :] - rows, self.p, axis=-1)
 
 
 def _votes(distances: np.ndarray, weights: str) -> np.ndarray:

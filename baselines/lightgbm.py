@@ -6,11 +6,10 @@ and the published error is that of a constant. `fixed: {min_child_samples: 5}` c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from baselines.baseline import Predictor
-from baselines.boosting import Boosting, by_rounds, longest
+from baselines.boosting import Boosting, by_rounds
 from baselines.estimators import prediction_function
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
@@ -31,20 +30,20 @@ class LightGBM(Boosting):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
         """Fit the longest ensemble; shorter ones are its first rounds."""
-        parameters = {
+        options = {
             "n_jobs": resources.threads,
             "deterministic": True,
             "force_row_wise": True,
             "random_state": seed,
             "verbosity": -1,
-            **longest(configurations),
+            **parameters,
         }
-        ensemble = self.estimator(data.task)(**parameters)
+        ensemble = self.estimator(data.task)(**options)
         categorical: Any = list(data.categorical) or "auto"
         ensemble.fit(data.train_features, data.train_labels, categorical_feature=categorical)
         predict = prediction_function(ensemble, data)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from baselines.baseline import Predictor
-from baselines.estimators import EstimatorBaseline, fit_estimator, of_one_model
+from baselines.estimators import EstimatorBaseline
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -38,16 +37,14 @@ class Linear(EstimatorBaseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
         """Fit one model."""
-        (parameters,) = configurations
         if not data.is_regression:
             parameters = {"max_iter": 10_000, **parameters}
-        model = self.estimator(data.task)(**parameters)
-        return of_one_model(fit_estimator(model, data))
+        return super().fit(data, parameters, seed, resources)
 
 
 BASELINE = Linear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -57,9 +58,10 @@ def predict_originals(
     with threadpool_limits(resources.threads):
         grid = list(baseline.configurations(settings, data.task, len(data.train)))
         winner = Search(baseline, data, settings, SEED + seed, resources).run(grid)
+        predictor: Any = winner.predictor
         if baseline.recalls:
-            return baseline.recall(winner.predictor, duplicates, winner.parameters)
-        (predicted,) = winner.predictor(duplicates.originals, [winner.parameters])
+            return predictor.recall(duplicates, winner.parameters)
+        predicted = predictor(duplicates.originals, winner.parameters)
     return data.over_all_classes(predicted)
 
 

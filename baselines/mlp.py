@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.estimators import EstimatorBaseline, fit_estimator, of_one_model
+from baselines.estimators import EstimatorBaseline
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -75,22 +74,20 @@ class MLP(EstimatorBaseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
         """Fit one network; reaching the epoch limit is no failure."""
         from sklearn.exceptions import ConvergenceWarning
 
-        (parameters,) = configurations
         if not _can_hold_out(data, parameters.get("validation_fraction", HELD_OUT)):
             parameters = {**parameters, "early_stopping": False}
-        network = self.estimator(data.task)(**{"random_state": seed, **parameters})
+        parameters = {"random_state": seed, **parameters}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", message="Got `batch_size`")
-            predict = fit_estimator(network, data)
-        return of_one_model(predict)
+            return super().fit(data, parameters, seed, resources)
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
         """Without the schedule, which only plain gradient descent follows."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, ClassVar
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import imported
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -36,18 +35,13 @@ class NetworkBaseline(Baseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
-        """Train one network.
-
-        Raises:
-            Infeasible: There are too few train rows.
-        """
+        """Train one network."""
         import torch
 
-        (parameters,) = configurations
         torch.set_num_threads(resources.threads)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
@@ -71,6 +65,6 @@ class RetrievalBaseline(NetworkBaseline):
         """Train one network on the train rows, each predicted from the others."""
         from baselines.networks.retrieval import fit_network
 
-        kind = imported(self.network)
+        kind = resolve_name(self.network)
         network = kind(data.features.shape[1], data.trained_classes, parameters)
         return fit_network(network, data, parameters, device)

@@ -5,7 +5,6 @@ It has no search space: its validation is the exact leave-one-out error of the t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Resources
 from npt.solved.settings import SolvedSettings
-from npt.validation import validated
 
 if TYPE_CHECKING:
     from npt.solved.model import SolvedNPT
@@ -28,6 +26,7 @@ class SolvedBaseline(Baseline):
     name = "npt_solved"
     title = "Solved NPT"
     libraries = ("torch",)
+    schema = SolvedSettings
     defaults: ClassVar[Parameters] = SolvedSettings().model_dump(exclude={"seed"})
     test_settings: ClassVar[Parameters] = {"fixed": {"steps": 2}}
     embeds_categories = True
@@ -41,15 +40,10 @@ class SolvedBaseline(Baseline):
         "without_tuning": {"fixed": {"steps": 0}},
     }
 
-    def check(self, parameters: Parameters) -> None:
-        """Values are allowed by `SolvedSettings`."""
-        super().check(parameters)
-        validated(SolvedSettings, parameters, self.name)
-
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> SolvedRows:
@@ -58,7 +52,6 @@ class SolvedBaseline(Baseline):
 
         from npt.solved.model import fit
 
-        (parameters,) = configurations
         settings = SolvedSettings(seed=seed, **parameters)
         categorical = np.zeros(data.features.shape[1], bool)
         categorical[list(data.categorical)] = True

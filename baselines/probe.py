@@ -67,9 +67,7 @@ class StoredRowProbe(RowProbe):
         if trained.baseline.untrained is None:
             return None
         parameters = {**trained.parameters, **trained.baseline.untrained}
-        predictor = trained.baseline.fit(
-            trained.data, [parameters], trained.seed, trained.resources
-        )
+        predictor = trained.baseline.fit(trained.data, parameters, trained.seed, trained.resources)
         winner = replace(trained.winner, predictor=predictor, parameters=parameters)
         return StoredRowProbe(replace(trained, winner=winner))
 

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.boosting import at_counts
+from baselines.boosting import by_rounds
 from baselines.estimators import EstimatorBaseline, prediction_function
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
@@ -27,7 +26,6 @@ INDEPENDENT_OF_TREES = {
     "min_samples_leaf",
     "min_samples_split",
 }
-TREES = 100  # the library's default
 
 
 class RandomForest(EstimatorBaseline):
@@ -74,7 +72,7 @@ class RandomForest(EstimatorBaseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
@@ -84,38 +82,23 @@ class RandomForest(EstimatorBaseline):
         """
         from joblib import Parallel, delayed
 
-        largest = max(configurations, key=_trees)
-        parameters = {"random_state": seed, "n_jobs": resources.threads, **largest}
-        forest = self.estimator(data.task)(**parameters)
+        options = {"random_state": seed, "n_jobs": resources.threads, **parameters}
+        forest = self.estimator(data.task)(**options)
         forest.fit(data.train_features, data.train_labels)
         votes = [prediction_function(tree, data) for tree in forest.estimators_]
 
-        def first_trees(
-            features: np.ndarray, configurations: Sequence[Parameters]
-        ) -> list[np.ndarray]:
-            counts = [_trees(parameters) for parameters in configurations]
+        def first_trees(features: np.ndarray, trees: int) -> np.ndarray:
             features = features.astype(np.float32)
             parallel = Parallel(resources.threads, prefer="threads", return_as="generator")
-            calls = (delayed(vote)(features, check_input=False) for vote in votes[: max(counts)])
-            results: Any = parallel(calls)
-            return at_counts(_running_means(results), counts)
+            first = votes[: trees or None]
+            results: Any = parallel(delayed(vote)(features, check_input=False) for vote in first)
+            return sum(results) / len(first)
 
-        return first_trees
+        return by_rounds(first_trees)
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
         """The number of trees, where nothing else depends on it."""
         return ("n_estimators",) if set(parameters) <= INDEPENDENT_OF_TREES else ()
-
-
-def _running_means(arrays: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    total = np.zeros(1)
-    for count, values in enumerate(arrays, 1):
-        total = total + values
-        yield total / count
-
-
-def _trees(parameters: Parameters) -> int:
-    return parameters.get("n_estimators", TREES)
 
 
 BASELINE = RandomForest()

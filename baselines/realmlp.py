@@ -7,18 +7,14 @@ Classifications stop by log loss and have no label smoothing, for the metrics of
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import ClassVar
 
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import (
-    features_vary,
-    prediction_function,
-    prior,
-)
-from baselines.fence import fenced, fenced_predictor
+from baselines.estimators import features_vary, of_one_model, prediction_function, prior
+from baselines.fence import fenced
 from baselines.grids import Grid, Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -58,14 +54,13 @@ class RealMLP(Baseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
         """Train one network; its weights are those of the best epoch on the validation rows."""
         from pytabkit import RealMLP_TD_Classifier, RealMLP_TD_Regressor
 
-        (parameters,) = configurations
         if not features_vary(data.train_features):
             return prior(data)
         shared = {
@@ -88,7 +83,7 @@ class RealMLP(Baseline):
                 *data.early_stopping,
                 cat_indicator=is_category,
             )
-        return fenced_predictor(prediction_function(model, data))
+        return of_one_model(fenced()(prediction_function(model, data)))
 
 
 BASELINE = RealMLP()

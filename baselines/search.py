@@ -12,9 +12,9 @@ import math
 import random
 import time
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -35,27 +35,24 @@ class Candidate:
     Attributes:
         index: Index in the grid.
         parameters: Tuned and fixed ones.
-        effective: Those parameters that determine the model.
+        model_key: Equal for configurations that are one model.
+        fit_key: Equal for configurations that one fit serves.
     """
 
     index: int
     parameters: Parameters
-    effective: Parameters
-
-    @cached_property
-    def model_key(self) -> str:
-        """Equal for configurations that are one model."""
-        return _key(self.effective)
+    model_key: str
+    fit_key: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Winner:
     """The best configuration: its index in the grid, all its parameters, and its model."""
 
     loss: float
     index: int
-    parameters: Parameters
-    predictor: Predictor
+    parameters: Parameters = field(compare=False)
+    predictor: Predictor = field(compare=False)
 
 
 class Search:
@@ -82,7 +79,7 @@ class Search:
         self.settings = settings
         self.seed = seed
         self.resources = resources
-        self.journal = Journal(resources.checkpoint, resources.checkpoint_minutes, self._stamp())
+        self.journal = Journal(resources.checkpoint, self._stamp())
         self.outcomes: dict[str, Trial] = {}
         self.trials: list[Trial] = []
         self.fits = 0
@@ -92,33 +89,35 @@ class Search:
         """Try every configuration, or as many different models as the budget allows.
 
         Raises:
-            Infeasible: No configuration could be fitted and scored.
+            Infeasible: There are too many train rows, or no configuration could be fitted and
+                scored.
             UserError: A parameter is unknown, or has a value that is not allowed.
         """
+        rows = len(self.data.train)
+        most = self.baseline.most_rows
+        if rows > most:
+            raise Infeasible(f"{rows} train rows; {self.baseline.title} takes at most {most}")
         self._check(grid)
         candidates = [self._candidate(index, point) for index, point in enumerate(grid)]
         models: dict[str, Candidate] = {}
         for candidate in candidates:
             models.setdefault(candidate.model_key, candidate)
         tried = self._within_budget(list(models.values()))
-        known = self.journal.read()
+        keys = {candidate.model_key for candidate in tried}
+        for key, trial in self.journal.read().items():
+            if key in keys:
+                self.outcomes[key] = trial
+                self.fits = max(self.fits, trial.fit)
+        groups: dict[str, list[Candidate]] = {}
         for candidate in tried:
-            if candidate.model_key in known:
-                self.outcomes[candidate.model_key] = known[candidate.model_key]
-                self.fits = max(self.fits, known[candidate.model_key].fit)
-        groups = self._groups(tried)
-        for group in groups:
+            groups.setdefault(candidate.fit_key, []).append(candidate)
+        for group in groups.values():
             if any(candidate.model_key not in self.outcomes for candidate in group):
                 self._try(group)
         for candidate in candidates if len(tried) == len(models) else tried:
             outcome = self.outcomes[candidate.model_key]
             self.trials.append(replace(outcome, parameters=dict(grid[candidate.index])))
-        winner = self._best(tried, groups)
-        if winner is None:
-            reasons = [trial.reason for trial in self.trials] or ["the grid is empty"]
-            message = f"none of the {len(self.trials)} configurations could be fitted and scored"
-            raise Infeasible(f"{message}: {reasons[0]}", self.trials)
-        return winner
+        return self._best(tried)
 
     def _check(self, grid: Sequence[Parameters]) -> None:
         known = self.baseline.known_parameters(self.data.task)
@@ -133,7 +132,9 @@ class Search:
     def _candidate(self, index: int, point: Parameters) -> Candidate:
         parameters = {**self.baseline.defaults, **self.settings.fixed, **point}
         effective = self.baseline.effective_parameters(parameters, self.data)
-        return Candidate(index, parameters, effective)
+        shared = self.baseline.shared_parameters(parameters)
+        alone = {name: value for name, value in effective.items() if name not in shared}
+        return Candidate(index, parameters, _key(effective), _key(alone))
 
     def _within_budget(self, models: list[Candidate]) -> list[Candidate]:
         """All models, or a sample that is the same on every fold, in the order of the grid."""
@@ -144,64 +145,49 @@ class Search:
         sample = generator.sample(models, budget)
         return sorted(sample, key=lambda candidate: candidate.index)
 
-    def _groups(self, candidates: Iterable[Candidate]) -> list[list[Candidate]]:
-        """Candidates grouped by the fit that serves them."""
-        groups: dict[str, list[Candidate]] = {}
-        for candidate in candidates:
-            shared = self.baseline.shared_parameters(candidate.parameters)
-            alone = {
-                name: value for name, value in candidate.effective.items() if name not in shared
-            }
-            groups.setdefault(_key(alone), []).append(candidate)
-        return list(groups.values())
-
     def _try(self, group: list[Candidate]) -> None:
         """Fit and score a group; if that fails, each member alone, so that one fails no other."""
         started = time.perf_counter()
-        failure: Exception | None = None
-        losses: list[float] = []
         try:
             losses = self._fit_and_score(group)
         except (UserError, ImportError):
             raise
         except Exception as error:  # whatever a library raises is the result of its configuration
-            failure = error
-        seconds = time.perf_counter() - started
-        if failure is None:
-            self.fits += 1
-            outcomes = {}
-            for candidate, loss in zip(group, losses, strict=True):
-                reason = "" if math.isfinite(loss) else f"the validation loss is {loss}"
-                trial = Trial(candidate.parameters, loss, reason, self.fits, seconds)
-                outcomes[candidate.model_key] = trial
-            self._note(outcomes)
-        elif len(group) > 1:
-            for candidate in group:
-                self._try([candidate])
-        else:
-            reason = _summary(failure)
-            earlier = {outcome.reason for outcome in self.outcomes.values()}
-            if not isinstance(failure, Infeasible) and reason not in earlier:
-                traceback.print_exception(failure)
-            trial = Trial(group[0].parameters, math.nan, reason, 0, seconds)
+            if len(group) > 1:
+                for candidate in group:
+                    self._try([candidate])
+                return
+            reason = self._reason(error)
+            trial = Trial(group[0].parameters, math.nan, reason, 0, time.perf_counter() - started)
             self._note({group[0].model_key: trial})
+            return
+        seconds = time.perf_counter() - started
+        self.fits += 1
+        outcomes = {}
+        for candidate, loss in zip(group, losses, strict=True):
+            reason = "" if math.isfinite(loss) else f"the validation loss is {loss}"
+            trial = Trial(candidate.parameters, loss, reason, self.fits, seconds)
+            outcomes[candidate.model_key] = trial
+        self._note(outcomes)
 
     def _fit_and_score(self, group: list[Candidate]) -> list[float]:
         """Losses of a group, whose best takes the lead if none before is better."""
-        configurations = [candidate.parameters for candidate in group]
-        predictor = self.baseline.fit(self.data, configurations, self.seed, self.resources)
+        largest = group[0].parameters
+        for name in self.baseline.shared_parameters(largest)[:1]:
+            largest = max((candidate.parameters for candidate in group), key=itemgetter(name))
+        predictor = self.baseline.fit(self.data, largest, self.seed, self.resources)
+        features = self.data.features[self.data.validation]
         losses = []
-        for predicted in predictor(self.data.features[self.data.validation], configurations):
-            losses.append(self.data.validation_loss(self.data.over_all_classes(predicted)))
-        for candidate, loss in zip(group, losses, strict=True):
-            leader = (math.inf, 0)
-            if self.winner is not None:
-                leader = (self.winner.loss, self.winner.index)
-            if (loss, candidate.index) < leader:
-                self.winner = Winner(loss, candidate.index, candidate.parameters, predictor)
+        for candidate in group:
+            predicted = predictor(features, candidate.parameters)
+            loss = self.data.validation_loss(predicted)
+            losses.append(loss)
+            if math.isfinite(loss):
+                winner = Winner(loss, candidate.index, candidate.parameters, predictor)
+                self.winner = min(self.winner or winner, winner)
         return losses
 
-    def _best(self, tried: list[Candidate], groups: list[list[Candidate]]) -> Winner | None:
+    def _best(self, tried: list[Candidate]) -> Winner:
         """The first model of the lowest loss, fitted again if that was before an interruption."""
         losses = {}
         for candidate in tried:
@@ -209,20 +195,28 @@ class Search:
             if math.isfinite(loss):
                 losses[candidate.index] = loss
         if not losses:
-            return None
+            reasons = [trial.reason for trial in self.trials] or ["the grid is empty"]
+            message = f"none of the {len(self.trials)} configurations could be fitted and scored"
+            raise Infeasible(f"{message}: {reasons[0]}", self.trials)
         index = min(losses, key=losses.__getitem__)
         if self.winner is None or self.winner.index != index:
-            (group,) = [group for group in groups if index in {member.index for member in group}]
-            fits = {self.outcomes[candidate.model_key].fit for candidate in group}
-            if len(fits) > 1:  # the group failed together
-                group = [candidate for candidate in group if candidate.index == index]
             self.winner = None
-            self._fit_and_score(group)
+            self._fit_and_score([candidate for candidate in tried if candidate.index == index])
+        assert self.winner is not None, "a configuration is as good when it is fitted again"
         return self.winner
 
     def _note(self, outcomes: Mapping[str, Trial]) -> None:
         self.outcomes.update(outcomes)
         self.journal.add(outcomes)
+
+    def _reason(self, error: Exception) -> str:
+        """An exception as one line; an unexpected one is printed the first time."""
+        if isinstance(error, Infeasible):
+            return str(error)
+        reason = " ".join("".join(traceback.format_exception_only(error)).split())
+        if reason not in {outcome.reason for outcome in self.outcomes.values()}:
+            traceback.print_exception(error)
+        return reason
 
     def _stamp(self) -> str:
         """Hex digits over data, seed, settings, versions of the method and of libraries."""
@@ -244,13 +238,3 @@ class Search:
 
 def _key(parameters: Mapping[str, Any]) -> str:
     return json.dumps(parameters, sort_keys=True, default=repr)
-
-
-def _summary(error: Exception) -> str:
-    """An exception as one line."""
-    message = " ".join(str(error).split())
-    if isinstance(error, Infeasible):
-        return message
-    if not message:
-        return type(error).__name__
-    return f"{type(error).__name__}: {message}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from baselines.grids import Parameters
+from npt.probing import Duplicates
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class RowPredictor(ABC):
 
     stored: StoredRows
 
-    def __call__(
-        self, features: np.ndarray, configurations: Sequence[Parameters]
-    ) -> list[np.ndarray]:
-        """Predictions from the train rows for each configuration, as of a `Predictor`."""
-        predictions = []
-        for parameters in configurations:
-            predictions.append(self.predict_from(self.stored, features, parameters))
-        return predictions
+    def __call__(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
+        """Predictions from the train rows, as of a `Predictor`."""
+        return self.predict_from(self.stored, features, parameters)
+
+    def recall(self, duplicates: Duplicates, parameters: Parameters) -> np.ndarray:
+        """Standardised values (n,) of the lookup task's originals, from the duplicates alone."""
+        stored = StoredRows(duplicates.duplicates, duplicates.shown)
+        return self.predict_from(stored, duplicates.originals, parameters)
 
     @abstractmethod
     def predict_from(

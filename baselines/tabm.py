@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from baselines.baseline import Predictor
-from baselines.estimators import features_vary, of_one_model, prior
+from baselines.estimators import features_vary, prior
 from baselines.grids import Grid, Parameters
 from baselines.network_baseline import NetworkBaseline
 from baselines.training_data import TrainingData
@@ -60,7 +60,7 @@ class TabM(NetworkBaseline):
 
         if not features_vary(data.train_features):
             return prior(data)
-        return of_one_model(fit_tabm(data, parameters, device))
+        return fit_tabm(data, parameters, device)
 
 
 BASELINE = TabM()

@@ -7,15 +7,14 @@ network learns, as in the paper.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import prediction_function
-from baselines.fence import fenced, fenced_predictor
+from baselines.estimators import of_one_model, prediction_function
+from baselines.fence import fenced
 from baselines.grids import Grid, Parameters, Size, single_point
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible
@@ -96,26 +95,23 @@ class TabNet(Baseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
         """Train one network; its weights are those of the best epoch on the validation rows.
 
         Raises:
-            Infeasible: Too few rows for batch normalisation, or training diverged.
+            Infeasible: Training diverged.
         """
         import torch
 
-        if len(data.train) < 2:
-            raise Infeasible(f"TabNet needs two train rows, there are {len(data.train)}")
-        (parameters,) = configurations
         torch.set_num_threads(resources.threads)
         with fenced():
             network = _network(data, parameters, seed, resources.device)
             _train(network, data, parameters)
         # Its loader draws from the global generator.
-        return fenced_predictor(prediction_function(network, data))
+        return of_one_model(fenced()(prediction_function(network, data)))
 
 
 def _network(data: TrainingData, parameters: Parameters, seed: int, device: str) -> Any:

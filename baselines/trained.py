@@ -53,7 +53,7 @@ class TrainedBaseline:
     def predict(self, rows: np.ndarray) -> Prediction:
         """Probabilities of all classes (n, C), or values (n,) in original units."""
         with threadpool_limits(self.resources.threads):
-            (predicted,) = self.winner.predictor(self.data.features[rows], [self.parameters])
+            predicted = self.winner.predictor(self.data.features[rows], self.parameters)
         return self.decode(predicted)
 
     def decode(self, predicted: np.ndarray) -> Prediction:

@@ -81,11 +81,6 @@ class TrainingData:
         """The train rows, for models that predict from them."""
         return StoredRows(self.train_features, self.train_labels)
 
-    @property
-    def outputs(self) -> int:
-        """Numbers that a model predicts for a row: 1, or the number of seen classes."""
-        return self.trained_classes or 1
-
     def over_all_classes(self, predicted: np.ndarray) -> np.ndarray:
         """Predictions of a library in float64.
 
@@ -106,8 +101,9 @@ class TrainingData:
         """Log loss in nats, or mean squared error of the standardised target, on validation rows.
 
         Args:
-            predicted: Values (n,) or probabilities (n, C), of `over_all_classes`.
+            predicted: Predictions of a library, as for `over_all_classes`.
         """
+        predicted = self.over_all_classes(predicted)
         truth = self.target[self.validation]
         if self.is_regression:
             return float(np.mean((predicted - truth) ** 2))

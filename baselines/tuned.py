@@ -100,7 +100,10 @@ class TunedBaseline:
                 no configuration could be fitted and scored.
         """
         data = self._data(table, split)
-        self._require_device()
+        if self.device != "cpu":
+            from npt.nn.device import device_of
+
+            device_of(self.device)  # which refuses what is not available
         grid = list(self.baseline.configurations(self.settings, data.task, len(split.train)))
         search = Search(self.baseline, data, self.settings, SEED + seed, self.resources)
         with threadpool_limits(self.resources.threads):
@@ -146,22 +149,12 @@ class TunedBaseline:
             raise Infeasible("no validation row has a known target")
         return data
 
-    def _require_device(self) -> None:
-        """Raise `UserError` unless the device is available."""
-        if self.device != "cpu":
-            from npt.nn.device import device_of
-
-            device_of(self.device)
-
 
 def _require_inputs(baseline: Baseline, settings: BaselineSettings) -> None:
-    if settings.native_categories and not baseline.takes_categories:
-        raise UserError(
-            f"{baseline.name}.native_categories: true is not allowed, "
-            "the method takes numbers alone"
-        )
-    if settings.native_missing and not baseline.takes_missing:
-        raise UserError(
-            f"{baseline.name}.native_missing: true is not allowed, "
-            "the method takes no missing numbers"
-        )
+    takes = {
+        "native_categories": baseline.takes_categories,
+        "native_missing": baseline.takes_missing,
+    }
+    for key, is_allowed in takes.items():
+        if getattr(settings, key) and not is_allowed:
+            raise UserError(f"{baseline.name}.{key}: true is not allowed, the method refuses them")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.boosting import Boosting, by_rounds, longest
+from baselines.boosting import Boosting, by_rounds
 from baselines.estimators import fit_estimator
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
@@ -32,7 +31,7 @@ class XGBoost(Boosting):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
@@ -49,17 +48,17 @@ class XGBoost(Boosting):
                 "install xgboost instead"
             )
         data = replace(data, features=data.features.astype(np.float32))
-        parameters: dict[str, Any] = {
+        options: dict[str, Any] = {
             "n_jobs": resources.threads,
             "device": resources.device,
             "random_state": seed,
-            **longest(configurations),
+            **parameters,
         }
         if data.categorical:
             types = np.full(data.features.shape[1], "q")
             types[list(data.categorical)] = "c"
-            parameters |= {"enable_categorical": True, "feature_types": types.tolist()}
-        predict = fit_estimator(self.estimator(data.task)(**parameters), data)
+            options |= {"enable_categorical": True, "feature_types": types.tolist()}
+        predict = fit_estimator(self.estimator(data.task)(**options), data)
 
         def first_rounds(features: np.ndarray, rounds: int) -> np.ndarray:
             return predict(features.astype(np.float32), iteration_range=(0, rounds))

@@ -8,7 +8,7 @@ regression is solved again in the learned metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,13 +18,11 @@ from baselines.fence import fenced
 from baselines.grids import Grid, Parameters
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible
 from npt.interface import Resources
 
 if TYPE_CHECKING:
     import torch
 
-MOST_ROWS = 10_000  # a kernel of 0.8 GB in double precision, and its factorisation
 LEAST_PROBABILITY = 1e-3  # the package's own
 
 
@@ -35,6 +33,7 @@ class XRFM(Baseline):
     title = "xRFM"
     libraries = ("xrfm", "torch")
     extra = "xrfm"
+    most_rows = 10_000  # a kernel of 0.8 GB in double precision, and its factorisation
     keeps_train_rows = True
     rows_alone = True
     untrained: ClassVar[Parameters] = {"iterations": 0}
@@ -66,21 +65,13 @@ class XRFM(Baseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
-        """Learn the metric; the iteration with the lowest validation error counts.
-
-        Raises:
-            Infeasible: There are more than 10,000 train rows.
-        """
+        """Learn the metric; the iteration with the lowest validation error counts."""
         import torch
 
-        (parameters,) = configurations
-        rows = len(data.train)
-        if rows > MOST_ROWS:
-            raise Infeasible(f"{rows} train rows; the kernel of xRFM takes at most {MOST_ROWS}")
         torch.set_num_threads(resources.threads)
         with fenced():
             torch.manual_seed(seed)

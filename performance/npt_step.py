@@ -39,23 +39,21 @@ def main() -> None:
         "--configurations", nargs="+", choices=list(SHAPES), default=["breast_cancer"]
     )
     options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION")
-    options.add_argument("--without-reference", action="store_true")
     options.add_argument("--rounds", type=int, default=5)
     arguments = options.parse_args()
     device = start(arguments)
-    names = [f"npt, {precision}" for precision in arguments.ours]
-    if not arguments.without_reference:
-        names.append(REFERENCE)
+    names = [*(f"npt, {precision}" for precision in arguments.ours), REFERENCE]
     rows = []
     for configuration in arguments.configurations:
-        measured = measure(paper_shape(configuration), names, arguments.rounds, device)
-        print(measured.round(3).to_string(index=False), flush=True)
-        rows += measured.to_dict("records")
+        rows += measure(paper_shape(configuration), names, arguments.rounds, device)
+    print(pd.DataFrame(rows).round(3).to_string(index=False))
     write(arguments, "npt_step", rows)
 
 
-def measure(shape: Shape, names: list[str], rounds: int, device: torch.device) -> pd.DataFrame:
-    """Measurements of every implementation at one shape, a row each."""
+def measure(
+    shape: Shape, names: list[str], rounds: int, device: torch.device
+) -> list[dict[str, Any]]:
+    """A row for each implementation at one shape."""
     calls = {name: implementation(name, shape, device) for name in names}
     for step, evaluate in calls.values():  # warm up
         step()
@@ -68,23 +66,22 @@ def measure(shape: Shape, names: list[str], rounds: int, device: torch.device) -
                 turns.append((number, name, seconds(step), seconds(evaluate)))
     columns = ["round", "implementation", "step", "evaluation"]
     by_round = pd.DataFrame(turns, columns=columns).pivot(index="round", columns="implementation")
-    steps = by_round["step"][names]
-    evaluations = by_round["evaluation"][names]
-    table = pd.DataFrame(
-        {
+    steps = by_round["step"]
+    trainings = steps + by_round["evaluation"]
+    rows = []
+    for name in names:
+        measures = {
             "configuration": shape.name,
+            "implementation": name,
             "rows": shape.rows,
-            "step_ms": 1e3 * steps.min(),
-            "step_ms_median": 1e3 * steps.median(),
-            "evaluation_ms": 1e3 * evaluations.min(),
-            "peak_mb": [peak(shape.name, name, device) for name in names],
+            "step_ms": 1e3 * steps[name].min(),
+            "evaluation_ms": 1e3 * by_round["evaluation", name].min(),
+            "peak_mb": peak(shape.name, name, device),
+            "step_speedup": (steps[REFERENCE] / steps[name]).median(),
+            "training_speedup": (trainings[REFERENCE] / trainings[name]).median(),
         }
-    )
-    if REFERENCE in names:
-        trainings = steps + evaluations
-        table["step_speedup"] = steps.rdiv(steps[REFERENCE], axis=0).median()
-        table["training_speedup"] = trainings.rdiv(trainings[REFERENCE], axis=0).median()
-    return table.reset_index(names="implementation")
+        rows.append(measures)
+    return rows
 
 
 def peak(configuration: str, name: str, device: torch.device) -> float:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 from matplotlib.collections import PathCollection
 
-from npt.data.frames import features_of
-from npt.data.preparation import prepare
 from npt.estimator import NPTRegressor
 from npt.estimator.explanation import Explanation
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
+from performance.intervals import first_fold
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import COMPACT_COLOR, OTHER_COLOR, PAGE, pyplot
 from workflow.report.summary import reference_study
@@ -47,15 +43,10 @@ def main() -> None:
 
 def explained() -> tuple[Explanation, np.ndarray]:
     """Three predictions of Concrete, and the true values."""
-    with tempfile.TemporaryDirectory() as downloads:
-        prepared = prepare(DATASET, Path(downloads))
-    split = prepared.splits[0]
-    fitted = np.concatenate([split.train, split.validation])
-    features = features_of(prepared.table)
-    target = prepared.table.truth
+    features, target, fitted, test = first_fold(DATASET)
     model = NPTRegressor().fit(features.iloc[fitted], target[fitted])
-    order = np.argsort(model.predict(features.iloc[split.test]))
-    rows = split.test[[order[int(share * len(order))] for share in EXPLAINED]]
+    order = np.argsort(model.predict(features.iloc[test]))
+    rows = test[[order[int(share * len(order))] for share in EXPLAINED]]
     return model.explain(features.iloc[rows], rows=SHOWN), target[rows]
 
 

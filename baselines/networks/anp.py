@@ -6,13 +6,11 @@ latent variable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from baselines.grids import Parameters
 from baselines.networks.retrieval import RetrievalNetwork, without_own
 from npt.nn.gaussian import Gaussians
 from npt.processes.attention import CrossAttention, mlp
@@ -32,7 +30,7 @@ class ANPNetwork(RetrievalNetwork):
 
     noise: Tensor
 
-    def __init__(self, features: int, classes: int | None, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, features: int, classes: int | None, parameters: Parameters) -> None:
         super().__init__(classes)
         width = parameters["width"]
         labels = 1 if classes is None else classes

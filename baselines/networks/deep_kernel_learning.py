@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +24,7 @@ from gpytorch.variational import CholeskyVariationalDistribution, VariationalStr
 from torch import Tensor, nn
 
 from baselines.grids import Parameters
-from baselines.networks.training import SILENT, EpochTraining
+from baselines.networks.training import SILENT, EpochTraining, tensor
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible
 from npt.probing import Duplicates
@@ -65,44 +64,16 @@ class DeepKernel(nn.Module):
         for width_in, width_out in itertools.pairwise(widths):
             layers += [nn.Linear(width_in, width_out), nn.ReLU()]
         layers.append(nn.Linear(widths[-1], parameters["features"]))
-        self.network = nn.Sequential(*layers).to(rows.device)
-        chosen = torch.randperm(len(rows))[: parameters["inducing_points"]].to(rows.device)
+        self.network = nn.Sequential(*layers)
+        chosen = torch.randperm(len(rows))[: parameters["inducing_points"]]
         with torch.no_grad():
             inducing = self.network(rows[chosen])
-        self.process: Any = SparseProcess(inducing).to(rows.device)
-        self.likelihood: Any = GaussianLikelihood().to(rows.device)
+        self.process: Any = SparseProcess(inducing)
+        self.likelihood: Any = GaussianLikelihood()
 
     def forward(self, rows: Tensor) -> Any:
         """Posterior at rows (n, F)."""
         return self.process(self.network(rows))
-
-    @torch.no_grad()
-    def mean(self, rows: Tensor) -> Tensor:
-        """Posterior mean (n,) at rows (n, F)."""
-        return torch.cat([self(part).mean for part in rows.split(CHUNK)])
-
-    @torch.no_grad()
-    def exact_mean(self, rows: Tensor, observed: Tensor, values: Tensor) -> Tensor:
-        """Posterior mean (k,) at rows (k, F) of an exact process.
-
-        It is observed at rows (n, F) with standardised values (n,), without noise but for the least
-        jitter with which the kernel has a Cholesky factor.
-
-        Raises:
-            Infeasible: There is none.
-        """
-        inputs = self.network(observed)  # (n, E)
-        across = self.process.covariance(self.network(rows), inputs).to_dense()  # (k, n)
-        mean = self.process.mean_module(inputs[:1])
-        kernel = self.process.covariance(inputs, inputs).to_dense()
-        jitter = JITTER * float(kernel.diagonal().mean())
-        kernel.diagonal().add_(jitter)
-        try:
-            factor = psd_safe_cholesky(kernel, jitter=jitter, max_tries=4)
-        except NotPSDError:
-            raise Infeasible(f"the kernel of {len(kernel)} rows has no Cholesky factor") from None
-        residuals = (values - mean)[:, None]
-        return across @ torch.cholesky_solve(residuals, factor)[:, 0] + mean
 
 
 @dataclass(frozen=True)
@@ -112,45 +83,53 @@ class DeepKernelPredictor:
     model: DeepKernel
     device: torch.device
 
-    def __call__(
-        self, features: np.ndarray, configurations: Sequence[Parameters]
-    ) -> list[np.ndarray]:
-        """Standardised values (n,) of features (n, F)."""
-        return [self.model.mean(_tensor(features, self.device)).cpu().numpy()]
+    @torch.no_grad()
+    def __call__(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
+        """Standardised posterior means (n,) at features (n, F)."""
+        parts = tensor(features, self.device).split(CHUNK)
+        return torch.cat([self.model(part).mean for part in parts]).cpu().numpy()
 
-    def recall(self, duplicates: Duplicates) -> np.ndarray:
-        """Values (n,) of originals by an exact process on duplicates, in double precision."""
-        inputs = (duplicates.originals, duplicates.duplicates, duplicates.shown)
-        originals, observed, values = [_tensor(part, self.device).double() for part in inputs]
+    @torch.no_grad()
+    def recall(self, duplicates: Duplicates, parameters: Parameters) -> np.ndarray:
+        """Posterior means (n,) at originals of an exact process on duplicates (section B.1).
+
+        It has the trained kernel in double precision, without noise but for the least jitter with
+        which the kernel has a Cholesky factor.
+
+        Raises:
+            Infeasible: There is none.
+        """
         model = copy.deepcopy(self.model).double()
-        return model.exact_mean(originals, observed, values).cpu().numpy()
+        observed = tensor(duplicates.duplicates, self.device).double()
+        originals = tensor(duplicates.originals, self.device).double()
+        values = tensor(duplicates.shown, self.device).double()
+        inputs = model.network(observed)  # (n, E)
+        across = model.process.covariance(model.network(originals), inputs).to_dense()
+        mean = model.process.mean_module(inputs[:1])
+        kernel = model.process.covariance(inputs, inputs).to_dense()
+        jitter = JITTER * float(kernel.diagonal().mean())
+        kernel.diagonal().add_(jitter)
+        try:
+            factor = psd_safe_cholesky(kernel, jitter=jitter, max_tries=4)
+        except NotPSDError:
+            raise Infeasible(f"the kernel of {len(kernel)} rows has no Cholesky factor") from None
+        residuals = (values - mean)[:, None]
+        recalled = across @ torch.cholesky_solve(residuals, factor)[:, 0] + mean
+        return recalled.cpu().numpy()
 
 
 def fit_deep_kernel(
     data: TrainingData, parameters: Parameters, device: torch.device
 ) -> DeepKernelPredictor:
     """Train network and process together on the variational bound."""
-    features = _tensor(data.features, device)
-    target = _tensor(data.target, device)
-    train = features[data.train]
-    labels = target[data.train]
-    validation = features[data.validation]
-    expected = target[data.validation]
-    model = DeepKernel(train, parameters)
+    train = tensor(data.train_features, device)
+    labels = tensor(data.train_labels, device)
+    model = DeepKernel(train.cpu(), parameters).to(device)
     bound: Any = VariationalELBO(model.likelihood, model.process, num_data=len(labels))
+    predictor = DeepKernelPredictor(model, device)
 
     def loss_of(batch: Tensor) -> Tensor:
         return -bound(model(train[batch]), labels[batch])
 
-    def validation_loss() -> float:
-        return float((model.mean(validation) - expected).square().mean())
-
-    training = EpochTraining(
-        model, len(labels), loss_of, validation_loss, parameters, fewest_rows=1
-    )
-    training.run(follow=SILENT)
-    return DeepKernelPredictor(model, device)
-
-
-def _tensor(values: np.ndarray, device: torch.device) -> Tensor:
-    return torch.as_tensor(values, dtype=torch.float32, device=device)
+    EpochTraining(model, data, loss_of, predictor, parameters, fewest_rows=1).run(follow=SILENT)
+    return predictor

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from torch import Tensor, nn
 
+from baselines.grids import Parameters
 from baselines.networks.retrieval import RetrievalNetwork, squared_distances, without_own
 
 LEAST_PROBABILITY = 1e-6  # of a class that no retrieved row has
@@ -21,7 +19,7 @@ class ModernNCANetwork(RetrievalNetwork):
         parameters: `width`, `blocks`, `block_width`, `dropout` and `temperature`.
     """
 
-    def __init__(self, features: int, classes: int | None, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, features: int, classes: int | None, parameters: Parameters) -> None:
         super().__init__(classes)
         width = parameters["width"]
         self.temperature = parameters["temperature"]

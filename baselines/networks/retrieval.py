@@ -7,8 +7,7 @@ cannot reach its prediction.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -16,13 +15,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from baselines.grids import Parameters
-from baselines.networks.training import SILENT, EpochTraining
+from baselines.networks.training import SILENT, EpochTraining, tensor
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible
 
 QUERY_ROWS = 1024  # predicted together
-FEWEST_ROWS = 2  # a train row is predicted from another one
 
 
 class RetrievalNetwork(nn.Module, ABC):
@@ -106,7 +103,7 @@ def without_own(scores: Tensor, own: Tensor | None) -> Tensor:
 def fit_network(
     network: RetrievalNetwork,
     data: TrainingData,
-    parameters: Mapping[str, Any],
+    parameters: Parameters,
     device: torch.device,
 ) -> RetrievalPredictor:
     """Train on the train rows by the network's `batch_loss`, and stop on the validation rows.
@@ -114,26 +111,15 @@ def fit_network(
     Args:
         parameters: Those of `EpochTraining`, and `candidates`, the number of train rows from
             which a batch is predicted, if there are more. Those of the batch are added.
-
-    Raises:
-        Infeasible: There is a single train row.
     """
-    rows = len(data.train)
-    if rows < FEWEST_ROWS:
-        raise Infeasible(f"{rows} train row; {FEWEST_ROWS} are needed")
-    features = _tensor(data.train_features, device)
-    labels = _tensor(data.train_labels, device)
-    queries = data.features[data.validation]
+    features = tensor(data.train_features, device)
+    labels = tensor(data.train_labels, device)
     predictor = RetrievalPredictor(network.to(device), data.stored_rows, device)
 
     def loss_of(batch: Tensor) -> Tensor:
         return network.batch_loss(batch, features, labels, parameters["candidates"])
 
-    def validation_loss() -> float:
-        predicted = predictor.predict_from(predictor.stored, queries, parameters)
-        return data.validation_loss(data.over_all_classes(predicted))
-
-    EpochTraining(network, rows, loss_of, validation_loss, parameters).run(follow=SILENT)
+    EpochTraining(network, data, loss_of, predictor, parameters).run(follow=SILENT)
     return predictor
 
 
@@ -160,8 +146,8 @@ class RetrievalPredictor(RowPredictor):
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Values (n,), or probabilities (n, K)."""
-        rows = _tensor(stored.features, self.device)
-        labels = _tensor(stored.labels, self.device)
+        rows = tensor(stored.features, self.device)
+        labels = tensor(stored.labels, self.device)
         outputs = self._by_part(features, lambda queries: self.network(queries, rows, labels))
         if self.network.classes is None:
             return outputs[:, 0]
@@ -171,15 +157,11 @@ class RetrievalPredictor(RowPredictor):
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Attention (n, m) to the stored rows."""
-        rows = _tensor(stored.features, self.device)
+        rows = tensor(stored.features, self.device)
         return self._by_part(features, lambda queries: self.network.retrieved(queries, rows, None))
 
     @torch.no_grad()
     def _by_part(self, features: np.ndarray, function: Callable[[Tensor], Tensor]) -> np.ndarray:
         """What a function returns for features (n, F), a part at a time."""
-        parts = _tensor(features, self.device).split(QUERY_ROWS)
+        parts = tensor(features, self.device).split(QUERY_ROWS)
         return torch.cat(list(map(function, parts))).double().cpu().numpy()
-
-
-def _tensor(values: np.ndarray, device: torch.device) -> Tensor:
-    return torch.as_tensor(np.asarray(values), dtype=torch.float32, device=device)

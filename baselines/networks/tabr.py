@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from torch import Tensor, nn
 
+from baselines.grids import Parameters
 from baselines.networks.retrieval import RetrievalNetwork, squared_distances, without_own
 
 
@@ -19,7 +17,7 @@ class TabRNetwork(RetrievalNetwork):
             `dropout`.
     """
 
-    def __init__(self, features: int, classes: int | None, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, features: int, classes: int | None, parameters: Parameters) -> None:
         super().__init__(classes)
         width = parameters["width"]
         outputs = 1 if classes is None else classes

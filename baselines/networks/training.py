@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from baselines.baseline import Predictor
+from baselines.grids import Parameters
+from baselines.training_data import TrainingData
 from npt.nn.engine import Training
 from npt.nn.optimiser import Adam
 from npt.nn.progress import Progress
@@ -25,9 +28,9 @@ class EpochTraining(Training[nn.Module, Adam]):
 
     Args:
         network: Ends in evaluation mode, with the weights of its best epoch.
-        rows: Number of train rows.
+        data: Train and validation rows.
         loss_of: Loss of a batch, given as indices of train rows.
-        validation_loss: Loss on the validation rows, in evaluation mode.
+        predictor: Uses the network, in evaluation mode.
         parameters: `learning_rate`, `batch_size`, `max_epochs`, `patience`, and `weight_decay` if
             there is any.
         fewest_rows: Fewest rows of a batch.
@@ -36,18 +39,18 @@ class EpochTraining(Training[nn.Module, Adam]):
     def __init__(
         self,
         network: nn.Module,
-        rows: int,
+        data: TrainingData,
         loss_of: Callable[[Tensor], Tensor],
-        validation_loss: Callable[[], float],
-        parameters: Mapping[str, Any],
+        predictor: Predictor,
+        parameters: Parameters,
         fewest_rows: int = 2,
     ) -> None:
         decay = parameters.get("weight_decay", 0.0)
         optimiser = Adam(network.parameters(), epsilon=EPSILON, weight_decay=decay)
         super().__init__(network, optimiser, parameters["max_epochs"])
-        self.rows = rows
+        self.data = data
         self.loss_of = loss_of
-        self.validation_loss = validation_loss
+        self.predictor = predictor
         self.parameters = parameters
         self.fewest_rows = fewest_rows
 
@@ -55,7 +58,7 @@ class EpochTraining(Training[nn.Module, Adam]):
         """One epoch; the loss of its last batch."""
         self.model.train()
         loss = torch.zeros(())
-        for batch in torch.randperm(self.rows).split(self.parameters["batch_size"]):
+        for batch in torch.randperm(len(self.data.train)).split(self.parameters["batch_size"]):
             if len(batch) >= self.fewest_rows:
                 self.model.zero_grad()
                 loss = self.loss_of(batch)
@@ -67,8 +70,15 @@ class EpochTraining(Training[nn.Module, Adam]):
         """The loss on the validation rows; the training ends where it has not fallen for long."""
         self.model.eval()
         with torch.no_grad():
-            validation_loss = self.validation_loss()
+            features = self.data.features[self.data.validation]
+            predicted = self.predictor(features, self.parameters)
+        validation_loss = self.data.validation_loss(predicted)
         self.offer([validation_loss])
         waited = number - self.best_updates[0]
         self.is_finished = waited >= max(1, self.parameters["patience"])
         return {"update": number, "validation_loss": validation_loss}
+
+
+def tensor(values: np.ndarray, device: torch.device) -> Tensor:
+    """Values on a device in single precision."""
+    return torch.as_tensor(values, dtype=torch.float32, device=device)

@@ -124,30 +124,27 @@ def models_of(configuration: str) -> tuple[Model, ...]:
     plan = Plan.of(read_file(CONFIGURATIONS / f"{configuration}.yaml"))
     models = []
     for name, study in plan.studies.items():
-        runs = {run.key: run for run in plan.runs_of(study)}
         rows: dict[Any, pd.DataFrame] = {}
         if (REFERENCE / configuration / f"{name}.csv").exists():
             rows = rows_by_model(study.kind, reference_study(f"{configuration}/{name}"))
-        expected = [
-            (run.variant, run.dataset, run.method, run.key, fold)
-            for run, fold in plan.rows_of(study)
-        ]
-        frame = pd.DataFrame(expected, columns=["variant", "dataset", "method", "key", "fold"])
-        for _, variants in frame.groupby(["dataset", "method"], sort=False):
-            by_model: Any = variants.groupby(MODEL, sort=False)
-            for key, part in by_model:
-                run = runs[part["key"].iloc[0]]
-                model = Model(
-                    f"{configuration}.yaml: {name}",
-                    study,
-                    *key,
-                    settings=run.settings,
-                    variants=set(variants["variant"]),
-                    folds=part["fold"].nunique(),
-                    configurations=len(run.trainings),
-                    rows=rows.get(key, pd.DataFrame()),
-                )
-                models.append(model)
+        folds: dict[tuple[str, str, str], set[int]] = {}
+        runs = {}
+        for run, fold in plan.rows_of(study):
+            key = (run.dataset, run.method, run.variant)
+            runs.setdefault(key, run)
+            folds.setdefault(key, set()).add(fold)
+        for key, run in runs.items():
+            model = Model(
+                f"{configuration}.yaml: {name}",
+                study,
+                *key,
+                settings=run.settings,
+                variants={variant for *model, variant in runs if model == [*key[:2]]},
+                folds=len(folds[key]),
+                configurations=len(run.trainings),
+                rows=rows.get(key, pd.DataFrame()),
+            )
+            models.append(model)
     return tuple(models)
 
 

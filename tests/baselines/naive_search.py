@@ -7,75 +7,55 @@ would clip the float32 probabilities of XGBoost at 1e-7.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
-from baselines.training_data import TrainingData
+from baselines.estimators import EstimatorBaseline
 from baselines.tuned import TunedBaseline
 
 SEED = 42
+LIGHTGBM = {"deterministic": True, "force_row_wise": True, "verbosity": -1}
+FIXED: dict[str, dict[str, Any]] = {
+    "knn": {},
+    "lightgbm": {"random_state": SEED, "n_jobs": 1, **LIGHTGBM},
+    "xgboost": {"random_state": SEED, "n_jobs": 1},
+    "gradient_boosting": {"random_state": SEED},
+    "random_forest": {"random_state": SEED},
+    "catboost": {"random_seed": SEED, "allow_writing_files": False, "verbose": False},
+    "mlp": {"random_state": SEED, "early_stopping": True},
+}
 
 
-def naive_search(learner: TunedBaseline, threads: int = 1) -> GridSearchCV:
+def naive_search(learner: TunedBaseline) -> GridSearchCV:
     """Fit and score every configuration of a grid on the rows of the learner's last fit."""
-    data = _data(learner)
+    assert learner.trained is not None
+    data = learner.trained.data
     baseline = learner.baseline
+    if isinstance(baseline, EstimatorBaseline):
+        estimator = baseline.estimator(data.task)
+    else:
+        kind = "Regressor" if data.is_regression else "Classifier"
+        estimator = resolve_name(f"sklearn.neighbors.KNeighbors{kind}")
+    features = data.features
+    if baseline.name == "xgboost":
+        features = features.astype(np.float32)
     rows = np.concatenate([data.train, data.validation])
-    sizes = [len(data.train), len(data.validation)]
-    test_fold = np.repeat([-1, 0], sizes)
     grids: Any = baseline.grids(learner.settings, data.task, len(data.train))
-    scoring: Any = score
-    on_error: Any = "raise"
+    options: dict[str, Any] = {"scoring": score, "error_score": "raise", "refit": False}
+    test_fold = np.repeat([-1, 0], [len(data.train), len(data.validation)])
     search = GridSearchCV(
-        estimator(baseline.name, data.is_regression, threads),
-        grids,
-        scoring=scoring,
-        cv=PredefinedSplit(test_fold),
-        refit=False,
-        error_score=on_error,
+        estimator(**FIXED[baseline.name]), grids, cv=PredefinedSplit(test_fold), **options
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return search.fit(features(learner)[rows], data.target[rows])
+        return search.fit(features[rows], data.target[rows])
 
 
-def refit(
-    learner: TunedBaseline,
-    search: GridSearchCV,
-    threads: int = 1,
-) -> Any:
-    """Fit the winner on the train rows, as in the paper's protocol."""
-    data = _data(learner)
-    winner = estimator(learner.baseline.name, data.is_regression, threads)
-    winner.set_params(**search.best_params_)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        train_features = features(learner)[data.train]
-        return winner.fit(train_features, data.target[data.train])
-
-
-def features(learner: TunedBaseline) -> np.ndarray:
-    """Features (N, F) as the learner's library receives them."""
-    features = _data(learner).features
-    if learner.baseline.name == "xgboost":
-        return features.astype(np.float32)
-    return features
-
-
-def _data(learner: TunedBaseline) -> TrainingData:
-    assert learner.trained is not None
-    return learner.trained.data
-
-
-def score(
-    fitted: Any,
-    features: np.ndarray,
-    target: np.ndarray,
-) -> float:
+def score(fitted: Any, features: np.ndarray, target: np.ndarray) -> float:
     """Negative squared error, or negative log loss."""
     if not hasattr(fitted, "predict_proba"):
         predictions = np.asarray(fitted.predict(features), np.float64)
@@ -84,83 +64,3 @@ def score(
     probabilities = probabilities / probabilities.sum(1, keepdims=True)
     labels = np.arange(probabilities.shape[1])
     return -float(log_loss(target, probabilities, labels=labels))
-
-
-def estimator(
-    name: str,
-    regression: bool,
-    threads: int,
-) -> Any:
-    """A baseline's estimator with its fixed parameters."""
-    return ESTIMATORS[name](regression, threads)
-
-
-def _xgboost(regression: bool, threads: int) -> Any:
-    from xgboost import XGBClassifier, XGBRegressor
-
-    model = XGBRegressor if regression else XGBClassifier
-    return model(random_state=SEED, n_jobs=threads)
-
-
-def _lightgbm(regression: bool, threads: int) -> Any:
-    from lightgbm import LGBMClassifier, LGBMRegressor
-
-    model = LGBMRegressor if regression else LGBMClassifier
-    return model(
-        random_state=SEED,
-        n_jobs=threads,
-        deterministic=True,
-        force_row_wise=True,
-        verbosity=-1,
-    )
-
-
-def _catboost(regression: bool, threads: int) -> Any:
-    from catboost import CatBoostClassifier, CatBoostRegressor
-
-    model = CatBoostRegressor if regression else CatBoostClassifier
-    return model(
-        random_seed=SEED,
-        thread_count=threads,
-        allow_writing_files=False,
-        verbose=False,
-    )
-
-
-def _knn(regression: bool, threads: int) -> Any:
-    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
-    model = KNeighborsRegressor if regression else KNeighborsClassifier
-    return model(n_jobs=threads)
-
-
-def _mlp(regression: bool, threads: int) -> Any:
-    from sklearn.neural_network import MLPClassifier, MLPRegressor
-
-    model = MLPRegressor if regression else MLPClassifier
-    return model(random_state=SEED, early_stopping=True)
-
-
-def _random_forest(regression: bool, threads: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    model = RandomForestRegressor if regression else RandomForestClassifier
-    return model(random_state=SEED, n_jobs=threads)
-
-
-def _gradient_boosting(regression: bool, threads: int) -> Any:
-    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
-
-    model = GradientBoostingRegressor if regression else GradientBoostingClassifier
-    return model(random_state=SEED)
-
-
-ESTIMATORS: dict[str, Callable[[bool, int], Any]] = {
-    "knn": _knn,
-    "lightgbm": _lightgbm,
-    "xgboost": _xgboost,
-    "gradient_boosting": _gradient_boosting,
-    "random_forest": _random_forest,
-    "catboost": _catboost,
-    "mlp": _mlp,
-}

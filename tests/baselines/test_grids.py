@@ -45,21 +45,15 @@ def text(parameters: Parameters) -> str:
 
 @pytest.mark.parametrize("name", COUNTS)
 @pytest.mark.parametrize("task", TASKS)
-def test_paper_grids_have_the_papers_sizes(name: str, task: Task) -> None:
+def test_paper_grids_have_the_papers_sizes_and_the_quick_ones(name: str, task: Task) -> None:
     baseline = baselines()[name]
-    if not baseline.supports(task):
-        assert len(configurations(baseline, "paper", task)) == COUNTS[name]
-
-
-@pytest.mark.parametrize("name", COUNTS)
-@pytest.mark.parametrize("task", TASKS)
-def test_quick_grids_are_part_of_the_papers(name: str, task: Task) -> None:
-    baseline = baselines()[name]
-    if not baseline.supports(task):
-        paper = configurations(baseline, "paper", task)
-        quick = configurations(baseline, "quick", task)
-        assert 0 < len(quick) <= 20
-        assert all(point in paper for point in quick)
+    if baseline.supports(task):
+        return
+    paper = configurations(baseline, "paper", task)
+    quick = configurations(baseline, "quick", task)
+    assert len(paper) == COUNTS[name]
+    assert 0 < len(quick) <= 20
+    assert all(point in paper for point in quick)
 
 
 @pytest.mark.parametrize(

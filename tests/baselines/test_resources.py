@@ -6,7 +6,6 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -87,10 +86,6 @@ def predictions(
     return learner.predict(split.test).values
 
 
-def device_of(name: str, resources: Resources) -> str:
-    return TunedBaseline(baselines()[name], BaselineSettings(), resources).device
-
-
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_the_number_of_threads_changes_no_prediction(name: str, task: Task) -> None:
     serial = predictions(name, task, Resources(1))
@@ -121,13 +116,13 @@ def test_thread_pools_of_libraries_are_limited() -> None:
         def fit(
             self,
             data: TrainingData,
-            configurations: Sequence[Parameters],
+            parameters: Parameters,
             seed: int,
             resources: Resources,
         ) -> Predictor:
             for pool in threadpool_info():
                 limits.append(pool["num_threads"])
-            return super().fit(data, configurations, seed, resources)
+            return super().fit(data, parameters, seed, resources)
 
     tuned(Recording([0.0]))
     assert set(limits) == {1}
@@ -135,12 +130,10 @@ def test_thread_pools_of_libraries_are_limited() -> None:
 
 @pytest.mark.parametrize("name", TAKES_MISSING)
 @pytest.mark.parametrize("task", ["binary", "regression"])
-@pytest.mark.parametrize("holes", [False, True])
-def test_native_categories_change_predictions(name: str, task: Task, holes: bool) -> None:
+def test_native_categories_change_predictions(name: str, task: Task) -> None:
     table = make_table(task, 800)
-    if holes:
-        names = [column.name for column in table.columns]
-        table = table.hide(slice(None, None, 7), names.index("color"))
+    names = [column.name for column in table.columns]
+    table = table.hide(slice(None, None, 7), names.index("color"))
     rounds = {"n_estimators": [30]}
     plain = predictions(name, task, table=table, grid=rounds)
     native = predictions(name, task, table=table, grid=rounds, native_categories=True)
@@ -148,45 +141,37 @@ def test_native_categories_change_predictions(name: str, task: Task, holes: bool
     assert not np.array_equal(plain, native)
 
 
+@pytest.mark.parametrize("has_holes", [False, True])
 @pytest.mark.parametrize("name", TAKES_MISSING)
-def test_native_missing_changes_predictions(name: str) -> None:
-    table = make_table("regression", 800).hide(slice(None, None, 3), 0)
+def test_native_missing_matters_where_numbers_are_missing(name: str, has_holes: bool) -> None:
+    table = make_table("regression", 800)
+    table = table.with_numbers(2, np.nan_to_num(table.numbers(2)))
+    if has_holes:
+        table = table.hide(slice(None, None, 3), 0)
     default = predictions(name, "regression", table=table)
     native = predictions(name, "regression", table=table, native_missing=True)
     assert np.isfinite(native).all()
-    assert not np.array_equal(default, native)
+    assert np.array_equal(default, native) != has_holes
 
 
-@pytest.mark.parametrize("name", TAKES_MISSING)
-def test_native_missing_changes_nothing_without_missing(name: str) -> None:
-    table = make_table("regression", 800)
-    table = table.with_numbers(2, np.nan_to_num(table.numbers(2)))
-    default = predictions(name, "regression", table=table)
-    native = predictions(name, "regression", table=table, native_missing=True)
-    assert np.array_equal(default, native)
+@pytest.mark.parametrize("name", NAMES)
+def test_native_inputs_are_refused_where_they_cannot_be_taken(name: str) -> None:
+    refused = []
+    if name not in TAKES_MISSING:
+        refused.append("native_missing")
+    if name not in TAKES_CATEGORIES:
+        refused.append("native_categories")
+    for key in refused:
+        with pytest.raises(UserError, match=rf"{name}\.{key}"):
+            predictions(name, "regression", **{key: True})
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in TAKES_MISSING])
-def test_native_missing_is_refused(name: str) -> None:
-    with pytest.raises(UserError, match=rf"{name}\.native_missing"):
-        predictions(name, "regression", native_missing=True)
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in TAKES_CATEGORIES])
-def test_native_categories_are_refused(name: str) -> None:
-    with pytest.raises(UserError, match=rf"{name}\.native_categories"):
-        predictions(name, "regression", native_categories=True)
-
-
-@pytest.mark.parametrize("name", ACCELERATED)
-def test_a_gpu_is_used_only_if_stated(name: str) -> None:
-    assert device_of(name, Resources()) == "cpu"
-    assert device_of(name, Resources(device="cuda")) == "cuda"
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ACCELERATED])
-def test_others_never_use_a_gpu(name: str) -> None:
-    assert device_of(name, Resources(device="cuda")) == "cpu"
+@pytest.mark.parametrize("name", NAMES)
+def test_a_gpu_is_used_if_stated_and_taken(name: str) -> None:
+    accelerated = name in ACCELERATED
+    for device, used in (("auto", "cpu"), ("cuda", "cuda" if accelerated else "cpu")):
+        learner = TunedBaseline(baselines()[name], BaselineSettings(), Resources(device=device))
+        assert learner.device == used
 
 
 @pytest.mark.parametrize("name", ACCELERATED)

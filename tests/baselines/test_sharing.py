@@ -14,7 +14,7 @@ from baselines.grids import BaselineSettings
 from baselines.knn import Neighbours
 from baselines.stored_rows import StoredRows
 from baselines.training_data import TrainingData
-from baselines.tuned import TrainedBaseline, TunedBaseline
+from baselines.tuned import TunedBaseline
 from npt.data.preparation import prepare
 from npt.interface import Fit, Resources, Trial
 from npt.table import Split, Table, Task
@@ -65,16 +65,6 @@ def search(
     return learner, learner.fit(*fold, 0)
 
 
-@cache
-def search_of_knn(table: str) -> tuple[TunedBaseline, Fit]:
-    return search("knn", real(table), PAPER)
-
-
-def trained(learner: TunedBaseline) -> TrainedBaseline:
-    assert learner.trained is not None
-    return learner.trained
-
-
 def losses(fit: Fit) -> np.ndarray:
     return np.array([trial.validation_loss for trial in fit.trials])
 
@@ -106,19 +96,11 @@ def test_every_score_is_that_of_grid_search_cv(name: str, table: str, grid: Any)
     assert fit.fits < len(fit.trials)
 
 
-@pytest.mark.parametrize(("table", "largest"), [("concrete", 0.003), ("yacht", 0.6)])
-def test_ties_of_knn_differ_from_grid_search_cv(table: str, largest: float) -> None:
-    """scikit-learn's choice among rows at equal distance depends on algorithm and leaf size."""
-    learner, fit = search_of_knn(table)
-    naive = -naive_search(learner).cv_results_["mean_test_score"]
-    difference = np.max(np.abs(losses(fit) / naive - 1))
-    assert 1e-6 < difference < largest
-
-
 @pytest.mark.parametrize("table", ["concrete", "yacht"])
 def test_ties_of_knn_go_to_the_lower_row(table: str) -> None:
-    learner, fit = search_of_knn(table)
-    data = trained(learner).data
+    learner, fit = search("knn", real(table), PAPER)
+    assert learner.trained is not None
+    data = learner.trained.data
     orders = {p: by_distance_then_row(data, p) for p in (1, 2)}
     for trial in fit.trials:
         if trial.parameters["weights"] == "uniform":
@@ -146,7 +128,7 @@ def test_nearest_rows_are_exact_among_many_ties(p: int) -> None:
     to_all = (np.abs(queries[:, None] - rows) ** p).sum(-1) ** (1 / p)
     expected = to_all.argsort(1, kind="stable")[:, :7]
     stored = StoredRows(rows, np.zeros(len(rows)))
-    ((_, distances, neighbours),) = Neighbours(stored, None, p, 1).nearest(stored, queries, 7)
+    ((distances, neighbours),) = Neighbours(stored, None, p, 7, 1).nearest(stored, queries, 7)
     assert np.array_equal(neighbours, expected)
     assert distances == pytest.approx(np.take_along_axis(to_all, expected, 1))
 
@@ -186,27 +168,26 @@ def test_the_first_part_of_a_long_fit_is_the_short_fit(name: str, native: bool, 
             assert np.array_equal(together.predict(test).values, expected)
 
 
+ROUNDS = {"learning_rate": [0.3], "max_depth": [3], "n_estimators": [5, 50]}
+OWN_RATE = {"max_depth": [3], "n_estimators": [5, 50]}
+
+
 @pytest.mark.parametrize(
-    ("name", "fixed", "fits"),
+    ("name", "grid", "fixed", "fits"),
     [
-        ("xgboost", {}, 1),
-        ("xgboost", {"subsample": 0.5}, 2),
-        ("lightgbm", {"min_child_samples": 5}, 1),
+        ("xgboost", ROUNDS, {}, 1),
+        ("xgboost", ROUNDS, {"subsample": 0.5}, 2),
+        ("lightgbm", ROUNDS, {"min_child_samples": 5}, 1),
+        ("gradient_boosting", ROUNDS, {"n_iter_no_change": 2}, 2),
+        ("catboost", OWN_RATE, {}, 2),
     ],
 )
-def test_only_independent_rounds_are_shared(name: str, fixed: dict[str, Any], fits: int) -> None:
-    grid = {"learning_rate": [0.1], "max_depth": [3], "n_estimators": [20, 50]}
-    assert search(name, made(), grid, fixed=fixed)[1].fits == fits
-
-
-def test_catboosts_own_learning_rate_prevents_sharing() -> None:
-    grid = {"max_depth": [3], "n_estimators": [20, 50]}
-    assert search("catboost", made(), grid)[1].fits == 2
-
-
-def test_adam_ignores_schedules() -> None:
-    grid = {"learning_rate": ["constant", "invscaling"], "learning_rate_init": [0.01]}
-    assert search("mlp", made(), grid)[1].fits == 1
+def test_only_independent_rounds_are_shared(
+    name: str, grid: dict[str, Any], fixed: dict[str, Any], fits: int
+) -> None:
+    _, fit = search(name, made(), grid, fixed=fixed)
+    assert fit.fits == fits
+    assert np.isfinite(losses(fit)).all()
 
 
 def test_gradient_descent_follows_schedules() -> None:
@@ -215,10 +196,3 @@ def test_gradient_descent_follows_schedules() -> None:
     _, fit = search("mlp", made(), grid, fixed=fixed)
     assert fit.fits == 2
     assert fit.trials[0].validation_loss != fit.trials[1].validation_loss
-
-
-def test_early_stopping_serves_every_larger_number() -> None:
-    grid = {"learning_rate": [0.3], "max_depth": [3], "n_estimators": [5, 400]}
-    _, fit = search("gradient_boosting", made(), grid, fixed={"n_iter_no_change": 2})
-    assert fit.fits == 2
-    assert np.isfinite(losses(fit)).all()

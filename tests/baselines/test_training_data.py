@@ -49,9 +49,3 @@ def test_a_test_row_changes_only_transductive_train_features(
     same = np.array_equal(before.train_features, after.train_features)
     assert same != transductive
     assert np.array_equal(before.train_labels, after.train_labels)
-
-
-def test_features_are_standardised_over_all_rows_by_default() -> None:
-    default = training_data(TABLE, SPLIT, codes=False).features
-    over_all = encoded(TABLE, codes=False, transductive=True).features
-    assert np.array_equal(default, over_all)

@@ -22,7 +22,7 @@ class Toy(Baseline):
     """The i-th configuration predicts `outcomes[i]` everywhere, or raises it.
 
     Attributes:
-        fitted: For each fit, the configurations that it served.
+        fitted: For each fit, its configuration.
         seeds: For each fit, its seed.
         predicted: For each prediction, the features of its rows.
     """
@@ -34,7 +34,7 @@ class Toy(Baseline):
     def __init__(self, outcomes: Sequence[Outcome], one_fit_serves_all: bool = False) -> None:
         self.outcomes = outcomes
         self.one_fit_serves_all = one_fit_serves_all
-        self.fitted: list[list[int]] = []
+        self.fitted: list[int] = []
         self.seeds: list[int] = []
         self.predicted: list[np.ndarray] = []
 
@@ -53,27 +53,20 @@ class Toy(Baseline):
     def fit(
         self,
         data: TrainingData,
-        configurations: Sequence[Parameters],
+        parameters: Parameters,
         seed: int,
         resources: Resources,
     ) -> Predictor:
-        indices = [parameters["i"] for parameters in configurations]
-        self.fitted.append(indices)
+        self.fitted.append(parameters["i"])
         self.seeds.append(seed)
-        for index in indices:
-            outcome = self.outcomes[index]
-            if isinstance(outcome, BaseException):
-                raise outcome
         return self.predict
 
-    def predict(
-        self, features: np.ndarray, configurations: Sequence[Parameters]
-    ) -> list[np.ndarray]:
+    def predict(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
         self.predicted.append(features)
-        predictions = []
-        for parameters in configurations:
-            predictions.append(np.full(len(features), self.outcomes[parameters["i"]]))
-        return predictions
+        outcome = self.outcomes[parameters["i"]]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return np.full(len(features), outcome)
 
 
 def tuned(

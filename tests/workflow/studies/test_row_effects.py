@@ -1,4 +1,4 @@
-"""Effects of other rows against facts of tables."""
+"""Effects of other rows on the models of a study."""
 
 from pathlib import Path
 
@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from performance.when_rows_help import correlations, facts_of
 from workflow.studies.row_effects import row_effects
 
 
@@ -23,19 +22,3 @@ def test_effects_are_logarithms_of_rmse_and_nats_of_classes(tmp_path: Path) -> N
     effects = row_effects(tmp_path).set_index(["kind", "dataset"])["effect"]
     assert effects["depends"].to_dict() == pytest.approx({"first": 1.0, "second": 0.75})
     assert effects["benefits"].to_dict() == pytest.approx({"first": -np.log(2), "second": 0.25})
-
-
-def test_correlation_of_an_effect_with_its_cause() -> None:
-    names = [f"table_{number}" for number in range(10)]
-    draws = np.random.default_rng(0)
-    facts = pd.DataFrame({"cause": np.arange(10.0), "chance": draws.normal(size=10)}, index=names)
-    effects = pd.DataFrame({"dataset": names, "effect": np.arange(10.0) ** 3})
-    effects = effects.assign(task="regression", method="knn", kind="depends")
-    cause, chance = correlations(effects, facts)
-    assert (cause["correlation"], cause["low"]) == pytest.approx((1.0, 1.0))
-    assert chance["low"] < 0 < chance["high"]
-
-
-def test_repeated_rows_are_counted() -> None:
-    facts = facts_of("yacht")
-    assert (facts["rows"], facts["features"], facts["repeated rows"]) == (308, 6, 0)
