@@ -108,11 +108,11 @@ def test_pictures_are_in_their_own_order(facts: dict[str, Any]) -> None:
 
 def test_tables_and_figures_are_made(study: pd.DataFrame, tmp_path: Path) -> None:
     nothing = study_frame([failed("npt_process", 0, dataset="mnist_pixels")], "completion")
-    (section,) = COMPLETION.table("completions", study, SCORING).sections
+    (section,) = COMPLETION.table("likelihoods", study, SCORING).sections
     methods = [cell.text for cell in section.columns["Method"]]
     assert methods == ["Pixels of the training images", "ANP", "NPT, many tables"]
     for number, shown in enumerate((study, nothing)):
-        assert COMPLETION.table("completions", shown, SCORING).sections
+        assert COMPLETION.table("likelihoods", shown, SCORING).sections
         for name in COMPLETION.figures:
             assert len(COMPLETION.view.caption(name)) > 50
             COMPLETION.figure(name, shown, SCORING).savefig(tmp_path / f"{name}{number}.png")

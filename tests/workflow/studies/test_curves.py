@@ -98,14 +98,6 @@ def test_only_npt_predicts_otherwise_in_company(facts: dict[str, Any]) -> None:
             assert company["alone"] == pytest.approx(company["together"], abs=1e-5)
 
 
-def test_examples_are_of_each_kernel(facts: dict[str, Any]) -> None:
-    for of_method in facts.values():
-        curves = of_method["examples"]["curves"]
-        assert [curve["kernel"] for curve in curves] == list(KERNELS)
-        for curve in curves:
-            assert len(curve["mean"]) == len(curve["ceiling_deviation"]) == len(curve["grid"]) == 81
-
-
 def test_tables_have_a_row_for_each_model(study: pd.DataFrame, facts: dict[str, Any]) -> None:
     (section,) = CURVES.table("likelihoods", study, SCORING).sections
     methods = [cell.text for cell in section.columns["Method"]]
