@@ -31,8 +31,7 @@ from tests.rows import study_frame
 from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
-from workflow.studies.attention.heads import heads, spread, standardised_ranks
-from workflow.studies.attention.probe import ATTENDED, DRAWN
+from workflow.studies.attention.probe import ATTENDED, DRAWN, heads, spread, standardised_ranks
 from workflow.studies.attention.tables import is_local
 from workflow.studies.query import ProbeQuery
 
@@ -40,7 +39,7 @@ from workflow.studies.query import ProbeQuery
 def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     trained, table, split = small_npt("regression", layers=4)
     measured = heads(NPTProbe(trained), table, split.test)
-    assert [(head.layer, head.head) for head in measured] == [(0, 0), (0, 1), (2, 0), (2, 1)]
+    assert list(measured) == [(0, 0), (0, 1), (2, 0), (2, 1)]
 
     seen = []
 
@@ -75,20 +74,21 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
             replace=False,
         )
         distances = ((features[others] - features[row]) ** 2).sum(1)
-        for head in measured:
-            line = first[head.head, row] if head.layer == 0 else last[head.head, index]
+        for (layer, head), frame in measured.items():
+            line = first[head, row] if layer == 0 else last[head, index]
             weights = line.detach().numpy()[others]
             nearness = spearmanr(weights, -distances).statistic
-            assert head.nearness[index] == pytest.approx(nearness, abs=1e-4)
+            assert frame["nearness"][index] == pytest.approx(nearness, abs=1e-4)
             typical = [
                 spearmanr(weights, -((features[others] - features[i]) ** 2).sum(1)).statistic
                 for i in further
             ]
-            assert head.typical[index] == pytest.approx(np.mean(typical), abs=1e-4)
+            assert frame["typical"][index] == pytest.approx(np.mean(typical), abs=1e-4)
             reach = (weights / weights.sum()) @ distances / distances.mean()
-            assert head.reach[index] == pytest.approx(reach, rel=1e-4)
-    assert all(np.isnan(head.partner).all() for head in measured)
-    assert all(head.relative.shape == (len(split.test), 20) for head in measured)
+            assert frame["reach"][index] == pytest.approx(reach, rel=1e-4)
+    for frame in measured.values():
+        assert frame["partner"].isna().all()
+        assert [len(bins) for bins in frame["relative"]] == [20] * len(split.test)
 
 
 def test_spread_of_local_and_of_uniform_attention() -> None:
@@ -132,23 +132,22 @@ def test_a_head_that_ignores_the_query_is_not_local() -> None:
 def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
     trained, table, split = lookup_npt(90, updates=1)
     measured = heads(NPTProbe(trained), table, split.test)
-    for head in measured:
-        assert (head.partner > 0).all()
-        assert (head.partner < 0.2).all()
-        assert not np.isnan(head.typical).any()
+    for frame in measured.values():
+        assert frame["partner"].between(0, 0.2, inclusive="neither").all()
+        assert frame["typical"].notna().all()
     other = model_module.NPT(trained.model.layout, trained.settings).eval()
     of_other = heads(
         NPTProbe(replace(trained, model=other)),
         table,
         split.test,
     )
-    assert not np.allclose(measured[0].nearness, of_other[0].nearness)
+    assert not np.allclose(measured[0, 0]["nearness"], of_other[0, 0]["nearness"])
 
 
 def test_partner_is_the_attention_to_the_own_duplicate() -> None:
     trained, table, split = lookup_npt(90, updates=1)
-    first, *_ = heads(NPTProbe(trained), table, split.test)
-    partner = dict(zip(split.test.tolist(), first.partner, strict=True))
+    first = heads(NPTProbe(trained), table, split.test)[0, 0]
+    partner = dict(zip(split.test.tolist(), first["partner"], strict=True))
     for batch in query_batches(trained, split.test):
         weights = trained.model.attention_weights(batch.inputs, batch.queries[None])[0][0, 0]
         for line, query in zip(weights, batch.queries.tolist(), strict=True):
@@ -166,22 +165,23 @@ def test_heads_are_compared_with_those_before_training() -> None:
     initial = TrainedNPT.untrained(trained.settings, Resources(), table, split, trained.seed)
     after = heads(NPTProbe(trained), table, rows)
     before = heads(NPTProbe(initial), table, rows)
-    assert not np.allclose(after[0].nearness, before[0].nearness)
+    assert not np.allclose(after[0, 0]["nearness"], before[0, 0]["nearness"])
     for index, head in enumerate(facts["heads"]["heads"]):
         assert (head["layer"], head["head"]) == (0, index)
+        frame = after[0, index]
         for name in ("nearness", "typical", "reach"):
-            expected = getattr(after[index], name)
-            assert head[name] == pytest.approx(expected, rel=1e-4)
-        assert head["untrained"] == pytest.approx(before[index].nearness, rel=1e-4)
+            assert head[name] == pytest.approx(frame[name].to_numpy(), rel=1e-4)
+        untrained = before[0, index]["nearness"].to_numpy()
+        assert head["untrained"] == pytest.approx(untrained, rel=1e-4)
         assert set(head["partner"]) == {None}
         relative = facts["maps"]["rows"][index]
-        assert np.array(relative) == pytest.approx(after[index].relative, rel=1e-4)
+        assert np.array(relative) == pytest.approx(np.stack(frame["relative"]), rel=1e-4)
 
 
 @pytest.mark.parametrize("changes", [{"between_datapoints": False}, {"attends_to": "self"}])
 def test_a_model_without_attention_to_other_rows_has_no_head(changes: dict[str, Any]) -> None:
     trained, table, split = small_npt("binary", **changes)
-    assert heads(NPTProbe(trained), table, split.test) == []
+    assert heads(NPTProbe(trained), table, split.test) == {}
     assert torch.is_grad_enabled()
 
 
@@ -217,13 +217,13 @@ def test_attention_to_the_own_class_is_in_multiples_of_the_mean() -> None:
     for index, row in enumerate(rows.tolist()):
         attention = by_row[row]
         same = codes[attention.context] == codes[row]
-        for head in measured:
-            weights = attention.weights[head.layer][head.head]
+        for (layer, head), frame in measured.items():
+            weights = attention.weights[layer][head]
             expected = weights[same].mean() / weights.mean()
-            assert head.own_class[index] == pytest.approx(expected)
+            assert frame["own_class"][index] == pytest.approx(expected)
     trained, table, split = small_npt("regression")
-    for head in heads(NPTProbe(trained), table, rows):
-        assert np.isnan(head.own_class).all()
+    for frame in heads(NPTProbe(trained), table, rows).values():
+        assert frame["own_class"].isna().all()
 
 
 def test_the_images_with_the_most_attention_are_drawn() -> None:

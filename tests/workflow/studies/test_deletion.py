@@ -22,7 +22,7 @@ from tests.npt.compact.tables import small_compact
 from tests.workflow.studies.models import NearestNeighbour, NeighbourProbe, lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.deletion import DeletionOptions
-from workflow.studies.deletion.algorithm import Deletion, Search, deletions
+from workflow.studies.deletion.algorithm import Search, deletions
 from workflow.studies.deletion.probe import distances
 from workflow.studies.query import ProbeQuery
 
@@ -171,7 +171,7 @@ def test_a_compact_npt_needs_no_more_rows_than_it_keeps(task: Task) -> None:
 
 
 def test_an_undefined_change_is_rejected_and_ends_the_search() -> None:
-    search = Search(7, 9, OPTIONS, 0)
+    search = Search(7, np.arange(9), OPTIONS, 0)
     search.propose()
     search.judge(float("nan"))
     assert search.done
@@ -179,7 +179,7 @@ def test_an_undefined_change_is_rejected_and_ends_the_search() -> None:
 
 
 def test_the_tolerance_grows_after_rejections() -> None:
-    search = Search(7, 9, OPTIONS, 0)
+    search = Search(7, np.arange(9), OPTIONS, 0)
     above = OPTIONS.tolerance * 1.05
     for _ in range(OPTIONS.retries):
         search.propose()
@@ -192,7 +192,7 @@ def test_the_tolerance_grows_after_rejections() -> None:
 
 def test_a_change_at_the_limit_ends_the_search() -> None:
     options = DeletionOptions(tolerance=0.02, limit=0.02, growth=2.0, retries=1)
-    search = Search(7, 9, options, 0)
+    search = Search(7, np.arange(9), options, 0)
     for done in (False, True):  # rejected by the tolerance, which doubles; then beyond the limit
         search.propose()
         search.judge(0.03)
@@ -219,28 +219,12 @@ def test_facts_of_the_probe_are_those_of_its_searches() -> None:
 
 def test_distances_to_kept_deleted_and_random_rows() -> None:
     features = np.arange(6.0)[:, None]
-    context = np.array([0, 1, 3, 4, 5])
-    kept, deleted, random = distances(
-        features,
-        Deletion(
-            2,
-            context,
-            np.array([0, 1, 1, 0, 0], bool),
-            0.0,
-            9,
-        ),
-        0,
-    )
+    search = Search(2, np.array([0, 1, 3, 4, 5]), OPTIONS, 0)
+    search.left = np.array([1, 2])
+    kept, deleted, random = distances(features, search, 0)
     assert kept == 1
     assert deleted == pytest.approx((4 + 4 + 9) / 3)
     assert random in (1, 2.5, 4, 5, 6.5)  # the mean of two rows, as many as are kept
-    all_kept = Deletion(
-        2,
-        np.array([0, 1]),
-        np.array([1, 1], bool),
-        0.0,
-        9,
-    )
-    kept, deleted, random = distances(features, all_kept, 0)
+    kept, deleted, random = distances(features, Search(2, np.array([0, 1]), OPTIONS, 0), 0)
     assert kept == random == 2.5
     assert np.isnan(deleted)

@@ -10,9 +10,8 @@ import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import EQUAL, PAGE, panels, pyplot
-from workflow.report.statistics import MODEL, with_columns, without_failures
-from workflow.report.titles import dataset_title, method_title
 from workflow.studies.attention.probe import ATTENDED, DRAWN
+from workflow.studies.facts import first_facts, model_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,13 +38,14 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """
     from matplotlib.colors import LogNorm
 
-    models = [row for row in _first_folds(study, "maps") if json.loads(row["heads"])["heads"]]
+    models = []
+    for row, maps in first_facts(study, "maps"):
+        if maps["rows"]:
+            models.append((row, json.loads(row["heads"])["heads"], np.array(maps["rows"], float)))
     figure, axes = panels(2 * len(models), 6)
     if not models:
         return figure
-    for left, right, row in zip(axes[::2], axes[1::2], models, strict=True):
-        heads = json.loads(row["heads"])["heads"]
-        maps = np.array(json.loads(row["maps"])["rows"], float)  # (heads, rows, bins)
+    for left, right, (row, heads, maps) in zip(axes[::2], axes[1::2], models, strict=True):
         nearest = int(np.argmax([np.nanmean(np.array(head["nearness"], float)) for head in heads]))
         order = np.argsort(-maps[nearest, :, 0], kind="stable")
         image = left.imshow(
@@ -57,7 +57,7 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
         )
         place = "layer {layer}, head {head}".format(**heads[nearest])
         left.set(
-            title=_title(row).replace(", ", "\n", 1),
+            title=model_title(row),
             xticks=[],
             yticks=[],
             xlabel=f"other rows, near to far (most local head: {place})",
@@ -87,19 +87,19 @@ def pictures(study: pd.DataFrame, scoring: Scoring) -> Figure:
     their class and their attention in multiples of the mean. A green frame is the query's class, an
     orange one another.
     """
-    models = _first_folds(study, "pictures")
+    models = list(first_facts(study, "pictures"))
     if not models:
         return panels(0, 0)[0]
     height = (ATTENDED + 1) * CELL + TITLE
     figure = pyplot().figure(figsize=(PAGE, height * len(models)), layout="constrained")
     parts = figure.subfigures(len(models), 1, squeeze=False)
-    for part, row in zip(parts.flat, models, strict=True):
-        part.suptitle(_title(row))
+    for part, (row, examples) in zip(parts.flat, models, strict=True):
+        part.suptitle(model_title(row).replace("\n", ", "))
         grid = part.subplots(ATTENDED + 1, DRAWN, squeeze=False)
         for axis in grid.flat:
             axis.set(xticks=[], yticks=[], frame_on=False)
             axis.grid(visible=False)
-        for column, query in zip(grid.T, json.loads(row["pictures"])["queries"], strict=False):
+        for column, query in zip(grid.T, examples["queries"], strict=False):
             _draw(column[0], query, f"query: {query['class']}")
             for axis, attended in zip(column[1:], query["attended"], strict=False):
                 _draw(axis, attended, f"{attended['class']}, {attended['relative']:g} ×")
@@ -107,16 +107,6 @@ def pictures(study: pd.DataFrame, scoring: Scoring) -> Figure:
                 axis.set_frame_on(True)
                 axis.spines[:].set(visible=True, color=color, linewidth=1.5)
     return figure
-
-
-def _first_folds(study: pd.DataFrame, column: str) -> list[dict[Any, Any]]:
-    """Row of the first fold of every model that has a value in a column."""
-    rows = with_columns(without_failures(study), [column]).drop_duplicates(MODEL)
-    return rows.dropna(subset=column).to_dict("records")
-
-
-def _title(row: dict[Any, Any]) -> str:
-    return f"{dataset_title(row['dataset'])}, {method_title(row['method'], row['variant'])}"
 
 
 def _draw(axis: Axes, picture: dict[str, Any], title: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 
@@ -12,15 +10,14 @@ from workflow.report.cells import MISSING, Cell
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
-    MODEL,
     by_model,
     framed,
     has_seeds,
     of_model,
     signed_rank_p,
-    without_failures,
 )
 from workflow.studies.error_columns import model_columns, numbers, percents
+from workflow.studies.facts import facts_of
 
 LEVEL = 0.01
 FEWEST = 7  # rows; with fewer no outcome of the test is below the level
@@ -82,17 +79,13 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
     """A row for each head of every fold: means over the probed rows, and whether it is local."""
-    rows = []
-    for row in without_failures(study).to_dict("records"):
-        for head in json.loads(row["heads"])["heads"]:
-            facts = {name: row[name] for name in (*MODEL, "fold")}
-            values = pd.DataFrame(
-                {name: pd.Series(head.get(name), dtype=float) for name in CORRELATIONS}
-            )
-            facts |= values.mean().to_dict()
-            facts["is_local"] = is_local(values["nearness"], values["typical"])
-            rows.append(facts)
-    return pd.DataFrame(rows, columns=[*MODEL, "fold", *CORRELATIONS, "is_local"])
+    heads = facts_of(study, "heads", ("heads",)).dropna(subset="heads")
+    measures = pd.DataFrame(heads["heads"].tolist(), heads.index, CORRELATIONS)
+    measures = measures.map(lambda values: pd.Series(values, dtype=float))
+    heads[CORRELATIONS] = measures.map(pd.Series.mean)
+    pairs = zip(measures["nearness"], measures["typical"], strict=True)
+    heads["is_local"] = [is_local(nearness, typical) for nearness, typical in pairs]
+    return heads
 
 
 def is_local(nearness: pd.Series, typical: pd.Series) -> float:

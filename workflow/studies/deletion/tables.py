@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 
@@ -18,10 +16,10 @@ from workflow.report.statistics import (
     framed,
     of_model,
     signed_rank_p,
-    without_failures,
 )
 from workflow.studies.deletion import DeletionOptions
 from workflow.studies.error_columns import model_columns, numbers, percents
+from workflow.studies.facts import facts_of
 
 NOTE = (
     "Rows are proposed one at a time, and deleted if the prediction stays close to that with all "
@@ -84,15 +82,11 @@ def probed_rows(study: pd.DataFrame) -> pd.DataFrame:
 
     Several seeds of a fold probe the same rows; their results are averaged.
     """
-    frames = []
-    for row in without_failures(study).to_dict("records"):
-        frame = pd.DataFrame(json.loads(row["distances"]), dtype=float)
-        facts = {name: row[name] for name in MODEL}
-        frames.append(frame.assign(**facts, fold=row["fold"], row=frame.index))
-    if not frames:
-        return pd.DataFrame(columns=[*DISTANCES, "left", *MODEL, "fold", "row"])
-    probed = pd.concat(frames, ignore_index=True)
-    return probed.groupby([*MODEL, "fold", "row"], sort=False).mean().reset_index()
+    probed = facts_of(study, "distances", (*DISTANCES, "left"))
+    probed["row"] = probed.groupby([*MODEL, "fold", "seed"], sort=False).cumcount()
+    probed = probed.astype(dict.fromkeys([*DISTANCES, "left"], float))
+    means = probed.groupby([*MODEL, "fold", "row"], sort=False).mean()
+    return means.reset_index()
 
 
 def _constants(options: DeletionOptions) -> str:
