@@ -137,25 +137,12 @@ def test_ranges_are_those_of_the_visible_cells() -> None:
     assert highest.tolist() == [1, 0]
 
 
-def test_spans_are_facts_of_the_columns() -> None:
-    model, table, split = small_npt("regression", kernel="span", span_threshold=0.5)
-    facts, _ = probe(query(model, table, split))
-    names = [column.name for column in table.columns]
-    del names[table.target]
-    assert facts["spans"]["column"] == names
-    assert len(facts["spans"]["block_0"]) == len(names)
-
-
 def study() -> pd.DataFrame:
     rows = []
     variants: dict[str, dict[str, Any]] = {
         "base": {"bound_maximum": None, "bound_euclidean": None},
         "contractive": {"bound_maximum": 5e6, "bound_euclidean": 50.0},
-        "span": {
-            "bound_maximum": None,
-            "bound_euclidean": None,
-            "spans": {"column": ["a", "b", "c", "d"], "block_0": [1.0, 2, 2, 4]},
-        },
+        "span": {"bound_maximum": None, "bound_euclidean": None},
     }
     for variant, facts in variants.items():
         for fold in (0, 1):
@@ -177,10 +164,8 @@ def test_the_table_has_the_largest_of_the_folds() -> None:
     assert np.isnan(means.loc["base", "bound"])  # type: ignore[arg-type]
     assert means.loc["base", "largest_influence"] == 2
     table = KIND.table("influence", study(), SCORING)
-    first, spans = table.sections
-    assert [cell.text for cell in first.columns["Certified"]] == ["–", "50", "–"]
-    assert spans.columns["a"][0].text == "0.50"
-    assert spans.columns["d"][0].text == "2.00"
+    (first,) = table.sections
+    assert [cell.text for cell in first.columns["Certified"]] == ["–", "50", "–", "–"]
     assert any("out of memory" in note for note in first.notes)
 
 

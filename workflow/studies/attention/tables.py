@@ -7,8 +7,7 @@ import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import MISSING, Cell
-from workflow.report.notes import failure_notes
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Table
 from workflow.report.statistics import (
     by_model,
     framed,
@@ -16,7 +15,7 @@ from workflow.report.statistics import (
     of_model,
     signed_rank_p,
 )
-from workflow.studies.error_columns import model_columns, numbers, percents
+from workflow.studies.error_columns import model_table, numbers, percents
 from workflow.studies.facts import facts_of
 
 LEVEL = 0.01
@@ -62,7 +61,6 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
         share = Cell(f"{local:.0f} of {tested:.0f}", local / tested) if tested > 0 else MISSING
         local_cells.append(share)
     columns = {
-        **model_columns(tidy),
         "By training": numbers(tidy["nearness"] - tidy["untrained"], 2, sign=True),
         "Nearness": numbers(tidy["nearness"], 2),
         "Unrelated queries": numbers(tidy["typical"], 2),
@@ -71,10 +69,9 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
         ON_CLASS: numbers(tidy["own_class"], 2),
         ON_DUPLICATE: percents(tidy["partner"], 1),
     }
-    title = "Attention between datapoints, all heads"
-    notes = (NOTE, CLASS_NOTE, DUPLICATE_NOTE, *failure_notes(tidy))
-    section = Section(title, columns, notes)
-    return Table(tidy, (section.without_empty(ON_CLASS, ON_DUPLICATE),))
+    notes = (NOTE, CLASS_NOTE, DUPLICATE_NOTE)
+    optional = (ON_CLASS, ON_DUPLICATE)
+    return model_table(tidy, "Attention between datapoints, all heads", columns, notes, optional)
 
 
 def attention_heads(study: pd.DataFrame) -> pd.DataFrame:

@@ -46,12 +46,6 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         "mean_influence": float(np.mean(largest)),
         "corruption": _corruption(trained, query),
     }
-    sigmas = trained.model.spans()
-    if sigmas:
-        names = [column.name for column in query.table.columns]
-        del names[trained.target]
-        by_block = {f"block_{index}": sigma.tolist() for index, sigma in sigmas.items()}
-        facts["spans"] = {"column": names, **by_block}
     return facts | query.test_scores(), {"influence": np.array(largest)}
 
 

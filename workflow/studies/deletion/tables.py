@@ -7,9 +7,8 @@ import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import p_value
-from workflow.report.notes import failure_notes
 from workflow.report.published import is_part_of, published
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Table
 from workflow.report.statistics import (
     MODEL,
     by_model,
@@ -18,7 +17,7 @@ from workflow.report.statistics import (
     signed_rank_p,
 )
 from workflow.studies.deletion import DeletionOptions
-from workflow.studies.error_columns import model_columns, numbers, percents
+from workflow.studies.error_columns import model_table, numbers, percents
 from workflow.studies.facts import facts_of
 
 NOTE = (
@@ -57,7 +56,6 @@ def deletion(study: pd.DataFrame, scoring: Scoring) -> Table:
     measures = ["probed", "left", "reduced", "p_deleted", "p_random", "partner_kept"]
     tidy = framed(rows, [*DISTANCES, *measures])
     columns = {
-        **model_columns(tidy),
         "Rows": numbers(tidy["probed"], 0),
         "Distance, kept": numbers(tidy["kept"], 2),
         "Distance, random": numbers(tidy["random"], 2),
@@ -73,8 +71,7 @@ def deletion(study: pd.DataFrame, scoring: Scoring) -> Table:
     if any(is_part_of(str(name), paper_dataset) for name in tidy["dataset"]):
         notes.append(PAPER)
     title = "Rows that a prediction needs, and their distances"
-    section = Section(title, columns, (*notes, *failure_notes(tidy)))
-    return Table(tidy, (section.without_empty(OWN_DUPLICATE),))
+    return model_table(tidy, title, columns, notes, [OWN_DUPLICATE])
 
 
 def probed_rows(study: pd.DataFrame) -> pd.DataFrame:
