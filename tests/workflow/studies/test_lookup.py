@@ -20,7 +20,7 @@ from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import deletions
 from workflow.studies.deletion.probe import distances
 from workflow.studies.lookup import alternatives
-from workflow.studies.lookup.alternatives import neighbour_predictions
+from workflow.studies.lookup.alternatives import duplicates_of, neighbour_facts
 from workflow.studies.query import ProbeQuery
 
 VARIANTS = (
@@ -127,23 +127,20 @@ def test_a_lookup_model_can_be_perturbed(model: Model) -> None:
 
 def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
     table, split = unrelated(300)
-    truth = table.truth[split.test]
     deviation = statistics(table, split).scale[table.target]
     errors = {}
     for variant in VARIANTS:
         settings = LOOKUP.changed(lookup=variant, updates=1)
         trained = fitted(settings, table, split)
         query = ProbeQuery(NPTProbe(trained), table, split, split.test, 0, options=None)
-        predictions = neighbour_predictions(query, range(1, 11))
-        assert predictions.shape == (10, len(truth))
-        errors[variant] = np.sqrt(((predictions - truth) ** 2).mean(1))
-    assert errors["original"][0] == 0
-    assert errors["original"][9] > 0.5
-    assert errors["add_one"][0] == pytest.approx(deviation)
-    assert errors["released_add_one"][0] == pytest.approx(deviation)
-    assert errors["random_features"][0] > 0.5
-    assert errors["random_features_add_one"][0] > 0.5
-    assert errors["released_random_features"][0] > errors["random_features"][0] / 2
+        facts = neighbour_facts(query, duplicates_of(query, variant))
+        assert facts["neighbours_rmse"] <= facts["nearest_rmse"]
+        errors[variant] = facts["nearest_rmse"]
+    assert errors["original"] == pytest.approx(0, abs=1e-12)
+    assert errors["add_one"] == errors["released_add_one"] == pytest.approx(deviation)
+    assert errors["random_features"] > 0.5
+    assert errors["random_features_add_one"] > 0.5
+    assert errors["released_random_features"] > errors["random_features"] / 2
 
 
 def test_the_probe_shows_test_targets_on_the_duplicates(model: Model) -> None:
@@ -200,8 +197,7 @@ def test_baselines_are_encoded_as_the_probed_model(
     monkeypatch.setattr(alternatives, "predict_originals", recorded)
     options = kinds()["lookup"].options(compare_with=["mlp"])
     query = ProbeQuery(NPTProbe(probed), table, split, split.test, 0, options)
-    settings = options.compare_with["mlp"]
-    alternatives.baseline_predictions(query, "mlp", settings)
+    alternatives.baseline_facts(query, alternatives.duplicates_of(query, "original"))
     assert encodings == [transductive]
 
 
