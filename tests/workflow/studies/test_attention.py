@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,25 +12,17 @@ import torch
 from scipy.stats import spearmanr
 
 from npt.compact.probe import CompactProbe
-from npt.data.declaration import SplitRule
 from npt.data.encoding import one_hot_features
-from npt.data.splits import splits
 from npt.interface import Resources
 from npt.nn import block as block_module
 from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
-from npt.nn.learner import NPTLearner
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT, query_batches
 from tests.npt.compact.tables import small_compact
-from tests.npt.nn.test_patches import SETTINGS as IMAGES
-from tests.npt.nn.test_patches import images
-from tests.rows import row as study_row
-from tests.rows import study_frame
-from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
-from workflow.studies.attention.probe import ATTENDED, DRAWN, heads, spread, standardised_ranks
+from workflow.studies.attention.probe import heads, spread, standardised_ranks
 from workflow.studies.attention.tables import is_local
 from workflow.studies.query import ProbeQuery
 
@@ -224,37 +215,3 @@ def test_attention_to_the_own_class_is_in_multiples_of_the_mean() -> None:
     trained, table, split = small_npt("regression")
     for frame in heads(NPTProbe(trained), table, rows).values():
         assert frame["own_class"].isna().all()
-
-
-def test_the_images_with_the_most_attention_are_drawn() -> None:
-    table = images(60)
-    split = splits(table, SplitRule(folds=4, used=1))[0]
-    settings = IMAGES.changed(updates=1)
-    learner = NPTLearner(settings, Resources())
-    learner.fit(table.blind(split.test), split, 0)
-    kind = kinds()["attention"]
-    query = ProbeQuery(NPTProbe(learner.trained), table, split, split.test, 0, kind.options())
-    facts, _ = kind.probe(query)
-    queries = facts["pictures"]["queries"]
-    assert [picture["row"] for picture in queries] == split.test[:DRAWN].tolist()
-    by_row = {
-        attention.row: attention for attention in NPTProbe(learner.trained).attention(split.test)
-    }
-    for picture in queries:
-        attention = by_row[picture["row"]]
-        weights = np.concatenate(list(attention.weights.values())).mean(0)
-        nearest = attention.context[np.argsort(-weights)[:ATTENDED]]
-        assert [attended["row"] for attended in picture["attended"]] == nearest.tolist()
-        relative = [attended["relative"] for attended in picture["attended"]]
-        assert relative == pytest.approx(np.sort(weights / weights.mean())[::-1][:5], abs=0.01)
-        for shown in (picture, *picture["attended"]):
-            pixels = np.delete(table.values[shown["row"]], table.target)
-            assert np.array_equal(shown["intensities"], pixels)
-            assert shown["class"] == ("left", "right")[int(table.truth[shown["row"]])]
-    study = study_frame([study_row("npt", dataset="mnist", **facts)], "heads")
-    figure = kind.figure("pictures", study, SCORING)
-    assert len(figure.axes) == DRAWN * (ATTENDED + 1)
-    titles = [axis.get_title() for axis in figure.axes]
-    for picture in queries:
-        assert f"query: {picture['class']}" in titles
-    plt.close("all")

@@ -17,10 +17,7 @@ from workflow.studies.study_kind import Facts
 
 BINS = 20  # of the other rows, from near to far
 FURTHER = 30  # rows for which a head's attention is compared with distances to them
-DRAWN = 6  # queries
-ATTENDED = 5  # images for each
 MEASURES = ("nearness", "typical", "untrained", "reach", "partner", "own_class")
-Picture = dict[str, Any]
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
@@ -39,10 +36,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         relative = np.stack(frame["relative"].tolist())
         maps.append([rounded(line) for line in relative])
         arrays[f"relative_{layer}_{head}"] = relative
-    results: Facts = {"heads": {"heads": facts}, "maps": {"rows": maps}}
-    if query.table.image:
-        results["pictures"] = {"queries": attended_images(probe, query.table, query.rows)}
-    return results, arrays
+    return {"heads": {"heads": facts}, "maps": {"rows": maps}}, arrays
 
 
 def heads(probe: RowProbe, table: Table, rows: np.ndarray) -> dict[tuple[int, int], pd.DataFrame]:
@@ -127,37 +121,3 @@ def standardised_ranks(values: np.ndarray) -> np.ndarray:
     ranks = ranks - ranks.mean(-1, keepdims=True)
     length = np.linalg.norm(ranks, axis=-1, keepdims=True)
     return np.divide(ranks, length, out=np.zeros_like(ranks), where=length > 0)
-
-
-def attended_images(probe: RowProbe, table: Table, rows: np.ndarray) -> list[Picture]:
-    """For the first rows: the image and those with the most attention, as mean over all heads.
-
-    Every image has its class, its intensities (channel by channel) and its attention over the mean
-    of the context.
-    """
-    chosen = rows[:DRAWN]
-    queries: dict[int, Picture] = {}
-    for attention in probe.attention(chosen):
-        if not attention.weights:
-            continue
-        weights = np.concatenate(list(attention.weights.values())).mean(0)  # (m,), over all heads
-        relative = weights / weights.mean()
-        attended = []
-        for index in np.argsort(-relative, kind="stable")[:ATTENDED]:
-            picture = _picture(table, int(attention.context[index]) % table.rows)
-            attended.append({**picture, "relative": round(float(relative[index]), 2)})
-        queries[attention.row] = {**_picture(table, attention.row), "attended": attended}
-    return [queries[row] for row in chosen.tolist() if row in queries]
-
-
-def _picture(table: Table, row: int) -> Picture:
-    assert table.image
-    image = table.image
-    target = table.columns[table.target]
-    value = table.cells[table.target][row]
-    return {
-        "row": row,
-        "class": target.levels[int(value)] if target.kind == "categorical" else f"{value:g}",
-        "shape": [image.channels, image.height, image.width],
-        "intensities": [int(table.cells[j][row]) for j in table.features],
-    }
