@@ -25,7 +25,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     In standard deviations of the train targets, or of the predicted class's probability. A bound
     is None where there is none.
     """
-    trained = cast(TrainedNPT, query.model)
+    trained = cast(TrainedNPT, query.probe.trained)
     options = query.options
     certified: dict[Norm, list[float]] = {norm: [] for norm in ORDERS}
     largest: list[float] = []

@@ -31,7 +31,7 @@ def curve_facts(query: ProbeQuery) -> Facts:
 
     All curves with a probed row are predicted, each with all of its targets.
     """
-    model = cast(TrainedProcess, query.model)
+    model = cast(TrainedProcess, query.probe.trained)
     points: dict[str, list[dict[str, Tensor]]] = {kernel: [] for kernel in KERNELS}
     first_kernel = []
     for kernel, tasks, hyperparameters in _batches(query, model.device):

@@ -24,7 +24,7 @@ LEAST_DEVIATION = 0.1  # of the reference, as of the models
 
 def image_facts(query: ProbeQuery) -> Facts:
     """Scores of each task over the images that have a probed row, and the first as an example."""
-    model = cast(TrainedProcess, query.model)
+    model = cast(TrainedProcess, query.probe.trained)
     data = Realisations.from_table(query.table, query.split, model.device)
     x = data.x.cpu().numpy()
     raster = np.lexsort((x[:, 1], x[:, 0], data.number)).reshape(-1, PIXELS)  # rows by image
