@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import PAGE, legend_below, logarithmic, method_styles, panels, pyplot
+from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
 from workflow.report.statistics import MODEL
 from workflow.report.titles import method_title, method_titles
 from workflow.studies.facts import facts_of, first_facts
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 AGAINST = {"update": "updates", "seconds": "seconds"}
 SHARE_BELOW = 0.1  # of the evaluations, which may be below the axis
-CELL = 0.72  # inches of a picture
+CELL = SIDE + 2  # pixels of a picture with the gap
+ROWS = 3  # lines of text that a picture is high
 HIDDEN = (0.55, 0.7, 0.9)  # color of a pixel that is not shown
-SMALL = 6  # size of letters
 WHITE = 255
 
 
@@ -62,23 +62,22 @@ def completions(study: pd.DataFrame, scoring: Scoring) -> Figure:
     if not images:
         return panels(0, 0)[0]
     columns = max(len(image["pictures"]) for _, image in images)
-    size = (PAGE, CELL * len(images) + CELL / 2)
-    figure, grid = pyplot().subplots(
-        len(images), columns, figsize=size, squeeze=False, layout="constrained"
-    )
-    for axis in grid.flat:
-        axis.set(xticks=[], yticks=[], frame_on=False)
-        axis.grid(visible=False)
-    for axes, (title, image) in zip(grid, images, strict=True):
-        label = f"{title}\n{TITLES[image['task']]}"
-        axes[0].set_ylabel(label, rotation=0, ha="right", va="center", fontsize=SMALL)
-        pictures = np.reshape(image["pictures"], (-1, SIDE, SIDE))
-        pixels = np.tile(HIDDEN, (SIDE * SIDE, 1))
-        pixels[image["shown"]] = pictures[0].flatten()[image["shown"]][:, None] / WHITE
-        axes[0].imshow(pixels.reshape(SIDE, SIDE, 3), interpolation="nearest")
-        for axis, picture in zip(axes[1:], pictures[1:], strict=False):
-            axis.imshow(picture, cmap="gray", vmin=0, vmax=WHITE, interpolation="nearest")
+    mosaic = np.ones((len(images) * CELL, columns * CELL, 3))
+    labels = []
+    for line, (title, image) in enumerate(images):
+        labels.append(f"{title}, {TITLES[image['task']]}")
+        hidden = np.setdiff1d(np.arange(SIDE * SIDE), image["shown"])
+        for column, intensities in enumerate(image["pictures"]):
+            pixels = np.repeat(np.array(intensities)[:, None] / WHITE, 3, axis=1)  # (784, 3)
+            if not column:
+                pixels[hidden] = HIDDEN
+            top, left = line * CELL, column * CELL
+            mosaic[top : top + SIDE, left : left + SIDE] = pixels.reshape(SIDE, SIDE, 3)
+    figure, (axis,) = panels(1, ROWS * len(images), columns=1)
+    axis.imshow(mosaic, interpolation="nearest")
+    axis.grid(visible=False)
     samples = [f"sample {index}" for index in range(1, columns - 1)]
-    for axis, heading in zip(grid[0], ["shown", "mean", *samples], strict=True):
-        axis.set_title(heading, fontsize=SMALL)
+    middles = CELL * np.arange(max(columns, len(images))) + SIDE / 2
+    axis.set_xticks(middles[:columns], ["shown", "mean", *samples])
+    axis.set_yticks(middles[: len(images)], labels)
     return figure
