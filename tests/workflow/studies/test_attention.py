@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from npt.compact.probe import CompactProbe
 from npt.data.encoding import one_hot_features
 from npt.interface import Resources
 from npt.nn import block as block_module
-from npt.nn import model as model_module
 from npt.nn.kernels import attention as kernels
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT, query_batches
@@ -34,22 +32,9 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
 
     seen = []
 
-    def recording(
-        queries,
-        keys,
-        values,
-        *,
-        scale,
-        **options,
-    ):  # type: ignore[no-untyped-def]
+    def recording(queries, keys, values, *, scale, **options):  # type: ignore[no-untyped-def]
         seen.append((queries @ keys.transpose(-1, -2) * scale).softmax(-1))
-        return kernels.dot_product(
-            queries,
-            keys,
-            values,
-            scale=scale,
-            **options,
-        )
+        return kernels.dot_product(queries, keys, values, scale=scale, **options)
 
     monkeypatch.setattr(block_module, "dot_product", recording)
     trained.predict(split.test)
@@ -59,11 +44,7 @@ def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) 
     features = one_hot_features(table, trained.statistics)
     for index, row in enumerate(split.test[:4]):
         others = np.delete(np.arange(60), row)
-        further = np.random.default_rng((0, row)).choice(
-            others,
-            30,
-            replace=False,
-        )
+        further = np.random.default_rng((0, row)).choice(others, 30, replace=False)
         distances = ((features[others] - features[row]) ** 2).sum(1)
         for (layer, head), frame in measured.items():
             line = first[head, row] if layer == 0 else last[head, index]
@@ -93,14 +74,7 @@ def test_spread_of_local_and_of_uniform_attention() -> None:
     assert relative == pytest.approx(np.ones(4))
     _, relative = spread(np.array([0.5, 0.5]), np.array([1.0, 2.0]), 4)
     assert np.isnan(relative[2:]).all()
-
-
-def test_products_of_standardised_ranks_are_correlations() -> None:
-    distances = np.arange(1.0, 41.0)
-    near = standardised_ranks(-distances)
-    assert standardised_ranks(np.exp(-distances)) @ near == pytest.approx(1)
-    assert standardised_ranks(distances) @ near == pytest.approx(-1)
-    assert standardised_ranks(np.full(40, 1 / 40)) @ near == 0
+    assert not standardised_ranks(np.full(40, 1 / 40)).any()
 
 
 def test_a_head_that_ignores_the_query_is_not_local() -> None:
@@ -120,24 +94,10 @@ def test_a_head_that_ignores_the_query_is_not_local() -> None:
     assert np.isnan(is_local(near_rows, pd.Series(np.full(25, np.nan))))
 
 
-def test_duplicates_are_partners_and_models_can_be_exchanged() -> None:
-    trained, table, split = lookup_npt(90, updates=1)
-    measured = heads(NPTProbe(trained), table, split.test)
-    for frame in measured.values():
-        assert frame["partner"].between(0, 0.2, inclusive="neither").all()
-        assert frame["typical"].notna().all()
-    other = model_module.NPT(trained.model.layout, trained.settings).eval()
-    of_other = heads(
-        NPTProbe(replace(trained, model=other)),
-        table,
-        split.test,
-    )
-    assert not np.allclose(measured[0, 0]["nearness"], of_other[0, 0]["nearness"])
-
-
 def test_partner_is_the_attention_to_the_own_duplicate() -> None:
     trained, table, split = lookup_npt(90, updates=1)
     first = heads(NPTProbe(trained), table, split.test)[0, 0]
+    assert first["typical"].notna().all()
     partner = dict(zip(split.test.tolist(), first["partner"], strict=True))
     for batch in query_batches(trained, split.test):
         weights = trained.model.attention_weights(batch.inputs, batch.queries[None])[0][0, 0]
