@@ -19,7 +19,6 @@ DOCS = ROOT / "docs"
 FIGURES = {  # study, kind and figure
     "curves_training.png": ("neural_processes/curves", "processes", "training"),
     "influence.png": ("kernels/influence", "certificates", "influence"),
-    "images.png": ("images/attention", "attention", "pictures"),
     "context.png": ("row_models/context", "context", "context"),
 }
 IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost")

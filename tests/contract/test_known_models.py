@@ -47,14 +47,14 @@ def query(name: str, **grid: Any) -> ProbeQuery:
 
 def movement(asked: ProbeQuery, share: float) -> float:
     """Largest change of a prediction, in standard deviations of the train targets."""
-    model = cast(TrainedBaseline, asked.model)
+    model = cast(TrainedBaseline, asked.probe.trained)
     change = asked.perturbed(Perturbation("shuffle", share)) - model.predict(asked.rows).values
     return float(np.abs(change).max() / model.statistics.scale[model.target])
 
 
 def shares_of_needed_rows(asked: ProbeQuery) -> list[float]:
     """Share of the k nearest rows, found anew from the features, that a deletion keeps."""
-    model = cast(TrainedBaseline, asked.model)
+    model = cast(TrainedBaseline, asked.probe.trained)
     train = model.data.train
     shares = []
     for row in asked.rows:
@@ -69,7 +69,7 @@ def shares_of_needed_rows(asked: ProbeQuery) -> list[float]:
 
 def derivative_error(asked: ProbeQuery) -> float:
     """Largest difference of a weight from the change of a prediction when its target moves."""
-    model = cast(TrainedBaseline, asked.model)
+    model = cast(TrainedBaseline, asked.probe.trained)
     stored = model.data.stored_rows
     features = model.data.features[asked.rows]
     weights = model.predictor.weights(stored, features, model.parameters)
@@ -96,7 +96,7 @@ def test_models_without_other_rows_do_not_depend_on_them(name: str) -> None:
 
 def test_a_constant_has_no_skill() -> None:
     asked = query("constant")
-    assert np.allclose(asked.model.predict(asked.rows).values, asked.constant())
+    assert np.allclose(asked.probe.trained.predict(asked.rows).values, asked.constant())
 
 
 def test_deletion_keeps_the_neighbours_that_are_needed() -> None:

@@ -53,6 +53,24 @@ def probe_table(
     return Table(tidy, (section,))
 
 
+def model_table(
+    tidy: pd.DataFrame,
+    title: str,
+    columns: Mapping[str, list[Cell]],
+    notes: Iterable[str],
+    optional: Iterable[str] = (),
+) -> Table:
+    """A table of one section with a row per model, and the reasons of missing results below it.
+
+    Args:
+        columns: Cells by column title, without the dataset and the method.
+        optional: Titles of columns that are left out if they have only dashes.
+    """
+    all_columns = {**model_columns(tidy), **columns}
+    section = Section(title, all_columns, (*notes, *failure_notes(tidy)))
+    return Table(tidy, (section.without_empty(*optional),))
+
+
 def texts(contents: Iterable[str]) -> list[Cell]:
     """A column of plain text."""
     return [text(content) for content in contents]

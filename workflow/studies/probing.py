@@ -6,13 +6,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from npt.errors import UserError
 from npt.interface import Resources, TrainedModel
-from npt.probing import Probe
 from npt.table import Split
 from workflow.planning import paths
 from workflow.planning.planned_study import PlannedStudy
@@ -23,7 +21,6 @@ from workflow.results.row_file import read_rows, remedy
 from workflow.results.search import CONFIGURATION
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery, drawn, target_scale
-from workflow.studies.study_kind import Options
 
 MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations or as probabilities
 
@@ -62,52 +59,36 @@ class RunProbe:
 
     def fold(self, studies: Sequence[PlannedStudy], fold: int) -> Iterator[Answer]:
         """A row of a fold for each study, and arrays whose names begin with the fold."""
-        row = self.fitted[fold]
-        if row.status == "ok":
-            probe = self.job.method.probe(self._model(row))
-            for study in studies:
-                yield self._answer(study, fold, probe)
-            return
+        fitted = self.fitted[fold]
+        is_fitted = fitted.status == "ok"
+        probe = self.job.method.probe(self._model(fitted)) if is_fitted else None
         for study in studies:
-            identity = self._identity(study, fold)
-            yield study, Row(**identity, status="failed", reason=row.reason), {}
-
-    def _identity(self, study: PlannedStudy, fold: int) -> dict[str, Any]:
-        identity = self.job.identity(fold)
-        identity["revision"] = f"{identity['revision']}.{kinds()[study.kind].version}"
-        identity["options"] = _options(study).model_dump(mode="json")
-        return identity
-
-    def _answer(self, study: PlannedStudy, fold: int, probe: Probe) -> Answer:
-        split = self.job.split(fold)
-        rows = split.test
-        if study.max_test_rows is not None:
-            rows = drawn(rows, study.max_test_rows, seed=fold)
-        query = ProbeQuery(
-            probe=probe,
-            table=self.job.prepared.table,
-            split=split,
-            rows=rows,
-            seed=fold,
-            options=_options(study),
-            threads=self.resources.threads,
-        )
-        started = time.perf_counter()
-        facts, arrays = kinds()[study.kind].probe(query)
-        seconds = time.perf_counter() - started
-        columns = {
-            **self._identity(study, fold),
-            "status": "ok",
-            "reason": "",
-            **sizes(split),
-            "rows": len(rows),
-            "probe_seconds": round(seconds, 3),
-            "device": str(getattr(probe.trained, "device", "cpu")),
-            **facts,
-        }
-        named = {f"fold_{fold}_{name}": values for name, values in arrays.items()}
-        named[f"fold_{fold}_rows"] = rows
-        return study, Row.model_validate(columns), named
+            kind = kinds()[study.kind]
+            options = kind.options.model_validate(study.options)
+            columns = self.job.identity(fold)
+            columns["revision"] += f".{kind.version}"
+            columns["options"] = options.model_dump(mode="json")
+            columns |= {"status": "ok" if is_fitted else "failed", "reason": fitted.reason}
+            arrays: dict[str, np.ndarray] = {}
+            if probe is not None:
+                split = self.job.split(fold)
+                rows = split.test
+                if study.max_test_rows is not None:
+                    rows = drawn(rows, study.max_test_rows, seed=fold)
+                table = self.job.prepared.table
+                threads = self.resources.threads
+                query = ProbeQuery(probe, table, split, rows, fold, options, threads)
+                started = time.perf_counter()
+                facts, measured = kind.probe(query)
+                seconds = time.perf_counter() - started
+                columns |= sizes(split)
+                columns["rows"] = len(rows)
+                columns["probe_seconds"] = round(seconds, 3)
+                columns["device"] = str(getattr(probe.trained, "device", "cpu"))
+                columns |= facts
+                measured["rows"] = rows
+                arrays = {f"fold_{fold}_{name}": values for name, values in measured.items()}
+            yield study, Row.model_validate(columns), arrays
 
     def _model(self, row: Row) -> TrainedModel:
         """The trained model of a row: loaded, or refitted with the chosen hyper-parameters."""
@@ -132,12 +113,8 @@ class RunProbe:
     def _require_same_predictions(self, model: TrainedModel, split: Split) -> None:
         """Refuse weights that predict other values than were saved after the training."""
         path = Path(paths.run_predictions(self.job.run.stem))
-        name = f"fold_{split.fold}_test"
         predicted = model.predict(split.test).values
-        try:
-            saved = read_predictions(path)[name]
-        except KeyError:
-            raise UserError(f"{path}: no {name}; {remedy(path)}") from None
+        saved = read_predictions(path)[f"fold_{split.fold}_test"]
         change = float(np.abs(predicted - saved).mean())
         if change > MOST_CHANGE * target_scale(self.job.prepared.table, split):
             weights = paths.run_weights(self.job.run.stem)
@@ -145,7 +122,3 @@ class RunProbe:
                 f"{weights}: predicts other values than {path}, by {change:.3g} on average; "
                 f"{remedy(weights)}"
             )
-
-
-def _options(study: PlannedStudy) -> Options:
-    return kinds()[study.kind].options.model_validate(study.options)

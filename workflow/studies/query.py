@@ -36,11 +36,6 @@ class ProbeQuery:
     threads: int = 1
 
     @property
-    def model(self) -> Any:
-        """The trained model, for kinds that know its class."""
-        return self.probe.trained
-
-    @property
     def row_probe(self) -> RowProbe:
         """The probe, of a kind that needs a model of rows."""
         assert isinstance(self.probe, RowProbe), f"{self.probe.trained} predicts rows alone"

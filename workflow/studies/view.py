@@ -75,11 +75,11 @@ class View:
 
     def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> list[str]:
         """Figures that the report shows of a study; all of them have files."""
-        conditions = self.optional or {}
         names = [figure.__name__ for figure in self.figures]
-        return [
-            name for name in names if name not in conditions or conditions[name](study, scoring)
-        ]
+        for name, has_content in (self.optional or {}).items():
+            if not has_content(study, scoring):
+                names.remove(name)
+        return names
 
 
 def _named(functions: tuple[Any, ...], name: str) -> Any:

@@ -34,12 +34,7 @@ def dose_study() -> pd.DataFrame:
     return study_frame(rows, "doses")
 
 
-def _doses(
-    method: str,
-    fold: int,
-    shuffled: list[float],
-    deleted: list[float],
-) -> Any:
+def _doses(method: str, fold: int, shuffled: list[float], deleted: list[float]) -> Any:
     doses = {
         "shuffle": {"share": [0.0, 1.0], "rmse": shuffled},
         "delete": {"share": [0.0, 0.9], "rmse": deleted},
@@ -48,9 +43,7 @@ def _doses(
 
 
 def deletion_study(
-    kept: list[float | None],
-    dataset: str = "protein",
-    partner: float | None = None,
+    kept: list[float | None], dataset: str = "protein", partner: float | None = None
 ) -> pd.DataFrame:
     """A probed row for each distance to the kept rows; half of them can be reduced to 1 %."""
     count = len(kept)
@@ -60,19 +53,13 @@ def deletion_study(
         "random": [9.0] * count,
         "left": [0.01, 0.5] * (count // 2),
     }
-    options = {"tolerance": 0.01, "limit": 0.1, "growth": 1.1, "retries": 5, "left": 0.02}
     facts = {
-        "context_rows": 300,
-        "passes": 10 * count,
         "rows": count,
         "distances": distances,
-        "options": options,
+        "options": {"tolerance": 0.01, "limit": 0.1, "growth": 1.1, "retries": 5, "left": 0.02},
         "partner_kept": partner,
     }
-    rows = [
-        row("npt", dataset=dataset, **facts),
-        failed("npt", reason=NO_MODEL),
-    ]
+    rows = [row("npt", dataset=dataset, **facts), failed("npt", reason=NO_MODEL)]
     return study_frame(rows, "deletion")
 
 
@@ -161,34 +148,16 @@ def lookup_study(dataset: str = "protein") -> pd.DataFrame:
             "alone_rmse": 6.0,
             "nearest_rmse": 6.1,
             "neighbours_rmse": 5.0,
-            "neighbours": 3,
             "mlp_rmse": 1.5,
             "compare_with_reasons": "",
             "constant_rmse": 6.2,
             "shift": 1.0,
-            "intervention_correlation": 0.9,
             "intervention_slope": 0.95,
-            "intervention_rmse": 0.4,
             "intervention_others": 0.2,
             "sweep": {"values": values, "predicted": [values, values]},
         }
-        rows.append(
-            row(
-                "npt",
-                fold,
-                dataset,
-                variant="lookup",
-                **facts,
-            )
-        )
-    rows.append(
-        failed(
-            "npt",
-            dataset="concrete",
-            variant="lookup",
-            reason=NO_MODEL,
-        )
-    )
+        rows.append(row("npt", fold, dataset, variant="lookup", **facts))
+    rows.append(failed("npt", dataset="concrete", variant="lookup", reason=NO_MODEL))
     return study_frame(rows, "lookup")
 
 

@@ -60,10 +60,8 @@ def query(prepared: Prepared, settings: TrainingSettings) -> ProbeQuery:
 @pytest.fixture(scope="module")
 def facts(prepared: Prepared) -> dict[str, Any]:
     """Facts of a probe by method."""
-    found = {}
-    for name, settings in SETTINGS.items():
-        found[name], _ = CURVES.probe(query(prepared, settings))
-    return found
+    queries = {name: query(prepared, settings) for name, settings in SETTINGS.items()}
+    return {name: CURVES.probe(asked)[0] for name, asked in queries.items()}
 
 
 @pytest.fixture
@@ -98,14 +96,6 @@ def test_only_npt_predicts_otherwise_in_company(facts: dict[str, Any]) -> None:
             assert company["alone"] == pytest.approx(company["together"], abs=1e-5)
 
 
-def test_examples_are_of_each_kernel(facts: dict[str, Any]) -> None:
-    for of_method in facts.values():
-        curves = of_method["examples"]["curves"]
-        assert [curve["kernel"] for curve in curves] == list(KERNELS)
-        for curve in curves:
-            assert len(curve["mean"]) == len(curve["ceiling_deviation"]) == len(curve["grid"]) == 81
-
-
 def test_tables_have_a_row_for_each_model(study: pd.DataFrame, facts: dict[str, Any]) -> None:
     (section,) = CURVES.table("likelihoods", study, SCORING).sections
     methods = [cell.text for cell in section.columns["Method"]]
@@ -129,9 +119,7 @@ def test_a_model_with_a_failed_seed_has_no_result(study: pd.DataFrame) -> None:
 
 def test_figures_are_drawn_with_and_without_results(study: pd.DataFrame, tmp_path: Path) -> None:
     nothing = study_frame([failed("neural_process", 0, dataset="gp_curves")], "curves")
-    for name in CURVES.figures:
-        assert len(CURVES.view.caption(name)) > 50
-        for number, shown in enumerate((study, nothing)):
-            CURVES.figure(name, shown, SCORING).savefig(tmp_path / f"{name}{number}.png")
-            plt.close("all")
+    for rows in (study, nothing):
+        CURVES.figure("training", rows, SCORING).savefig(tmp_path / "training.png")
+        plt.close("all")
     assert CURVES.table("likelihoods", nothing, SCORING).sections

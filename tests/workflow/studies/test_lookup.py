@@ -12,7 +12,6 @@ from baselines.grids import BaselineSettings
 from npt.data.encoding import one_hot_features, statistics
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT
-from npt.perturbation import Perturbation
 from npt.table import Split, Table
 from tests.workflow.studies.models import LOOKUP, fitted, lookup_npt, unrelated
 from workflow.studies import kinds
@@ -20,7 +19,7 @@ from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import deletions
 from workflow.studies.deletion.probe import distances
 from workflow.studies.lookup import alternatives
-from workflow.studies.lookup.alternatives import neighbour_predictions
+from workflow.studies.lookup.alternatives import duplicates_of, neighbour_facts
 from workflow.studies.query import ProbeQuery
 
 VARIANTS = (
@@ -76,11 +75,7 @@ def test_a_prediction_follows_the_target_of_its_duplicate(model: Model) -> None:
     assert correlation(np.tile(sweep.values, len(rows)), sweep.predictions.ravel()) > 0.6
     for row, line in zip(rows[:2], sweep.predictions[:2], strict=True):
         for value, prediction in zip(sweep.values, line, strict=True):
-            assert with_target(
-                model,
-                row,
-                value,
-            ) == pytest.approx(prediction, abs=1e-4)
+            assert with_target(model, row, value) == pytest.approx(prediction, abs=1e-4)
 
 
 def test_an_intervention_keeps_the_marks_of_released_variants() -> None:
@@ -89,23 +84,8 @@ def test_an_intervention_keeps_the_marks_of_released_variants() -> None:
     row = split.test[0]
     sweep = NPTProbe(trained).intervention(table, split, split.test[:1], sweep=3)
     shift = statistics(table, split).scale[table.target]  # the duplicate shows it larger by this
-    for value, prediction in zip(
-        sweep.values,
-        sweep.predictions[0],
-        strict=True,
-    ):
-        assert with_target(
-            model,
-            row,
-            value - shift,
-        ) == pytest.approx(prediction, abs=1e-4)
-
-
-def test_validation_rows_are_predicted_with_their_duplicates(model: Model) -> None:
-    trained, table, split = model
-    blind = trained.with_table(table.blind(split.test), split)
-    predictions = blind.predict(split.validation).values
-    assert correlation(predictions, table.truth[split.validation]) > 0.7
+    for value, prediction in zip(sweep.values, sweep.predictions[0], strict=True):
+        assert with_target(model, row, value - shift) == pytest.approx(prediction, abs=1e-4)
 
 
 def test_a_model_without_row_attention_cannot_look_up() -> None:
@@ -115,35 +95,22 @@ def test_a_model_without_row_attention_cannot_look_up() -> None:
     assert (sweep.others == 0).all()
 
 
-def test_a_lookup_model_can_be_perturbed(model: Model) -> None:
-    trained, _, split = model
-    rows = split.test[:3]
-    assert NPTProbe(trained).predict_perturbed(
-        rows,
-        Perturbation("shuffle", 1.0),
-        0,
-    ).shape == (3,)
-
-
 def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
     table, split = unrelated(300)
-    truth = table.truth[split.test]
     deviation = statistics(table, split).scale[table.target]
     errors = {}
     for variant in VARIANTS:
         settings = LOOKUP.changed(lookup=variant, updates=1)
         trained = fitted(settings, table, split)
         query = ProbeQuery(NPTProbe(trained), table, split, split.test, 0, options=None)
-        predictions = neighbour_predictions(query, range(1, 11))
-        assert predictions.shape == (10, len(truth))
-        errors[variant] = np.sqrt(((predictions - truth) ** 2).mean(1))
-    assert errors["original"][0] == 0
-    assert errors["original"][9] > 0.5
-    assert errors["add_one"][0] == pytest.approx(deviation)
-    assert errors["released_add_one"][0] == pytest.approx(deviation)
-    assert errors["random_features"][0] > 0.5
-    assert errors["random_features_add_one"][0] > 0.5
-    assert errors["released_random_features"][0] > errors["random_features"][0] / 2
+        facts = neighbour_facts(query, duplicates_of(query, variant))
+        assert facts["neighbours_rmse"] <= facts["nearest_rmse"]
+        errors[variant] = facts["nearest_rmse"]
+    assert errors["original"] == pytest.approx(0, abs=1e-12)
+    assert errors["add_one"] == errors["released_add_one"] == pytest.approx(deviation)
+    assert errors["random_features"] > 0.5
+    assert errors["random_features_add_one"] > 0.5
+    assert errors["released_random_features"] > errors["random_features"] / 2
 
 
 def test_the_probe_shows_test_targets_on_the_duplicates(model: Model) -> None:
@@ -151,14 +118,7 @@ def test_the_probe_shows_test_targets_on_the_duplicates(model: Model) -> None:
     blind = trained.with_table(table.blind(split.test), split)
     kind = kinds()["lookup"]
     options = kind.options(compare_with=["linear"])
-    query = ProbeQuery(
-        NPTProbe(blind),
-        table,
-        split,
-        split.test[:60],
-        0,
-        options,
-    )
+    query = ProbeQuery(NPTProbe(blind), table, split, split.test[:60], 0, options)
     facts, arrays = kind.probe(query)
     assert facts["correlation"] > 0.7
     assert facts["nearest_rmse"] == pytest.approx(0, abs=1e-12)
@@ -200,8 +160,7 @@ def test_baselines_are_encoded_as_the_probed_model(
     monkeypatch.setattr(alternatives, "predict_originals", recorded)
     options = kinds()["lookup"].options(compare_with=["mlp"])
     query = ProbeQuery(NPTProbe(probed), table, split, split.test, 0, options)
-    settings = options.compare_with["mlp"]
-    alternatives.baseline_predictions(query, "mlp", settings)
+    alternatives.baseline_facts(query, alternatives.duplicates_of(query, "original"))
     assert encodings == [transductive]
 
 
@@ -210,15 +169,8 @@ def test_a_lookup_model_needs_the_duplicate(model: Model) -> None:
     trained, table, split = model
     clear = np.abs(trained.predict(split.test).values) > 0.5
     rows = split.test[clear][:8]
-    results = deletions(
-        NPTProbe(trained),
-        rows,
-        DeletionOptions(retries=5, left=0.1),
-        0,
-    )
-    kept = [
-        bool(result.kept[result.context == table.rows + result.row].all()) for result in results
-    ]
+    results = deletions(NPTProbe(trained), rows, DeletionOptions(retries=5, left=0.1), 0)
+    kept = [result.kept[result.context == table.rows + result.row].all() for result in results]
     assert sum(kept) >= 6
     assert np.mean([result.kept.mean() for result in results]) < 0.6
     features = one_hot_features(table, trained.statistics)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from workflow.report.published import paper_name, published, scaled
 
 TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
@@ -29,24 +27,27 @@ def paper_table(dataset: str, variants: set[str]) -> str:
     return ""
 
 
-def paper_result(table: str, row: Mapping[Any, Any]) -> tuple[float, float]:
-    """Mean and standard error that the paper prints; NaN where it prints none."""
-    unknown = (np.nan, np.nan)
-    if not table or row["method"] != "npt":
-        return unknown
-    dataset = paper_name(row["dataset"])
-    cells = published()[table]["cells"].get(dataset, {})
-    printed = cells.get("metric", "rmse")
-    metric = PRINTED_METRICS.get(printed, printed)
-    if metric != row["metric"] or not cells.get(row["variant"]):
-        return unknown
-    return scaled(cells[row["variant"]], row["metric"])
+def paper_facts(variants: set[str], row: Mapping[Any, Any]) -> dict[str, Any]:
+    """The paper's numbers of a row, as far as it prints some for these variants of its dataset.
 
-
-def paper_rank(variants: set[str], row: Mapping[Any, Any]) -> tuple[float, float]:
-    """Rank and standard error of the paper's Table 13, if a dataset has exactly its variants."""
-    printed = published()["table_13_configuration_rank"]["cells"].get(row["dataset"], {})
-    if row["method"] != "npt" or variants != set(printed):
-        return np.nan, np.nan
-    cell = printed[row["variant"]]
-    return cell["value"], cell["standard_error"]
+    Returns:
+        `paper_table`, which may be empty; `published` and `published_error`, the mean and standard
+        error of its test metric; `published_rank` and `published_rank_error` of Table 13, if the
+        dataset has exactly its variants.
+    """
+    table = paper_table(row["dataset"], variants)
+    facts: dict[str, Any] = {"paper_table": table}
+    if row["method"] != "npt":
+        return facts
+    if table:
+        cells = published()[table]["cells"].get(paper_name(row["dataset"]), {})
+        metric = cells.get("metric", "rmse")
+        cell = cells.get(row["variant"])
+        if cell and PRINTED_METRICS.get(metric, metric) == row["metric"]:
+            facts["published"], facts["published_error"] = scaled(cell, row["metric"])
+    ranks = published()["table_13_configuration_rank"]["cells"].get(row["dataset"], {})
+    if variants == set(ranks):
+        cell = ranks[row["variant"]]
+        facts["published_rank"] = cell["value"]
+        facts["published_rank_error"] = cell["standard_error"]
+    return facts

@@ -24,6 +24,7 @@ from workflow.report.statistics import (
     LEVEL,
     MODEL,
     fold_means,
+    framed,
     of_model,
     standard_error,
     summarise,
@@ -31,9 +32,16 @@ from workflow.report.statistics import (
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_titles
-from workflow.studies.ablation.paper import paper_rank, paper_result, paper_table
+from workflow.studies.ablation.paper import paper_facts
 from workflow.studies.error_columns import texts, with_errors
 
+OPTIONAL = [  # columns that the tidy table has even if they are empty
+    "seed_deviation",
+    "published",
+    "published_error",
+    "published_rank",
+    "published_rank_error",
+]
 SEEDS = "Over seeds"
 RANK = "Validation rank"
 PAPER_RANK = "Paper, Table 13"
@@ -79,21 +87,22 @@ def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     """
     folds = fold_means(study)
     summaries = [summarise(study, task, scoring.metrics[task]) for task in tasks_of(study)]
-    summary = with_columns(pd.concat(summaries, ignore_index=True), ["seed_deviation"])
+    summary = pd.concat(summaries, ignore_index=True)
     variants = summary.groupby("dataset")["variant"].agg(set)
     rows = []
     for row in summary.to_dict("records"):
-        dataset = row["dataset"]
         differences = _differences(folds, row)
         test = fold_test(differences, fraction_tested(of_model(folds, row)))
-        row["change"] = test["difference"]
-        row["change_error"] = standard_error(differences)
-        row["p_value"] = test["p_value"]
-        row["paper_table"] = paper_table(dataset, variants[dataset])
-        row["published"], row["published_error"] = paper_result(row["paper_table"], row)
-        row["published_rank"], row["published_rank_error"] = paper_rank(variants[dataset], row)
-        rows.append(row)
-    tidy = pd.DataFrame(rows).merge(_validation_ranks(folds), on=MODEL, how="left")
+        rows.append(
+            {
+                **row,
+                "change": test["difference"],
+                "change_error": standard_error(differences),
+                "p_value": test["p_value"],
+                **paper_facts(variants[row["dataset"]], row),
+            }
+        )
+    tidy = framed(rows, OPTIONAL).merge(_validation_ranks(folds), on=MODEL, how="left")
     return tidy.assign(standard_errors=differences_from_paper(tidy, "mean"))
 
 
@@ -110,14 +119,13 @@ def _differences(folds: pd.DataFrame, row: Mapping[Any, Any]) -> pd.Series:
 
 def _validation_ranks(folds: pd.DataFrame) -> pd.DataFrame:
     """Ranks on the folds on which every variant has a result, averaged over these folds."""
-    frames = []
     columns = with_columns(folds, ["validation_loss"])
     losses = columns["validation_loss"].where(columns["status"] == "ok")
-    for (dataset, method), part in folds.groupby(["dataset", "method"], sort=False):
-        by_variant = part.assign(loss=losses).pivot(index="fold", columns="variant", values="loss")
-        ranks = by_variant.dropna().rank(axis=1) - 1
+    frames = []
+    for (dataset, method), part in folds.assign(loss=losses).groupby(MODEL[:2], sort=False):
+        ranks = part.pivot(index="fold", columns="variant", values="loss").dropna().rank(axis=1) - 1
         means = pd.DataFrame({"rank": ranks.mean(), "rank_error": ranks.apply(standard_error)})
-        frames.append(means.reset_index().assign(dataset=str(dataset), method=str(method)))
+        frames.append(means.reset_index().assign(dataset=dataset, method=method))
     return pd.concat(frames)
 
 

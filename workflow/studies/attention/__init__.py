@@ -10,7 +10,7 @@ KIND = StudyKind(
     title="To which datapoints do the heads attend?",
     order=7,
     tables=("attention",),
-    figures=("attention", "pictures"),
+    figures=("attention",),
     probes=True,
     needs_rows=True,
 )

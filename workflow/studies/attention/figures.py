@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import EQUAL, PAGE, panels, pyplot
-from workflow.report.statistics import MODEL, with_columns, without_failures
-from workflow.report.titles import dataset_title, method_title
-from workflow.studies.attention.probe import ATTENDED, DRAWN
+from workflow.report.drawing import EQUAL, panels
+from workflow.studies.facts import first_facts, model_title
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SMALLEST = 2.0**-8
 END = 4.0  # times the mean, at which the colors end
 NARROWEST = 2.0  # times the mean and its inverse, which an axis of profiles shows at least
 TICKS = [0.25, 0.5, 1, 2, 4]
-CELL = 0.72  # inches of a picture with its title
-TITLE = 0.3
-SMALL = 6  # size of letters
-SAME, OTHER = "#009e73", "#d55e00"  # colors of frames: the query's class, and others
-WHITE = 255
-COLORED = 3  # channels
 
 
 def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -39,13 +30,14 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """
     from matplotlib.colors import LogNorm
 
-    models = [row for row in _first_folds(study, "maps") if json.loads(row["heads"])["heads"]]
+    models = []
+    for row, maps in first_facts(study, "maps"):
+        if maps["rows"]:
+            models.append((row, json.loads(row["heads"])["heads"], np.array(maps["rows"], float)))
     figure, axes = panels(2 * len(models), 6)
     if not models:
         return figure
-    for left, right, row in zip(axes[::2], axes[1::2], models, strict=True):
-        heads = json.loads(row["heads"])["heads"]
-        maps = np.array(json.loads(row["maps"])["rows"], float)  # (heads, rows, bins)
+    for left, right, (row, heads, maps) in zip(axes[::2], axes[1::2], models, strict=True):
         nearest = int(np.argmax([np.nanmean(np.array(head["nearness"], float)) for head in heads]))
         order = np.argsort(-maps[nearest, :, 0], kind="stable")
         image = left.imshow(
@@ -57,7 +49,7 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
         )
         place = "layer {layer}, head {head}".format(**heads[nearest])
         left.set(
-            title=_title(row).replace(", ", "\n", 1),
+            title=model_title(row),
             xticks=[],
             yticks=[],
             xlabel=f"other rows, near to far (most local head: {place})",
@@ -80,50 +72,3 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     bar = figure.colorbar(image, ax=axes[0], location="top", extend="both", aspect=40)
     bar.set_ticks(TICKS, labels=[f"{tick:g} ×" for tick in TICKS])
     return figure
-
-
-def pictures(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Six query images, and below each the images with the most attention (mean of all heads), with
-    their class and their attention in multiples of the mean. A green frame is the query's class, an
-    orange one another.
-    """
-    models = _first_folds(study, "pictures")
-    if not models:
-        return panels(0, 0)[0]
-    height = (ATTENDED + 1) * CELL + TITLE
-    figure = pyplot().figure(figsize=(PAGE, height * len(models)), layout="constrained")
-    parts = figure.subfigures(len(models), 1, squeeze=False)
-    for part, row in zip(parts.flat, models, strict=True):
-        part.suptitle(_title(row))
-        grid = part.subplots(ATTENDED + 1, DRAWN, squeeze=False)
-        for axis in grid.flat:
-            axis.set(xticks=[], yticks=[], frame_on=False)
-            axis.grid(visible=False)
-        for column, query in zip(grid.T, json.loads(row["pictures"])["queries"], strict=False):
-            _draw(column[0], query, f"query: {query['class']}")
-            for axis, attended in zip(column[1:], query["attended"], strict=False):
-                _draw(axis, attended, f"{attended['class']}, {attended['relative']:g} ×")
-                color = SAME if attended["class"] == query["class"] else OTHER
-                axis.set_frame_on(True)
-                axis.spines[:].set(visible=True, color=color, linewidth=1.5)
-    return figure
-
-
-def _first_folds(study: pd.DataFrame, column: str) -> list[dict[Any, Any]]:
-    """Row of the first fold of every model that has a value in a column."""
-    rows = with_columns(without_failures(study), [column]).drop_duplicates(MODEL)
-    return rows.dropna(subset=column).to_dict("records")
-
-
-def _title(row: dict[Any, Any]) -> str:
-    return f"{dataset_title(row['dataset'])}, {method_title(row['method'], row['variant'])}"
-
-
-def _draw(axis: Axes, picture: dict[str, Any], title: str) -> None:
-    """An image in colors if it has three channels, else the mean of its channels in grey."""
-    intensities = np.array(picture["intensities"]).reshape(picture["shape"])
-    pixels = np.moveaxis(intensities, 0, -1) / WHITE  # (h, w, c)
-    if pixels.shape[-1] != COLORED:
-        pixels = pixels.mean(-1)
-    axis.imshow(pixels, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    axis.set_title(title, fontsize=SMALL)

@@ -1,80 +1,123 @@
-"""Attention between datapoints (paper Figures 3b, 4, B.1, B.2)."""
+"""Attention between datapoints of every head (paper Figures 3b, 4, B.1, B.2)."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
 
+from npt.data.encoding import one_hot_features
 from npt.probing import RowProbe
 from npt.table import Table
-from workflow.studies.attention.heads import heads
 from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
 
-DRAWN = 6  # queries
-ATTENDED = 5  # images for each
-Picture = dict[str, Any]
+BINS = 20  # of the other rows, from near to far
+FURTHER = 30  # rows for which a head's attention is compared with distances to them
+MEASURES = ("nearness", "typical", "untrained", "reach", "partner", "own_class")
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     """Measures and map of every head, compared with the same heads before training."""
     probe = query.row_probe
-    after = heads(probe, query.table, query.rows)
+    measured = heads(probe, query.table, query.rows)
     untrained = probe.before_training()
-    before = heads(untrained, query.table, query.rows) if untrained else []
+    before = heads(untrained, query.table, query.rows) if untrained else {}
     facts = []
+    maps = []
     arrays = {}
-    for index, head in enumerate(after):
-        facts.append(
-            {
-                "layer": head.layer,
-                "head": head.head,
-                "nearness": rounded(head.nearness),
-                "typical": rounded(head.typical),
-                "untrained": rounded(before[index].nearness) if before else None,
-                "reach": rounded(head.reach),
-                "partner": rounded(head.partner),
-                "own_class": rounded(head.own_class),
-            }
-        )
-        arrays[f"relative_{head.layer}_{head.head}"] = head.relative
-    maps = [[rounded(line) for line in head.relative] for head in after]
-    results: Facts = {"heads": {"heads": facts}, "maps": {"rows": maps}}
-    if query.table.image:
-        results["pictures"] = {"queries": attended_images(probe, query.table, query.rows)}
-    return results, arrays
+    for (layer, head), frame in measured.items():
+        frame["untrained"] = before[layer, head]["nearness"] if before else np.nan
+        measures = {name: rounded(frame[name].to_numpy()) for name in MEASURES}
+        facts.append({"layer": layer, "head": head, **measures})
+        relative = np.stack(frame["relative"].tolist())
+        maps.append([rounded(line) for line in relative])
+        arrays[f"relative_{layer}_{head}"] = relative
+    return {"heads": {"heads": facts}, "maps": {"rows": maps}}, arrays
 
 
-def attended_images(probe: RowProbe, table: Table, rows: np.ndarray) -> list[Picture]:
-    """For the first rows: the image and those with the most attention, as mean over all heads.
+def heads(probe: RowProbe, table: Table, rows: np.ndarray) -> dict[tuple[int, int], pd.DataFrame]:
+    """Attention of every head between datapoints for the test rows, in their contexts.
 
-    Every image has its class, its intensities (channel by channel) and its attention over the mean
-    of the context.
+    Layers are counted from 0, and those between attributes count too. The heads of an ensemble's
+    members follow each other.
+
+    Returns:
+        By layer and head, a frame with these columns and a line for each row:
+
+        * `nearness`: Spearman's correlation of the attention to the other rows with their nearness,
+          which is minus the squared distance of the encoded features.
+        * `typical`: mean correlation of the same attention with the nearness to up to 30 further
+          rows of the context. Central rows are near to all, so a head that ignores the query has a
+          positive nearness too.
+        * `reach`: mean distance weighted by attention, over the plain mean.
+        * `partner`: attention to the query's own duplicate in the lookup task, else NaN.
+        * `own_class`: attention to rows of the query's class, over their share of the context; NaN
+          for numbers.
+        * `relative`: mean attention (bins,) in bins of the others from near to far, where 1 is the
+          mean over all others, which is what uniform attention has.
     """
-    chosen = rows[:DRAWN]
-    queries: dict[int, Picture] = {}
-    for attention in probe.attention(chosen):
-        if not attention.weights:
-            continue
-        weights = np.concatenate(list(attention.weights.values())).mean(0)  # (m,), over all heads
-        relative = weights / weights.mean()
-        attended = []
-        for index in np.argsort(-relative, kind="stable")[:ATTENDED]:
-            picture = _picture(table, int(attention.context[index]) % table.rows)
-            attended.append({**picture, "relative": round(float(relative[index]), 2)})
-        queries[attention.row] = {**_picture(table, attention.row), "attended": attended}
-    return [queries[row] for row in chosen.tolist() if row in queries]
+    classes = table.cells[table.target]
+    measures: dict[tuple[int, int], dict[int, dict[str, Any]]] = defaultdict(dict)
+    for attention in probe.attention(rows):
+        row = attention.row
+        originals = attention.context % table.rows
+        _, first = np.unique(originals, return_index=True)
+        further = np.sort(first[originals[first] != row])  # indices of the context
+        generator = np.random.default_rng((probe.trained.seed, row))
+        sample = generator.choice(further, min(FURTHER, len(further)), replace=False)
+        statistics = probe.trained.statistics
+        encoded = one_hot_features(table.take(np.append(originals, row)), statistics)
+        context = encoded[:-1]
+        centres = encoded[[-1, *sample]]
+        distances = np.stack([((context - centre) ** 2).sum(1) for centre in centres])  # (1 + r, m)
+        nearness = standardised_ranks(-distances)
+        is_duplicate = attention.context == table.rows + row
+        is_same = (classes[originals] == classes[row]) & (table.task != "regression")
+        for layer, by_head in attention.weights.items():
+            for head, weights in enumerate(by_head):
+                correlations = nearness @ standardised_ranks(weights)
+                reach, relative = spread(weights, distances[0], BINS)
+                measures[layer, head][row] = {
+                    "nearness": correlations[0],
+                    "typical": _mean(correlations[1:]),
+                    "reach": reach,
+                    "partner": _mean(weights[is_duplicate]),
+                    "own_class": _mean(weights[is_same]) / weights.mean(),
+                    "relative": relative,
+                }
+    frames = {}
+    for place, by_row in sorted(measures.items()):
+        frames[place] = pd.DataFrame([by_row[row] for row in rows.tolist()])
+    return frames
 
 
-def _picture(table: Table, row: int) -> Picture:
-    assert table.image
-    image = table.image
-    target = table.columns[table.target]
-    value = table.cells[table.target][row]
-    return {
-        "row": row,
-        "class": target.levels[int(value)] if target.kind == "categorical" else f"{value:g}",
-        "shape": [image.channels, image.height, image.width],
-        "intensities": [int(table.cells[j][row]) for j in table.features],
-    }
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else np.nan
+
+
+def spread(weights: np.ndarray, distances: np.ndarray, bins: int) -> tuple[float, np.ndarray]:
+    """Reach, and relative attention in bins from near to far; NaN in bins without rows."""
+    mean = distances.mean()
+    reach = np.nan
+    if mean > 0:
+        reach = float(weights @ distances / weights.sum() / mean)
+    from_near_to_far = weights[np.argsort(distances, kind="stable")]
+    relative = np.full(bins, np.nan)
+    parts = np.array_split(from_near_to_far, min(bins, len(weights)))
+    relative[: len(parts)] = [part.mean() / weights.mean() for part in parts]
+    return reach, relative
+
+
+def standardised_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks along the last dimension, centred and of length one, or zeros if all are equal.
+
+    The product of two is Spearman's correlation.
+    """
+    ranks = rankdata(values, axis=-1)
+    ranks = ranks - ranks.mean(-1, keepdims=True)
+    length = np.linalg.norm(ranks, axis=-1, keepdims=True)
+    return np.divide(ranks, length, out=np.zeros_like(ranks), where=length > 0)

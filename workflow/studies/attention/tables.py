@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import MISSING, Cell
-from workflow.report.notes import failure_notes
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Table
 from workflow.report.statistics import (
-    MODEL,
     by_model,
     framed,
     has_seeds,
     of_model,
     signed_rank_p,
-    without_failures,
 )
-from workflow.studies.error_columns import model_columns, numbers, percents
+from workflow.studies.error_columns import model_table, numbers, percents
+from workflow.studies.facts import facts_of
 
 LEVEL = 0.01
 FEWEST = 7  # rows; with fewer no outcome of the test is below the level
@@ -65,7 +61,6 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
         share = Cell(f"{local:.0f} of {tested:.0f}", local / tested) if tested > 0 else MISSING
         local_cells.append(share)
     columns = {
-        **model_columns(tidy),
         "By training": numbers(tidy["nearness"] - tidy["untrained"], 2, sign=True),
         "Nearness": numbers(tidy["nearness"], 2),
         "Unrelated queries": numbers(tidy["typical"], 2),
@@ -74,25 +69,20 @@ def attention(study: pd.DataFrame, scoring: Scoring) -> Table:
         ON_CLASS: numbers(tidy["own_class"], 2),
         ON_DUPLICATE: percents(tidy["partner"], 1),
     }
-    title = "Attention between datapoints, all heads"
-    notes = (NOTE, CLASS_NOTE, DUPLICATE_NOTE, *failure_notes(tidy))
-    section = Section(title, columns, notes)
-    return Table(tidy, (section.without_empty(ON_CLASS, ON_DUPLICATE),))
+    notes = (NOTE, CLASS_NOTE, DUPLICATE_NOTE)
+    optional = (ON_CLASS, ON_DUPLICATE)
+    return model_table(tidy, "Attention between datapoints, all heads", columns, notes, optional)
 
 
 def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
     """A row for each head of every fold: means over the probed rows, and whether it is local."""
-    rows = []
-    for row in without_failures(study).to_dict("records"):
-        for head in json.loads(row["heads"])["heads"]:
-            facts = {name: row[name] for name in (*MODEL, "fold")}
-            values = pd.DataFrame(
-                {name: pd.Series(head.get(name), dtype=float) for name in CORRELATIONS}
-            )
-            facts |= values.mean().to_dict()
-            facts["is_local"] = is_local(values["nearness"], values["typical"])
-            rows.append(facts)
-    return pd.DataFrame(rows, columns=[*MODEL, "fold", *CORRELATIONS, "is_local"])
+    heads = facts_of(study, "heads", ("heads",)).dropna(subset="heads")
+    measures = pd.DataFrame(heads["heads"].tolist(), heads.index, CORRELATIONS)
+    measures = measures.map(lambda values: pd.Series(values, dtype=float))
+    heads[CORRELATIONS] = measures.map(pd.Series.mean)
+    pairs = zip(measures["nearness"], measures["typical"], strict=True)
+    heads["is_local"] = [is_local(nearness, typical) for nearness, typical in pairs]
+    return heads
 
 
 def is_local(nearness: pd.Series, typical: pd.Series) -> float:

@@ -33,7 +33,7 @@ def influence(study: pd.DataFrame, scoring: Scoring) -> Figure:
     one row and also moves hidden cells. The number of a model is its error on all test rows.
     Influences below 1e-16 are drawn there.
     """
-    means = influences(study)
+    means = influences(study).dropna(subset="error")
     titles = zip(method_titles(means), means["error"], strict=True)
     means["label"] = [f"{title}, {formatted(error, 2)}" for title, error in titles]
     figure, datasets = facets(means, "dataset")

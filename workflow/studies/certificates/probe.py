@@ -25,7 +25,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     In standard deviations of the train targets, or of the predicted class's probability. A bound
     is None where there is none.
     """
-    trained = cast(TrainedNPT, query.model)
+    trained = cast(TrainedNPT, query.probe.trained)
     options = query.options
     certified: dict[Norm, list[float]] = {norm: [] for norm in ORDERS}
     largest: list[float] = []
@@ -46,12 +46,6 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         "mean_influence": float(np.mean(largest)),
         "corruption": _corruption(trained, query),
     }
-    sigmas = trained.model.spans()
-    if sigmas:
-        names = [column.name for column in query.table.columns]
-        del names[trained.target]
-        by_block = {f"block_{index}": sigma.tolist() for index, sigma in sigmas.items()}
-        facts["spans"] = {"column": names, **by_block}
     return facts | query.test_scores(), {"influence": np.array(largest)}
 
 

@@ -86,17 +86,16 @@ def largest_influence(
     reach[query] = -1.0
     most_sensitive = reach.topk(min(rows, len(reach) - 1)).indices
     changed = most_sensitive.repeat(2)  # (q,), a row in each copy
-    numbered = torch.arange(len(changed), device=changed.device)
-    ones = torch.ones(len(most_sensitive), 1, device=changed.device)
-    directions = torch.cat([ones, -ones])
+    copy = torch.arange(len(changed), device=changed.device)
+    directions = torch.where(copy < len(most_sensitive), 1.0, -1.0)[:, None]
     visible = inputs.mask[0, changed] == 0
 
     def changes(numbers: Tensor, codes: Tensor) -> Tensor:
         """Changes (q,) of the prediction by other numbers and classes (q, d)."""
         shape = (len(changed), 1, 1)
         copies = ModelInput(
-            codes=inputs.codes.repeat(shape).index_put((numbered, changed), codes),
-            scale=inputs.scale.repeat(shape).index_put((numbered, changed), numbers),
+            codes=inputs.codes.repeat(shape).index_put((copy, changed), codes),
+            scale=inputs.scale.repeat(shape).index_put((copy, changed), numbers),
             mask=inputs.mask.expand(len(changed), -1, -1),
         )
         return targets(copies)[:, target] - before[target].detach()

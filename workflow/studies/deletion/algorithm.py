@@ -8,8 +8,6 @@ paper does not treat, the change is the total variation distance of the probabil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from npt.probing import RowModel, RowProbe
@@ -18,76 +16,37 @@ from workflow.studies.deletion import DeletionOptions
 FLOOR = 0.01  # of a standard deviation of the target
 
 
-@dataclass(frozen=True)
-class Deletion:
-    """Result of the search for one query row.
+class Search:
+    """Search of one query row; it proposes contexts and judges the changes that they cause.
 
     Attributes:
         row: Row number of the query.
         context: Row numbers (m,) of its context. Duplicates of the lookup task are numbered from
             the number of rows of the table.
-        kept: Which of them remain (m,).
-        change: Change of the prediction by the accepted deletions.
-        passes: Number of judged proposals.
-    """
-
-    row: int
-    context: np.ndarray
-    kept: np.ndarray
-    change: float
-    passes: int
-
-
-def deletions(
-    probe: RowProbe,
-    rows: np.ndarray,
-    options: DeletionOptions,
-    seed: int,
-) -> list[Deletion]:
-    """Algorithm 2 for each of the test rows; the query rows of a group are searched in parallel."""
-    by_row: dict[int, Deletion] = {}
-    for group in probe.query_groups(rows):
-        searches = []
-        for row, context in zip(group.rows.tolist(), group.contexts, strict=True):
-            searches.append(Search(row, len(context), options, seed))
-        indices = list(range(len(searches)))
-        originals = group.predict(indices, [search.left for search in searches])
-        running = [index for index in indices if not searches[index].done]
-        while running:
-            proposed = [searches[index].propose() for index in running]
-            predictions = group.predict(running, proposed)
-            for index, prediction in zip(running, predictions, strict=True):
-                change = _change(probe.trained, prediction, originals[index])
-                searches[index].judge(change)
-            running = [index for index in running if not searches[index].done]
-        for search, context in zip(searches, group.contexts, strict=True):
-            kept = np.isin(np.arange(len(context)), search.left)
-            by_row[search.row] = Deletion(search.row, context, kept, search.change, search.passes)
-    return [by_row[row] for row in rows.tolist()]
-
-
-class Search:
-    """Search of one query row; it proposes contexts and judges the changes that they cause.
-
-    Attributes:
         left: Indices of the context that remain.
         change: Change of the prediction by the accepted deletions.
         passes: Number of judged proposals.
         done: Whether the search has ended.
     """
 
-    def __init__(self, row: int, size: int, options: DeletionOptions, seed: int) -> None:
+    def __init__(self, row: int, context: np.ndarray, options: DeletionOptions, seed: int) -> None:
         self.row = row
-        self.left = np.arange(size)
+        self.context = context
+        self.left = np.arange(len(context))
         self.change = 0.0
         self.passes = 0
-        self.done = size < 2
-        self._fewest = options.left * (size + 1)  # the paper counts the query, too
+        self.done = len(context) < 2
+        self._fewest = options.left * (len(context) + 1)  # the paper counts the query, too
         self._options = options
         self._tolerance = options.tolerance
         self._rejections = 0
         self._proposed = 0
         self._generator = np.random.default_rng((seed, row))
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Which rows of the context remain (m,)."""
+        return np.isin(np.arange(len(self.context)), self.left)
 
     def propose(self) -> np.ndarray:
         """The present context without one more row."""
@@ -111,6 +70,27 @@ class Search:
             self._rejections = 0
         too_few = len(self.left) < self._fewest or len(self.left) < 2
         self.done = too_few or not np.isfinite(change)
+
+
+def deletions(
+    probe: RowProbe, rows: np.ndarray, options: DeletionOptions, seed: int
+) -> list[Search]:
+    """Algorithm 2 for each of the test rows; the query rows of a group are searched in parallel."""
+    by_row: dict[int, Search] = {}
+    for group in probe.query_groups(rows):
+        searches = []
+        for row, context in zip(group.rows.tolist(), group.contexts, strict=True):
+            searches.append(Search(row, context, options, seed))
+            by_row[row] = searches[-1]
+        indices = range(len(searches))
+        originals = group.predict(indices, [search.left for search in searches])
+        while running := [index for index in indices if not searches[index].done]:
+            proposals = [searches[index].propose() for index in running]
+            predictions = group.predict(running, proposals)
+            for index, prediction in zip(running, predictions, strict=True):
+                change = _change(probe.trained, prediction, originals[index])
+                searches[index].judge(change)
+    return [by_row[row] for row in rows.tolist()]
 
 
 def _change(model: RowModel, prediction: np.ndarray, original: np.ndarray) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npt.data.encoding import one_hot_features
-from workflow.studies.deletion.algorithm import Deletion, deletions
+from workflow.studies.deletion.algorithm import Search, deletions
 from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
 
@@ -16,7 +16,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     results = deletions(query.row_probe, query.rows, query.options, query.seed)
     measured = np.array([distances(features, result, query.seed) for result in results])
     left = np.array([result.kept.mean() for result in results])
-    lengths = np.array([len(result.kept) for result in results])
+    lengths = np.array([len(result.context) for result in results])
     context = np.concatenate([result.context for result in results])
     kept = np.concatenate([result.kept for result in results])
     duplicates = np.repeat(query.rows, lengths) + query.table.rows  # of the lookup task
@@ -37,11 +37,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     return facts, {"context": context, "kept": kept, "lengths": lengths, "distances": measured}
 
 
-def distances(
-    features: np.ndarray,
-    result: Deletion,
-    seed: int,
-) -> tuple[float, float, float]:
+def distances(features: np.ndarray, result: Search, seed: int) -> list[float]:
     """Mean squared distance of the query to kept rows, deleted rows, and as many random rows.
 
     Args:
@@ -53,8 +49,9 @@ def distances(
     others = features[result.context % len(features)]
     squared = ((others - features[result.row]) ** 2).sum(1)
     generator = np.random.default_rng((seed, result.row, 1))
-    count = int(result.kept.sum())
-    random = squared[generator.choice(len(squared), count, replace=False)]
-    sets = (squared[result.kept], squared[~result.kept], random)
-    kept, deleted, others = (float(values.mean()) if len(values) else np.nan for values in sets)
-    return kept, deleted, others
+    kept = result.kept
+    random = squared[generator.choice(len(squared), int(kept.sum()), replace=False)]
+    means = []
+    for values in (squared[kept], squared[~kept], random):
+        means.append(float(values.mean()) if len(values) else np.nan)
+    return means

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import p_value
-from workflow.report.notes import failure_notes
 from workflow.report.published import is_part_of, published
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Table
 from workflow.report.statistics import (
     MODEL,
     by_model,
     framed,
     of_model,
     signed_rank_p,
-    without_failures,
 )
 from workflow.studies.deletion import DeletionOptions
-from workflow.studies.error_columns import model_columns, numbers, percents
+from workflow.studies.error_columns import model_table, numbers, percents
+from workflow.studies.facts import facts_of
 
 NOTE = (
     "Rows are proposed one at a time, and deleted if the prediction stays close to that with all "
@@ -59,7 +56,6 @@ def deletion(study: pd.DataFrame, scoring: Scoring) -> Table:
     measures = ["probed", "left", "reduced", "p_deleted", "p_random", "partner_kept"]
     tidy = framed(rows, [*DISTANCES, *measures])
     columns = {
-        **model_columns(tidy),
         "Rows": numbers(tidy["probed"], 0),
         "Distance, kept": numbers(tidy["kept"], 2),
         "Distance, random": numbers(tidy["random"], 2),
@@ -75,8 +71,7 @@ def deletion(study: pd.DataFrame, scoring: Scoring) -> Table:
     if any(is_part_of(str(name), paper_dataset) for name in tidy["dataset"]):
         notes.append(PAPER)
     title = "Rows that a prediction needs, and their distances"
-    section = Section(title, columns, (*notes, *failure_notes(tidy)))
-    return Table(tidy, (section.without_empty(OWN_DUPLICATE),))
+    return model_table(tidy, title, columns, notes, [OWN_DUPLICATE])
 
 
 def probed_rows(study: pd.DataFrame) -> pd.DataFrame:
@@ -84,15 +79,11 @@ def probed_rows(study: pd.DataFrame) -> pd.DataFrame:
 
     Several seeds of a fold probe the same rows; their results are averaged.
     """
-    frames = []
-    for row in without_failures(study).to_dict("records"):
-        frame = pd.DataFrame(json.loads(row["distances"]), dtype=float)
-        facts = {name: row[name] for name in MODEL}
-        frames.append(frame.assign(**facts, fold=row["fold"], row=frame.index))
-    if not frames:
-        return pd.DataFrame(columns=[*DISTANCES, "left", *MODEL, "fold", "row"])
-    probed = pd.concat(frames, ignore_index=True)
-    return probed.groupby([*MODEL, "fold", "row"], sort=False).mean().reset_index()
+    probed = facts_of(study, "distances", (*DISTANCES, "left"))
+    probed["row"] = probed.groupby([*MODEL, "fold", "seed"], sort=False).cumcount()
+    probed = probed.astype(dict.fromkeys([*DISTANCES, "left"], float))
+    means = probed.groupby([*MODEL, "fold", "row"], sort=False).mean()
+    return means.reset_index()
 
 
 def _constants(options: DeletionOptions) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,14 +10,10 @@ import seaborn as sns
 
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import EQUAL, NPT_COLOR, panels
-from workflow.report.statistics import MODEL, with_columns, without_failures
-from workflow.report.titles import dataset_title, method_title
+from workflow.studies.facts import first_facts, model_title
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-PAIRS = "looked_up"  # column of targets and predictions, which older rows lack
 
 
 def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -27,15 +22,14 @@ def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     target that is larger by one standard deviation, it is shifted. A flat line does not depend on
     the duplicate.
     """
-    firsts = without_failures(study).drop_duplicates(MODEL)
-    figure, axes = panels(len(firsts), 10)
-    for row, axis in zip(firsts.to_dict("records"), axes, strict=False):
-        sweep = json.loads(row["sweep"])
+    models = list(first_facts(study, "sweep"))
+    figure, axes = panels(len(models), 10)
+    for (row, sweep), axis in zip(models, axes, strict=False):
         values = np.array(sweep["values"])
         predictions = np.array(sweep["predicted"])  # (rows, values)
         axis.plot(values, predictions.T, color=NPT_COLOR, alpha=0.5, linewidth=0.8)
         axis.plot(values, values - row["shift"], **EQUAL)
-        _label(axis, row, "target of the duplicate, set")
+        axis.set(xlabel="target of the duplicate, set", ylabel="prediction", title=_title(row))
     return figure
 
 
@@ -43,23 +37,17 @@ def predictions(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Predictions for test rows whose duplicates show the target, against the target; at most 500
     rows of a fold. On the dotted line the target is looked up exactly.
     """
-    models = with_columns(without_failures(study), [PAIRS]).dropna(subset=PAIRS)
-    firsts = models.drop_duplicates(MODEL)
-    figure, axes = panels(len(firsts), 12)
-    for row, axis in zip(firsts.to_dict("records"), axes, strict=False):
-        pairs = pd.DataFrame(json.loads(row[PAIRS]))
+    models = list(first_facts(study, "looked_up"))
+    figure, axes = panels(len(models), 12)
+    for (row, facts), axis in zip(models, axes, strict=False):
+        pairs = pd.DataFrame(facts)
         sns.scatterplot(pairs, x="truth", y="predicted", color=NPT_COLOR, s=6, linewidth=0, ax=axis)
         ends = [pairs["truth"].min(), pairs["truth"].max()]
         axis.plot(ends, ends, **EQUAL)
-        _label(axis, row, "target, shown on the duplicate")
+        axis.set(xlabel="target, shown on the duplicate", ylabel="prediction", title=_title(row))
     return figure
 
 
-def _label(axis: Axes, row: dict, target: str) -> None:
-    task = str(row["lookup"]).replace("_", " ")
-    method = method_title(row["method"], row["variant"])
-    axis.set(
-        title=f"{dataset_title(row['dataset'])}, {task}\n{method}",
-        xlabel=target,
-        ylabel="prediction",
-    )
+def _title(row: dict) -> str:
+    task = row["lookup"].replace("_", " ")
+    return model_title(row).replace("\n", f", {task}\n")

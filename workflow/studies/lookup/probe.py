@@ -11,16 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from npt.metrics import score
-from workflow.studies.lookup.alternatives import (
-    baseline_predictions,
-    duplicates_of,
-    neighbour_predictions,
-)
+from workflow.studies.lookup.alternatives import baseline_facts, duplicates_of, neighbour_facts
 from workflow.studies.query import ProbeQuery, drawn, rounded
 from workflow.studies.study_kind import Facts
 
-NEIGHBOURS = range(1, 11)
 SWEPT_ROWS = 20
 SHOWN_ROWS = 500
 
@@ -30,10 +24,11 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     query = query.with_rows(query.rows[~np.isnan(query.truth)])
     if query.probe.lookup == "off":  # the duplicates become its stored rows
         posed = query.options.posed
-        task = duplicates_of(query, posed)
-        probe = query.row_probe.among_duplicates(posed, query.rows, task)
+        stored = duplicates_of(query, posed)
+        probe = query.row_probe.among_duplicates(posed, query.rows, stored)
         query = replace(query, probe=probe)
     probe = query.row_probe
+    task = duplicates_of(query, probe.lookup)
     truth = query.truth
     predictions = probe.predict(query.rows)
     alone = probe.without_duplicates().predict(query.rows)
@@ -49,17 +44,17 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     pairs = drawn(np.arange(len(truth)), SHOWN_ROWS, query.seed)  # paper Figure 3c
     facts = {
         "lookup": probe.lookup,
-        "rmse": _rmse(predictions, truth),
+        "rmse": query.score(predictions)["rmse"],
         "correlation": _correlation(predictions, truth),
-        "alone_rmse": _rmse(alone, truth),
-        **_neighbours(query),
-        **_baselines(query),
-        "constant_rmse": _rmse(constant, truth),
+        "alone_rmse": query.score(alone)["rmse"],
+        **neighbour_facts(query, task),
+        **baseline_facts(query, task),
+        "constant_rmse": query.score(constant)["rmse"],
         "looked_up": {"truth": rounded(truth[pairs]), "predicted": rounded(predictions[pairs])},
         "shift": shift,
         "intervention_correlation": _correlation(swept_values, swept),
         "intervention_slope": float(np.polyfit(swept_values, swept, 1)[0]),
-        "intervention_rmse": _rmse(swept, swept_values - shift),
+        "intervention_rmse": float(np.sqrt(np.mean((swept - swept_values + shift) ** 2))),
         "intervention_others": float(np.median(sweep.others)),
         "sweep": {"values": sweep.values.tolist(), "predicted": sweep.predictions.tolist()},
     }
@@ -72,31 +67,5 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     return facts, arrays
 
 
-def _neighbours(query: ProbeQuery) -> Facts:
-    predictions = neighbour_predictions(query, NEIGHBOURS)
-    errors = [_rmse(values, query.truth) for values in predictions]
-    best = int(np.argmin(errors))
-    return {
-        "nearest_rmse": errors[0],
-        "neighbours_rmse": errors[best],
-        "neighbours": NEIGHBOURS[best],
-    }
-
-
-def _baselines(query: ProbeQuery) -> Facts:
-    facts: Facts = {}
-    reasons = []
-    for name, settings in query.options.compare_with.items():
-        predictions, reason = baseline_predictions(query, name, settings)
-        facts[f"{name}_rmse"] = _rmse(predictions, query.truth)
-        if reason:
-            reasons.append(reason)
-    return {**facts, "compare_with_reasons": "; ".join(reasons)}
-
-
 def _correlation(values: np.ndarray, predictions: np.ndarray) -> float:
     return float(np.corrcoef(values, predictions)[0, 1])
-
-
-def _rmse(predictions: np.ndarray, truth: np.ndarray) -> float:
-    return score("regression", truth, predictions)["rmse"]

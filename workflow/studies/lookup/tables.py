@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from baselines import methods
 from workflow.config.scoring import Scoring
-from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
     difference_cells,
@@ -17,32 +14,25 @@ from workflow.report.published import (
     is_part_of,
     published,
 )
-from workflow.report.sections import Section, Table
-from workflow.report.statistics import (
-    ModelRows,
-    by_model,
-    framed,
-    standard_error,
-    with_columns,
-)
-from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
+from workflow.report.sections import Table
+from workflow.report.statistics import by_model, framed, standard_error, with_columns
+from workflow.studies.error_columns import model_table, numbers, texts, with_errors
 
-MEASURES = [
-    "rmse",
-    "correlation",
-    "alone_rmse",
-    "nearest_rmse",
-    "neighbours_rmse",
-    "constant_rmse",
-    "intervention_slope",
-    "intervention_others",
-]
 PAPER_DATASET = "protein"
 PAPER = {  # columns, and names in Table 3
     "Paper, NPT": "npt",
     "Paper, 1-NN": "one_nn",
     "Paper, k-NN": "knn",
     "Paper, DKL": "dkl",
+}
+MEASURES = {  # columns, and means over folds with their decimals
+    "r": ("correlation", 4),
+    "Alone": ("alone_rmse", 2),
+    "1-NN": ("nearest_rmse", 2),
+    "k-NN": ("neighbours_rmse", 2),
+    "Constant": ("constant_rmse", 2),
+    "Slope": ("intervention_slope", 3),
+    "Others": ("intervention_others", 2),
 }
 NOTE = (
     "Every row of a batch occurs twice, once with its target hidden and once with it shown. The "
@@ -61,55 +51,35 @@ NOTE = (
 
 def lookup(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Test RMSE of every lookup model, how it follows an intervention, and the paper's Table 3."""
-    study = with_columns(study, ["lookup", *MEASURES, "compare_with_reasons"])
     compared = {}  # baselines that were fitted to the duplicates; a constant is in every row
     for name, method in methods().items():
         if f"{name}_rmse" in study and name != "constant":
-            compared[method.title] = f"{name}_rmse"
-    measures = [*MEASURES, *compared.values()]
-    tidy = framed(
-        [_row(model, measures) for model in by_model(study)],
-        [*measures, *(f"published_{name}" for name in PAPER.values())],
+            compared[method.title] = (f"{name}_rmse", 2)
+    measures = {**MEASURES, **compared}
+    names = ["rmse", *(name for name, _ in measures.values())]
+    study = with_columns(study, ["lookup", *names, "compare_with_reasons"])
+    printed = published()["table_3_semisynthetic_rmse"]["cells"]
+    rows = []
+    for model in by_model(study):
+        row = {**model.facts(), **model.rows[names].astype(float).mean()}
+        row["lookup"] = next(iter(model.rows["lookup"]), "")
+        row["standard_error"] = standard_error(model.rows["rmse"])
+        if is_part_of(model.dataset, PAPER_DATASET):
+            for name, cell in printed.get(row["lookup"], {}).items():
+                row[f"published_{name}"] = cell["value"]
+        rows.append(row)
+    tidy = framed(rows, [f"published_{name}" for name in PAPER.values()])
+    published_npt = tidy["published_npt"].where(tidy["method"] == "npt")
+    tidy["standard_errors"] = in_standard_errors(
+        tidy["rmse"], tidy["standard_error"], published_npt, np.nan
     )
-    names = model_columns(tidy)
     columns = {
-        "Dataset": names["Dataset"],
         "Task": texts(task.replace("_", " ") for task in tidy["lookup"]),
-        "Method": names["Method"],
         "RMSE": with_errors(tidy, "rmse", 2),
-        "r": numbers(tidy["correlation"], 4),
-        "Alone": numbers(tidy["alone_rmse"], 2),
-        "1-NN": numbers(tidy["nearest_rmse"], 2),
-        "k-NN": numbers(tidy["neighbours_rmse"], 2),
-        **{title: numbers(tidy[name], 2) for title, name in compared.items()},
-        "Constant": numbers(tidy["constant_rmse"], 2),
-        "Slope": numbers(tidy["intervention_slope"], 3),
-        "Others": numbers(tidy["intervention_others"], 2),
+        **{title: numbers(tidy[name], digits) for title, (name, digits) in measures.items()},
         **{title: numbers(tidy[f"published_{name}"], 2) for title, name in PAPER.items()},
         DIFFERENCE: difference_cells(tidy),
     }
-    reasons = study["compare_with_reasons"].dropna().unique()
-    notes = (NOTE, *sorted(reasons), *failure_notes(tidy))
-    section = Section("Lookup: test RMSE with each row's target on its duplicate", columns, notes)
-    return Table(tidy, (section.without_empty(*PAPER, DIFFERENCE),))
-
-
-def _row(model: ModelRows, measures: list[str]) -> dict[str, Any]:
-    rows = model.rows
-    task = rows["lookup"].iloc[0] if len(rows) else ""
-    cells = published()["table_3_semisynthetic_rmse"]["cells"].get(task, {})
-    if not is_part_of(model.dataset, PAPER_DATASET):
-        cells = {}
-    paper = {f"published_{name}": cell["value"] for name, cell in cells.items()}
-    mean, error = rows["rmse"].mean(), standard_error(rows["rmse"])
-    difference = np.nan
-    if model.method == "npt" and paper:
-        difference = in_standard_errors(mean, error, paper["published_npt"], np.nan)
-    return {
-        **model.facts(),
-        "lookup": task,
-        **rows[measures].astype(float).mean(),
-        "standard_error": error,
-        **paper,
-        "standard_errors": difference,
-    }
+    notes = [NOTE, *sorted(study["compare_with_reasons"].dropna().unique())]
+    title = "Lookup: test RMSE with each row's target on its duplicate"
+    return model_table(tidy, title, columns, notes, (*PAPER, DIFFERENCE))

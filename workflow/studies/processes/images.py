@@ -7,7 +7,6 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
 
 from npt.nn.gaussian import Gaussians
 from npt.processes.realisations import Realisations
@@ -25,12 +24,14 @@ LEAST_DEVIATION = 0.1  # of the reference, as of the models
 
 def image_facts(query: ProbeQuery) -> Facts:
     """Scores of each task over the images that have a probed row, and the first as an example."""
-    model = cast(TrainedProcess, query.model)
+    model = cast(TrainedProcess, query.probe.trained)
     data = Realisations.from_table(query.table, query.split, model.device)
+    x = data.x.cpu().numpy()
+    raster = np.lexsort((x[:, 1], x[:, 0], data.number)).reshape(-1, PIXELS)  # rows by image
     probed = np.unique(data.number[query.rows])[: query.options.images]
-    images = [_in_order(np.flatnonzero(data.number == number), data) for number in probed]
-    training = np.stack([_in_order(rows, data) for rows in data.for_training()])  # (T, 784)
-    values = data.y[torch.from_numpy(training)]
+    images = raster[np.isin(data.number[raster[:, 0]], probed)]
+    is_for_training = (data.part[raster] == "train").all(1)
+    values = data.y[torch.from_numpy(raster[is_for_training])]
     deviation = values.std(0, correction=0).clamp_min(LEAST_DEVIATION)
     reference = Gaussians(values.mean(0)[None, None], deviation[None, None])
     tasks = []
@@ -42,8 +43,13 @@ def image_facts(query: ProbeQuery) -> Facts:
         by_pixel = Gaussians(reference.mean[..., hidden], reference.deviation[..., hidden])
         scores = []
         for start in range(0, len(images), BATCH):
-            rows = np.stack(images[start : start + BATCH])[:, order]
-            scores.append(_scores(model, data, rows, len(shown), by_pixel))
+            batch = data.tasks(images[start : start + BATCH, order], len(shown))
+            y = batch.y[:, len(shown) :]
+            by_name = {}
+            for prefix, predicted in {"": model.targets(batch), "reference_": by_pixel}.items():
+                by_name[f"{prefix}log_likelihood"] = predicted.log_likelihoods(y)
+                by_name[f"{prefix}square"] = (predicted.marginal_mean() - y).square()
+            scores.append(by_name)
         tasks.append({"task": task, "context": len(shown), **means_of_points(scores)})
         pictures = _pictures(model, data, images[0], order, len(shown))
         examples.append({"task": task, "shown": shown.tolist(), "pictures": pictures})
@@ -55,30 +61,6 @@ def image_facts(query: ProbeQuery) -> Facts:
     }
 
 
-def _in_order(rows: np.ndarray, data: Realisations) -> np.ndarray:
-    """The rows of an image, row by row from the top left."""
-    x = data.x[torch.from_numpy(rows)].cpu().numpy()
-    return rows[np.lexsort((x[:, 1], x[:, 0]))]
-
-
-def _scores(
-    model: TrainedProcess, data: Realisations, rows: np.ndarray, shown: int, reference: Gaussians
-) -> dict[str, Tensor]:
-    """Log densities and squared errors of the hidden pixels of images, whose shown ones come first.
-
-    Args:
-        rows: Row numbers (B, 784).
-        reference: Distributions of the hidden pixels.
-    """
-    tasks = data.tasks(rows, shown)
-    y = tasks.y[:, shown:]
-    scores = {}
-    for prefix, predicted in {"": model.targets(tasks), "reference_": reference}.items():
-        scores[f"{prefix}log_likelihood"] = predicted.log_likelihoods(y)
-        scores[f"{prefix}square"] = (predicted.marginal_mean() - y).square()
-    return scores
-
-
 def _pictures(
     model: TrainedProcess, data: Realisations, image: np.ndarray, order: np.ndarray, shown: int
 ) -> list[list[int]]:
@@ -88,10 +70,10 @@ def _pictures(
     pictures = [tasks.y, predicted.marginal_mean()]
     if len(predicted.mean) > 1:  # draws of a latent variable
         pictures += predicted.mean[:SAMPLES]
+    in_raster = np.argsort(order)
     intensities = []
     for picture in pictures:
-        values = np.empty(PIXELS)
-        values[order] = picture[0].double().cpu().numpy()
+        values = picture[0].double().cpu().numpy()[in_raster]
         levels = np.clip((values + 0.5) * LEVELS, 0, LEVELS)
         intensities.append(levels.round().astype(int).tolist())
     return intensities

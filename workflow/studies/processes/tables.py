@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 import pandas as pd
@@ -11,16 +10,17 @@ from npt.nn.gaussian import LOWEST
 from workflow.config.scoring import Scoring
 from workflow.report.cells import NAN, Cell, count, number, seconds, text
 from workflow.report.sections import Table
-from workflow.report.statistics import MODEL, of_model, standard_error, without_failures
+from workflow.report.statistics import MODEL, of_model, standard_error
 from workflow.report.titles import method_title
 from workflow.studies.error_columns import probe_table
+from workflow.studies.facts import facts_of
 from workflow.studies.processes.tasks import TITLES
 
 KERNELS = {"rbf": "RBF", "matern": "Matérn 5/2", "periodic": "periodic"}
 PARTS = {"context": "context", "target": "target"}  # columns and their titles
 CEILINGS = {
-    "_ceiling": "Exact posterior",
-    "_floored": f"Exact posterior, deviation at least {LOWEST}",
+    "Exact posterior": {f"{part}_ceiling": part for part in PARTS},
+    f"Exact posterior, deviation at least {LOWEST}": {f"{part}_floored": part for part in PARTS},
 }
 NOTE = (
     "Mean log density of a point in nats, with its standard error over seeds. Each point has the "
@@ -36,7 +36,6 @@ COMPANY_NOTE = (
     "deviations."
 )
 COMPANY = {"together": "Together", "alone": "Alone", "moved": "Moved"}
-REFERENCE = "Pixels of the training images"
 IMAGES_NOTE = (
     "Mean log density of a hidden pixel in nats, and RMSE of the predicted mean; intensities are "
     "from -0.5 to 0.5. Means over seeds with standard errors. All tasks are asked of the same "
@@ -44,88 +43,63 @@ IMAGES_NOTE = (
     "and deviation over the training images. No deviation is below 0.1."
 )
 SCORES = {"log_likelihood": "log density", "rmse": "RMSE"}
-REFERENCE_SCORES = {f"reference_{name}": title for name, title in SCORES.items()}
+REFERENCE = {
+    "Pixels of the training images": {f"reference_{name}": title for name, title in SCORES.items()}
+}
 
 
 def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Log-likelihoods by kernel, a row for each model and one for the exact posterior."""
-    points = facts_of(study, "kernels")
-    if "tasks" in study:  # of images
-        return Table(points, ())
+    """Log-likelihoods by kernel of curves, or scores by task of images.
+
+    A row for each model, below those of the exact posterior or of the reference.
+    """
+    if "tasks" in study:
+        tidy = facts_of(study, "tasks", ("task", "square", "reference_square"))
+        for prefix in ("", "reference_"):
+            tidy[f"{prefix}rmse"] = tidy[f"{prefix}square"].pow(0.5)
+        rows = _rows(tidy, "task", TITLES, SCORES, REFERENCE)
+        return probe_table(study, tidy, "Completed images", rows, IMAGES_NOTE)
+    tidy = facts_of(study, "kernels", ("kernel",))
+    rows = _rows(tidy, "kernel", KERNELS, PARTS, CEILINGS)
     company = facts_of(study, "company")
-    rows = []
-    if len(points):
-        for suffix, title in CEILINGS.items():
-            columns = {f"{part}{suffix}": part for part in PARTS}
-            cells = _score_cells(points, "kernel", KERNELS, columns, with_error=False)
-            rows.append({"Method": text(title), **cells})
-    for _, part in points.groupby(MODEL, sort=False):
-        model = part.iloc[0].to_dict()
-        cells = _score_cells(part, "kernel", KERNELS, PARTS)
-        trained = of_model(study, model)
-        times = [json.loads(training)["seconds"][-1] for training in trained["training"]]
-        rows.append(
-            {
-                "Method": text(method_title(model["method"], model["variant"])),
-                **cells,
-                **_mean_cells(of_model(company, model), COMPANY),
-                "Weights": count(trained["parameters"].mean()),
-                "Training": seconds(sum(times) / len(times)),
-            }
-        )
-    return probe_table(study, points, "Log-likelihood on curves", rows, NOTE, COMPANY_NOTE)
+    training = facts_of(study, "training")
+    models = tidy.drop_duplicates(MODEL).to_dict("records")
+    for model, cells in zip(models, rows[len(CEILINGS) :], strict=False):
+        cells |= _means(of_model(company, model), COMPANY)
+        cells["Weights"] = count(of_model(study, model)["parameters"].mean())
+        duration = of_model(training, model).groupby("seed")["seconds"].last()
+        cells["Training"] = seconds(duration.mean())
+    return probe_table(study, tidy, "Log-likelihood on curves", rows, NOTE, COMPANY_NOTE)
 
 
-def completions(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Scores by task of images, a row for each model, and one for the reference."""
-    tidy = facts_of(study, "tasks", ("task", "square", "reference_square"))
-    for prefix in ("", "reference_"):
-        tidy[f"{prefix}rmse"] = tidy[f"{prefix}square"].pow(0.5)
-    if "kernels" in study:  # of curves
-        return Table(tidy, ())
-    rows = []
-    if len(tidy):
-        cells = _score_cells(tidy, "task", TITLES, REFERENCE_SCORES, with_error=False)
-        rows.append({"Method": text(REFERENCE), **cells})
-    for _, part in tidy.groupby(MODEL, sort=False):
-        model = part.iloc[0]
-        cells = _score_cells(part, "task", TITLES, SCORES)
-        rows.append({"Method": text(method_title(model["method"], model["variant"])), **cells})
-    return probe_table(study, tidy, "Completed images", rows, IMAGES_NOTE)
-
-
-def facts_of(study: pd.DataFrame, column: str, names: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Facts of a column of all models without failures, a row for each model, seed and entry.
+def _rows(
+    tidy: pd.DataFrame,
+    group: str,
+    groups: Mapping[str, str],
+    scores: Mapping[str, str],
+    references: Mapping[str, Mapping[str, str]],
+) -> list[dict[str, Cell]]:
+    """Means of scores in each kernel or task: of the references, whose mean is exact, and models.
 
     Args:
-        names: Facts that the frame has even if it is empty.
+        groups: Titles of the kernels or tasks.
+        scores: Titles of columns.
+        references: Titles of their columns, by title.
     """
-    frames = [pd.DataFrame(columns=[*MODEL, "seed", *names], dtype=float)]
-    if column in study:
-        for row in without_failures(study).to_dict("records"):
-            facts = pd.json_normalize(json.loads(row[column]), max_level=0)
-            entries = facts.explode(list(facts.columns))
-            frames.append(entries.assign(**{name: row[name] for name in (*MODEL, "seed")}))
-    return pd.concat(frames[1:] or frames, ignore_index=True).infer_objects()
+    parts = [(title, tidy, columns) for title, columns in references.items() if len(tidy)]
+    for (_, method, variant), part in tidy.groupby(MODEL, sort=False):
+        parts.append((method_title(method, variant), part, scores))
+    rows = []
+    for title, part, columns in parts:
+        row = {"Method": text(title)}
+        for name, of_group in part.groupby(group, sort=False):
+            titles = {column: f"{groups[str(name)]}, {score}" for column, score in columns.items()}
+            row |= _means(of_group, titles, with_error=columns is scores)
+        rows.append(row)
+    return rows
 
 
-def _score_cells(
-    part: pd.DataFrame,
-    by: str,
-    titles: Mapping[str, str],
-    scores: Mapping[str, str],
-    *,
-    with_error: bool = True,
-) -> dict[str, Cell]:
-    """Means of some columns, by their titles, for each kernel or task."""
-    cells = {}
-    for group, rows in part.groupby(by, sort=False):
-        columns = {name: f"{titles[str(group)]}, {title}" for name, title in scores.items()}
-        cells |= _mean_cells(rows, columns, with_error=with_error)
-    return cells
-
-
-def _mean_cells(
+def _means(
     rows: pd.DataFrame, titles: Mapping[str, str], *, with_error: bool = True
 ) -> dict[str, Cell]:
     """Means of some columns with their standard errors over seeds, by their titles."""

@@ -1,0 +1,43 @@
+"""Nested facts that probes have stored in a column of a study, as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pandas as pd
+
+from workflow.report.statistics import MODEL, with_columns, without_failures
+from workflow.report.titles import dataset_title, method_title
+
+KEYS = [*MODEL, "fold", "seed"]
+
+
+def facts_of(study: pd.DataFrame, column: str, names: Iterable[str] = ()) -> pd.DataFrame:
+    """Facts of the models without failures, a row for each model, fold, seed and entry.
+
+    Args:
+        names: Facts that the frame has even if it is empty.
+    """
+    frames = [pd.DataFrame(columns=[*KEYS, *names], dtype=float)]
+    for row in _known(study, column).to_dict("records"):
+        facts = pd.json_normalize(json.loads(row[column]), max_level=0)
+        entries = facts.explode(list(facts.columns))
+        frames.append(entries.assign(**{name: row[name] for name in KEYS}))
+    return pd.concat(frames[1:] or frames, ignore_index=True).infer_objects()
+
+
+def first_facts(study: pd.DataFrame, column: str) -> Iterator[tuple[dict[Any, Any], Any]]:
+    """The first row of each model without failures, and its facts."""
+    for row in _known(study, column).drop_duplicates(MODEL).to_dict("records"):
+        yield row, json.loads(row[column])
+
+
+def model_title(row: dict[Any, Any]) -> str:
+    """Dataset and method of a row, in two lines."""
+    return f"{dataset_title(row['dataset'])}\n{method_title(row['method'], row['variant'])}"
+
+
+def _known(study: pd.DataFrame, column: str) -> pd.DataFrame:
+    return with_columns(without_failures(study), [column]).dropna(subset=column)
