@@ -87,16 +87,6 @@ def p_value(value: float) -> Cell:
     return Cell(probability(value), value)
 
 
-def interval(low: float, high: float, digits: int | None = None) -> Cell:
-    """Both ends of an interval, sorted by the lower one; `digits` default to those of a metric."""
-    if math.isnan(low):
-        return MISSING
-    ends = []
-    for end in (low, high):
-        ends.append(formatted(end, decimals(end) if digits is None else digits))
-    return Cell(" to ".join(ends), low)
-
-
 def times(factor: float) -> str:
     """A factor with two significant digits, such as `× 1.4` or `× 28`."""
     return DASH if math.isnan(factor) else f"× {significant(factor)}"

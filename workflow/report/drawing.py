@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,16 +187,6 @@ def _plain(value: float, position: int | None) -> str:
         return plain
     factor = "" if mantissa == "1" else rf"{mantissa} \cdot "
     return f"${factor}10^{{{int(exponent)}}}$"
-
-
-def heights(labels: Sequence[str]) -> range:
-    """Vertical position of every label, the first on top."""
-    return range(len(labels) - 1, -1, -1)
-
-
-def fit_lines(axis: Axes, labels: Sequence[str]) -> None:
-    """Limits of a vertical axis with a line for every label."""
-    axis.set_ylim(-0.6, len(labels) - 0.4)
 
 
 def legend_below(figure: Figure, axis: Axes, columns: int) -> None:

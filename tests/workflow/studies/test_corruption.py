@@ -22,7 +22,7 @@ from tests.workflow.studies.frames import (
     with_second_seed,
 )
 from tests.workflow.studies.models import small_npt
-from workflow.report.fold_tests import corrected_test
+from workflow.report.fold_tests import corrected_p_value
 from workflow.report.sections import Table as ReportTable
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
@@ -194,9 +194,9 @@ def test_movement_is_in_deviations_of_the_train_targets() -> None:
 
 def test_effects_are_tested_on_log_ratios() -> None:
     tidy = table(ratios_study({"npt": [2.0, 4.0, 8.0]})).tidy
-    expected = corrected_test(np.log([2.0, 4.0, 8.0]), 1 / 7)
+    expected = corrected_p_value(np.log([2.0, 4.0, 8.0]), 1 / 7)
     assert np.exp(tidy["effect"].item()) == pytest.approx(4)
-    assert tidy["p_value"].item() == pytest.approx(expected["p_value"])
+    assert tidy["p_value"].item() == pytest.approx(expected)
     (section,) = table(ratios_study({"npt": [2.0, 4.0, 8.0]})).sections
     assert section.columns["Ratio"][0].text == "× 4.0"
     assert section.columns["Worse folds"][0].text == "3 of 3"

@@ -79,16 +79,15 @@ def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     """
     folds = fold_means(study)
     summaries = [summarise(study, task, scoring.metrics[task]) for task in tasks_of(study)]
-    summary = with_columns(pd.concat(summaries, ignore_index=True), ["seed_deviation"])
+    summary = pd.concat(summaries, ignore_index=True)
     variants = summary.groupby("dataset")["variant"].agg(set)
     rows = []
     for row in summary.to_dict("records"):
         dataset = row["dataset"]
         differences = _differences(folds, row)
-        test = fold_test(differences, fraction_tested(of_model(folds, row)))
-        row["change"] = test["difference"]
+        row["change"] = differences.mean()
         row["change_error"] = standard_error(differences)
-        row["p_value"] = test["p_value"]
+        row["p_value"], _ = fold_test(differences, fraction_tested(of_model(folds, row)))
         row["paper_table"] = paper_table(dataset, variants[dataset])
         row["published"], row["published_error"] = paper_result(row["paper_table"], row)
         row["published_rank"], row["published_rank_error"] = paper_rank(variants[dataset], row)

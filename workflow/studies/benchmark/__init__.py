@@ -10,8 +10,6 @@ KIND = StudyKind(
         "scores",
         "metrics",
         "ranks",
-        "rank_tests",
-        "fold_tests",
         "published",
         "cost",
         "bencheval",

@@ -132,7 +132,7 @@ def _row(seeds: pd.DataFrame, selection: Selection) -> dict[str, Any]:
     low, high = np.nan, np.nan
     if not model.reason:
         low, high = _interval(seeds, selection)
-    test = fold_test(rows["effect"], fraction_tested(rows))
+    p_value, _ = fold_test(rows["effect"], fraction_tested(rows))
     mean, error = rows["change"].mean(), standard_error(rows["change"])
     paper = published_change(model) if selection == EVERYTHING else np.nan
     return {
@@ -141,10 +141,10 @@ def _row(seeds: pd.DataFrame, selection: Selection) -> dict[str, Any]:
         "permuted_rows": selection.rows,
         "movement": rows["movement"].mean(),
         "clean": rows["clean"].mean(),
-        "effect": test["difference"],
+        "effect": rows["effect"].mean(),
         "largest_effect": rows["effect"].abs().max(),
         "worse_folds": (rows["effect"] > 0).sum(),
-        "p_value": test["p_value"],
+        "p_value": p_value,
         "control": rows["control"].abs().max(),
         "low": low,
         "high": high,
