@@ -81,24 +81,16 @@ def fold_means(study: pd.DataFrame) -> pd.DataFrame:
     keys = [*MODEL, "fold"]
     if not study.duplicated(keys).any():
         return study
-    numbers = study.select_dtypes("number").columns.drop(["fold", "seed"])
-    means = study.groupby(keys, sort=False)[list(numbers)].mean(skipna=False)
-    rows = study.drop_duplicates(keys).set_index(keys)
-    for name in numbers:
-        rows[name] = means[name]
-    failed = _first_failures(study, keys)
-    others = rows.drop(failed.index)
-    joined = pd.concat([others, failed]).reindex(rows.index)
-    return joined.reset_index()[list(study.columns)]
-
-
-def _first_failures(study: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The first failed row of every model and fold, whose reason names the seed."""
-    failed = study[study["status"] != "ok"].drop_duplicates(keys)
-    reasons: list[str] = []
-    for seed, reason in zip(failed["seed"], failed["reason"], strict=True):
-        reasons.append(f"seed {seed}: {reason}")
-    return failed.assign(reason=reasons).set_index(keys)
+    numbers = list(study.select_dtypes("number").columns.drop(["fold", "seed"]))
+    failed = study["status"] != "ok"
+    reasons = "seed " + study["seed"].astype(str) + ": " + study["reason"].astype(str)
+    named = study.assign(reason=study["reason"].mask(failed, reasons))
+    failed_first = pd.concat([named[failed], named[~failed]])
+    rows = failed_first.drop_duplicates(keys).set_index(keys)
+    means = study.groupby(keys, sort=False)[numbers].mean(skipna=False)
+    rows = rows.reindex(means.index)
+    rows[numbers] = means
+    return rows.reset_index()[list(study.columns)]
 
 
 def nearly_equal(values: pd.Series | np.ndarray) -> bool:

@@ -265,11 +265,11 @@ def test_diagram_has_one_bar_if_friedman_does_not_reject() -> None:
 
 def test_figures_of_ranks_are_shown_where_there_are_enough_datasets() -> None:
     few = BENCHMARK.view.shown_figures(benchmark_study(), SCORING)
-    assert few == ["metrics", "curves"]
+    assert few == ["curves"]
     some = BENCHMARK.view.shown_figures(random_study(3, 4), SCORING)
-    assert some == ["metrics", "ranks", "curves"]
+    assert some == ["ranks", "curves"]
     shown = BENCHMARK.view.shown_figures(random_study(5, 4), SCORING)
-    assert shown == ["metrics", "ranks", "critical_difference", "curves"]
+    assert shown == ["ranks", "critical_difference", "curves"]
 
 
 def test_curves_are_those_of_the_files_beside_the_rows(

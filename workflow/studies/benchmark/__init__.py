@@ -14,5 +14,5 @@ KIND = StudyKind(
         "cost",
         "bencheval",
     ),
-    figures=("metrics", "ranks", "critical_difference", "curves"),
+    figures=("ranks", "critical_difference", "curves"),
 )

@@ -17,7 +17,6 @@ from workflow.report.cells import (
     metric_decimals,
     number,
     p_value,
-    probability,
     seconds,
 )
 from workflow.report.fold_tests import SIZES, fold_test, fraction_tested
@@ -151,5 +150,5 @@ def _notes(tidy: pd.DataFrame, tests: RankTests) -> tuple[str, ...]:
             sign = f"{UNTESTED} " if is_tested else ""
             notes.append(f"{sign}Not tested: {reasons}.")
     if not tests.refusal:
-        notes.append(RANKS_NOTE.format(p=probability(tests.p_value), level=LEVEL))
+        notes.append(RANKS_NOTE.format(p=p_value(tests.p_value).text, level=LEVEL))
     return (" ".join([*notes, SECONDS_NOTE]), *failure_notes(tidy))

@@ -37,7 +37,7 @@ def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
     seeds = evaluations.groupby([*MODEL, "update"], sort=False)
     means = seeds.mean(numeric_only=True).reset_index()
     means["title"] = method_titles(means)
-    styles = method_styles(means["title"].unique())
+    styles = method_styles(means)
     if means.empty:
         return panels(0, 0)[0]
     places = [(part, against) for part in PARTS for against in AGAINST]
