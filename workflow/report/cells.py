@@ -81,20 +81,11 @@ def count(value: float) -> Cell:
 
 
 def p_value(value: float) -> Cell:
-    """A p-value."""
+    """A p-value with three decimals, or scientific below a thousandth."""
     if math.isnan(value):
         return MISSING
-    return Cell(probability(value), value)
-
-
-def interval(low: float, high: float, digits: int | None = None) -> Cell:
-    """Both ends of an interval, sorted by the lower one; `digits` default to those of a metric."""
-    if math.isnan(low):
-        return MISSING
-    ends = []
-    for end in (low, high):
-        ends.append(formatted(end, decimals(end) if digits is None else digits))
-    return Cell(" to ".join(ends), low)
+    shown = f"{value:.3f}" if value >= 0.001 else f"{value:.1e}".replace("-", "−")
+    return Cell(shown, value)
 
 
 def times(factor: float) -> str:
@@ -142,25 +133,11 @@ def formatted(value: float, digits: int, *, sign: bool = False) -> str:
     return f"{value:{plus}.{digits}f}".replace("-", "−")
 
 
-def probability(value: float) -> str:
-    """A p-value as text: three decimals, or scientific below a thousandth."""
-    if math.isnan(value):
-        return DASH
-    if value >= 0.001:
-        return f"{value:.3f}"
-    return f"{value:.1e}".replace("-", "−")
-
-
-def decimals(value: float) -> int:
-    """Number of decimals that a difference of metrics is shown with."""
-    return 3 if math.isnan(value) or abs(value) < 10 else 2
-
-
 def metric_decimals(value: float) -> int:
     """Number of decimals that a metric is shown with: three digits of a small one."""
     if 0 < value < SMALL:
         return min(MOST_DECIMALS, 2 - math.floor(math.log10(value)))
-    return decimals(value)
+    return 3 if math.isnan(value) or abs(value) < 10 else 2
 
 
 def listed(items: Sequence[str]) -> str:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
 import pandas as pd
-
-from workflow.report.titles import npt_of_title
 
 matplotlib.use("Agg")
 
@@ -60,7 +57,6 @@ def panels(
     rows: int,
     *,
     columns: int = 2,
-    same_rows: bool = False,
 ) -> tuple[Figure, list[Axes]]:
     """A figure of `count` panels, each as high as `rows` lines of text.
 
@@ -68,7 +64,6 @@ def panels(
 
     Args:
         columns: Panels in a line at most.
-        same_rows: Whether the panels of a line share their labels, at the left.
     """
     if not count:
         figure, axis = pyplot().subplots(figsize=(PAGE, 0.5), layout="constrained")
@@ -82,7 +77,6 @@ def panels(
         columns,
         figsize=(PAGE, (ROW_HEIGHT * max(rows, FEWEST_ROWS) + MARGIN) * lines),
         squeeze=False,
-        sharey="row" if same_rows else "none",
         layout="constrained",
     )
     for unused in axes.flat[count:]:
@@ -189,16 +183,6 @@ def _plain(value: float, position: int | None) -> str:
     return f"${factor}10^{{{int(exponent)}}}$"
 
 
-def heights(labels: Sequence[str]) -> range:
-    """Vertical position of every label, the first on top."""
-    return range(len(labels) - 1, -1, -1)
-
-
-def fit_lines(axis: Axes, labels: Sequence[str]) -> None:
-    """Limits of a vertical axis with a line for every label."""
-    axis.set_ylim(-0.6, len(labels) - 0.4)
-
-
 def legend_below(figure: Figure, axis: Axes, columns: int) -> None:
     """The legend of an axis below all panels, in place of theirs, with each label once."""
     handles, labels = axis.get_legend_handles_labels()
@@ -217,25 +201,23 @@ def legend_below(figure: Figure, axis: Axes, columns: int) -> None:
     )
 
 
-def method_styles(titles: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Color and marker of each method; each NPT has its own in all figures."""
+def method_styles(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Color and marker of each `title` of a frame; each NPT has its own in all figures."""
     styles: dict[str, tuple[str, str]] = {}
     others = 0
-    for title in dict.fromkeys(titles):
-        npt = npt_of_title(title)
-        if npt and NPT_STYLES[npt] not in styles.values():
-            styles[title] = NPT_STYLES[npt]
-            continue
-        cycle = others // len(COLORS)
-        color = COLORS[others % len(COLORS)]
-        styles[title] = (color, MARKERS[(others + cycle) % len(MARKERS)])
-        others += 1
+    for title, method in frame[["title", "method"]].drop_duplicates().to_numpy():
+        style = NPT_STYLES.get(method)
+        if style is None or style in styles.values():
+            cycle, place = divmod(others, len(COLORS))
+            style = (COLORS[place], MARKERS[(others + cycle) % len(MARKERS)])
+            others += 1
+        styles[title] = style
     return styles
 
 
-def by_title(titles: Iterable[str]) -> dict[str, Any]:
-    """Arguments of seaborn that draw each method, by the column `title`, in its style."""
-    styles = method_styles(titles)
+def by_title(frame: pd.DataFrame) -> dict[str, Any]:
+    """Arguments of seaborn that draw each method of a frame, by its `title`, in its style."""
+    styles = method_styles(frame)
     return {
         "hue": "title",
         "style": "title",

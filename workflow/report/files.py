@@ -24,7 +24,10 @@ METADATA: dict[str, dict[str, Any]] = {
 def write_tables(
     name: str, kind: StudyKind, study: pd.DataFrame, scoring: Scoring, folder: Path
 ) -> None:
-    """Write `<study>.<table>.csv` in full precision, and `.tex` as a reader sees it."""
+    """Write `<study>.<table>.csv` in full precision, and `.tex` as a reader sees it.
+
+    A table without sections is the same in both.
+    """
     for table_name in kind.tables:
         table = kind.table(table_name, study, scoring)
         stem = f"{name}.{table_name}"
@@ -32,6 +35,8 @@ def write_tables(
         parts = ["% Needs \\usepackage{booktabs}\n"]
         for number, section in enumerate(table.sections, 1):
             parts.append(latex_table(section, f"tab:{label}-{number}"))
+        if not table.sections:
+            parts.append(table.tidy.to_latex(index=False, escape=True, float_format="%.4g"))
         with replacing(folder / f"{stem}.csv") as partial:
             table.tidy.to_csv(partial, index=False)
         with replacing(folder / f"{stem}.tex") as partial:

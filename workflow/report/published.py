@@ -152,9 +152,8 @@ def differences_from_paper(frame: pd.DataFrame, column: str) -> Any:
 
     The frame has the columns `standard_error`, `published` and `published_error`.
     """
-    errors = frame[["standard_error", "published_error"]].astype(float)
-    difference = frame[column].astype(float) - frame["published"].astype(float)
-    return in_standard_errors(difference, errors["standard_error"], 0, errors["published_error"])
+    names = [column, "standard_error", "published", "published_error"]
+    return in_standard_errors(*(frame[name].astype(float) for name in names))
 
 
 def difference_cells(frame: pd.DataFrame, count: str = "folds") -> list[Cell]:

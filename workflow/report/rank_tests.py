@@ -34,11 +34,6 @@ class RankTests:
     p_value: float
     pairs: pd.DataFrame
 
-    @property
-    def rejects(self) -> bool:
-        """Whether Friedman's test rejects that all methods rank alike."""
-        return self.p_value < LEVEL
-
 
 def rank_tests(study: pd.DataFrame, scoring: Scoring) -> RankTests:
     """Test the hypothesis that all methods rank alike.

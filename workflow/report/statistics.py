@@ -17,7 +17,6 @@ from npt.table import TASKS, Task
 from workflow.results.row import LINEAR
 
 LEVEL = 0.05  # significance level of all tests
-INTERVAL = f"{100 * (1 - LEVEL):.0f} % interval"
 ROUNDING = 1e-9  # relative difference of numbers in double precision that rounding may cause
 MODEL = ["dataset", "method", "variant"]
 SUMMARY_COLUMNS = [
@@ -30,6 +29,7 @@ SUMMARY_COLUMNS = [
     "standard_error",
     "folds",
     "reason",
+    "seed_deviation",
 ]
 
 
@@ -43,6 +43,7 @@ class ModelRows:
         reason: Reason of the first fold that failed; empty if none did.
         rows: A row per fold, averaged over seeds. Empty if a fold failed, since a mean over the
             other folds would be another quantity.
+        seeds: Rows of all folds and seeds, failed ones included.
     """
 
     dataset: str
@@ -53,17 +54,12 @@ class ModelRows:
     encoder: str
     reason: str
     rows: pd.DataFrame
+    seeds: pd.DataFrame
 
     def facts(self) -> dict[str, Any]:
         """First columns of the model's row in a tidy table."""
-        return {
-            "dataset": self.dataset,
-            "method": self.method,
-            "variant": self.variant,
-            "task": self.task,
-            "folds": self.folds,
-            "reason": self.reason,
-        }
+        names = (*MODEL, "task", "folds", "reason")
+        return {name: getattr(self, name) for name in names}
 
 
 def tasks_of(study: pd.DataFrame) -> list[Task]:
@@ -85,24 +81,16 @@ def fold_means(study: pd.DataFrame) -> pd.DataFrame:
     keys = [*MODEL, "fold"]
     if not study.duplicated(keys).any():
         return study
-    numbers = study.select_dtypes("number").columns.drop(["fold", "seed"])
-    means = study.groupby(keys, sort=False)[list(numbers)].mean(skipna=False)
-    rows = study.drop_duplicates(keys).set_index(keys)
-    for name in numbers:
-        rows[name] = means[name]
-    failed = _first_failures(study, keys)
-    others = rows.drop(failed.index)
-    joined = pd.concat([others, failed]).reindex(rows.index)
-    return joined.reset_index()[list(study.columns)]
-
-
-def _first_failures(study: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The first failed row of every model and fold, whose reason names the seed."""
-    failed = study[study["status"] != "ok"].drop_duplicates(keys)
-    reasons: list[str] = []
-    for seed, reason in zip(failed["seed"], failed["reason"], strict=True):
-        reasons.append(f"seed {seed}: {reason}")
-    return failed.assign(reason=reasons).set_index(keys)
+    numbers = list(study.select_dtypes("number").columns.drop(["fold", "seed"]))
+    failed = study["status"] != "ok"
+    reasons = "seed " + study["seed"].astype(str) + ": " + study["reason"].astype(str)
+    named = study.assign(reason=study["reason"].mask(failed, reasons))
+    failed_first = pd.concat([named[failed], named[~failed]])
+    rows = failed_first.drop_duplicates(keys).set_index(keys)
+    means = study.groupby(keys, sort=False)[numbers].mean(skipna=False)
+    rows = rows.reindex(means.index)
+    rows[numbers] = means
+    return rows.reset_index()[list(study.columns)]
 
 
 def nearly_equal(values: pd.Series | np.ndarray) -> bool:
@@ -134,80 +122,55 @@ def t_quantile(folds: pd.Series) -> np.ndarray:
 
 def by_model(study: pd.DataFrame) -> list[ModelRows]:
     """Models of a study, in the order in which their datasets first occur."""
-    groups = fold_means(study).groupby(MODEL, sort=False)
-    models = [_model_rows(rows) for _, rows in groups]
+    study = with_columns(study, ["encoder"])
+    models = []
+    for (dataset, method, variant), seeds in study.groupby(MODEL, sort=False):
+        rows = fold_means(seeds)
+        first = rows.iloc[0]
+        reason = ""
+        failed = rows[rows["status"] != "ok"]
+        if len(failed):
+            reason = f"fold {failed['fold'].iloc[0]}: {failed['reason'].iloc[0]}"
+        encoder = LINEAR if pd.isna(first["encoder"]) else first["encoder"]
+        complete = rows[:0] if reason else rows
+        model = ModelRows(
+            dataset, method, variant, first["task"], len(rows), encoder, reason, complete, seeds
+        )
+        models.append(model)
     order = list(study["dataset"].unique())
     return sorted(models, key=lambda model: order.index(model.dataset))
-
-
-def _model_rows(rows: pd.DataFrame) -> ModelRows:
-    first = rows.iloc[0]
-    failed = rows[rows["status"] != "ok"]
-    reason = ""
-    complete = rows
-    if len(failed):
-        failure = failed.iloc[0]
-        reason = f"fold {failure['fold']}: {failure['reason']}"
-        complete = rows.iloc[:0]
-    return ModelRows(
-        dataset=first["dataset"],
-        method=first["method"],
-        variant=first["variant"],
-        task=first["task"],
-        folds=len(rows),
-        encoder=_encoder(first),
-        reason=reason,
-        rows=complete,
-    )
-
-
-def _encoder(row: pd.Series) -> str:
-    found = row.get("encoder")
-    return LINEAR if pd.isna(found) else str(found)
 
 
 def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     """Mean and standard error over folds of a test metric, for every model of a task.
 
     A model of which a fold failed, or has no value of the metric, has a reason instead of a mean.
-    Where a study has more than one seed, `seed_deviation` is the standard deviation over them,
-    pooled over folds.
+    `seed_deviation` is the standard deviation over seeds, pooled over folds; NaN of a single seed.
     """
     column = f"test_{metric}"
     study = with_columns(study[study["task"] == task], [column])
-    folds = fold_means(study)
-    failed = folds["status"] != "ok"
-    undefined = f"{METRICS[metric].title} is undefined on its test rows"
-    reasons = folds["reason"].where(failed, np.where(folds[column].isna(), undefined, ""))
-    numbered = "fold " + folds["fold"].astype(str) + ": " + reasons.astype(str)
-    folds = folds.assign(
-        reason=numbered.where(reasons != "", ""), value=folds[column].astype(float)
-    )
-    groups = folds.groupby(MODEL, sort=False)
-    summary = groups.agg(
-        task=("task", "first"),
-        mean=("value", "mean"),
-        standard_error=("value", standard_error),
-        folds=("value", "count"),
-        reason=("reason", _first),
-    ).reset_index()
-    missing = summary["reason"] != ""
-    summary.loc[missing, ["mean", "standard_error"]] = np.nan
-    summary.loc[missing, "folds"] = 0
-    order = {dataset: place for place, dataset in enumerate(study["dataset"].unique())}
-    summary = summary.sort_values("dataset", key=lambda names: names.map(order), kind="stable")
-    summary = summary.assign(metric=metric)[SUMMARY_COLUMNS].reset_index(drop=True)
-    if not has_seeds(study):
-        return summary
-    variances = study.groupby([*MODEL, "fold"])[column].var(ddof=1)
-    deviations = (variances.groupby(MODEL).mean() ** 0.5).rename("seed_deviation")
-    summary = summary.join(deviations, on=MODEL)
-    return summary.assign(seed_deviation=summary["seed_deviation"].where(summary["reason"] == ""))
-
-
-def _first(reasons: pd.Series) -> str:
-    """The first reason that is not empty."""
-    return next(filter(None, reasons), "")
+    rows = []
+    for model in by_model(study):
+        values = model.rows[column].astype(float)
+        undefined = model.rows.loc[values.isna(), "fold"]
+        reason = model.reason
+        if len(undefined):
+            title = METRICS[metric].title
+            reason = f"fold {undefined.iloc[0]}: {title} is undefined on its test rows"
+            values = values[:0]
+        row = {
+            **model.facts(),
+            "metric": metric,
+            "mean": values.mean(),
+            "standard_error": standard_error(values),
+            "folds": len(values),
+            "reason": reason,
+        }
+        if len(values):
+            variances = model.seeds.groupby("fold")[column].var(ddof=1)
+            row["seed_deviation"] = variances.mean() ** 0.5
+        rows.append(row)
+    return framed(rows, SUMMARY_COLUMNS)[SUMMARY_COLUMNS]
 
 
 def metrics_of(task: Task, first: str) -> list[str]:
@@ -221,15 +184,8 @@ def metrics_of(task: Task, first: str) -> list[str]:
 
 def without_failures(study: pd.DataFrame) -> pd.DataFrame:
     """Rows, of all seeds, of the models of which no fold failed."""
-    order = list(study["dataset"].unique())
-    complete = []
-    for _, rows in study.groupby(MODEL, sort=False):
-        if (rows["status"] == "ok").all():
-            complete.append(rows)
-    if not complete:
-        return study.iloc[:0]
-    complete.sort(key=lambda rows: order.index(rows["dataset"].iloc[0]))
-    return pd.concat(complete)
+    complete = [model.seeds for model in by_model(study) if not model.reason]
+    return pd.concat([study.iloc[:0], *complete])
 
 
 def of_model(frame: pd.DataFrame, facts: Mapping[Any, Any]) -> pd.DataFrame:

@@ -64,16 +64,6 @@ def _paper_updates(dataset: str) -> int:
     return paper_settings(dataset)["updates"]
 
 
-def npt_of_title(title: str) -> str | None:
-    """Name of the NPT that a title, perhaps with updates or a variant, is of; else None."""
-    whole = title.split(" (")[0]
-    for name in NPTS:
-        own = methods()[name].title
-        if whole == own or (whole.startswith(f"{own}, ") and whole.endswith(" updates")):
-            return name
-    return None
-
-
 def method_titles(frame: pd.DataFrame) -> list[str]:
     """Title of every row's method and variant."""
     pairs = zip(frame["method"], frame["variant"], strict=True)

@@ -32,16 +32,12 @@ def close_figures() -> Iterator[None]:
     plt.close("all")
 
 
-def test_npt_has_one_style_in_all_figures() -> None:
+def test_npt_has_its_style_and_no_two_methods_share_one() -> None:
     others = [f"m{number}" for number in range(20)]
-    assert method_styles([*others, "NPT"])["NPT"] == (NPT_COLOR, "D")
-    assert method_styles(["NPT", "k-NN"])["NPT"] == (NPT_COLOR, "D")
-    assert (NPT_COLOR, "D") not in method_styles(others).values()
-
-
-def test_no_two_methods_share_a_style() -> None:
-    titles = [f"m{number}" for number in range(20)]
-    assert len(set(method_styles([*titles, "NPT"]).values())) == 21
+    frame = pd.DataFrame({"title": [*others, "NPT", "NPT (b)"], "method": [*others, "npt", "npt"]})
+    styles = method_styles(frame)
+    assert styles["NPT"] == (NPT_COLOR, "D")
+    assert len(set(styles.values())) == 22
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])

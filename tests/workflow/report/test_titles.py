@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.workflow.report.toy import SCORING, benchmark_study
-from workflow.report.titles import method_title, npt_of_title, titles_of
+from workflow.report.titles import method_title, titles_of
 from workflow.studies import kinds
 
 
@@ -25,7 +25,6 @@ def test_title_has_updates_below_the_papers(updates: int, title: str) -> None:
     benchmark = kinds()["benchmark"]
     section = benchmark.table("scores", updates_study(updates), SCORING).sections[0]
     assert {cell.text for cell in section.columns["Method"]} == {title, "k-NN"}
-    assert npt_of_title(title) == "npt"
     assert method_title("npt", "base") == "NPT"  # outside of the study
 
 
@@ -34,4 +33,3 @@ def test_title_has_the_range_of_updates() -> None:
     study.loc[(study["method"] == "npt") & (study["dataset"] == "yacht"), "updates"] = 1_000
     with titles_of(study):
         assert method_title("npt", "base") == "NPT, 200 to 1,000 updates"
-    assert npt_of_title("NPT, many tables") is None

@@ -15,7 +15,7 @@ from npt.probing import Probe
 from npt.table import Column, Split, Table
 from tests.workflow.studies.frames import SCORING, benefit_study, with_second_seed
 from tests.workflow.studies.models import small_npt
-from workflow.report.fold_tests import corrected_test
+from workflow.report.fold_tests import corrected_p_value
 from workflow.studies import kinds
 from workflow.studies.benefit import BenefitOptions
 from workflow.studies.benefit.information import LABELS, OTHER_ROWS, sources_of
@@ -142,7 +142,6 @@ def test_effects_of_npt_are_those_of_the_frame() -> None:
     assert labels["depends_error"] == pytest.approx(logarithms.std(ddof=1) / 3**0.5)
     assert labels["benefits"] == pytest.approx(np.log([0.9, 1.0, 1.1]).mean())
     assert (labels["depends_worse"], labels["benefits_worse"]) == (3, 1)
-    assert labels["reads"] == 0.75
     rows = tidy.loc[("npt", "other rows")]
     assert (rows["depends"], rows["depends_error"]) == (np.log(4), 0)
     assert rows["benefits"] == pytest.approx(np.log([2.0, 2.1, 2.2]).mean())
@@ -151,7 +150,7 @@ def test_effects_of_npt_are_those_of_the_frame() -> None:
 def test_attributes_have_a_benefit_alone() -> None:
     attributes = effects(benefit_study()).loc[("npt", "other features")]
     assert attributes["benefits"] == pytest.approx(np.log([1.45, 1.5, 1.55]).mean())
-    assert attributes[["reads", "depends"]].isna().all()
+    assert np.isnan(attributes["depends"])
 
 
 def test_method_without_twins_has_no_benefit() -> None:
@@ -163,8 +162,8 @@ def test_method_without_twins_has_no_benefit() -> None:
 
 def test_effects_are_tested_over_folds() -> None:
     labels = effects(benefit_study()).loc[("npt", "labels of other rows")]
-    expected = corrected_test(np.log([2.9, 3.0, 3.1]), 1 / 7)
-    assert labels["depends_p_value"] == pytest.approx(expected["p_value"])
+    expected = corrected_p_value(np.log([2.9, 3.0, 3.1]), 1 / 7)
+    assert labels["depends_p_value"] == pytest.approx(expected)
     assert labels["benefits_p_value"] > 0.9
     equal = effects(benefit_study()).loc[("npt", "other rows")]
     assert np.isnan(equal["depends_p_value"])
@@ -176,7 +175,7 @@ def test_classes_lose_likelihood_beside_their_metric() -> None:
         study[f"{name}_auroc"] = 0.9
         study[f"{name}_nll"] = study[f"{name}_rmse"] / 10
     labels = effects(study).loc[("npt", "labels of other rows")]
-    assert (labels["metric"], labels["test"]) == ("auroc", 0.9)
+    assert labels["metric"] == "auroc"
     assert labels["depends"] == pytest.approx(0.2)
     assert cells(study, "Depends")[1] == "+0.20 (3 of 3)"
 
@@ -194,11 +193,10 @@ def test_seeds_are_averaged_within_folds() -> None:
     pd.testing.assert_frame_equal(effects(with_second_seed(study)), effects(study))
 
 
-def test_table_shows_three_columns_for_each_source() -> None:
+def test_table_has_both_effects_of_each_source() -> None:
     study = benefit_study()
     sources = ["other rows", "labels of other rows"]
     assert cells(study, "Source") == [*sources, "other features", *sources]
-    assert cells(study, "Reads") == ["75 %", "75 %", "–", "75 %", "75 %"]
     factors = ["× 4.0", "× 3.0", "–", "× 6.0", "× 5.0"]
     depends = [text if text == "–" else f"{text} (3 of 3)" for text in factors]
     assert cells(study, "Depends") == depends

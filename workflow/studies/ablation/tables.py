@@ -92,13 +92,13 @@ def changes(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     rows = []
     for row in summary.to_dict("records"):
         differences = _differences(folds, row)
-        test = fold_test(differences, fraction_tested(of_model(folds, row)))
+        p_value, _ = fold_test(differences, fraction_tested(of_model(folds, row)))
         rows.append(
             {
                 **row,
-                "change": test["difference"],
+                "change": differences.mean(),
                 "change_error": standard_error(differences),
-                "p_value": test["p_value"],
+                "p_value": p_value,
                 **paper_facts(variants[row["dataset"]], row),
             }
         )

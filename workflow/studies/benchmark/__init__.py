@@ -10,11 +10,9 @@ KIND = StudyKind(
         "scores",
         "metrics",
         "ranks",
-        "rank_tests",
-        "fold_tests",
         "published",
         "cost",
         "bencheval",
     ),
-    figures=("metrics", "ranks", "critical_difference", "curves"),
+    figures=("ranks", "critical_difference", "curves"),
 )

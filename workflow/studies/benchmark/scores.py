@@ -17,15 +17,14 @@ from workflow.report.cells import (
     metric_decimals,
     number,
     p_value,
-    probability,
     seconds,
 )
-from workflow.report.fold_tests import SIZES, fold_comparison
+from workflow.report.fold_tests import SIZES, fold_test, fraction_tested
 from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import RankTests, rank_tests, refusal
 from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import LEVEL, fold_means, standard_error, with_columns
+from workflow.report.statistics import LEVEL, ROUNDING, fold_means, standard_error, with_columns
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.error_columns import texts, with_errors
 
@@ -111,22 +110,21 @@ def _with_tests(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
     folds = with_columns(fold_means(study), SIZES)
     frames = []
     for dataset, part in tidy.groupby("dataset", sort=False):
-        is_best = part["mean"].notna() & (part["rank"] == part["rank"].min())
-        p_values = pd.Series(np.nan, part.index)
-        untested = pd.Series("", part.index)
-        if is_best.any():
-            best = part[is_best].iloc[0]
-            dataset_folds = folds[folds["dataset"] == dataset]
-            for index, model in part[part["mean"].notna() & ~is_best].iterrows():
-                comparison = fold_comparison(
-                    dataset_folds,
-                    (model["method"], model["variant"]),
-                    (best["method"], best["variant"]),
-                    f"test_{best['metric']}",
-                )
-                p_values[index] = comparison["p_value"]
-                untested[index] = comparison["reason"]
-        frames.append(part.assign(is_best=is_best, p_value=p_values, untested=untested))
+        has_mean = part["mean"].notna()
+        is_best = has_mean & (part["rank"] == part["rank"].min())
+        part = part.assign(is_best=is_best, p_value=np.nan, untested="")
+        frames.append(part)
+        if not is_best.any():
+            continue
+        rows = folds[folds["dataset"] == dataset]
+        fraction = fraction_tested(rows.groupby("fold")[SIZES].first())
+        scores = rows.pivot(index="fold", columns=METHOD, values=f"test_{part['metric'].iloc[0]}")
+        best = scores[tuple(part.loc[is_best, METHOD].iloc[0])]
+        for index, model in part[has_mean & ~is_best].iterrows():
+            differences = (scores[tuple(model[METHOD])] - best).dropna()
+            is_rounding = differences.abs() <= ROUNDING * best.abs().max()
+            test = fold_test(differences.mask(is_rounding, 0.0), fraction)
+            part.loc[index, ["p_value", "untested"]] = test
     return pd.concat(frames, ignore_index=True)
 
 
@@ -152,5 +150,5 @@ def _notes(tidy: pd.DataFrame, tests: RankTests) -> tuple[str, ...]:
             sign = f"{UNTESTED} " if is_tested else ""
             notes.append(f"{sign}Not tested: {reasons}.")
     if not tests.refusal:
-        notes.append(RANKS_NOTE.format(p=probability(tests.p_value), level=LEVEL))
+        notes.append(RANKS_NOTE.format(p=p_value(tests.p_value).text, level=LEVEL))
     return (" ".join([*notes, SECONDS_NOTE]), *failure_notes(tidy))

@@ -1,25 +1,13 @@
-"""Detail tables of a benchmark: mean ranks, all metrics, tests, comparison with the paper."""
+"""Detail tables of a benchmark: mean ranks, all metrics, comparison with the paper."""
 
 from __future__ import annotations
-
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Ranking, Scoring
-from workflow.report.cells import (
-    Cell,
-    counted,
-    decimals,
-    emphasised,
-    interval,
-    number,
-    p_value,
-)
-from workflow.report.fold_tests import fold_differences, reference_model
+from workflow.report.cells import Cell, counted, emphasised
 from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
@@ -31,27 +19,20 @@ from workflow.report.published import (
     published_result,
     whole_methods,
 )
-from workflow.report.rank_tests import rank_tests as test_ranks
 from workflow.report.ranks import FEWEST_RANKED, mean_ranks, ranked_summary
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
-    INTERVAL,
-    LEVEL,
-    MODEL,
     SUMMARY_COLUMNS,
-    framed,
+    by_model,
     metrics_of,
     summarise,
     tasks_of,
-    with_columns,
 )
-from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
-from workflow.results.row import LINEAR
+from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
 from workflow.studies.error_columns import model_columns, texts, with_errors
 
 DETAILS = "Details"
 METHOD = ["method", "variant"]
-RANK_TEST_COLUMNS = ["test", *METHOD, "value", "against", "p_value", "reason"]
 PAPER_RANKS_NOTE = (
     "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "
     "methods on these datasets. The difference is in standard errors over datasets, bold beyond "
@@ -63,12 +44,6 @@ RANKING_NOTES: dict[Ranking, str] = {
     "paper": "The paper's conventions: no shared ranks. "
     "A method that failed with a reason is last.",
 }
-FOLD_NOTE = (
-    "Mean difference of each method from {reference} on the same folds. ± is the standard error "
-    "over folds. Interval and p allow for the rows that the training sets of the folds share "
-    "(Nadeau and Bengio 2003). p has Holm's correction for the comparisons of a dataset, the "
-    "intervals have none. Bold below {level}."
-)
 
 
 def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -121,12 +96,13 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
 def published(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Results compared with the paper's, the difference in its standard errors."""
     rows = []
-    encoders = with_columns(study, ["encoder"]).drop_duplicates(MODEL).set_index(MODEL)["encoder"]
+    encoders = {}
+    for model in by_model(study):
+        encoders[model.dataset, model.method, model.variant] = model.encoder
     for task in tasks_of(study):
         for metric in metrics_of(task, scoring.metrics[task]):
             for row in summarise(study, task, metric).to_dict("records"):
-                name = encoders[row["dataset"], row["method"], row["variant"]]
-                encoder = LINEAR if pd.isna(name) else name
+                encoder = encoders[row["dataset"], row["method"], row["variant"]]
                 result = published_result(row["dataset"], row["method"], metric, encoder)
                 if result and row["variant"] in whole_methods(encoder):
                     row["published"], row["published_error"] = result
@@ -145,43 +121,6 @@ def published(study: pd.DataFrame, scoring: Scoring) -> Table:
     }
     notes = (DIFFERENCE_NOTE, *failure_notes(tidy))
     return Table(tidy, (Section("Metrics compared with the paper's", columns, notes, DETAILS),))
-
-
-def rank_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Mean ranks over all datasets, Friedman's test, and Nemenyi's of every pair; only a file."""
-    tests = test_ranks(study, scoring)
-    means = tests.ranks.mean()
-    rows: list[dict[str, Any]] = []
-    for (method, variant), mean in means.items():  # type: ignore[misc]
-        rows.append({"test": "mean_rank", "method": method, "variant": variant, "value": mean})
-    rows.append({"test": "friedman", "p_value": tests.p_value})
-    if tests.rejects:
-        for first, second in combinations(means.index, 2):
-            pair = {"test": "nemenyi", "method": first[0], "variant": first[1]}
-            p = tests.pairs.loc[first, second]
-            rows.append({**pair, "against": "/".join(second), "p_value": p})
-    tidy = framed(rows, RANK_TEST_COLUMNS)[RANK_TEST_COLUMNS].assign(reason=tests.refusal)
-    return Table(tidy, ())
-
-
-def fold_tests(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Difference of every method from the reference model on each dataset's folds."""
-    tidy = fold_differences(study, scoring)
-    if tidy.empty:
-        return Table(tidy, ())
-    differences = []
-    for mean, error in zip(tidy["difference"], tidy["standard_error"], strict=True):
-        differences.append(number(mean, decimals(mean), error=error, sign=True))
-    columns = {
-        **model_columns(tidy),
-        "Metric": texts(METRICS[name].title for name in tidy["metric"]),
-        "Difference": differences,
-        INTERVAL: [interval(*ends) for ends in zip(tidy["low"], tidy["high"], strict=True)],
-        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in tidy["p_holm"]],
-    }
-    note = FOLD_NOTE.format(reference=method_title(*reference_model(study)), level=LEVEL)
-    section = Section("Differences over folds", columns, (note, *failure_notes(tidy)), DETAILS)
-    return Table(tidy, (section,))
 
 
 def _with_paper_ranks(

@@ -5,16 +5,15 @@ from workflow.report.rank_tests import refusal
 from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
 from workflow.studies.benchmark.bencheval import bencheval
 from workflow.studies.benchmark.curves import curves
-from workflow.studies.benchmark.figures import critical_difference, metrics, ranks
+from workflow.studies.benchmark.figures import critical_difference, ranks
 from workflow.studies.benchmark.scores import scores, scores_answer
-from workflow.studies.benchmark.tables import fold_tests, published, rank_tests
-from workflow.studies.benchmark.tables import metrics as metrics_table
+from workflow.studies.benchmark.tables import metrics, published
 from workflow.studies.benchmark.tables import ranks as ranks_table
 from workflow.studies.view import Card, View
 
 VIEW = View(
-    tables=(scores, metrics_table, ranks_table, rank_tests, fold_tests, published, cost, bencheval),
-    figures=(metrics, ranks, critical_difference, curves),
+    tables=(scores, metrics, ranks_table, published, cost, bencheval),
+    figures=(ranks, critical_difference, curves),
     card=Card(
         "How accurate?",
         scores,

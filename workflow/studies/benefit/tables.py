@@ -1,4 +1,4 @@
-"""What models read, depend on and benefit from."""
+"""What models depend on, and benefit from."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pandas as pd
 
 from baselines import methods
 from npt.metrics import METRICS
+from npt.table import TASKS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import (
@@ -17,12 +18,10 @@ from workflow.report.cells import (
     Cell,
     emphasised,
     followed_by,
-    metric_decimals,
-    number,
     p_value,
     times,
 )
-from workflow.report.fold_tests import fold_test, fraction_tested, with_holm
+from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import sign_flip_p_value
 from workflow.report.sections import Section, Table, with_notes
@@ -35,24 +34,17 @@ from workflow.report.statistics import (
     framed,
     of_model,
     standard_error,
-    tasks_of,
-    with_columns,
 )
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.benefit.information import sources_of
-from workflow.studies.corruption.tables import with_changes
-from workflow.studies.error_columns import model_columns, percents, texts
+from workflow.studies.error_columns import model_columns, texts
 from workflow.studies.errors import effect, effect_cell, losses
 
-COLUMNS = [*MODEL, "task", "folds", "reason", "metric", "source", "twin", "missing_twin", "test"]
-MEASURES = ["reads", "control"]
+COLUMNS = [*MODEL, "task", "folds", "reason", "metric", "source", "twin", "missing_twin"]
 EFFECTS = ["depends", "benefits"]
+TESTED = ["method", "variant", "source"]
 FEWEST_TABLES = 6
 NOTES = (
-    "`Reads` is the share of the probed test rows whose prediction moves by more than 0.01 "
-    "when the source is permuted, in standard deviations of the train targets or "
-    "in total variation distance of the class probabilities. It is a mean over the permutations of "
-    "each row. `Control` is what the identity permutation moves of up to 20 rows of a fold.",
     "`Depends` is the effect of permuting the source on the trained model, on the probed test "
     "rows. `Benefits` is that of training a twin without the source, on all test rows of the same "
     "folds. Of RMSE it is the geometric mean over folds of the ratio, of classes the mean increase "
@@ -75,64 +67,50 @@ def benefit(study: pd.DataFrame, scoring: Scoring) -> Table:
     tidy = effects(study, scoring)
     sections = _tests_over_tables(tidy)
     for metric, part in tidy.groupby("metric", sort=False):
-        known = METRICS[str(metric)]
+        title = METRICS[str(metric)].title
         columns = {
             **model_columns(part),
             "Source": texts(part["source"]),
-            known.title: [number(value, metric_decimals(value)) for value in part["test"]],
-            "Reads": percents(part["reads"]),
-            "Control": percents(part["control"]),
             "Depends": _effects(part, "depends"),
             "Benefits": _effects(part, "benefits"),
         }
-        title = f"Test {known.title}, and what it costs to be without each source of information"
+        title = f"Test {title}, and what it costs to be without each source of information"
         sections.append(Section(title, columns, _reasons(part)))
     return Table(tidy, with_notes(sections, *NOTES))
 
 
 def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
-    """What each base model reads, depends on and benefits from, tested over folds."""
+    """What each base model depends on and benefits from, tested over folds."""
     folds = fold_means(study)
     rows: list[dict[str, Any]] = []
-    for task in tasks_of(study):
-        for model in by_model(folds[folds["task"] == task]):
-            if model.variant == BASE:
-                rows += _rows_of(model, folds, scoring.metrics[task])
-    return framed(rows, [*COLUMNS, *MEASURES, *EFFECTS])
+    for model in sorted(by_model(folds), key=lambda model: TASKS.index(model.task)):
+        if model.variant == BASE:
+            rows += _rows_of(model, folds, scoring.metrics[model.task])
+    return framed(rows, [*COLUMNS, *EFFECTS])
 
 
 def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dict[str, Any]]:
     """A row for each source of information."""
-    declared = methods().get(model.method)
-    twins = declared.twins if declared else {}
-    base = with_columns(model.rows, [f"test_{metric}", "control_moved"])
-    fraction = fraction_tested(base)
+    method = methods().get(model.method)
+    twins = method.twins if method else {}
+    base = model.rows.set_index("fold")
     for source in sources_of(twins):
-        facts = model.facts()
-        twin = of_model(folds, {**facts, "variant": source.twin})
-        row = {
-            **facts,
-            "metric": metric,
-            "source": source.title,
-            "twin": source.twin if source.twin in twins else "",
-            "missing_twin": _missing_twin(twin) if source.twin in twins else "",
-            "test": base[f"test_{metric}"].mean(),
-        }
+        row = {**model.facts(), "metric": metric, "source": source.title}
+        row["twin"] = source.twin if source.twin in twins else ""
+        twin = of_model(folds, {**row, "variant": source.twin})
+        row["missing_twin"] = _missing_twin(twin) if row["twin"] else ""
         depends = benefits = pd.Series(dtype=float)
         if source.permuted is not None:
-            moved = f"{source.permuted.name}_moved"
-            row["reads"] = with_columns(base, [moved])[moved].mean()
-            row["control"] = base["control_moved"].mean()
-            depends = with_changes(base, source.permuted)["effect"]
-        if not base.empty and not twin.empty and not _missing_twin(twin):
-            before = losses(base.set_index("fold"), "test_")
-            benefits = effect(before, losses(twin.set_index("fold"), "test_"))
+            depends = effect(losses(base, "clean_"), losses(base, f"{source.permuted.name}_"))
+        if len(twin) and not row["missing_twin"]:
+            after = losses(twin.set_index("fold"), "test_")
+            benefits = effect(losses(base, "test_"), after.reindex(base.index))
         for name, values in zip(EFFECTS, (depends, benefits), strict=True):
             known = values[:0] if values.isna().any() else values
             row[name] = known.mean()
             row[f"{name}_error"] = standard_error(known)
             row[f"{name}_worse"] = (known > 0).sum()
-            row[f"{name}_p_value"] = fold_test(known, fraction)["p_value"]
+            row[f"{name}_p_value"], _ = fold_test(known, fraction_tested(base))
         yield row
 
 
@@ -149,23 +127,22 @@ def _missing_twin(twin: pd.DataFrame) -> str:
 
 def _tests_over_tables(tidy: pd.DataFrame) -> list[Section]:
     """Whether training with a source helps, of models with twins on at least six datasets."""
-    models = tidy.dropna(subset="benefits").groupby(["method", "variant", "source"], sort=False)
-    counts = models["benefits"].transform("count")
-    tested = tidy.loc[counts[counts >= FEWEST_TABLES].index]
+    models = tidy.dropna(subset="benefits").groupby(TESTED, sort=False)
+    tested = models.filter(lambda rows: len(rows) >= FEWEST_TABLES)
     if tested.empty:
         return []
-    tests = tested.groupby(["method", "variant", "source"], sort=False)["benefits"].agg(
-        count="count", mean="mean", p_value=sign_flip_p_value
-    )
-    by_source = [with_holm(part) for _, part in tests.reset_index().groupby("source", sort=False)]
-    holm = pd.concat(by_source).sort_index()
-    ratios = np.exp(holm["mean"])
+    from statsmodels.stats.multitest import multipletests
+
+    benefits = tested.groupby(TESTED, sort=False)["benefits"]
+    tests = benefits.agg(["count", "mean", sign_flip_p_value]).reset_index()
+    by_source = tests.groupby("source")["sign_flip_p_value"]
+    corrected = by_source.transform(lambda p_values: multipletests(p_values, method="holm")[1])
     columns = {
-        "Method": texts(method_titles(holm)),
-        "Source": texts(holm["source"]),
-        "Datasets": texts(map(str, holm["count"])),
-        "Twin's error": [Cell(times(ratio), ratio) for ratio in ratios],
-        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in holm["p_holm"]],
+        "Method": texts(method_titles(tests)),
+        "Source": texts(tests["source"]),
+        "Datasets": texts(map(str, tests["count"])),
+        "Twin's error": [Cell(times(ratio), ratio) for ratio in np.exp(tests["mean"])],
+        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in corrected],
     }
     title = "What training without a source costs over all datasets"
     return [Section(title, columns, (TABLES_NOTE,))]

@@ -20,8 +20,7 @@ VIEW = View(
     card=Card(
         "Does training with them help?",
         benefit,
-        ("Source", "Datasets", "Twin's error", "p, Holm", "Depends", "Benefits"),
-        answer,
-        ("benefit",),
+        answer=answer,
+        figures=("benefit",),
     ),
 )

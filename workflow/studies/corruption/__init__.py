@@ -59,7 +59,7 @@ KIND = Corruption(
     title="What is lost when other datapoints are corrupted?",
     order=1,
     tables=("corruption",),
-    figures=("corruption",),
+    figures=(),
     options=CorruptionOptions,
     probes=True,
 )

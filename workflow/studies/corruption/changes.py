@@ -1,6 +1,4 @@
-"""The change of test performance (paper Table 2), its bootstrap distribution over rows, and how far
-predictions move.
-"""
+"""How far predictions move, and the bootstrap distribution of what it costs (paper Table 2)."""
 
 from __future__ import annotations
 
@@ -12,20 +10,6 @@ from npt.table import Task
 from workflow.studies.query import ProbeQuery
 
 SAMPLES = 1000
-
-
-def change(
-    before: np.ndarray,
-    after: np.ndarray,
-    is_regression: np.ndarray | bool,
-) -> np.ndarray:
-    """Difference of accuracies in points, or minus the relative change of RMSE in percent.
-
-    Negative is worse, as in the paper's Table 2. NaN where an RMSE is relative to zero.
-    """
-    difference = np.subtract(after, before)
-    nonzero = np.where(np.equal(before, 0), np.nan, before)
-    return np.where(is_regression, -100 * difference / nonzero, difference)
 
 
 def movements(
@@ -60,6 +44,9 @@ def bootstrap(
 ) -> np.ndarray | None:
     """Changes (SAMPLES,) for samples of the probed rows with replacement.
 
+    A change is the difference of accuracies in points, or minus the relative change of RMSE in
+    percent: negative is worse, as in the paper's Table 2. NaN where an RMSE is relative to zero.
+
     A row brings its clean and all its corrupted predictions into a sample. The samples depend on
     the fold and its probed rows alone: they are the same for all models, seeds and selections.
 
@@ -71,17 +58,21 @@ def bootstrap(
         return None
     is_regression = query.table.task == "regression"
     truth = query.truth[known]
-    scores = []
+    errors = []
     for predicted in (clean, *corrupted):
         if is_regression:
-            scores.append((predicted[known] - truth) ** 2)
+            errors.append((predicted[known] - truth) ** 2)
         else:
-            scores.append(100.0 * (predicted[known].argmax(1) == truth))
-    by_state = np.stack(scores)
+            errors.append(100.0 * (predicted[known].argmax(1) != truth))
+    by_state = np.stack(errors)
     generator = np.random.default_rng(query.seed)
     means = []
     for _ in range(SAMPLES):
         sample = generator.integers(len(known), size=len(known))
         means.append(by_state[:, sample].mean(1))
-    performances = np.sqrt(means) if is_regression else np.array(means)
-    return change(performances[:, 0], performances[:, 1:].mean(1), is_regression)
+    sizes = np.sqrt(means) if is_regression else np.array(means)
+    before = sizes[:, 0]
+    gained = before - sizes[:, 1:].mean(1)
+    if is_regression:
+        return 100 * gained / np.where(before == 0, np.nan, before)
+    return gained

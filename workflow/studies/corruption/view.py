@@ -3,11 +3,9 @@
 import pandas as pd
 
 from workflow.report.cells import Cell, counted, scientific, text
-from workflow.report.published import DIFFERENCE
 from workflow.report.statistics import MODEL
 from workflow.studies.answers import effects_answer
-from workflow.studies.corruption.figures import corruption as corruption_figure
-from workflow.studies.corruption.tables import MOVEMENT, PAPER, corruption
+from workflow.studies.corruption.tables import corruption
 from workflow.studies.view import Card, View
 
 
@@ -44,12 +42,10 @@ def controls(tidy: pd.DataFrame) -> list[dict[str, Cell]]:
 
 VIEW = View(
     tables=(corruption,),
-    figures=(corruption_figure,),
     card=Card(
         "Do predictions depend on other rows?",
         corruption,
-        ("Columns", "Rows", MOVEMENT, "NLL", "Ratio", "Worse folds", "p", PAPER, DIFFERENCE),
-        answer,
+        answer=answer,
         controls=controls,
     ),
 )

@@ -25,7 +25,7 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Figure:
     folds = dose_folds(study)
     folds["title"] = method_titles(folds)
     folds["percent"] = 100 * folds["share"].where(folds["kind"] != "delete", 1 - folds["share"])
-    styles = by_title(folds["title"])
+    styles = by_title(folds)
     figure, pairs = facets(folds, ["dataset", "kind"], 8)
     for (dataset, kind), part, axis in pairs:
         sns.lineplot(part, x="percent", y="error", dashes=False, errorbar="se", ax=axis, **styles)
@@ -55,7 +55,7 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """
     means = contexts(study)
     means["title"] = method_titles(means)
-    styles = by_title(means["title"])
+    styles = by_title(means)
     figure, pairs = facets(means, "dataset", 10)
     for dataset, part, axis in pairs:
         for kind, lines in part.groupby("kind", sort=False):

@@ -6,6 +6,8 @@ A tidy frame of shares has a row for each model, kind of change and share.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -16,7 +18,6 @@ from workflow.report.sections import Table
 from workflow.report.statistics import (
     MODEL,
     by_model,
-    fold_means,
     of_model,
     standard_error,
     with_columns,
@@ -49,7 +50,7 @@ COLUMNS = [*KEYS, "fold", "rows", "error", "loss", "constant"]
 
 def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Error with the other rows intact, shuffled and deleted, and the effects."""
-    means = doses(study)
+    means = _means(dose_folds(study))
     rows = []
     for model in by_model(study):
         cells = model_cells(model.facts())
@@ -61,9 +62,8 @@ def dose_response(study: pd.DataFrame, scoring: Scoring) -> Table:
         cells["Error"] = number(part["error"].iloc[0], digits)
         cells["Constant"] = number(part["constant"].iloc[0], digits)
         for kind, perturbed in PERTURBED.items():
-            largest = part[part["kind"] == kind].iloc[-1]
-            cells[f"{100 * largest['share']:.0f} % {perturbed}"] = number(largest["error"], digits)
-            cells[f"Effect, {perturbed}"] = effect_cell(largest["effect"], model.task)
+            largest = part.loc[part["kind"] == kind, "effect"].iloc[-1]
+            cells[f"Effect, {perturbed}"] = effect_cell(largest, model.task)
     return probe_table(study, means, "Other rows perturbed", rows, NOTE)
 
 
@@ -81,20 +81,14 @@ def context(study: pd.DataFrame, scoring: Scoring) -> Table:
     return probe_table(study, means, "Test error by the share of train rows", rows, CONTEXT_NOTE)
 
 
-def doses(study: pd.DataFrame) -> pd.DataFrame:
-    """Means over folds for each model and perturbed share; none of a model with a failed fold."""
-    return _means(dose_folds(study))
-
-
 def dose_folds(study: pd.DataFrame) -> pd.DataFrame:
-    """The same on each fold."""
+    """A row for each fold, kind and share; none of a model with a failed fold."""
     frames = []
     study = study.assign(constant=errors(study, "constant_"))
     for row in without_failures(study).to_dict("records"):
         scores = json.loads(row["doses"])
         for kind in PERTURBED:
-            facts = {name: row[name] for name in (*MODEL, "task", "fold", "constant")}
-            frames.append(_scored(pd.DataFrame(scores[kind]).assign(**facts, kind=kind)))
+            frames.append(_probed(row, scores[kind], kind))
     return _by_fold(frames, intact=0.0)
 
 
@@ -104,23 +98,26 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
     A model or a share with a failed fold has none.
     """
     frames = []
-    study = study.assign(constant=errors(study, "constant_"))
-    folds = with_columns(fold_means(study), ["train_rows"])
+    study = with_columns(study.assign(constant=errors(study, "constant_")), ["contexts"])
     shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
-    for model in by_model(study):
-        if model.variant != BASE or model.rows.empty:
+    models = [model for model in by_model(study) if not model.reason and model.variant in shares]
+    for base in models:
+        if base.variant != BASE:
             continue
-        base = with_columns(of_model(study, model.facts()), ["contexts"])
-        for row in base.dropna(subset="contexts").to_dict("records"):
-            facts = {name: row[name] for name in (*MODEL, "task", "fold", "constant")}
-            scores = pd.DataFrame(json.loads(row["contexts"]))
-            frames.append(_scored(scores.assign(**facts, kind=AT_PREDICTION)))
-        for variant, share in shares.items():
-            part = of_model(folds, {**model.facts(), "variant": variant})
-            if set(part["status"]) == {"ok"}:
-                trained = part.assign(variant=BASE, share=share, rows=part["train_rows"])
-                frames.append(_scored(trained.assign(kind=IN_TRAINING), "test_"))
+        for row in base.seeds.dropna(subset="contexts").to_dict("records"):
+            frames.append(_probed(row, json.loads(row["contexts"]), AT_PREDICTION))
+        for model in models:
+            if (model.dataset, model.method) == (base.dataset, base.method):
+                facts = {"variant": BASE, "share": shares[model.variant], "kind": IN_TRAINING}
+                trained = model.rows.assign(**facts, rows=model.rows.get("train_rows"))
+                frames.append(_scored(trained, "test_"))
     return _means(_by_fold(frames, intact=1.0))
+
+
+def _probed(row: Mapping[Any, Any], scores: Any, kind: str) -> pd.DataFrame:
+    """Shares of a row, from its scores by share."""
+    facts = {name: row[name] for name in (*MODEL, "task", "fold", "constant")}
+    return _scored(pd.DataFrame(scores).assign(**facts, kind=kind))
 
 
 def _scored(rows: pd.DataFrame, prefix: str = "") -> pd.DataFrame:

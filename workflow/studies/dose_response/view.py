@@ -35,9 +35,8 @@ VIEW = View(
     card=Card(
         "Do predictions depend on other rows?",
         dose_response,
-        ("Error", "Constant", "Effect, shuffled", "Effect, deleted"),
-        answer,
-        ("dose_response",),
-        controls,
+        answer=answer,
+        figures=("dose_response",),
+        controls=controls,
     ),
 )

@@ -37,7 +37,7 @@ def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
     if means.empty:
         return panels(0, 0)[0]
     means["title"] = method_titles(means)
-    styles = method_styles(means["title"])
+    styles = method_styles(means)
     places = [(part, against) for part in PARTS for against in AGAINST]
     figure, axes = panels(len(places), 9)
     for axis, (part, against) in zip(axes, places, strict=True):
