@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -24,12 +23,6 @@ class Jobs:
         self.plan = plan
 
     @property
-    def kinds(self) -> list[str]:
-        """Kinds of the studies of the plan."""
-        names = {study.kind for study in self.plan.studies.values()}
-        return sorted(names)
-
-    @property
     def targets(self) -> list[str]:
         """All results, so that a lost file is rebuilt."""
         files = [paths.REPORT, *self.prepared_datasets]
@@ -39,7 +32,8 @@ class Jobs:
                 files.append(paths.probes(run.stem))
         for study in self.plan.studies.values():
             files.append(paths.collected(study.name))
-            files += self.shown(study.kind, study.name)
+            files.append(paths.tables(study.name))
+            files.append(paths.figures(study.name))
         return files
 
     def dataset_fingerprint(self, wildcards: Any) -> str:
@@ -109,27 +103,6 @@ class Jobs:
         runs = [(run.stem, run.fingerprint) for run in self.plan.runs_of(study)]
         return _hash_of([study.model_dump(mode="json"), runs, METRICS_VERSION])
 
-    def shown(self, kind: str, study: str = "{study}") -> list[str]:
-        """Tables and figures of a study."""
-        declaration = kinds()[kind]
-        files: list[str] = []
-        for name in declaration.tables:
-            for ending in paths.TABLE_FORMATS:
-                files.append(paths.table(study, name, ending))
-        for name in declaration.figures:
-            for ending in paths.FIGURE_FORMATS:
-                files.append(paths.figure(study, name, ending))
-        return files
-
-    def marked_for_report(self, kind: str, mark: Callable[..., Any]) -> list[Any]:
-        """Tables and figures of a kind, marked by Snakemake's `report` where it shows them."""
-        files: list[Any] = []
-        for path in self.shown(kind):
-            if path.endswith((".svg", ".csv")):
-                path = mark(path, category=kinds()[kind].title, subcategory="{study}")
-            files.append(path)
-        return files
-
     @property
     def scoring(self) -> str:
         """Hash of metrics and ranking."""
@@ -154,13 +127,9 @@ class Jobs:
         return [paths.collected(study) for study in self.plan.studies]
 
     @property
-    def page_figures(self) -> list[str]:
-        """Figures that the report embeds."""
-        files: list[str] = []
-        for study in self.plan.studies.values():
-            for name in kinds()[study.kind].figures:
-                files.append(paths.figure(study.name, name, "svg"))
-        return files
+    def figures(self) -> list[str]:
+        """Folders of the figures of all studies."""
+        return [paths.figures(study) for study in self.plan.studies]
 
     @property
     def prepared_datasets(self) -> list[str]:

@@ -6,15 +6,4 @@ KIND = StudyKind(
     name="benchmark",
     title="How accurate?",
     order=0,
-    tables=(
-        "scores",
-        "metrics",
-        "ranks",
-        "rank_tests",
-        "fold_tests",
-        "published",
-        "cost",
-        "bencheval",
-    ),
-    figures=("metrics", "ranks", "critical_difference", "curves"),
 )
