@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import ValidationError
 
 from npt.atomic import replacing
 from npt.checksum import checksum
@@ -90,7 +89,7 @@ def read_study(path: Path) -> pd.DataFrame:
         types = dict.fromkeys(TEXT, str)
         frame = pd.read_csv(StringIO(text), keep_default_na=False, na_values=[""], dtype=types)
     except ValueError as error:
-        raise UserError(f"{path}: damaged ({error}); {remedy(path)}") from None
+        raise UserError(f"{path}: damaged ({error})") from None
     return frame.drop(columns=last_column) if has_checksum else frame
 
 
@@ -101,44 +100,16 @@ def read_planned(study: PlannedStudy, plan: Plan) -> pd.DataFrame:
         UserError: They are damaged, or not those of the plan.
     """
     path = Path(paths.collected(study.name))
-    frame = read_study(path)
-    here = frame[frame["source"].isna()] if "source" in frame else frame
-    keys = here.reindex(columns=["dataset", "method", "variant", "seed", "fold"])
-    planned = [
-        (run.dataset, run.method, run.variant, run.seed, fold) for run, fold in plan.rows_of(study)
-    ]
-    if list(keys.itertuples(index=False, name=None)) != planned:
-        raise UserError(f"{path}: its rows are not those of the plan; {remedy(path)}")
+    try:
+        frame = read_study(path)
+        here = frame[frame["source"].isna()] if "source" in frame else frame
+        keys = here.reindex(columns=["dataset", "method", "variant", "seed", "fold"])
+        planned = [
+            (run.dataset, run.method, run.variant, run.seed, fold)
+            for run, fold in plan.rows_of(study)
+        ]
+        if list(keys.itertuples(index=False, name=None)) != planned:
+            raise UserError(f"{path}: its rows are not those of the plan")
+    except UserError as error:
+        raise UserError(f"{error}; {remedy(path)}") from None
     return frame
-
-
-def parse_row(cells: Mapping[str, str], where: str) -> Row:
-    """The row of a line.
-
-    Args:
-        where: File and line, for errors.
-
-    Raises:
-        UserError: it is no row; names the column.
-    """
-    values: dict[str, Any] = {}
-    for name, cell in cells.items():
-        field = Row.model_fields.get(name)
-        if field is not None and field.annotation is str:
-            values[name] = cell
-        elif cell:
-            values[name] = _parsed(cell)
-    try:
-        return Row.model_validate(values, strict=False)
-    except ValidationError as error:
-        first = error.errors()[0]
-        column = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{where}.{column}: {first['msg']}") from None
-
-
-def _parsed(cell: str) -> Any:
-    """The value of a cell: a number, a truth value, a mapping, or else its text."""
-    try:
-        return json.loads(cell.lower() if cell in ("True", "False") else cell)
-    except json.JSONDecodeError:
-        return cell
