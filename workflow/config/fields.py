@@ -20,7 +20,6 @@ from npt.data.custom import CustomDataset
 from npt.errors import UserError, unknown
 from npt.table import Task
 from workflow.config.folds import parse_folds
-from workflow.config.method_settings import readable_numbers
 from workflow.studies import kinds
 
 BASE = "base"  # name of the variant without changes
@@ -165,7 +164,7 @@ FoldNumbers = Annotated[Folds, PlainValidator(_folds), WithJsonSchema(NUMBER_LIS
 Seeds = Annotated[tuple[int, ...], PlainValidator(parse_folds), WithJsonSchema(NUMBER_LIST)]
 Trials = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
 CustomDatasets = Annotated[dict[Identifier, CustomDataset], BeforeValidator(_named)]
-Settings = Annotated[dict[str, Any], BeforeValidator(readable_numbers)]
+Settings = Annotated[dict[str, Any], BeforeValidator(empty_if_none)]
 Variants = Annotated[dict[VariantName, Settings], BeforeValidator(empty_if_none)]
 ByMethod = Annotated[dict[MethodName, Settings], BeforeValidator(empty_if_none)]
 VariantsByMethod = Annotated[dict[MethodName, Variants], BeforeValidator(empty_if_none)]

@@ -13,7 +13,8 @@ from typing import Any
 from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.file import file_at
 from npt.errors import UserError
-from workflow.config.reading import parse, read, require_plain_numbers
+from workflow.config.models import Config
+from workflow.config.reading import parse, parse_value, read
 from workflow.config.resolution import BATCH_ROWS
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
@@ -55,18 +56,23 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
 
 
 def _read(config: dict[str, Any], snakemake: Any) -> None:
-    """Read files with our checks; Snakemake names neither file nor line of what it cannot read."""
-    for file in snakemake.configfiles:
-        if Path(file).suffix != ".json":
-            parse(Path(file))
-    for argument in sys.argv:
-        require_plain_numbers(argument)
-    if not snakemake.overwrite_configfiles:
-        from snakemake.utils import update_config
+    """Put files and changes of the command line into `config`, as `parse` reads them.
 
-        content = dict(parse(DEFAULT))
-        update_config(content, config)
-        config |= content
+    Snakemake has read them too, but takes `0_2` for the number 2, and the last of equal keys.
+    """
+    from snakemake.utils import update_config
+
+    files = snakemake.overwrite_configfiles
+    content = {} if files else dict(parse(DEFAULT))
+    update_config(content, config)
+    for file in map(Path, files):
+        if file.suffix != ".json":
+            update_config(content, parse(file))
+    for argument in sys.argv:
+        key, equals, value = argument.partition("=")
+        if equals and key in Config.model_fields:
+            update_config(content, {key: parse_value(value)})
+    config |= content
 
 
 def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:

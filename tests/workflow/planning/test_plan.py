@@ -242,10 +242,22 @@ def test_kept_plan_reads_back_the_same(tmp_path: Path) -> None:
     assert kept.load(path) == made
 
 
-def test_missing_or_old_plan_is_a_user_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[: len(content) // 2],
+        lambda content: content.replace(b"yacht", b"wine", 1),
+        lambda content: b"\xff" + content,
+        lambda content: b"{}",
+        lambda content: b"",
+    ],
+    ids=["half", "edited", "no text", "old", "empty"],
+)
+def test_damaged_plan_is_a_user_error(damage: Any, tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
-    with pytest.raises(UserError, match=r"plan\.json"):
+    with pytest.raises(UserError, match=r"plan\.json: missing"):
         kept.load(path)
-    path.write_text("{}")
-    with pytest.raises(UserError, match=r"plan\.json"):
+    kept.keep(plan(), path)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(UserError, match=r"plan\.json: damaged"):
         kept.load(path)

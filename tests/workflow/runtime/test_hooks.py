@@ -30,13 +30,12 @@ def snakemake(
     dry_run: bool,
     is_main_process: bool = True,
     local_exec: bool = False,
-    default: bool = False,
+    files: tuple[str, ...] = ("mine.yaml",),
 ) -> Any:
     names = ("verbose", "printshellcmds", "debug_dag")
     settings = SimpleNamespace(dryrun=dry_run, quiet=None, **dict.fromkeys(names, False))
     return SimpleNamespace(
-        configfiles=[],
-        overwrite_configfiles=not default,
+        overwrite_configfiles=files,
         is_main_process=is_main_process,
         output_settings=settings,
         local_exec=local_exec,
@@ -47,6 +46,7 @@ def snakemake(
 @pytest.fixture(autouse=True)
 def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").touch()
     monkeypatch.setattr("logging.raiseExceptions", True)
 
 
@@ -143,12 +143,16 @@ def test_one_can_look_while_a_run_goes_on(
         hooks.plan_jobs(CONFIG, snakemake(dry_run=False))
 
 
-def test_default_file_is_below_the_command_line() -> None:
-    Path("config.yaml").write_text(json.dumps({**CONFIG, "preset": "mine"}))
-    config: dict[str, Any] = {"folds": 3}
-    made = hooks.plan_jobs(config, snakemake(dry_run=True, default=True))
-    assert config == {**CONFIG, "folds": 3, "preset": "mine"}
-    assert [run.folds for run in made.plan.runs.values()] == [(3,)]
+@pytest.mark.parametrize("files", [(), ("config.yaml",)])
+def test_files_are_below_the_command_line(
+    files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("config.yaml").write_text(json.dumps({**CONFIG, "folds": 1, "preset": "mine"}))
+    monkeypatch.setattr("sys.argv", ["snakemake", "--config", "folds=0_2"])
+    config: dict[str, Any] = {"folds": 2}  # as Snakemake reads it
+    made = hooks.plan_jobs(config, snakemake(dry_run=True, files=files))
+    assert config == {**CONFIG, "folds": "0_2", "preset": "mine"}
+    assert [run.folds for run in made.plan.runs.values()] == [(0, 2)]
 
 
 @pytest.mark.parametrize("content", ["folds: 0\nfolds: 1\n", None])
@@ -156,7 +160,7 @@ def test_default_file_that_cannot_be_read_is_named(content: str | None) -> None:
     if content is not None:
         Path("config.yaml").write_text(content)
     with pytest.raises(SystemExit, match=r"error: config\.yaml: "):
-        hooks.plan_jobs({}, snakemake(dry_run=True, default=True))
+        hooks.plan_jobs({}, snakemake(dry_run=True, files=()))
 
 
 def test_end_shows_what_the_report_says(capsys: pytest.CaptureFixture[str]) -> None:
