@@ -24,7 +24,7 @@ from workflow.studies import kinds
 
 BASE = "base"  # name of the variant without changes
 TUNED = "tuned"  # name of the variant that is the best configuration of each fold
-RESERVED_VARIANTS = (BASE, TUNED)
+RESERVED_VARIANTS = re.compile(rf"{BASE}|{TUNED}|trial_\d+")  # of these, searches draw the last
 MOST_TRIALS = 10_000
 
 Folds = tuple[int, ...]  # empty: all folds that a dataset uses
@@ -90,7 +90,7 @@ def _known_kind(name: str) -> str:
 
 
 def _not_reserved(name: str) -> str:
-    if name in RESERVED_VARIANTS:
+    if RESERVED_VARIANTS.fullmatch(name):
         raise ValueError(f"{name!r} cannot be the name of a variant")
     return name
 

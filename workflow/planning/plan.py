@@ -14,7 +14,6 @@ from npt.validation import Strict
 from workflow.config.models import Config
 from workflow.config.scoring import Scoring
 from workflow.config.study import Study, studies_of
-from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
 from workflow.planning.selection import require_agreement, select
 
@@ -37,7 +36,7 @@ class Plan(Strict):
     custom_datasets: dict[str, CustomDataset]
     dataset_fingerprints: dict[str, str]
     runs: dict[str, Run]
-    studies: dict[str, PlannedStudy]
+    studies: dict[str, Study]
 
     @classmethod
     def of(cls, config: Config) -> Plan:
@@ -66,6 +65,10 @@ class Plan(Strict):
             for name, dataset in config.custom_datasets.items()
             if name in fingerprints
         }
+        planned: dict[str, Study] = {}
+        for study, variants in selections:
+            folds_by_stem = _folds_by_stem(study, variants, blocks)
+            planned[study.name] = study.model_copy(update={"runs": folds_by_stem})
         return cls(
             preset=config.preset,
             note=config.note,
@@ -73,9 +76,7 @@ class Plan(Strict):
             custom_datasets=used_custom,
             dataset_fingerprints=fingerprints,
             runs=runs,
-            studies={
-                study.name: _planned(study, variants, blocks) for study, variants in selections
-            },
+            studies=planned,
         )
 
     @property
@@ -89,7 +90,7 @@ class Plan(Strict):
             return self.custom_datasets[name]
         return declared_datasets()[name]
 
-    def study(self, name: str) -> PlannedStudy:
+    def study(self, name: str) -> Study:
         """The study of a step's `--study`.
 
         Raises:
@@ -99,23 +100,23 @@ class Plan(Strict):
             raise UserError(f"--study: {unknown(name, self.studies)}")
         return self.studies[name]
 
-    def runs_of(self, study: PlannedStudy) -> list[Run]:
+    def runs_of(self, study: Study) -> list[Run]:
         """Runs of a study."""
         return [self.runs[stem] for stem in study.runs]
 
-    def rows_of(self, study: PlannedStudy) -> Iterator[tuple[Run, int]]:
+    def rows_of(self, study: Study) -> Iterator[tuple[Run, int]]:
         """Run and fold of each row of a study, in its order."""
         for stem, folds in study.runs.items():
             for fold in folds:
                 yield self.runs[stem], fold
 
-    def probed_runs_of(self, study: PlannedStudy) -> list[Run]:
+    def probed_runs_of(self, study: Study) -> list[Run]:
         """Runs of a study that it probes."""
         return [run for run in self.runs_of(study) if study.is_probed(run.method, run.variant)]
 
-    def probes_of(self, run: Run) -> list[PlannedStudy]:
+    def probes_of(self, run: Run) -> list[Study]:
         """Studies that probe the models of a run."""
-        studies: list[PlannedStudy] = []
+        studies: list[Study] = []
         for study in self.studies.values():
             if run.stem in study.runs and study.is_probed(run.method, run.variant):
                 studies.append(study)
@@ -144,7 +145,8 @@ def _blocks(selections: list[tuple[Study, list[Run]]]) -> Blocks:
     return blocks
 
 
-def _planned(study: Study, variants: list[Run], blocks: Blocks) -> PlannedStudy:
+def _folds_by_stem(study: Study, variants: list[Run], blocks: Blocks) -> dict[str, tuple[int, ...]]:
+    """Runs of a study with the folds that it uses."""
     folds_by_stem: dict[str, tuple[int, ...]] = {}
     for variant in variants:
         for seed in study.seeds:
@@ -152,12 +154,4 @@ def _planned(study: Study, variants: list[Run], blocks: Blocks) -> PlannedStudy:
                 folds = tuple(fold for fold in run.folds if fold in study.folds[run.dataset])
                 if folds:
                     folds_by_stem[run.stem] = folds
-    return PlannedStudy(
-        name=study.name,
-        kind=study.kind.name,
-        datasets=study.datasets,
-        options=study.options.model_dump(),
-        max_test_rows=study.max_test_rows,
-        runs=folds_by_stem,
-        external_results=study.external_results,
-    )
+    return folds_by_stem

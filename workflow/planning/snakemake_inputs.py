@@ -9,11 +9,10 @@ from typing import Any
 
 from baselines import methods
 from npt.metrics import METRICS_VERSION
+from workflow.config.study import Study
 from workflow.planning import paths, resources
 from workflow.planning.plan import Plan
-from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
-from workflow.studies import kinds
 
 
 class Jobs:
@@ -82,7 +81,7 @@ class Jobs:
         run = self._run(wildcards)
         facts: list[Any] = [run.fingerprint]
         for study in self.plan.probes_of(run):
-            version = kinds()[study.kind].version
+            version = study.declaration.version
             facts.append([study.name, study.kind, version, study.options, study.max_test_rows])
         return _hash_of(facts)
 
@@ -139,7 +138,7 @@ class Jobs:
     def _run(self, wildcards: Any) -> Run:
         return self.plan.runs[self.stem(wildcards)]
 
-    def _study(self, wildcards: Any) -> PlannedStudy:
+    def _study(self, wildcards: Any) -> Study:
         return self.plan.studies[wildcards.study]
 
 

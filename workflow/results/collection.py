@@ -8,9 +8,9 @@ from pathlib import Path
 from npt.data import store
 from npt.errors import UserError
 from npt.metrics import METRICS, METRICS_VERSION
+from workflow.config.study import Study
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
 from workflow.results.external import external_rows
 from workflow.results.predictions import read_predictions
@@ -31,7 +31,7 @@ class Collector:
         self._rows = lru_cache(KEPT)(_rows_by_key)
         self._predictions = lru_cache(KEPT)(read_predictions)
 
-    def collect(self, study: PlannedStudy) -> list[Row]:
+    def collect(self, study: Study) -> list[Row]:
         """Rows of a study in the configuration's order, then external ones.
 
         Raises:
@@ -56,7 +56,7 @@ class Collector:
                 rows.append(row)
         return rows
 
-    def _row(self, study: PlannedStudy, run: Run, fold: int) -> Row:
+    def _row(self, study: Study, run: Run, fold: int) -> Row:
         is_probed = study.is_probed(run.method, run.variant)
         path = Path(paths.run_rows(run.stem))
         if is_probed:

@@ -16,9 +16,9 @@ from npt.atomic import replacing
 from npt.checksum import checksum
 from npt.errors import UserError
 from npt.table import Task
+from workflow.config.study import Study
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.planning.planned_study import PlannedStudy
 from workflow.results.row import Row, Status
 from workflow.results.row_file import remedy
 
@@ -93,7 +93,7 @@ def read_study(path: Path) -> pd.DataFrame:
     return frame.drop(columns=last_column) if has_checksum else frame
 
 
-def read_planned(study: PlannedStudy, plan: Plan) -> pd.DataFrame:
+def read_planned(study: Study, plan: Plan) -> pd.DataFrame:
     """Read the collected rows of a study of the plan.
 
     Raises:

@@ -9,9 +9,9 @@ from filelock import FileLock
 
 from npt.errors import UserError
 from npt.interface import Resources
+from workflow.config.study import Study
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.planning.planned_study import PlannedStudy
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row
@@ -38,7 +38,7 @@ def main() -> None:
         probe_models(job, studies, arguments.threads, arguments.device)
 
 
-def probe_models(job: Job, studies: list[PlannedStudy], threads: int, device: str) -> None:
+def probe_models(job: Job, studies: list[Study], threads: int, device: str) -> None:
     """Probe all folds of a run for some studies, and write their files."""
     if job.method.saves_weights:
         device = gpu_lock.device(device)

@@ -14,8 +14,8 @@ from npt.errors import UserError
 from npt.interface import Resources, TrainedModel
 from npt.probing import Probe
 from npt.table import Split
+from workflow.config.study import Study
 from workflow.planning import paths
-from workflow.planning.planned_study import PlannedStudy
 from workflow.results.job import Job
 from workflow.results.predictions import read_predictions
 from workflow.results.row import Row, sizes
@@ -23,12 +23,11 @@ from workflow.results.row_file import read_rows, remedy
 from workflow.results.search import CONFIGURATION
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery, drawn, target_scale
-from workflow.studies.study_kind import Options
 
 MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations or as probabilities
 
 
-Answer = tuple[PlannedStudy, Row, dict[str, np.ndarray]]
+Answer = tuple[Study, Row, dict[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class RunProbe:
             raise UserError(f"{path}: not one row per fold; {remedy(path)}")
         return cls(job, {row.fold: row for row in rows}, resources)
 
-    def fold(self, studies: Sequence[PlannedStudy], fold: int) -> Iterator[Answer]:
+    def fold(self, studies: Sequence[Study], fold: int) -> Iterator[Answer]:
         """A row of a fold for each study, and arrays whose names begin with the fold."""
         row = self.fitted[fold]
         if row.status == "ok":
@@ -72,13 +71,13 @@ class RunProbe:
             identity = self._identity(study, fold)
             yield study, Row(**identity, status="failed", reason=row.reason), {}
 
-    def _identity(self, study: PlannedStudy, fold: int) -> dict[str, Any]:
+    def _identity(self, study: Study, fold: int) -> dict[str, Any]:
         identity = self.job.identity(fold)
         identity["revision"] = f"{identity['revision']}.{kinds()[study.kind].version}"
-        identity["options"] = _options(study).model_dump(mode="json")
+        identity["options"] = study.typed_options.model_dump(mode="json")
         return identity
 
-    def _answer(self, study: PlannedStudy, fold: int, probe: Probe) -> Answer:
+    def _answer(self, study: Study, fold: int, probe: Probe) -> Answer:
         split = self.job.split(fold)
         rows = split.test
         if study.max_test_rows is not None:
@@ -89,7 +88,7 @@ class RunProbe:
             split=split,
             rows=rows,
             seed=fold,
-            options=_options(study),
+            options=study.typed_options,
             threads=self.resources.threads,
         )
         started = time.perf_counter()
@@ -145,7 +144,3 @@ class RunProbe:
                 f"{weights}: predicts other values than {path}, by {change:.3g} on average; "
                 f"{remedy(weights)}"
             )
-
-
-def _options(study: PlannedStudy) -> Options:
-    return kinds()[study.kind].options.model_validate(study.options)
