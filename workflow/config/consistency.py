@@ -87,8 +87,8 @@ def _check_study(study: Study, config: Config) -> None:
     for method in study.methods:
         _check_method(study, config, method)
     for name in study.external_results:
-        if kind.probes or not name.endswith(".csv"):
-            allowed = "none with a probe" if kind.probes else "csv files"
+        if kind.probes or not name.endswith(".csv") or not Path(name).is_file():
+            allowed = "none with a probe" if kind.probes else "csv files that exist"
             raise UserError(f"{study.key}.external_results: {name!r}; allowed: {allowed}")
 
 

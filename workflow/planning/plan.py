@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from baselines import methods
 from npt.data.custom import CustomDataset
@@ -15,7 +14,7 @@ from workflow.config.models import Config
 from workflow.config.scoring import Scoring
 from workflow.config.study import Study, studies_of
 from workflow.planning.run import Run
-from workflow.planning.selection import require_agreement, select
+from workflow.planning.selection import select, variant_key
 
 Blocks = Mapping[tuple[str, int], list[Run]]  # runs by key and seed
 
@@ -25,7 +24,6 @@ class Plan(Strict):
 
     Attributes:
         custom_datasets: Declarations of the custom datasets, by name.
-        dataset_fingerprints: Of all datasets of the plan, by name.
         runs: By stem.
         studies: By name, in the configuration's order.
     """
@@ -34,7 +32,6 @@ class Plan(Strict):
     note: str = ""
     scoring: Scoring
     custom_datasets: dict[str, CustomDataset]
-    dataset_fingerprints: dict[str, str]
     runs: dict[str, Run]
     studies: dict[str, Study]
 
@@ -43,41 +40,31 @@ class Plan(Strict):
         """The plan of a configuration.
 
         Raises:
-            UserError: Settings are invalid, two studies disagree about a variant, or a file of
-                external results does not exist.
+            UserError: Settings are invalid, or two studies disagree about a variant.
         """
-        studies = list(studies_of(config).values())
-        for study in studies:
-            for name in study.external_results:
-                if not Path(name).is_file():
-                    raise UserError(f"{study.key}.external_results: {name}: no such file")
-        selections = [(study, select(study, config)) for study in studies]
-        require_agreement(selections)
+        selections = [(study, select(study, config)) for study in studies_of(config).values()]
         blocks = _blocks(selections)
-        runs: dict[str, Run] = {}
-        fingerprints: dict[str, str] = {}
-        for block in blocks.values():
-            for run in block:
-                runs[run.stem] = run
-                fingerprints[run.dataset] = run.data
-        used_custom = {
-            name: dataset
-            for name, dataset in config.custom_datasets.items()
-            if name in fingerprints
-        }
+        runs = {run.stem: run for block in blocks.values() for run in block}
         planned: dict[str, Study] = {}
         for study, variants in selections:
             folds_by_stem = _folds_by_stem(study, variants, blocks)
             planned[study.name] = study.model_copy(update={"runs": folds_by_stem})
+        used = {run.dataset for run in runs.values()}
         return cls(
             preset=config.preset,
             note=config.note,
             scoring=config.scoring,
-            custom_datasets=used_custom,
-            dataset_fingerprints=fingerprints,
+            custom_datasets={
+                name: dataset for name, dataset in config.custom_datasets.items() if name in used
+            },
             runs=runs,
             studies=planned,
         )
+
+    @property
+    def dataset_fingerprints(self) -> dict[str, str]:
+        """Fingerprints of all datasets by name."""
+        return {run.dataset: run.data for run in self.runs.values()}
 
     @property
     def datasets(self) -> list[str]:
@@ -129,7 +116,9 @@ def _blocks(selections: list[tuple[Study, list[Run]]]) -> Blocks:
     variants: dict[str, Run] = {}
     for study, selected in selections:
         for variant in selected:
-            variants[variant.key] = variant
+            if variants.setdefault(variant.key, variant) != variant:
+                key = variant_key(study, variant.method, variant.variant)
+                raise UserError(f"{key}: has other settings in another study; rename one of them")
             for seed in study.seeds:
                 folds_of_key = wanted.setdefault((variant.key, seed), set())
                 folds_of_key.update(study.folds[variant.dataset])

@@ -57,7 +57,7 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterat
         _refuse(study, method, BASE, base)
         yield Run(**facts, variant=BASE, settings=base)
     for variant, changes in named.items():
-        where = _key(study, method, variant)
+        where = variant_key(study, method, variant)
         settings = as_json(resolve(config, dataset, method, changes, where))
         share = kind.train_share(variant, options)
         if kind.trains_variants and settings == base and share == 1.0:
@@ -66,7 +66,7 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterat
         yield Run(**facts, variant=variant, settings=settings, train_share=share)
 
 
-def _key(study: Study, method: str, variant: str) -> str:
+def variant_key(study: Study, method: str, variant: str) -> str:
     """Key of a named variant; those that a kind names have none in the configuration."""
     if study.declaration.trains_variants:
         return f"{study.key}: {variant} of {method}"
@@ -77,14 +77,3 @@ def _refuse(study: Study, method: str, variant: str, settings: Mapping[str, Any]
     refusal = study.declaration.refuse(settings, study.typed_options)
     if refusal:
         raise UserError(f"{study.key}.methods: {method} ({variant}): {refusal}")
-
-
-def require_agreement(selections: list[tuple[Study, list[Run]]]) -> None:
-    """Raise `UserError` where two studies give one variant different settings."""
-    first: dict[str, tuple[Study, Run]] = {}
-    for study, selected in selections:
-        for variant in selected:
-            owner, earlier = first.setdefault(variant.key, (study, variant))
-            if earlier != variant:
-                key = _key(study, variant.method, variant.variant)
-                raise UserError(f"{key}: differs from {owner.key}; rename one of the variants")

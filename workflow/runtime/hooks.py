@@ -15,7 +15,6 @@ from npt.data.custom.file import file_at
 from npt.errors import UserError
 from workflow.config.models import Config
 from workflow.config.reading import parse, parse_value, read
-from workflow.config.resolution import BATCH_ROWS
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
@@ -119,20 +118,9 @@ def _begin(plan: Plan, snakemake: Any) -> None:
         claim(Path.cwd())
         if "--no-hooks" in sys.argv:
             kept.keep(plan)
-    for note in (*_notes_of_batches(plan), *_notes_of_equal_files(plan)):
+    for note in _notes_of_equal_files(plan):
         print(f"note: {note}", file=sys.stderr)
     install(snakemake)
-
-
-def _notes_of_batches(plan: Plan) -> Iterator[str]:
-    """Large custom tables on which NPT has the default minibatches."""
-    for name, dataset in plan.custom_datasets.items():
-        for run in plan.runs.values():
-            if (run.dataset, run.method) != (name, "npt"):
-                continue
-            if dataset.rows > BATCH_ROWS == run.settings["batch_rows"]:
-                yield f"{name}: about {dataset.rows:,} rows; NPT takes {BATCH_ROWS:,} at a time"
-                break
 
 
 def _notes_of_equal_files(plan: Plan) -> Iterator[str]:

@@ -14,7 +14,7 @@ from npt.metrics import METRICS, METRICS_VERSION, Metric
 from tests.rows import finish, finish_all, finish_probe, plan, prepare
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.results.collection import Collector
+from workflow.results.collection import collect as collect_study
 from workflow.results.row import Row
 from workflow.studies import kinds
 
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def collect(planned: Plan, study: str = "main") -> list[Row]:
-    return Collector(planned).collect(planned.studies[study])
+    return collect_study(planned.studies[study], planned)
 
 
 def refusal(planned: Plan, study: str = "main") -> str:

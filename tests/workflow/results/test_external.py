@@ -13,7 +13,7 @@ from tests.rows import finish, plan, prepare, prepared, study_frame
 from workflow.config.reading import read_file
 from workflow.config.scoring import Scoring
 from workflow.planning.plan import Plan
-from workflow.results.collection import Collector
+from workflow.results.collection import collect as collect_study
 from workflow.results.external import external_rows
 from workflow.results.row import Row
 from workflow.results.study_file import read_study, write_study
@@ -48,7 +48,7 @@ def planned(*external: str, **changes: Any) -> Plan:
 def collect(made: Plan) -> list[Row]:
     for stem in made.runs:
         finish(made, stem)
-    return Collector(made).collect(made.studies["main"])
+    return collect_study(made.studies["main"], made)
 
 
 def test_rows_of_a_csv_follow_those_of_the_runs() -> None:
@@ -77,7 +77,7 @@ def collected_study(**changes: Any) -> Path:
     made = plan(folds="0-1", datasets=["yacht", "wine"], methods=["knn", "mlp"])
     for stem in made.runs:
         finish(made, stem, chosen={"weights": "distance"}, fits=3, **changes)
-    rows = Collector(made).collect(made.studies["main"])
+    rows = collect_study(made.studies["main"], made)
     write_study(Path("theirs.csv"), [*rows, rows[0].changed({"source": "x.csv"})], "main")
     return Path("theirs.csv")
 
