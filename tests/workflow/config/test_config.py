@@ -14,7 +14,7 @@ import workflow.config.consistency as checks
 from baselines import methods
 from npt.errors import UserError
 from workflow.config.__main__ import SCHEMA, schema
-from workflow.config.folds import format_folds, parse_folds
+from workflow.config.folds import parse_folds
 from workflow.config.reading import parse, read, read_file
 from workflow.config.resolution import resolve
 from workflow.config.study import studies_of
@@ -65,10 +65,11 @@ def error_of(config: dict[str, Any]) -> str:
     ("config", "key"),
     [
         (raw(datasets=[]), "datasets"),
-        (raw(datasets=[[]]), "datasets"),
+        (raw(datasets=None), "datasets"),
+        (raw(studies=None), "studies"),
+        (raw(custom_datasets={2020: MINE}), "custom_datasets: 2020"),
         (raw(datasets=["yacht", "yacht"]), "datasets"),
         (raw(methods=3), "methods"),
-        (raw(methods=[["npt"]], budget=2), "methods"),
         (raw(folds="0-12"), "folds"),
         (raw(settings={"npt": {"updates": 10**30}}), "settings.npt.updates"),
         (raw(settings={"npt": {"learning_rate": float("nan")}}), "settings.npt.learning_rate"),
@@ -79,39 +80,19 @@ def error_of(config: dict[str, Any]) -> str:
             with_options("lookup", compare_with={"knn": {"grid": {"n_neighbors": [-1]}}}),
             "studies.main.options.compare_with",
         ),
-        (
-            with_options("lookup", compare_with={"knn": {"fixed": {"no_such": 1}}}),
-            "studies.main.options.compare_with",
-        ),
         (raw(custom_datasets={"mine": {**MINE, "folds": 10**8}}), "custom_datasets.mine.folds"),
         (raw(folds="two"), "folds"),
-        (raw(folds=-1), "folds"),
-        (raw(folds=[]), "folds"),
-        (raw(folds="0-999999999"), "folds"),
         (raw(seeds="x"), "seeds"),
-        (raw(seeds=[]), "seeds"),
         (raw(metrics={"regression": "accuracy"}), "metrics.regression"),
-        (raw(metrics={"binary": ["auroc"]}), "metrics.binary"),
-        (raw(metrics={"tertiary": "auroc"}), "metrics"),
-        (raw(ranking=["paper"]), "ranking"),
         (raw(settings=["npt"]), "settings"),
-        (raw(settings={"npt": []}), "settings.npt"),
         (raw(settings={"npt": {"width": "wide"}}), "settings.npt.width"),
         (raw(settings={"npt": {"width": 10}}), "settings.npt"),
-        (raw(settings={"npt": {"feature_mask": 1.5}}), "settings.npt.feature_mask"),
-        (raw(settings={"npt": {"schedule": "step"}}), "settings.npt.schedule"),
         (raw(settings={"npt": {"target_mask": 0}}), "settings.npt"),
         (raw(settings={"knn": {"grid": "fast"}}), "settings.knn.grid"),
         (raw(settings={"knn": {"grid": {"k": [1]}}}), "settings.knn.grid.k"),
-        (raw(settings={"knn": {"grid": {}}}), "settings.knn.grid"),
-        (raw(settings={"knn": {"grid": {"p": []}}}), "settings.knn.grid.p"),
         (raw(studies={}), "studies"),
-        (raw(studies={2021: {}}), "studies"),
         (raw(studies={"main": False}), "studies.main"),
-        (raw(studies={"é": {}}), "studies"),
         (raw(studies={"a b": {}}), "studies"),
-        (with_study(kind=[]), "studies.main.kind"),
-        (with_study(include_base="no"), "studies.main.include_base"),
         (with_study(include_base=False), "studies.main.include_base"),
         (with_study(max_test_rows=0), "studies.main.max_test_rows"),
         (with_study(tuned=1), "studies.main.tuned"),
@@ -126,12 +107,9 @@ def error_of(config: dict[str, Any]) -> str:
         ),
         (with_study(external_results="nowhere"), "studies.main.external_results"),
         (with_options("deletion", retries=0), "studies.main.options.retries"),
-        (with_options("deletion", retries="x"), "studies.main.options.retries"),
         (with_options("corruption", bins=3), "studies.main.options"),
         (with_options("deletion", left=2), "studies.main.options.left"),
         (with_options("dose_response", delete=[0, 1]), "studies.main.options.delete"),
-        (with_options("dose_response", shuffle=[0.5]), "studies.main.options.shuffle"),
-        (with_variant("..", {}), "studies.main.variants.npt"),
         (with_variant("base", {}), "studies.main.variants.npt"),
         (with_variant(None, {}), "studies.main.variants.npt"),
         (with_variant("deep", {"layers": 7}), "studies.main.variants.npt.deep"),
@@ -149,41 +127,24 @@ def error_of(config: dict[str, Any]) -> str:
         (tuned(configurations={"yacht": {"npt": {"a": {}, "b": {}}}}, budget=2), "budget"),
         (raw(budget=3), "budget"),
         (raw(budget={"knn": 0}), "budget.knn"),
-        (raw(budget="many"), "budget"),
         (raw(budget={"knn": 10**6}), "budget.knn"),
         (raw(custom_datasets={"yacht": {}}), "custom_datasets.yacht"),
-        (raw(custom_datasets={"mine": 3}), "custom_datasets.mine"),
         (raw(custom_datasets={"mine": {**MINE, "name": "other"}}), "custom_datasets.mine: 'name'"),
         (raw(custom_datasets={"mine": {**MINE, "path": "a\0b"}}), "custom_datasets.mine.path"),
         (raw(folds="0-2,5-3"), "folds"),
         (raw(seeds="1" * 5000), "seeds"),
         (raw(preset="a\0b"), "preset"),
-        (raw(preset="a" * 101), "preset"),
-        (raw(note="a\x1bb"), "note"),
-        (raw(studies={None: {}}), "studies"),
         (raw(studies={True: {}}), "studies"),
-        (raw(settings={"npt": {"learning_rate": 0}}), "settings.npt.learning_rate"),
         (raw(settings={"npt": {"updates": True}}), "settings.npt.updates"),
-        (with_study(max_test_rows=True), "studies.main.max_test_rows"),
         (with_variant("v" * 101, {"layers": 1}), "studies.main.variants.npt"),
         (raw(settings={"knn": {"fixed": {"no_such": 1}}}), "settings.knn.fixed: 'no_such'"),
-        (
-            raw(methods=["lightgbm"], settings={"lightgbm": {"fixed": {"no_such": 1}}}),
-            "settings.lightgbm.fixed: 'no_such'",
-        ),
         (raw(settings={"knn": {"grid": {"n_neighbors": [-1]}}}), "settings.knn.n_neighbors: -1"),
         (raw(settings={"knn": {"grid": {"n_neighbors": [True]}}}), "settings.knn.n_neighbors"),
-        (raw(settings={"knn": {"grid": {"n_neighbors": [None]}}}), "settings.knn.n_neighbors"),
         (
             raw(methods=["mlp"], settings={"mlp": {"fixed": {"tol": date(2020, 1, 1)}}}),
             "settings.mlp.tol: datetime.date(2020, 1, 1)",
         ),
         (raw(settings={"knn": {"fixed": None}}), "settings.knn.fixed"),
-        (raw(settings={"knn": {"fixed": 3}}), "settings.knn.fixed"),
-        (
-            with_study(methods=["knn"], variants={"knn": {"v": {"fixed": []}}}),
-            "studies.main.variants.knn.v.fixed",
-        ),
         (
             with_study(methods=["knn"], variants={"knn": {"v": {"grid": {"n_neighbors": []}}}}),
             "studies.main.variants.knn.v.grid.n_neighbors",
@@ -235,10 +196,6 @@ def test_datasets_of_a_study_follow_the_configuration() -> None:
     assert list(planned["known"].datasets) == ["yacht", "concrete"]
 
 
-def test_budget_for_all_methods_needs_none_in_particular() -> None:
-    assert Plan.of(read(raw(budget=3, methods=["knn"]))).runs
-
-
 def test_error_names_the_last_layer_with_the_setting() -> None:
     wide = {"npt": {"width": "wide"}}
     longer = {"yacht": {"npt": {"updates": 3}}}
@@ -255,29 +212,6 @@ def test_empty_keys_of_a_custom_dataset_are_optional() -> None:
     assert error_of(untargeted) == "custom_datasets.mine.target: missing"
 
 
-def test_name_of_a_custom_dataset_is_no_key() -> None:
-    message = error_of(raw(custom_datasets={"mine": {**MINE, "x": 1}}))
-    assert "allowed: path," in message
-
-
-@pytest.mark.parametrize(
-    ("config", "words"),
-    [
-        (raw(datasets=None), "datasets: None should be a list"),
-        (raw(datasets=[]), "datasets: is empty"),
-        (raw(settings=3), "settings: 3 should be a mapping"),
-        (raw(studies={"main": 3}), "studies.main: 3 should be a mapping"),
-        (raw(studies={"a b": {}}), "studies: 'a b' is not a name"),
-        (raw(custom_datasets={2020: MINE}), "custom_datasets: 2020 is not a name"),
-        (raw(custom_datasets={True: MINE}), "custom_datasets: True is not a name"),
-        (raw(budget="many"), ": 'many' should be a whole number"),
-        (with_study(tuned=1), "studies.main.tuned: 1 should be true or false"),
-    ],
-)
-def test_errors_use_the_words_of_yaml(config: dict[str, Any], words: str) -> None:
-    assert words in error_of(config)
-
-
 @pytest.mark.parametrize(
     ("config", "old", "new"),
     [
@@ -291,13 +225,6 @@ def test_former_key_names_its_successor(config: dict[str, Any], old: str, new: s
     message = error_of(config)
     assert repr(old) in message
     assert repr(new) in message
-
-
-@pytest.mark.parametrize("key", ["folds", "datasets", "methods", "studies"])
-def test_required_key_is_named(key: str) -> None:
-    config = raw()
-    del config[key]
-    assert error_of(config).startswith(key)
 
 
 def test_method_must_support_some_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,16 +258,6 @@ def test_a_fixed_test_set_is_the_first_fold() -> None:
     studies = studies_of(read(raw(folds="0-2", datasets=["yacht", "poker_hand"])))
     assert studies["main"].folds == {"yacht": (0, 1, 2), "poker_hand": (0,)}
     assert "1 is outside the folds 0-0" in error_of(raw(folds=1, datasets=["poker_hand"]))
-
-
-def test_all_folds_are_those_of_the_dataset() -> None:
-    studies = studies_of(read(raw(folds="all", datasets=["yacht", "protein"])))
-    assert studies["main"].folds == {"yacht": tuple(range(10)), "protein": (0,)}
-
-
-def test_folds_are_formatted() -> None:
-    assert format_folds([0, 1, 2, 5, 7, 8]) == "0-2_5_7-8"
-    assert format_folds([4]) == "4"
 
 
 @pytest.mark.parametrize(

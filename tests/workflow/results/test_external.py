@@ -67,11 +67,6 @@ def test_csv_may_name_variant_and_seed_and_leave_metrics_empty() -> None:
     assert row.facts == {"test_rmse": 0.5}
 
 
-def test_lines_of_other_datasets_and_folds_are_left_out() -> None:
-    path = write_csv(f"{HEADER}wine,theirs,0,1\nyacht,theirs,0,1\nyacht,theirs,7,1\n")
-    assert [row.fold for row in external_rows(path, YACHT, FOLDS[:1])] == [0]
-
-
 def collected_study(**changes: Any) -> Path:
     """A collected study of two methods, one with a row that was external there."""
     made = plan(folds="0-1", datasets=["yacht", "wine"], methods=["knn", "mlp"])
@@ -133,12 +128,6 @@ def test_wrong_csv_is_named(text: str, key: str) -> None:
     with pytest.raises(UserError) as error:
         external_rows(write_csv(text), YACHT, FOLDS)
     assert key in str(error.value)
-
-
-@pytest.mark.parametrize("name", ["results", "none.csv"])
-def test_only_files_of_csv_are_allowed(name: str) -> None:
-    with pytest.raises(UserError, match=r"studies\.main\.external_results: .*" + name):
-        planned(name)
 
 
 @pytest.mark.parametrize("name", ["compact", "solved"])

@@ -17,7 +17,7 @@ from snakemake.settings.types import MaxJobsPerTimespan
 
 from npt.errors import UserError
 from workflow.config.reading import parse
-from workflow.planning import kept, paths
+from workflow.planning import paths
 from workflow.runtime import hooks
 from workflow.runtime.command import execute
 from workflow.runtime.folder_lock import claim
@@ -50,36 +50,16 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("logging.raiseExceptions", True)
 
 
-def test_started_run_keeps_its_plan() -> None:
-    Path(paths.RESULTS).mkdir()
-    jobs = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
-    assert not Path(paths.PLAN).exists()
-    hooks.started(jobs, CONFIG, snakemake(dry_run=False))
-    assert kept.load() == jobs.plan
-    assert parse(Path(paths.CONFIG)) == CONFIG
-
-
-@pytest.mark.parametrize("local_exec", [True, False])
-def test_only_jobs_of_a_cluster_are_started_at_a_limited_rate(
-    monkeypatch: pytest.MonkeyPatch,
-    local_exec: bool,
-) -> None:
-    monkeypatch.setattr(hooks.step_server, "offer", lambda _: None)
-    Path(paths.RESULTS).mkdir()
-    run = snakemake(dry_run=False, local_exec=local_exec)
-    jobs = hooks.plan_jobs(CONFIG, run)
-    hooks.started(jobs, CONFIG, run)
-    assert (run.scheduler.job_rate_limiter is None) == local_exec
-
-
 def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
     """Whatever was edited since the run began."""
     Path(paths.RESULTS).mkdir()
     begun = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
+    assert not Path(paths.PLAN).exists()
     hooks.started(begun, CONFIG, snakemake(dry_run=False))
     edited = {**CONFIG, "methods": ["linear"], "folds": "no number"}
     job = hooks.plan_jobs(edited, snakemake(dry_run=False, is_main_process=False))
     assert job.plan == begun.plan
+    assert parse(Path(paths.CONFIG)) == CONFIG
 
 
 @pytest.mark.parametrize("program", [["snakemake"], ["snakemake", "--no-hooks"]])
