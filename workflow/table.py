@@ -30,7 +30,7 @@ from npt.data.custom.reading import CustomTable, folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.frames import features_of, values_of
 from npt.data.source import DOWNLOADS
-from npt.errors import UserError, unknown
+from npt.errors import UserError
 from npt.table import Split, Table
 from npt.validation import validated
 from workflow.config.reading import read_file
@@ -70,14 +70,13 @@ def main() -> None:
 def run() -> None:
     """Read the table, run the methods, print the answers."""
     options = _parser().parse_args()
-    names = _chosen_methods(options.methods)
     dataset, custom = _read(options)
     folds = folds_of(dataset, custom)
     for line in custom.description:
         print(line)
     print(f"folds: {len(folds)}")
     benchmark = Benchmark(options, dataset, min(options.folds, len(folds)))
-    benchmark.run(names)
+    benchmark.run([options.methods] if options.methods else STAGES)
     for line in answers(benchmark):
         print(line)
     for line in explained(custom.table, folds[0]):
@@ -92,7 +91,13 @@ def _parser() -> argparse.ArgumentParser:
     arguments.add_argument("--target", required=True, help="column to predict")
     arguments.add_argument("--task", choices=("regression", "classification"), default=None)
     arguments.add_argument("--drop", nargs="+", default=[], help="columns that are no features")
-    arguments.add_argument("--methods", nargs="+", help="instead of those that fit into the time")
+    arguments.add_argument(
+        "--methods",
+        nargs="+",
+        choices=methods(),
+        metavar="METHOD",
+        help="instead of those that fit into the time",
+    )
     arguments.add_argument("--folds", type=_positive, default=3, help="folds of ten (default: 3)")
     arguments.add_argument("--cores", type=_positive, default=os.cpu_count() or 1)
     arguments.add_argument("--minutes", type=float, default=2.0, help="time limit (default: 2)")
@@ -105,16 +110,6 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return number
-
-
-def _chosen_methods(names: Sequence[str] | None) -> tuple[tuple[str, ...], ...]:
-    """Methods in stages: all that are named at once, or those that fit into the time."""
-    if names is None:
-        return STAGES
-    for name in names:
-        if name not in methods():
-            raise UserError(f"--methods: {unknown(name, methods())}")
-    return (tuple(names),)
 
 
 def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:

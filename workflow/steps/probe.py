@@ -17,17 +17,13 @@ from workflow.results.predictions import write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import write_rows
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import execute, limit_threads, parser
+from workflow.runtime.command import execute, limit_threads, run_parser
 from workflow.studies.probing import RunProbe
 
 
 def main() -> None:
     """Command line of the step."""
-    options = parser(__doc__)
-    options.add_argument("--run", required=True, help="stem of a run of the plan")
-    options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
-    options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
-    arguments = options.parse_args()
+    arguments = run_parser(__doc__).parse_args()
     limit_threads(arguments.threads)
     plan = load()
     job = Job.of(plan, arguments.run)

@@ -57,7 +57,7 @@ def test_finished_jobs_are_lines_with_the_failed_ones(capsys: pytest.CaptureFixt
     finish(terminal, 8, 44)
     assert capsys.readouterr().out.splitlines() == [
         "[43/114  2:58] train yacht/npt/base/seed_0/folds_1",
-        "[44/114, 1 failed  2:58] report",
+        "[44/114  2:58] report",
     ]
     assert kept.messages == ["Error in rule train"]
 
