@@ -7,7 +7,7 @@ from pathlib import Path
 
 from npt.data import store
 from npt.errors import UserError
-from npt.metrics import METRICS, METRICS_VERSION
+from npt.metrics import METRICS_VERSION
 from workflow.config.study import Study
 from workflow.planning import paths
 from workflow.planning.plan import Plan
@@ -65,7 +65,7 @@ def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
             require(row, planned, path)
             if is_probed:
                 require(row, planned_probe(row, study, prepared), path)
-            elif row.status == "ok" and not _has_metrics(row):
+            elif row.status == "ok" and row.metrics != METRICS_VERSION:
                 arrays = read_arrays(Path(paths.run_predictions(run.stem)))
                 row = row.changed(fold_scores(prepared, fold, arrays))
             rows.append(row)
@@ -74,13 +74,3 @@ def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
     except UserError as error:
         raise UserError(f"{error}; {remedy(path)}") from None
     return rows
-
-
-def _has_metrics(row: Row) -> bool:
-    """Whether a row has all metrics of its task, in the version of today."""
-    if row.metrics != METRICS_VERSION:
-        return False
-    for metric in METRICS.values():
-        if row.task in metric.tasks and f"test_{metric.name}" not in row.facts:
-            return False
-    return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import product
@@ -21,7 +20,6 @@ from workflow.results.requirements import planned_data, require
 from workflow.results.row import Row, sizes
 from workflow.results.study_file import read_study
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+ -]{0,63}")
 REQUIRED = ("dataset", "method", "fold")
 NESTED = ("versions", "chosen")  # columns of JSON
 DatasetFold = tuple[str, int]
@@ -91,8 +89,6 @@ def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
         raise user_error(error, Row, where) from None
     except ValueError as error:
         raise UserError(f"{where}: {error}") from None
-    if not NAME.fullmatch(row.method):
-        raise UserError(f"{where}.method: {row.method!r}; allowed: {NAME.pattern}")
     if row.data:
         require(row, planned_data(prepared), where)
     metrics = [metric for metric in METRICS.values() if row.task in metric.tasks]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
 import logging
 import os
 import sys
@@ -10,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.file import file_at
+from npt.data.source import sha256_of
 from npt.errors import UserError
 from workflow.config.models import Config
 from workflow.config.reading import parse, parse_value, read
@@ -125,18 +124,10 @@ def _begin(plan: Plan, snakemake: Any) -> None:
 
 def _notes_of_equal_files(plan: Plan) -> Iterator[str]:
     """Custom datasets that predict the same column of the same file."""
-    datasets = list(plan.custom_datasets.items())
-    for index, (name, dataset) in enumerate(datasets):
-        for other, earlier in datasets[:index]:
-            if dataset.target == earlier.target and _are_equal(dataset, earlier):
-                yield f"{other} and {name}: same file and target; both count in ranks and means"
-                break
-
-
-def _are_equal(dataset: CustomDataset, other: CustomDataset) -> bool:
-    """Whether two datasets have one content; files are read only if their sizes are equal."""
-    file = file_at(dataset.path)
-    other_file = file_at(other.path)
-    if file is None or other_file is None:
-        return dataset.location == other.location
-    return filecmp.cmp(file, other_file, shallow=False)
+    names: dict[tuple[str, Any], str] = {}
+    for name, dataset in plan.custom_datasets.items():
+        file = file_at(dataset.path)
+        content = sha256_of(file) if file else dataset.location
+        other = names.setdefault((content, dataset.target), name)
+        if other != name:
+            yield f"{other} and {name}: same file and target; both count in ranks and means"

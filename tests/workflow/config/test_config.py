@@ -129,7 +129,6 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(budget={"knn": 0}), "budget.knn"),
         (raw(budget={"knn": 10**6}), "budget.knn"),
         (raw(custom_datasets={"yacht": {}}), "custom_datasets.yacht"),
-        (raw(custom_datasets={"mine": {**MINE, "name": "other"}}), "custom_datasets.mine: 'name'"),
         (raw(custom_datasets={"mine": {**MINE, "path": "a\0b"}}), "custom_datasets.mine.path"),
         (raw(folds="0-2,5-3"), "folds"),
         (raw(seeds="1" * 5000), "seeds"),

@@ -56,7 +56,6 @@ def test_metrics_of_another_version_are_computed_again() -> None:
     scored = {"test_rmse": 7.0, "test_mse": 49.0}
     finish(planned, NPT.format(0), metrics=METRICS_VERSION, **scored)
     finish(planned, NPT.format(1), metrics="0", **scored)
-    finish(planned, NPT.format(2), metrics=METRICS_VERSION, test_rmse=7.0)
     scores: dict[int, float] = {}
     for row in collect(planned):
         if row.run_key == "yacht/npt/base":
