@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import yaml
 from tabulate import tabulate
 
@@ -31,14 +30,16 @@ from npt.data.custom.reading import CustomTable, folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.frames import features_of, values_of
 from npt.data.source import DOWNLOADS
-from npt.errors import UserError, unknown
-from npt.table import Split, Table, Task
+from npt.errors import UserError
+from npt.table import Split, Table
 from npt.validation import validated
+from workflow.config.reading import read_file
 from workflow.planning import paths
+from workflow.report.formats import markdown_table
+from workflow.report.provenance import failures
+from workflow.report.study import reported_studies
 from workflow.results.study_file import read_study
 from workflow.runtime.command import execute, parser
-from workflow.studies.errors import effect, effect_text, losses
-from workflow.studies.row_effects import row_effects
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 STAGES = (
@@ -69,16 +70,14 @@ def main() -> None:
 def run() -> None:
     """Read the table, run the methods, print the answers."""
     options = _parser().parse_args()
-    names = _chosen_methods(options.methods)
     dataset, custom = _read(options)
     folds = folds_of(dataset, custom)
     for line in custom.description:
         print(line)
     print(f"folds: {len(folds)}")
     benchmark = Benchmark(options, dataset, min(options.folds, len(folds)))
-    benchmark.run(names)
-    print()
-    for line in answers(benchmark.output):
+    benchmark.run([options.methods] if options.methods else STAGES)
+    for line in answers(benchmark):
         print(line)
     for line in explained(custom.table, folds[0]):
         print(line)
@@ -92,7 +91,13 @@ def _parser() -> argparse.ArgumentParser:
     arguments.add_argument("--target", required=True, help="column to predict")
     arguments.add_argument("--task", choices=("regression", "classification"), default=None)
     arguments.add_argument("--drop", nargs="+", default=[], help="columns that are no features")
-    arguments.add_argument("--methods", nargs="+", help="instead of those that fit into the time")
+    arguments.add_argument(
+        "--methods",
+        nargs="+",
+        choices=methods(),
+        metavar="METHOD",
+        help="instead of those that fit into the time",
+    )
     arguments.add_argument("--folds", type=_positive, default=3, help="folds of ten (default: 3)")
     arguments.add_argument("--cores", type=_positive, default=os.cpu_count() or 1)
     arguments.add_argument("--minutes", type=float, default=2.0, help="time limit (default: 2)")
@@ -105,16 +110,6 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return number
-
-
-def _chosen_methods(names: Sequence[str] | None) -> tuple[tuple[str, ...], ...]:
-    """Methods in stages: all that are named at once, or those that fit into the time."""
-    if names is None:
-        return STAGES
-    for name in names:
-        if name not in methods():
-            raise UserError(f"--methods: {unknown(name, methods())}")
-    return (tuple(names),)
 
 
 def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
@@ -231,55 +226,22 @@ class Benchmark:
         return True
 
 
-def answers(output: Path) -> Iterator[str]:
-    """Which model predicts best, and whether other rows matter, from the collected rows."""
-    scores = read_study(output / paths.collected("main"))
-    task: Task = scores["task"].iloc[0]
-    metric = "rmse" if task == "regression" else "nll"
-    errors = scores.pivot_table(f"test_{metric}", "fold", "method")
-    errors = errors[errors.mean().sort_values().index]
-    seconds = scores.groupby("method")["fit_seconds"].mean()
-    rows = []
-    for method in map(str, errors):
-        error = errors[method]
-        score = f"{error.mean():.4g}"
-        if len(error) > 1:
-            score += f" ± {error.sem():.2g}"
-        rows.append((methods()[method].title, score, f"{seconds.loc[method]:.1f}"))
-    yield "Which model predicts best?"
-    if len(rows) > 1:
-        logarithms = scores.assign(loss=losses(scores, "test_"))
-        by_method = logarithms.pivot_table("loss", "fold", "method")
-        lead = effect(by_method[errors.columns[0]], by_method[errors.columns[1]])
-        size = effect_text(lead.mean(), task)
-        if task == "regression":  # two digits are too few for a small lead
-            size = f"× {np.exp(lead.mean()):.3g}"
-        yield (
-            f"{rows[0][0]}. Without it, {rows[1][0]}: {size}, "
-            f"worse in {(lead > 0).sum()} of {len(lead)} folds."
-        )
-    yield tabulate(rows, headers=("model", f"test {metric.upper()}", "seconds a fold"))
-    for method, reason in scores[["method", "reason"]].dropna().drop_duplicates().to_numpy():
-        yield f"{methods()[method].title} has no result: {reason}"
-    corrupted = output / paths.collected("corruption")
-    if corrupted.exists():
+def answers(benchmark: Benchmark) -> Iterator[str]:
+    """Question, answer and first table of each study, and what has no result."""
+    config = read_file(benchmark.config)
+    studies = {}
+    kind_names = {}
+    for name, study in config.studies.items():
+        studies[name] = read_study(benchmark.output / paths.collected(name))
+        kind_names[name] = study.kind
+    for study in reported_studies(studies, kind_names, config.scoring):
         yield ""
-        yield f"Do other rows matter? {metric.upper()} when they are shuffled, and when a model is"
-        yield "trained without them:"
-        yield _dependence(corrupted.parent, task)
-
-
-def _dependence(folder: Path, task: Task) -> str:
-    """A row for each model that reads rows."""
-    effects = row_effects(folder).pivot_table("effect", "method", "kind", sort=False)
-    rows = []
-    for method, costs in effects.iterrows():
-        without = "predicts from rows alone"
-        if pd.notna(costs.get("benefits")):
-            without = effect_text(costs["benefits"], task)
-        title = methods()[str(method)].title
-        rows.append((title, effect_text(costs["depends"], task), without))
-    return tabulate(rows, headers=("model", "shuffled", "trained without"))
+        yield study.question
+        if study.answer:
+            yield study.answer
+        for section in study.sections[:1]:
+            yield markdown_table(section)
+    yield from failures(studies, config.scoring)
 
 
 def explained(table: Table, split: Split) -> Iterator[str]:

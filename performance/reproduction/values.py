@@ -13,8 +13,8 @@ from npt.provenance import ROOT
 from performance.reproduction.cells import Cell, published_cells
 from workflow.config.fields import BASE, TUNED
 from workflow.config.reading import read_file
+from workflow.config.study import Study
 from workflow.planning.plan import Plan
-from workflow.planning.planned_study import PlannedStudy
 from workflow.report.published import in_standard_errors, paper_name, published
 from workflow.report.statistics import MODEL, fold_means, standard_error
 from workflow.report.summary import REFERENCE, reference_study
@@ -59,7 +59,7 @@ class Model:
     """
 
     source: str
-    study: PlannedStudy
+    study: Study
     dataset: str
     method: str
     variant: str

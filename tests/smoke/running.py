@@ -93,7 +93,7 @@ def short_config(folder: Path) -> Path:
     return smoke_config(folder, studies={name: studies[name] for name in SHORT})
 
 
-WITH_SECONDS = (".cost.", ".scores.", ".bencheval.")
+WITH_SECONDS = ("cost", "scores", "bencheval")
 
 
 def shortest_config(folder: Path) -> Path:
@@ -110,10 +110,10 @@ def shortest_config(folder: Path) -> Path:
 
 
 def shown(folder: Path) -> dict[str, bytes]:
-    """Tables and figures by file name, without those that show seconds, which always differ."""
+    """Tables and figures by study and name, but those with seconds, which always differ."""
     contents = {}
     for name in ("tables", "figures"):
-        for path in sorted((folder / "results" / name).iterdir()):
-            if not any(table in path.name for table in WITH_SECONDS):
-                contents[path.name] = path.read_bytes()
+        for path in sorted((folder / "results" / name).glob("*/[!.]*")):
+            if path.stem not in WITH_SECONDS:
+                contents[f"{path.parent.name}/{path.name}"] = path.read_bytes()
     return contents

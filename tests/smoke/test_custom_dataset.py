@@ -66,7 +66,7 @@ def test_custom_dataset_is_in_every_study_and_its_changes_are_noticed(tmp_path: 
     done = run(tmp_path, config=config)
     assert done.returncode == 0, done.stderr
     results = tmp_path / "results"
-    for table in ("main.metrics", "main.cost", "corruption.corruption", "lookup.lookup"):
+    for table in ("main/metrics", "main/cost", "corruption/corruption", "lookup/lookup"):
         assert "houses" in (results / f"tables/{table}.csv").read_text()
     page = (results / "report/index.html").read_text()
     for text in ("houses*", "90 rows", "street"):

@@ -45,7 +45,7 @@ def missing_links(page: Path) -> list[str]:
 
 def of_short_studies(contents: dict[str, bytes]) -> dict[str, bytes]:
     """The files of the studies of the short configuration."""
-    return {name: content for name, content in contents.items() if name.split(".")[0] in SHORT}
+    return {name: content for name, content in contents.items() if name.split("/")[0] in SHORT}
 
 
 def test_report_shows_every_study(finished: Path) -> None:
@@ -66,12 +66,12 @@ def test_tables_and_figures_have_all_formats(finished: Path) -> None:
     endings = {"tables": {".csv", ".tex"}, "figures": {".svg", ".pdf", ".png"}}
     for folder, expected in endings.items():
         formats: dict[str, set[str]] = {}
-        for path in (finished / "results" / folder).iterdir():
+        for path in (finished / "results" / folder).glob("*/[!.]*"):
             assert path.stat().st_size > 0, path
-            formats.setdefault(path.stem, set()).add(path.suffix)
+            formats.setdefault(str(path.with_suffix("")), set()).add(path.suffix)
         assert formats
         assert all(suffixes == expected for suffixes in formats.values())
-    assert r"\toprule" in (finished / "results/tables/main.metrics.tex").read_text()
+    assert r"\toprule" in (finished / "results/tables/main/metrics.tex").read_text()
 
 
 def test_the_same_rows_give_the_same_report(finished: Path, tmp_path: Path) -> None:
@@ -88,7 +88,6 @@ def test_snakemake_report_has_figures(finished: Path, tmp_path: Path) -> None:
     done = run(finished, "--report", str(tmp_path / "report.html"))
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "report.html").read_text()
-    assert kinds()["benchmark"].title in text
     assert "critical_difference" in text
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from baselines import methods
-from npt.method import Method
 from workflow.config.models import Config
 from workflow.studies import kinds
 
@@ -24,18 +22,21 @@ def schema() -> Schema:
     content["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     content["title"] = TITLE
     definitions = content["$defs"]
-    for method in methods().values():
-        model = method.settings
-        described = model.model_json_schema()
+    settings: Schema = {}
+    variants: Schema = {}
+    for name, method in methods().items():
+        described = method.settings.model_json_schema()
         definitions |= described.pop("$defs", {})
-        definitions[model.__name__] = described
-    settings = _by_method(_settings_of)
-    variants = _by_method(_variants_of)
+        definitions[method.settings.__name__] = described
+        settings[name] = _nullable({"$ref": f"#/$defs/{method.settings.__name__}"})
+        variants[name] = {"type": "object", "additionalProperties": settings[name]}
+    by_method = {"type": "object", "properties": settings, "additionalProperties": False}
+    named = {**by_method, "properties": variants}
 
     properties = content["properties"]
-    properties["settings"].update(settings)
-    properties["overrides"]["additionalProperties"] = _nullable(settings)
-    properties["configurations"]["additionalProperties"] = variants
+    properties["settings"].update(by_method)
+    properties["overrides"]["additionalProperties"] = _nullable(by_method)
+    properties["configurations"]["additionalProperties"] = named
     properties["budget"] = {
         "description": properties["budget"]["description"],
         "anyOf": [{"type": "integer", "minimum": 1}, {"type": "object"}],
@@ -43,23 +44,9 @@ def schema() -> Schema:
     properties["studies"]["additionalProperties"] = _nullable({"$ref": "#/$defs/StudyConfig"})
     properties["studies"].pop("patternProperties", None)
     study = definitions["StudyConfig"]["properties"]
-    study["variants"].update(variants)
+    study["variants"].update(named)
     study["kind"]["enum"] = list(kinds())
     return content
-
-
-def _settings_of(method: Method) -> Schema:
-    return _nullable({"$ref": f"#/$defs/{method.settings.__name__}"})
-
-
-def _variants_of(method: Method) -> Schema:
-    return {"type": "object", "additionalProperties": _settings_of(method)}
-
-
-def _by_method(schema_of: Callable[[Method], Schema]) -> Schema:
-    """Schema of a mapping from methods."""
-    properties = {name: schema_of(method) for name, method in methods().items()}
-    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _nullable(schema: Schema) -> Schema:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 from baselines import methods
@@ -11,11 +11,8 @@ from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
 from npt.errors import UserError, unknown
 from npt.metrics import METRICS
-from workflow.config.method_settings import require_settings
 from workflow.config.models import Config
 from workflow.config.study import Study, studies_of
-
-DRAWN_TRIAL = re.compile(r"trial_\d+")
 
 
 def check(config: Config) -> None:
@@ -24,26 +21,13 @@ def check(config: Config) -> None:
     Raises:
         UserError: One line with the key, what was found and what is allowed.
     """
-    _check_letters(config.studies, "studies")
-    _check_letters(config.custom_datasets, "custom_datasets")
     _check_custom_datasets(config)
     _check_datasets(config)
     _check_metrics(config)
-    _check_settings(config)
     studies = list(studies_of(config).values())
     for study in studies:
         _check_study(study, config)
-    _check_budget(config, studies)
-    _check_configurations(config, studies)
-
-
-def _check_letters(names: Iterable[str], key: str) -> None:
-    """Names differ in more than capitals, as their files do on every system."""
-    small: dict[str, str] = {}
-    for name in names:
-        other = small.setdefault(name.lower(), name)
-        if other != name:
-            raise UserError(f"{key}: {other} and {name} differ in capitals alone")
+    _check_tuning(config, studies)
 
 
 def _check_custom_datasets(config: Config) -> None:
@@ -77,73 +61,48 @@ def _check_metrics(config: Config) -> None:
             raise UserError(f"metrics.{task}: {unknown(metric, allowed)}")
 
 
-def _check_settings(config: Config) -> None:
-    for method, changes in config.settings.items():
-        require_settings(method, changes, f"settings.{method}")
-    for dataset, by_method in config.overrides.items():
-        for method, changes in by_method.items():
-            require_settings(method, changes, f"overrides.{dataset}.{method}")
-    for dataset, variants_by_method in config.configurations.items():
-        for method, variants in variants_by_method.items():
-            for name, changes in variants.items():
-                require_settings(method, changes, f"configurations.{dataset}.{method}.{name}")
-    for study, block in config.studies.items():
-        for method, variants in block.variants.items():
-            for name, changes in variants.items():
-                require_settings(method, changes, f"studies.{study}.variants.{method}.{name}")
-
-
 def _check_study(study: Study, config: Config) -> None:
-    _check_variants(study, config)
-    _check_tasks(study, config)
+    kind = study.declaration
+    block = config.studies[study.name]
+    if kind.trains_variants:
+        # Such a kind names its variants itself, and compares them with the base.
+        refused = {
+            "variants": bool(block.variants),
+            "include_base: false": not study.include_base,
+            "tuned": study.tuned,
+        }
+        for key, is_set in refused.items():
+            if is_set:
+                raise UserError(f"{study.key}.{key}: not allowed with {kind.name}")
+        if not study.variants:
+            able = ", ".join(method.name for method in methods().values() if method.twins)
+            raise UserError(f"{study.key}.methods: none has twins; one of {able} is needed")
+    else:
+        _check_variants(study)
+    for dataset in study.datasets:
+        task = config.all_datasets[dataset].expected_task
+        if kind.only_task not in (None, task):
+            reason = f"{dataset} is {task}; {kind.name} needs {kind.only_task}"
+            raise UserError(f"{study.key}.datasets: {reason}")
     for method in study.methods:
         _check_method(study, config, method)
-    if study.tuned and not study.include_base:
-        raise UserError(f"{study.key}.tuned: not allowed with include_base: false")
-    if study.tuned and study.kind.trains_variants:
-        raise UserError(f"{study.key}.tuned: not allowed with {study.kind.name}")
-    if study.external_results and study.kind.probes:
-        raise UserError(f"{study.key}.external_results: not allowed with a probe")
     for name in study.external_results:
-        if not name.endswith(".csv"):
-            raise UserError(f"{study.key}.external_results: {name!r}; allowed: csv files")
+        if kind.probes or not name.endswith(".csv") or not Path(name).is_file():
+            allowed = "none with a probe" if kind.probes else "csv files that exist"
+            raise UserError(f"{study.key}.external_results: {name!r}; allowed: {allowed}")
 
 
-def _check_variants(study: Study, config: Config) -> None:
-    if study.kind.trains_variants:
-        _check_own_variants(study, config)
-        return
+def _check_variants(study: Study) -> None:
     for method in study.variants:
         if method not in study.methods:
             raise UserError(f"{study.key}.variants: {unknown(method, study.methods)}")
     if study.include_base:
         return
+    if study.tuned:
+        raise UserError(f"{study.key}.tuned: not allowed with include_base: false")
     for method in study.methods:
         if not study.variants.get(method):
             raise UserError(f"{study.key}.include_base: false leaves nothing of {method}")
-
-
-def _check_own_variants(study: Study, config: Config) -> None:
-    """The kind of such a study names its variants, which are compared with the base."""
-    kind = study.kind.name
-    if config.studies[study.name].variants:
-        raise UserError(f"{study.key}.variants: not allowed with {kind}, which names them")
-    if not study.include_base:
-        raise UserError(f"{study.key}.include_base: false is not allowed with {kind}")
-    if not study.variants:
-        able = ", ".join(method.name for method in methods().values() if method.twins)
-        raise UserError(f"{study.key}.methods: none has twins; one of {able} is needed")
-
-
-def _check_tasks(study: Study, config: Config) -> None:
-    allowed = study.kind.only_task
-    if allowed is None:
-        return
-    for dataset in study.datasets:
-        task = config.all_datasets[dataset].expected_task
-        if task != allowed:
-            kind = study.kind.name
-            raise UserError(f"{study.key}.datasets: {dataset} is {task}; {kind} needs {allowed}")
 
 
 def _check_method(study: Study, config: Config, name: str) -> None:
@@ -163,47 +122,33 @@ def _check_method(study: Study, config: Config, name: str) -> None:
     if len(reasons) == len(study.datasets):
         names = ", ".join(study.datasets)
         raise UserError(f"{key}: {name} supports none of {names}: {reasons[0]}")
-    kind = study.kind
+    kind = study.declaration
     if not kind.accepts(method):
         able = ", ".join(other.name for other in methods().values() if kind.accepts(other))
         raise UserError(f"{key}: {kind.name} cannot probe {name}; allowed: {able}")
 
 
-def _check_budget(config: Config, studies: list[Study]) -> None:
-    """A budget needs a tuned study and holds the named configurations."""
-    used = {method for study in studies for method in study.methods}
-    tuned = {method for study in studies if study.tuned for method in study.methods}
-    if set(config.budget) == set(methods()):  # a single number is the budget of every method
-        named_methods = used
-    else:
-        named_methods = set(config.budget)
-    for method, number in config.budget.items():
-        if methods()[method].draw is None:
-            continue
-        if method in named_methods - tuned:
-            raise UserError(f"budget: no study of {method} has `tuned: true`")
-        for dataset, by_method in config.configurations.items():
-            named = len(by_method.get(method, {}))
-            if number < 1 + named:
-                key = f"configurations.{dataset}.{method}"
-                raise UserError(f"budget: {number} is less than the base and the {named} of {key}")
-
-
-def _check_configurations(config: Config, studies: list[Study]) -> None:
-    """Configurations need a tuned study that chooses among them."""
+def _check_tuning(config: Config, studies: list[Study]) -> None:
+    """Named configurations and a budget need a tuned study that chooses among them."""
     able = [name for name, method in methods().items() if method.draw is not None]
-    tuned = [study for study in studies if study.tuned]
+    tuned: set[tuple[str, str]] = set()
+    for study in studies:
+        if study.tuned:
+            tuned.update(product(study.datasets, study.methods))
+    tuned_methods = {method for _, method in tuned}
+    used = {method for study in studies for method in study.methods}
+    for method in config.budget:
+        if method in able and method in used - tuned_methods:
+            raise UserError(f"budget: no study of {method} has `tuned: true`")
     for dataset, by_method in config.configurations.items():
-        for method, variants in by_method.items():
+        for method, named in by_method.items():
             key = f"configurations.{dataset}.{method}"
             if method not in able:
                 raise UserError(f"configurations.{dataset}: {unknown(method, able)}")
-            if not any(_runs(study, dataset, method) for study in tuned):
+            if (dataset, method) not in tuned:
                 raise UserError(f"{key}: no study that runs it has `tuned: true`")
-            for name in variants:
-                if DRAWN_TRIAL.fullmatch(name):
-                    raise UserError(f"{key}.{name}: reserved for drawn configurations")
-
-
-def _runs(study: Study, dataset: str, method: str) -> bool:
-    return dataset in study.datasets and method in study.methods
+            budget = config.budget.get(method)
+            if budget is not None and budget < 1 + len(named):
+                raise UserError(
+                    f"budget: {budget} is less than the base and the {len(named)} of {key}"
+                )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import (
@@ -20,12 +20,11 @@ from npt.data.custom import CustomDataset
 from npt.errors import UserError, unknown
 from npt.table import Task
 from workflow.config.folds import parse_folds
-from workflow.config.method_settings import readable_numbers
 from workflow.studies import kinds
 
 BASE = "base"  # name of the variant without changes
 TUNED = "tuned"  # name of the variant that is the best configuration of each fold
-RESERVED_VARIANTS = (BASE, TUNED)
+RESERVED_VARIANTS = re.compile(rf"{BASE}|{TUNED}|trial_\d+")  # of these, searches draw the last
 MOST_TRIALS = 10_000
 
 Folds = tuple[int, ...]  # empty: all folds that a dataset uses
@@ -57,16 +56,15 @@ def _named(blocks: Any) -> Any:
     """Blocks of custom datasets with their names, without the keys that have no value."""
     if not isinstance(blocks, Mapping):
         return empty_if_none(blocks)
-    return {name: _with_name(name, block) for name, block in blocks.items()}
-
-
-def _with_name(name: Any, block: Any) -> Any:
-    if not isinstance(block, Mapping):
-        return block
-    if "name" in block:
-        raise UserError(f"custom_datasets.{name}: 'name' is unknown; {name!r} is the name")
-    with_values = {key: value for key, value in block.items() if value is not None}
-    return {**with_values, "name": name}
+    named: dict[Any, Any] = {}
+    for name, block in blocks.items():
+        named[name] = block
+        if isinstance(block, Mapping):
+            if "name" in block:
+                raise UserError(f"custom_datasets.{name}: 'name' is unknown; {name!r} is the name")
+            with_values = {key: value for key, value in block.items() if value is not None}
+            named[name] = {**with_values, "name": name}
+    return named
 
 
 def _budget(value: Any) -> Any:
@@ -78,20 +76,19 @@ def _budget(value: Any) -> Any:
     return dict.fromkeys(methods(), value)
 
 
-def _known_method(name: str) -> str:
-    if name not in methods():
-        raise ValueError(unknown(name, methods()))
-    return name
+def _known(names_of: Callable[[], Iterable[str]]) -> AfterValidator:
+    """Requires one of some names."""
 
+    def check(name: str) -> str:
+        if name not in names_of():
+            raise ValueError(unknown(name, names_of()))
+        return name
 
-def _known_kind(name: str) -> str:
-    if name not in kinds():
-        raise ValueError(unknown(name, kinds()))
-    return name
+    return AfterValidator(check)
 
 
 def _not_reserved(name: str) -> str:
-    if name in RESERVED_VARIANTS:
+    if RESERVED_VARIANTS.fullmatch(name):
         raise ValueError(f"{name!r} cannot be the name of a variant")
     return name
 
@@ -111,15 +108,12 @@ def _folds(value: Any) -> Folds:
     return parse_folds(value)
 
 
-def _printable(text: str) -> str:
-    """Text that can be a line of a page and of a log."""
-    if not text.isprintable():
-        raise ValueError(f"{text!r} has a character that cannot be printed")
-    return text
-
-
 def _in_one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Text as a line of a page and of a log."""
+    line = " ".join(text.split())
+    if not line.isprintable():
+        raise ValueError(f"{text!r} has a character that cannot be printed")
+    return line
 
 
 NAME_LIST: dict[str, Any] = {
@@ -136,10 +130,10 @@ NUMBER_LIST: dict[str, Any] = {
 MOST_LETTERS = 100
 IDENTIFIER = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
 
-Title = Annotated[str, StringConstraints(max_length=MOST_LETTERS), AfterValidator(_printable)]
-Text = Annotated[str, AfterValidator(_in_one_line), AfterValidator(_printable)]
-MethodName = Annotated[str, AfterValidator(_known_method)]
-KindName = Annotated[str, AfterValidator(_known_kind)]
+Text = Annotated[str, AfterValidator(_in_one_line)]
+Title = Annotated[Text, StringConstraints(max_length=MOST_LETTERS)]
+MethodName = Annotated[str, _known(methods)]
+KindName = Annotated[str, _known(kinds)]
 Identifier = Annotated[str, StringConstraints(pattern=IDENTIFIER), BeforeValidator(_identifier)]
 VariantName = Annotated[
     str,
@@ -165,7 +159,7 @@ FoldNumbers = Annotated[Folds, PlainValidator(_folds), WithJsonSchema(NUMBER_LIS
 Seeds = Annotated[tuple[int, ...], PlainValidator(parse_folds), WithJsonSchema(NUMBER_LIST)]
 Trials = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
 CustomDatasets = Annotated[dict[Identifier, CustomDataset], BeforeValidator(_named)]
-Settings = Annotated[dict[str, Any], BeforeValidator(readable_numbers)]
+Settings = Annotated[dict[str, Any], BeforeValidator(empty_if_none)]
 Variants = Annotated[dict[VariantName, Settings], BeforeValidator(empty_if_none)]
 ByMethod = Annotated[dict[MethodName, Settings], BeforeValidator(empty_if_none)]
 VariantsByMethod = Annotated[dict[MethodName, Variants], BeforeValidator(empty_if_none)]

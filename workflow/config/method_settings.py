@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -19,8 +17,6 @@ from npt.interface import Resources
 from npt.table import TASKS
 from npt.validation import Strict, validated
 
-SCIENTIFIC = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
-
 PAPER_CONFIGS = ("paper.yaml", "images.yaml")
 
 
@@ -34,26 +30,6 @@ def paper_settings(dataset: str) -> Mapping[str, Any]:
         changes = overrides.get(dataset.removesuffix("_legacy"), {})
         settings |= changes.get("npt", {})
     return settings
-
-
-def readable_numbers(value: Any) -> Any:
-    """Settings with numbers such as `5e-4`, which YAML 1.1 reads as text, as numbers."""
-    if value is None:
-        return {}
-    return _with_numbers(value)
-
-
-def _with_numbers(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _with_numbers(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_with_numbers(inner) for inner in value]
-    if isinstance(value, str) and SCIENTIFIC.fullmatch(value):
-        number = float(value)
-        if math.isinf(number):
-            raise ValueError(f"{value} is too large")
-        return number
-    return value
 
 
 def typed_settings(method: str, changes: Mapping[str, Any], where: str) -> Any:

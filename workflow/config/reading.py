@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+import yaml
 
 from npt.errors import UserError
 from npt.validation import validated
@@ -14,7 +15,10 @@ from workflow.config.consistency import check
 from workflow.config.models import Config
 
 LARGEST = 10**12
-WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+INTEGER = "tag:yaml.org,2002:int"
+FLOAT = "tag:yaml.org,2002:float"
+WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)$")
+NUMBER = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
 
 
 def read(raw: Mapping[str, Any]) -> Config:
@@ -55,13 +59,10 @@ def parse(path: Path) -> Mapping[str, Any]:
     """Content of a YAML file; empty if it is no mapping.
 
     Raises:
-        UserError: The file is not YAML, a key occurs twice in it, or a whole number is written in
-            another way than as decimal digits.
+        UserError: The file is not YAML, or a key occurs twice in it.
     """
-    import yaml
-
     try:
-        raw = yaml.load(path.read_text(encoding="utf-8"), _loader())
+        raw = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
     except UserError as error:
@@ -71,49 +72,42 @@ def parse(path: Path) -> Mapping[str, Any]:
     return raw
 
 
-def require_plain_numbers(argument: str) -> None:
-    """Raise `UserError` for `key=value` whose value YAML reads as another whole number."""
-    import yaml
+def parse_value(text: str) -> Any:
+    """A value of the command line.
 
-    key, equals, value = argument.partition("=")
-    if not (equals and key.isidentifier()):
-        return
+    Raises:
+        UserError: It is not YAML.
+    """
     try:
-        yaml.load(value, _loader())
+        return yaml.load(text, _Loader)
     except yaml.YAMLError:
-        return  # Snakemake tells
-    except UserError as error:
-        reason = str(error).removeprefix("line 1: ")
-        raise UserError(f"{key}: {reason}") from None
+        raise UserError(f"{text!r} is not YAML") from None
 
 
-@cache
-def _loader() -> Any:
-    """YAML's safe loader, except that duplicate keys and odd whole numbers are errors."""
-    import yaml
+class _Loader(yaml.SafeLoader):
+    """YAML's safe loader, except that duplicate keys are errors, and numbers those of JSON.
 
-    class Loader(yaml.SafeLoader):
-        def compose_mapping_node(self, anchor: Any) -> Any:
-            node = super().compose_mapping_node(anchor)
-            seen: set[tuple[str, str]] = set()
-            for key, _ in node.value:
-                if key.tag == "tag:yaml.org,2002:merge":
-                    continue
-                name = (key.tag, str(key.value))
-                if name in seen:
-                    line = key.start_mark.line + 1
-                    raise UserError(f"line {line}: duplicate key {key.value!r}")
-                seen.add(name)
-            return node
+    So `0_2` and `010` are text, which YAML 1.1 reads as 2 and 8, and `5e-4` is a number.
+    """
 
-        def construct_yaml_int(self, node: Any) -> int:
-            value = super().construct_yaml_int(node)
-            if not WHOLE_NUMBER.fullmatch(node.value):
-                line = node.start_mark.line + 1
-                raise UserError(
-                    f"line {line}: {node.value} is the number {value} in YAML; put quotes around it"
-                )
-            return value
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {
+        letter: [(tag, pattern) for tag, pattern in resolvers if tag not in (INTEGER, FLOAT)]
+        for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
-    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
-    return Loader
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        node = super().compose_mapping_node(anchor)
+        seen: set[tuple[str, str]] = set()
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                continue
+            name = (key.tag, str(key.value))
+            if name in seen:
+                line = key.start_mark.line + 1
+                raise UserError(f"line {line}: duplicate key {key.value!r}")
+            seen.add(name)
+        return node
+
+
+_Loader.add_implicit_resolver(INTEGER, WHOLE_NUMBER, list("-+0123456789"))
+_Loader.add_implicit_resolver(FLOAT, NUMBER, list("-+.0123456789"))

@@ -9,7 +9,7 @@ from typing import Any
 from baselines import methods
 from npt.errors import UserError
 from workflow.config.fields import BASE
-from workflow.config.method_settings import typed_settings
+from workflow.config.method_settings import require_settings, typed_settings
 from workflow.config.models import Config
 
 Changes = Mapping[str, Any]
@@ -40,14 +40,20 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
         where: changes,
     }
     last = f"settings.{method}"
+    owners: dict[str, str] = {}  # key of the last layer with a setting
     for key, layer in layers.items():
+        require_settings(method, layer, key)
         merged = _with_changes(merged, layer)
         if layer and key:
             last = key
+            owners |= dict.fromkeys(layer, key)
     try:
         return typed_settings(method, merged, last)
     except UserError as error:
-        raise UserError(_with_layer(str(error), last, layers)) from None
+        rest = str(error).removeprefix(last)
+        setting = re.match(r"\.(\w+)", rest)
+        owner = owners.get(setting[1], last) if setting else last
+        raise UserError(owner + rest) from None
 
 
 def _is_large(config: Config, dataset: str) -> bool:
@@ -66,18 +72,6 @@ def _with_changes(settings: Changes, changes: Changes) -> dict[str, Any]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         merged[FIXED] = {**before, **after}
     return merged
-
-
-def _with_layer(message: str, where: str, layers: dict[str, Changes]) -> str:
-    """An error of a setting after `where`, with the key of the last layer that has the setting."""
-    setting = re.match(rf"{re.escape(where)}\.(\w+)", message)
-    if setting is None:
-        return message
-    rest = message.removeprefix(where)
-    for key in reversed(layers):
-        if key and setting[1] in layers[key]:
-            return key + rest
-    return message
 
 
 def trials(config: Config, dataset: str, method: str) -> dict[str, Changes]:

@@ -2,51 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from pydantic import Field
 
 from baselines import methods
 from npt.data.custom import CustomDataset
-from npt.data.declaration import Dataset, SplitRule
+from npt.data.declaration import Dataset
 from npt.errors import UserError
-from npt.validation import validated
-from workflow.config.fields import Folds
+from npt.validation import Strict, validated
+from workflow.config.fields import BASE, Folds
 from workflow.config.folds import format_folds
 from workflow.config.models import Config
 from workflow.studies import kinds
 from workflow.studies.study_kind import Options, StudyKind
 
 LONGEST_NAME = 150  # of the folds of a block, in a file system's 255 letters
-Variants = Mapping[str, Mapping[str, Any]]  # changes of settings by name
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(Strict):
     """A resolved study; the fields are those of `StudyConfig`.
 
     Attributes:
         folds: By dataset.
-        variants: By method and name; those of the kind where it names them.
+        variants: Changes of settings by method and name; those of the kind where it names them.
+        options: Those of the kind, as plain values.
+        runs: Stems of its runs in the configuration's order, with the folds that it uses; each fold
+            is a row. The plan fills them in.
     """
 
     name: str
-    kind: StudyKind
+    kind: str
     datasets: tuple[str, ...]
     methods: tuple[str, ...]
-    folds: Mapping[str, Folds]
+    folds: dict[str, Folds]
     seeds: tuple[int, ...]
-    variants: Mapping[str, Variants]
+    variants: dict[str, dict[str, dict[str, Any]]]
     include_base: bool
     max_test_rows: int | None
     tuned: bool
-    options: Options
+    options: dict[str, Any]
     external_results: tuple[str, ...]
+    runs: dict[str, Folds] = Field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """Key of the study in the configuration."""
         return f"studies.{self.name}"
+
+    @property
+    def declaration(self) -> StudyKind:
+        """Declaration of its kind."""
+        return kinds()[self.kind]
+
+    @property
+    def typed_options(self) -> Options:
+        """Its options as those of the kind."""
+        return validated(self.declaration.options, self.options, f"{self.key}.options")
+
+    def is_probed(self, method: str, variant: str) -> bool:
+        """Whether the rows of a variant of a method are those of a probe."""
+        kind = self.declaration
+        if not kind.trains_variants:
+            return kind.probes
+        return kind.probes and variant == BASE and kind.can_probe(methods()[method])
+
+    @property
+    def number_of_rows(self) -> int:
+        """Rows of its runs."""
+        return sum(map(len, self.runs.values()))
 
 
 def studies_of(config: Config) -> dict[str, Study]:
@@ -63,25 +87,20 @@ def resolve_study(name: str, config: Config) -> Study:
     block = config.studies[name]
     kind = kinds()[block.kind]
     datasets = _datasets_of(name, config, kind)
-    methods_of_study = config.methods if block.methods is None else block.methods
+    names = config.methods if block.methods is None else block.methods
     options = validated(kind.options, block.options, f"studies.{name}.options")
-    variants: Mapping[str, Variants] = block.variants
+    facts = block.model_dump(exclude={"except_datasets"})
+    facts |= {
+        "datasets": datasets,
+        "methods": names,
+        "folds": {dataset: _folds_of(name, config, dataset) for dataset in datasets},
+        "seeds": config.seeds if block.seeds is None else block.seeds,
+        "options": options.model_dump(),
+    }
     if kind.trains_variants:
-        variants = _variants_of(kind, methods_of_study, options)
-    return Study(
-        name=name,
-        kind=kind,
-        datasets=datasets,
-        methods=methods_of_study,
-        folds={dataset: _folds_of(name, config, dataset) for dataset in datasets},
-        seeds=config.seeds if block.seeds is None else block.seeds,
-        variants=variants,
-        include_base=block.include_base,
-        max_test_rows=block.max_test_rows,
-        tuned=block.tuned,
-        options=options,
-        external_results=block.external_results,
-    )
+        variants = {method: dict(kind.variants_of(methods()[method], options)) for method in names}
+        facts["variants"] = {method: named for method, named in variants.items() if named}
+    return Study(name=name, **facts)
 
 
 def _datasets_of(name: str, config: Config, kind: StudyKind) -> tuple[str, ...]:
@@ -111,19 +130,9 @@ def _takes(kind: StudyKind, dataset: Dataset | CustomDataset) -> bool:
     return kind.only_task in (None, dataset.expected_task)
 
 
-def _variants_of(kind: StudyKind, names: Iterable[str], options: Options) -> dict[str, Variants]:
-    """Variants that a kind names, of the methods that have any."""
-    variants: dict[str, Variants] = {}
-    for name in names:
-        of_method = kind.variants_of(methods()[name], options)
-        if of_method:
-            variants[name] = of_method
-    return variants
-
-
 def _folds_of(name: str, config: Config, dataset: str) -> Folds:
     rule = config.all_datasets[dataset].split_rule
-    number = _number_of_folds(rule)
+    number = 1 if rule.fixed_test_rows or rule.by_time else rule.folds
     block = config.studies[name]
     key, folds = "folds", config.folds
     if block.folds is not None:
@@ -137,9 +146,3 @@ def _folds_of(name: str, config: Config, dataset: str) -> Folds:
     if len(format_folds(folds)) > LONGEST_NAME:
         raise UserError(f"{key}: too many ranges for the name of a file; choose adjoining folds")
     return folds
-
-
-def _number_of_folds(rule: SplitRule) -> int:
-    if rule.fixed_test_rows or rule.by_time:
-        return 1
-    return rule.folds

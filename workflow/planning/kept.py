@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from npt.atomic import replacing
+from npt.checksum import json_line, without_checksum
 from npt.errors import UserError
 from workflow.planning.paths import CONFIG, PLAN
 from workflow.planning.plan import Plan
@@ -18,7 +17,7 @@ from workflow.planning.plan import Plan
 def keep(plan: Plan, path: Path | str = PLAN) -> None:
     """Write a plan."""
     with replacing(Path(path)) as partial:
-        partial.write_text(plan.model_dump_json(), encoding="utf-8")
+        partial.write_text(json_line(plan.model_dump(mode="json")), encoding="utf-8")
 
 
 def keep_config(config: Mapping[str, Any], path: Path | str = CONFIG) -> None:
@@ -34,12 +33,14 @@ def load(path: Path | str = PLAN) -> Plan:
     """Read a plan.
 
     Raises:
-        UserError: There is none, or it is of another version of the code.
+        UserError: There is none, or it is damaged, or of another version of the code.
     """
     path = Path(path)
-    if not path.exists():
-        raise UserError(f"{path}: missing; start a run with snakemake first")
     try:
-        return Plan.model_validate_json(path.read_bytes())
-    except ValidationError:
-        raise UserError(f"{path}: of another version of the code; start a run again") from None
+        return Plan.model_validate_json(without_checksum(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise UserError(f"{path}: missing; start a run with snakemake first") from None
+    except ValueError:
+        raise UserError(
+            f"{path}: damaged, or of another version of the code; start a run again"
+        ) from None

@@ -19,9 +19,6 @@ FIGURES = f"{RESULTS}/figures"
 
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
-TABLE_FORMATS = ("csv", "tex")
-FIGURE_FORMATS = ("svg", "pdf", "png")
-
 
 def run_key(dataset: str, method: str, variant: str) -> str:
     """Key of the runs of a variant of a method on a dataset."""
@@ -93,14 +90,14 @@ def collected(study: str = "{study}") -> str:
     return f"{RESULTS}/studies/{study}.csv"
 
 
-def table(study: str, name: str, ending: str) -> str:
-    """Table of a study in one of `TABLE_FORMATS`."""
-    return f"{TABLES}/{study}.{name}.{ending}"
+def tables(study: str = "{study}") -> str:
+    """Folder of the tables of a study."""
+    return f"{TABLES}/{study}"
 
 
-def figure(study: str, name: str, ending: str) -> str:
-    """Figure of a study in one of `FIGURE_FORMATS`."""
-    return f"{FIGURES}/{study}.{name}.{ending}"
+def figures(study: str = "{study}") -> str:
+    """Folder of the figures of a study."""
+    return f"{FIGURES}/{study}"
 
 
 def log(rule: str, key: str) -> str:

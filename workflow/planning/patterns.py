@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from baselines import methods
 from npt.method import Method
-from workflow.planning.plan import Plan
 
 NO_VALUE = "(?!)"  # matches nothing
 
@@ -23,11 +22,6 @@ def methods_of_rule(rule: str) -> str:
         if rule_of(method) == rule:
             names.append(name)
     return any_of(names)
-
-
-def studies_of_kind(plan: Plan, kind: str) -> str:
-    """Pattern of studies of a kind."""
-    return any_of(study.name for study in plan.studies.values() if study.kind == kind)
 
 
 def rule_of(method: Method) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from baselines import methods
 from npt.data.custom import CustomDataset
@@ -14,9 +13,8 @@ from npt.validation import Strict
 from workflow.config.models import Config
 from workflow.config.scoring import Scoring
 from workflow.config.study import Study, studies_of
-from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
-from workflow.planning.selection import require_agreement, select
+from workflow.planning.selection import select, variant_key
 
 Blocks = Mapping[tuple[str, int], list[Run]]  # runs by key and seed
 
@@ -26,7 +24,6 @@ class Plan(Strict):
 
     Attributes:
         custom_datasets: Declarations of the custom datasets, by name.
-        dataset_fingerprints: Of all datasets of the plan, by name.
         runs: By stem.
         studies: By name, in the configuration's order.
     """
@@ -35,48 +32,39 @@ class Plan(Strict):
     note: str = ""
     scoring: Scoring
     custom_datasets: dict[str, CustomDataset]
-    dataset_fingerprints: dict[str, str]
     runs: dict[str, Run]
-    studies: dict[str, PlannedStudy]
+    studies: dict[str, Study]
 
     @classmethod
     def of(cls, config: Config) -> Plan:
         """The plan of a configuration.
 
         Raises:
-            UserError: Settings are invalid, two studies disagree about a variant, or a file of
-                external results does not exist.
+            UserError: Settings are invalid, or two studies disagree about a variant.
         """
-        studies = list(studies_of(config).values())
-        for study in studies:
-            for name in study.external_results:
-                if not Path(name).is_file():
-                    raise UserError(f"{study.key}.external_results: {name}: no such file")
-        selections = [(study, select(study, config)) for study in studies]
-        require_agreement(selections)
+        selections = [(study, select(study, config)) for study in studies_of(config).values()]
         blocks = _blocks(selections)
-        runs: dict[str, Run] = {}
-        fingerprints: dict[str, str] = {}
-        for block in blocks.values():
-            for run in block:
-                runs[run.stem] = run
-                fingerprints[run.dataset] = run.data
-        used_custom = {
-            name: dataset
-            for name, dataset in config.custom_datasets.items()
-            if name in fingerprints
-        }
+        runs = {run.stem: run for block in blocks.values() for run in block}
+        planned: dict[str, Study] = {}
+        for study, variants in selections:
+            folds_by_stem = _folds_by_stem(study, variants, blocks)
+            planned[study.name] = study.model_copy(update={"runs": folds_by_stem})
+        used = {run.dataset for run in runs.values()}
         return cls(
             preset=config.preset,
             note=config.note,
             scoring=config.scoring,
-            custom_datasets=used_custom,
-            dataset_fingerprints=fingerprints,
-            runs=runs,
-            studies={
-                study.name: _planned(study, variants, blocks) for study, variants in selections
+            custom_datasets={
+                name: dataset for name, dataset in config.custom_datasets.items() if name in used
             },
+            runs=runs,
+            studies=planned,
         )
+
+    @property
+    def dataset_fingerprints(self) -> dict[str, str]:
+        """Fingerprints of all datasets by name."""
+        return {run.dataset: run.data for run in self.runs.values()}
 
     @property
     def datasets(self) -> list[str]:
@@ -89,7 +77,7 @@ class Plan(Strict):
             return self.custom_datasets[name]
         return declared_datasets()[name]
 
-    def study(self, name: str) -> PlannedStudy:
+    def study(self, name: str) -> Study:
         """The study of a step's `--study`.
 
         Raises:
@@ -99,23 +87,23 @@ class Plan(Strict):
             raise UserError(f"--study: {unknown(name, self.studies)}")
         return self.studies[name]
 
-    def runs_of(self, study: PlannedStudy) -> list[Run]:
+    def runs_of(self, study: Study) -> list[Run]:
         """Runs of a study."""
         return [self.runs[stem] for stem in study.runs]
 
-    def rows_of(self, study: PlannedStudy) -> Iterator[tuple[Run, int]]:
+    def rows_of(self, study: Study) -> Iterator[tuple[Run, int]]:
         """Run and fold of each row of a study, in its order."""
         for stem, folds in study.runs.items():
             for fold in folds:
                 yield self.runs[stem], fold
 
-    def probed_runs_of(self, study: PlannedStudy) -> list[Run]:
+    def probed_runs_of(self, study: Study) -> list[Run]:
         """Runs of a study that it probes."""
         return [run for run in self.runs_of(study) if study.is_probed(run.method, run.variant)]
 
-    def probes_of(self, run: Run) -> list[PlannedStudy]:
+    def probes_of(self, run: Run) -> list[Study]:
         """Studies that probe the models of a run."""
-        studies: list[PlannedStudy] = []
+        studies: list[Study] = []
         for study in self.studies.values():
             if run.stem in study.runs and study.is_probed(run.method, run.variant):
                 studies.append(study)
@@ -128,7 +116,9 @@ def _blocks(selections: list[tuple[Study, list[Run]]]) -> Blocks:
     variants: dict[str, Run] = {}
     for study, selected in selections:
         for variant in selected:
-            variants[variant.key] = variant
+            if variants.setdefault(variant.key, variant) != variant:
+                key = variant_key(study, variant.method, variant.variant)
+                raise UserError(f"{key}: has other settings in another study; rename one of them")
             for seed in study.seeds:
                 folds_of_key = wanted.setdefault((variant.key, seed), set())
                 folds_of_key.update(study.folds[variant.dataset])
@@ -144,7 +134,8 @@ def _blocks(selections: list[tuple[Study, list[Run]]]) -> Blocks:
     return blocks
 
 
-def _planned(study: Study, variants: list[Run], blocks: Blocks) -> PlannedStudy:
+def _folds_by_stem(study: Study, variants: list[Run], blocks: Blocks) -> dict[str, tuple[int, ...]]:
+    """Runs of a study with the folds that it uses."""
     folds_by_stem: dict[str, tuple[int, ...]] = {}
     for variant in variants:
         for seed in study.seeds:
@@ -152,12 +143,4 @@ def _planned(study: Study, variants: list[Run], blocks: Blocks) -> PlannedStudy:
                 folds = tuple(fold for fold in run.folds if fold in study.folds[run.dataset])
                 if folds:
                     folds_by_stem[run.stem] = folds
-    return PlannedStudy(
-        name=study.name,
-        kind=study.kind.name,
-        datasets=study.datasets,
-        options=study.options.model_dump(),
-        max_test_rows=study.max_test_rows,
-        runs=folds_by_stem,
-        external_results=study.external_results,
-    )
+    return folds_by_stem

@@ -40,6 +40,8 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterat
     for name in named:
         if name in tried:
             raise UserError(f"{study.key}.variants.{method}.{name}: is a trial of the study")
+    kind = study.declaration
+    options = study.typed_options
     base: dict[str, Any] = {}
     if tried or study.include_base:
         base = as_json(resolve(config, dataset, method, {}))
@@ -55,34 +57,23 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterat
         _refuse(study, method, BASE, base)
         yield Run(**facts, variant=BASE, settings=base)
     for variant, changes in named.items():
-        where = _key(study, method, variant)
+        where = variant_key(study, method, variant)
         settings = as_json(resolve(config, dataset, method, changes, where))
-        share = study.kind.train_share(variant, study.options)
-        if study.kind.trains_variants and settings == base and share == 1.0:
+        share = kind.train_share(variant, options)
+        if kind.trains_variants and settings == base and share == 1.0:
             continue  # the base is without this source of information
         _refuse(study, method, variant, settings)
         yield Run(**facts, variant=variant, settings=settings, train_share=share)
 
 
-def _key(study: Study, method: str, variant: str) -> str:
+def variant_key(study: Study, method: str, variant: str) -> str:
     """Key of a named variant; those that a kind names have none in the configuration."""
-    if study.kind.trains_variants:
+    if study.declaration.trains_variants:
         return f"{study.key}: {variant} of {method}"
     return f"{study.key}.variants.{method}.{variant}"
 
 
 def _refuse(study: Study, method: str, variant: str, settings: Mapping[str, Any]) -> None:
-    refusal = study.kind.refuse(settings, study.options)
+    refusal = study.declaration.refuse(settings, study.typed_options)
     if refusal:
         raise UserError(f"{study.key}.methods: {method} ({variant}): {refusal}")
-
-
-def require_agreement(selections: list[tuple[Study, list[Run]]]) -> None:
-    """Raise `UserError` where two studies give one variant different settings."""
-    first: dict[str, tuple[Study, Run]] = {}
-    for study, selected in selections:
-        for variant in selected:
-            owner, earlier = first.setdefault(variant.key, (study, variant))
-            if earlier != variant:
-                key = _key(study, variant.method, variant.variant)
-                raise UserError(f"{key}: differs from {owner.key}; rename one of the variants")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from baselines import methods
 from npt.metrics import METRICS_VERSION
+from workflow.config.study import Study
 from workflow.planning import paths, resources
 from workflow.planning.plan import Plan
-from workflow.planning.planned_study import PlannedStudy
 from workflow.planning.run import Run
-from workflow.studies import kinds
 
 
 class Jobs:
@@ -22,12 +20,6 @@ class Jobs:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-
-    @property
-    def kinds(self) -> list[str]:
-        """Kinds of the studies of the plan."""
-        names = {study.kind for study in self.plan.studies.values()}
-        return sorted(names)
 
     @property
     def targets(self) -> list[str]:
@@ -39,7 +31,8 @@ class Jobs:
                 files.append(paths.probes(run.stem))
         for study in self.plan.studies.values():
             files.append(paths.collected(study.name))
-            files += self.shown(study.kind, study.name)
+            files.append(paths.tables(study.name))
+            files.append(paths.figures(study.name))
         return files
 
     def dataset_fingerprint(self, wildcards: Any) -> str:
@@ -88,7 +81,7 @@ class Jobs:
         run = self._run(wildcards)
         facts: list[Any] = [run.fingerprint]
         for study in self.plan.probes_of(run):
-            version = kinds()[study.kind].version
+            version = study.declaration.version
             facts.append([study.name, study.kind, version, study.options, study.max_test_rows])
         return _hash_of(facts)
 
@@ -108,27 +101,6 @@ class Jobs:
         study = self._study(wildcards)
         runs = [(run.stem, run.fingerprint) for run in self.plan.runs_of(study)]
         return _hash_of([study.model_dump(mode="json"), runs, METRICS_VERSION])
-
-    def shown(self, kind: str, study: str = "{study}") -> list[str]:
-        """Tables and figures of a study."""
-        declaration = kinds()[kind]
-        files: list[str] = []
-        for name in declaration.tables:
-            for ending in paths.TABLE_FORMATS:
-                files.append(paths.table(study, name, ending))
-        for name in declaration.figures:
-            for ending in paths.FIGURE_FORMATS:
-                files.append(paths.figure(study, name, ending))
-        return files
-
-    def marked_for_report(self, kind: str, mark: Callable[..., Any]) -> list[Any]:
-        """Tables and figures of a kind, marked by Snakemake's `report` where it shows them."""
-        files: list[Any] = []
-        for path in self.shown(kind):
-            if path.endswith((".svg", ".csv")):
-                path = mark(path, category=kinds()[kind].title, subcategory="{study}")
-            files.append(path)
-        return files
 
     @property
     def scoring(self) -> str:
@@ -154,13 +126,9 @@ class Jobs:
         return [paths.collected(study) for study in self.plan.studies]
 
     @property
-    def page_figures(self) -> list[str]:
-        """Figures that the report embeds."""
-        files: list[str] = []
-        for study in self.plan.studies.values():
-            for name in kinds()[study.kind].figures:
-                files.append(paths.figure(study.name, name, "svg"))
-        return files
+    def figures(self) -> list[str]:
+        """Folders of the figures of all studies."""
+        return [paths.figures(study) for study in self.plan.studies]
 
     @property
     def prepared_datasets(self) -> list[str]:
@@ -170,7 +138,7 @@ class Jobs:
     def _run(self, wildcards: Any) -> Run:
         return self.plan.runs[self.stem(wildcards)]
 
-    def _study(self, wildcards: Any) -> PlannedStudy:
+    def _study(self, wildcards: Any) -> Study:
         return self.plan.studies[wildcards.study]
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 
 from npt.atomic import replacing
 from workflow.config.scoring import Scoring
-from workflow.planning.paths import FIGURE_FORMATS
 from workflow.report.formats import latex_table
 from workflow.studies.study_kind import StudyKind
 
@@ -24,36 +23,35 @@ METADATA: dict[str, dict[str, Any]] = {
 def write_tables(
     name: str, kind: StudyKind, study: pd.DataFrame, scoring: Scoring, folder: Path
 ) -> None:
-    """Write `<study>.<table>.csv` in full precision, and `.tex` as a reader sees it.
+    """Write `<study>/<table>.csv` in full precision, and `.tex` as a reader sees it.
 
     A table without sections is the same in both.
     """
     for table_name in kind.tables:
         table = kind.table(table_name, study, scoring)
-        stem = f"{name}.{table_name}"
-        label = stem.replace("_", "-").replace(".", "-")
+        label = f"{name}-{table_name}".replace("_", "-")
         parts = ["% Needs \\usepackage{booktabs}\n"]
         for number, section in enumerate(table.sections, 1):
             parts.append(latex_table(section, f"tab:{label}-{number}"))
         if not table.sections:
             parts.append(table.tidy.to_latex(index=False, escape=True, float_format="%.4g"))
-        with replacing(folder / f"{stem}.csv") as partial:
+        with replacing(folder / name / f"{table_name}.csv") as partial:
             table.tidy.to_csv(partial, index=False)
-        with replacing(folder / f"{stem}.tex") as partial:
+        with replacing(folder / name / f"{table_name}.tex") as partial:
             partial.write_text("\n".join(parts), encoding="utf-8")
 
 
 def write_figures(
     name: str, kind: StudyKind, study: pd.DataFrame, scoring: Scoring, folder: Path
 ) -> None:
-    """Write `<study>.<figure>.<format>` for every figure of a study, in `FIGURE_FORMATS`."""
+    """Write `<study>/<figure>.<format>` for every figure of a study."""
     from matplotlib.pyplot import close
 
     for figure_name in kind.figures:
         figure = kind.figure(figure_name, study, scoring)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once for all formats
-        for ending in FIGURE_FORMATS:
-            with replacing(folder / f"{name}.{figure_name}.{ending}") as partial:
+        for ending in METADATA:
+            with replacing(folder / name / f"{figure_name}.{ending}") as partial:
                 figure.savefig(partial, format=ending, metadata=METADATA[ending])
         close(figure)

@@ -86,9 +86,9 @@ def _contents(study: ReportedStudy, results: Path) -> dict[str, Any]:
         notes.update(dict.fromkeys(section.notes))
     figures = []
     for name in study.page_figures:
-        stem = f"{study.name}.{name}"
         caption = study.kind.view.caption(name)
-        drawing = inline_svg(results / f"figures/{stem}.svg", stem.replace(".", "-"), caption)
+        file = results / f"figures/{study.name}/{name}.svg"
+        drawing = inline_svg(file, f"{study.name}-{name}", caption)
         figures.append({"drawing": drawing, "caption": caption})
     return {
         "name": study.name,

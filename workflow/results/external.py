@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import re
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
+from pydantic import ValidationError
 
 from npt.data.store import Prepared
 from npt.errors import UserError, unknown
 from npt.metrics import METRICS
+from npt.validation import user_error
 from workflow.results.requirements import planned_data, require
 from workflow.results.row import Row, sizes
-from workflow.results.study_file import CHECKSUM, parse_row
+from workflow.results.study_file import read_study
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+ -]{0,63}")
 REQUIRED = ("dataset", "method", "fold")
+NESTED = ("versions", "chosen")  # columns of JSON
 DatasetFold = tuple[str, int]
 
 
@@ -33,91 +38,70 @@ def external_rows(
     """
     needed = dict.fromkeys(folds)  # an ordered set
     rows: list[Row] = []
-    for number, cells in _lines(path):
-        where = f"{path}:{number}"
-        for column in REQUIRED:
-            if column not in cells:
-                raise UserError(f"{where}.{column}: empty")
-        if not NAME.fullmatch(cells["method"]):
-            raise UserError(f"{where}.method: {cells['method']!r}; allowed: {NAME.pattern}")
+    for number, cells in enumerate(_frame(path).to_dict("records"), start=2):
         dataset = cells["dataset"]
-        if cells.pop("source", "") or dataset not in prepared:
+        if dataset not in prepared or not pd.isna(cells.get("source")):
             continue
-        defaults = {
-            "variant": "base",
-            "status": "ok",
-            "task": prepared[dataset].table.task,
-        }
-        row = parse_row(defaults | cells, where)
+        values = {str(name): cell for name, cell in cells.items() if not pd.isna(cell)}
+        row = _row(values, prepared[dataset], f"{path}:{number}")
         if (dataset, row.fold) in needed:
-            rows.append(_checked(row, prepared[dataset], where))
-    _require_folds(rows, list(needed), path)
-    return [row.changed({"source": str(path)}) for row in rows]
+            rows.append(row.changed({"source": str(path)}))
+    if not rows:
+        raise UserError(f"{path}: has no row on the datasets and folds of the study")
+    counts = Counter(((row.method, row.variant, row.seed), row.dataset, row.fold) for row in rows)
+    variants = dict.fromkeys(variant for variant, _, _ in counts)
+    for variant, (dataset, fold) in product(variants, needed):
+        count = counts[variant, dataset, fold]
+        if count != 1:
+            method, name, seed = variant
+            raise UserError(
+                f"{path}: {count} rows of {method} ({name}) with seed {seed} on {dataset} "
+                f"fold {fold}; 1 is needed"
+            )
+    return rows
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line numbers and cells that are not empty, by column; metrics have the prefix `test_`."""
+def _frame(path: Path) -> pd.DataFrame:
+    """Lines of a file with known columns; metrics have the prefix `test_`."""
+    frame = read_study(path)
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise UserError(f"{path}: more cells than columns")
     allowed = {"study", *Row.model_fields, *METRICS}
     for name in METRICS:
         allowed |= {f"test_{name}", f"validation_{name}"}
+    for column in map(str, frame):
+        if column not in allowed:
+            raise UserError(f"{path}: {unknown(column, sorted(allowed))}")
+    for column in REQUIRED:
+        if column not in frame:
+            raise UserError(f"{path}: column {column} is missing")
+    frame = frame.drop(columns="study", errors="ignore")
+    return frame.rename(columns={name: f"test_{name}" for name in METRICS})
+
+
+def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
+    """The row of a line, if its data and its metrics are valid, with the sizes of its fold."""
+    defaults = {"variant": "base", "status": "ok", "task": prepared.table.task}
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream, strict=True, restval="")
-            header = reader.fieldnames or []
-            for column in [*header, *REQUIRED]:
-                if column not in allowed and not column.startswith(CHECKSUM):
-                    raise UserError(f"{path}: {unknown(column, sorted(allowed))}")
-                if header.count(column) != 1:
-                    raise UserError(f"{path}: {header.count(column)} columns {column}; 1 is needed")
-            for cells in reader:
-                if None in cells:
-                    raise UserError(f"{path}:{reader.line_num}: more cells than columns")
-                cells.pop("study", None)
-                filled: dict[str, str] = {}
-                for column, cell in cells.items():
-                    if cell.strip():
-                        filled[f"test_{column}" if column in METRICS else column] = cell.strip()
-                yield reader.line_num, filled
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"{path}: not a csv file in UTF-8 ({error})") from None
-
-
-def _checked(row: Row, prepared: Prepared, where: str) -> Row:
-    """The row with the sizes of its fold, if its data and its metrics are valid."""
+        nested = {name: json.loads(cells[name]) for name in NESTED if name in cells}
+        row = Row.model_validate({**defaults, **cells, **nested}, strict=False)
+    except ValidationError as error:
+        raise user_error(error, Row, where) from None
+    except ValueError as error:
+        raise UserError(f"{where}: {error}") from None
     if row.data:
         require(row, planned_data(prepared), where)
     metrics = [metric for metric in METRICS.values() if row.task in metric.tasks]
-    scores: dict[str, Any] = {}
-    for metric in metrics:
-        column = f"test_{metric.name}"
-        value = row.facts.get(column)
-        if value is None:
-            continue
-        scores[column] = value
+    measured = [metric for metric in metrics if f"test_{metric.name}" in row.facts]
+    for metric in measured:
+        value = row.facts[f"test_{metric.name}"]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and 0 <= value <= metric.maximum):
-            raise UserError(f"{where}.{column}: {value!r}; allowed: 0 to {metric.maximum:g}")
-    if row.status == "ok" and not scores:
+            key = f"{where}.test_{metric.name}"
+            raise UserError(f"{key}: {value!r}; allowed: 0 to {metric.maximum:g}")
+    if row.status == "ok" and not measured:
         names = ", ".join(metric.name for metric in metrics)
         raise UserError(f"{where}: no metric; {row.task} has {names}")
-    if row.train_rows is None:
+    if row.train_rows is None and row.fold in prepared.splits:
         return row.changed(sizes(prepared.splits[row.fold]))
     return row
-
-
-def _require_folds(rows: Iterable[Row], needed: list[DatasetFold], path: Path) -> None:
-    """Every variant of a method has every fold of every dataset once, with each of its seeds."""
-    folds_by_variant: dict[tuple[str, str, int], list[DatasetFold]] = {}
-    for row in rows:
-        variant = (row.method, row.variant, row.seed)
-        folds_by_variant.setdefault(variant, []).append((row.dataset, row.fold))
-    if not folds_by_variant:
-        raise UserError(f"{path}: has no row on the datasets and folds of the study")
-    for (method, variant, seed), folds in folds_by_variant.items():
-        for dataset, fold in needed:
-            count = folds.count((dataset, fold))
-            if count != 1:
-                raise UserError(
-                    f"{path}: {count} rows of {method} ({variant}) with seed {seed} on {dataset} "
-                    f"fold {fold}; 1 is needed"
-                )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,6 +9,8 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from joblib import cpu_count
 
 import npt
 from baselines import methods
@@ -124,14 +125,7 @@ def machine() -> str:
             if name.strip() == "model name":
                 processor = " ".join(value.split())
                 break
-    return f"{processor}, {counted(available_cores(), 'core')}"
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return f"{processor}, {counted(cpu_count(), 'core')}"
 
 
 def versions(libraries: Iterable[str]) -> dict[str, str]:

@@ -9,10 +9,9 @@ from typing import Any
 from baselines import methods
 from npt.data.store import Prepared
 from npt.errors import UserError
-from workflow.planning.planned_study import PlannedStudy
+from workflow.config.study import Study
 from workflow.results.job import data_hashes
 from workflow.results.row import Row
-from workflow.studies import kinds
 
 
 def require(row: Row, planned: Mapping[str, Any], path: Path | str) -> None:
@@ -30,9 +29,9 @@ def planned_data(prepared: Prepared) -> dict[str, str]:
     return {"task": prepared.table.task, **data_hashes(prepared)}
 
 
-def planned_probe(row: Row, study: PlannedStudy, prepared: Prepared) -> dict[str, Any]:
+def planned_probe(row: Row, study: Study, prepared: Prepared) -> dict[str, Any]:
     """Columns of a row of a probe: its version, and its query if it gave a result."""
-    version = f"{methods()[row.method].version}.{kinds()[study.kind].version}"
+    version = f"{methods()[row.method].version}.{study.declaration.version}"
     if row.status != "ok":
         return {"revision": version}
     rows = len(prepared.splits[row.fold].test)

@@ -16,9 +16,6 @@ Count = Annotated[int, Field(ge=0)]
 Key = tuple[str, int, int]  # run key, seed and fold
 LINEAR = "linear"  # the encoder of linear patches
 RECORDED_SETTINGS = ("transductive", "encoder", "updates")
-_COLUMNS: dict[frozenset[str], set[str]] = {}
-Versions = dict[str, str]  # of libraries, by name
-_VERSIONS: dict[tuple[str, ...], Versions] = {}
 
 
 class Row(BaseModel):
@@ -44,7 +41,7 @@ class Row(BaseModel):
     encoder: str = LINEAR
     updates: Count | None = None  # of a training, at most
     revision: str = ""
-    versions: Versions | None = None
+    versions: dict[str, str] | None = None  # of libraries, by name
     machine: str = ""  # its processor, and how many of its cores a job may use
     date: str = ""  # on which the fold was begun, in UTC
     train_rows: Count | None = None
@@ -87,20 +84,6 @@ class Row(BaseModel):
     def values(self) -> dict[str, Any]:
         """The columns that were set, in the order of the fields, then the extra ones."""
         return self.model_dump(exclude_unset=True)
-
-    def sharing(self) -> Row:
-        """This row, whose column names and versions are objects of all rows with equal ones.
-
-        Those take more memory than the rest of a row.
-        """
-        names = self.model_fields_set
-        shared = _COLUMNS.setdefault(frozenset(names), names)
-        object.__setattr__(self, "__pydantic_fields_set__", shared)
-        if self.versions is not None:
-            key = (*self.versions, *self.versions.values())
-            versions = _VERSIONS.setdefault(key, self.versions)
-            object.__setattr__(self, "versions", versions)
-        return self
 
     def changed(self, changes: Mapping[str, Any]) -> Row:
         """The same row with other values; unknown names become extra columns."""

@@ -42,7 +42,7 @@ def read_rows(path: Path) -> list[Row]:
 
 def _row(line: str, where: str) -> Row:
     try:
-        return Row.model_validate_json(without_checksum(line)).sharing()
+        return Row.model_validate_json(without_checksum(line))
     except ValidationError as error:
         first = error.errors()[0]
         if first["type"] == "json_invalid":

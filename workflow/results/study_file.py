@@ -5,21 +5,20 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import ValidationError
 
 from npt.atomic import replacing
 from npt.checksum import checksum
 from npt.errors import UserError
 from npt.table import Task
+from workflow.config.study import Study
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.planning.planned_study import PlannedStudy
 from workflow.results.row import Row, Status
 from workflow.results.row_file import remedy
 
@@ -90,55 +89,27 @@ def read_study(path: Path) -> pd.DataFrame:
         types = dict.fromkeys(TEXT, str)
         frame = pd.read_csv(StringIO(text), keep_default_na=False, na_values=[""], dtype=types)
     except ValueError as error:
-        raise UserError(f"{path}: damaged ({error}); {remedy(path)}") from None
+        raise UserError(f"{path}: damaged ({error})") from None
     return frame.drop(columns=last_column) if has_checksum else frame
 
 
-def read_planned(study: PlannedStudy, plan: Plan) -> pd.DataFrame:
+def read_planned(study: Study, plan: Plan) -> pd.DataFrame:
     """Read the collected rows of a study of the plan.
 
     Raises:
         UserError: They are damaged, or not those of the plan.
     """
     path = Path(paths.collected(study.name))
-    frame = read_study(path)
-    here = frame[frame["source"].isna()] if "source" in frame else frame
-    keys = here.reindex(columns=["dataset", "method", "variant", "seed", "fold"])
-    planned = [
-        (run.dataset, run.method, run.variant, run.seed, fold) for run, fold in plan.rows_of(study)
-    ]
-    if list(keys.itertuples(index=False, name=None)) != planned:
-        raise UserError(f"{path}: its rows are not those of the plan; {remedy(path)}")
+    try:
+        frame = read_study(path)
+        here = frame[frame["source"].isna()] if "source" in frame else frame
+        keys = here.reindex(columns=["dataset", "method", "variant", "seed", "fold"])
+        planned = [
+            (run.dataset, run.method, run.variant, run.seed, fold)
+            for run, fold in plan.rows_of(study)
+        ]
+        if list(keys.itertuples(index=False, name=None)) != planned:
+            raise UserError(f"{path}: its rows are not those of the plan")
+    except UserError as error:
+        raise UserError(f"{error}; {remedy(path)}") from None
     return frame
-
-
-def parse_row(cells: Mapping[str, str], where: str) -> Row:
-    """The row of a line.
-
-    Args:
-        where: File and line, for errors.
-
-    Raises:
-        UserError: it is no row; names the column.
-    """
-    values: dict[str, Any] = {}
-    for name, cell in cells.items():
-        field = Row.model_fields.get(name)
-        if field is not None and field.annotation is str:
-            values[name] = cell
-        elif cell:
-            values[name] = _parsed(cell)
-    try:
-        return Row.model_validate(values, strict=False)
-    except ValidationError as error:
-        first = error.errors()[0]
-        column = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{where}.{column}: {first['msg']}") from None
-
-
-def _parsed(cell: str) -> Any:
-    """The value of a cell: a number, a truth value, a mapping, or else its text."""
-    try:
-        return json.loads(cell.lower() if cell in ("True", "False") else cell)
-    except json.JSONDecodeError:
-        return cell

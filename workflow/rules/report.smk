@@ -1,32 +1,36 @@
-# A job shows all of a study; the tables and figures depend on its kind.
-for kind in jobs.kinds:
-
-    rule:
-        name:
-            f"show_{kind}"
-        input:
-            paths.collected(),
-        output:
-            jobs.marked_for_report(kind, report),
-        log:
-            paths.log("show", "{study}"),
-        wildcard_constraints:
-            study=patterns.studies_of_kind(jobs.plan, kind),
-        localrule: True
-        resources:
-            mem_mb=jobs.reading_memory,
-        params:
-            scoring=jobs.scoring,
-        message:
-            "show {wildcards.study}"
-        shell:
-            "python -m workflow.runtime.step show --study {wildcards.study} > {log} 2>&1"
+rule show:
+    input:
+        paths.collected(),
+    output:
+        report(
+            directory(paths.tables()),
+            patterns=["{table}.csv"],
+            category="{study}",
+            subcategory="Tables",
+        ),
+        report(
+            directory(paths.figures()),
+            patterns=["{figure}.svg"],
+            category="{study}",
+            subcategory="Figures",
+        ),
+    log:
+        paths.log("show", "{study}"),
+    localrule: True
+    resources:
+        mem_mb=jobs.reading_memory,
+    params:
+        scoring=jobs.scoring,
+    message:
+        "show {wildcards.study}"
+    shell:
+        "python -m workflow.runtime.step show --study {wildcards.study} > {log} 2>&1"
 
 
 rule report:
     input:
         jobs.collected_studies,
-        jobs.page_figures,
+        jobs.figures,
         jobs.prepared_datasets,
     output:
         report(paths.REPORT, caption="../report/captions/page.rst", category="Page"),

@@ -19,6 +19,15 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     )
 
 
+def run_parser(description: str | None) -> argparse.ArgumentParser:
+    """The same for steps of a run."""
+    options = parser(description)
+    options.add_argument("--run", required=True, help="stem of a run of the plan")
+    options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
+    options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
+    return options
+
+
 def limit_threads(threads: int) -> None:
     """Limit the threads of libraries that are loaded later."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
 import logging
 import os
 import sys
@@ -10,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.file import file_at
+from npt.data.source import sha256_of
 from npt.errors import UserError
-from workflow.config.reading import parse, read, require_plain_numbers
-from workflow.config.resolution import BATCH_ROWS
+from workflow.config.models import Config
+from workflow.config.reading import parse, parse_value, read
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
@@ -55,18 +54,23 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
 
 
 def _read(config: dict[str, Any], snakemake: Any) -> None:
-    """Read files with our checks; Snakemake names neither file nor line of what it cannot read."""
-    for file in snakemake.configfiles:
-        if Path(file).suffix != ".json":
-            parse(Path(file))
-    for argument in sys.argv:
-        require_plain_numbers(argument)
-    if not snakemake.overwrite_configfiles:
-        from snakemake.utils import update_config
+    """Put files and changes of the command line into `config`, as `parse` reads them.
 
-        content = dict(parse(DEFAULT))
-        update_config(content, config)
-        config |= content
+    Snakemake has read them too, but takes `0_2` for the number 2, and the last of equal keys.
+    """
+    from snakemake.utils import update_config
+
+    files = snakemake.overwrite_configfiles
+    content = {} if files else dict(parse(DEFAULT))
+    update_config(content, config)
+    for file in map(Path, files):
+        if file.suffix != ".json":
+            update_config(content, parse(file))
+    for argument in sys.argv:
+        key, equals, value = argument.partition("=")
+        if equals and key in Config.model_fields:
+            update_config(content, {key: parse_value(value)})
+    config |= content
 
 
 def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
@@ -113,36 +117,17 @@ def _begin(plan: Plan, snakemake: Any) -> None:
         claim(Path.cwd())
         if "--no-hooks" in sys.argv:
             kept.keep(plan)
-    for note in (*_notes_of_batches(plan), *_notes_of_equal_files(plan)):
+    for note in _notes_of_equal_files(plan):
         print(f"note: {note}", file=sys.stderr)
     install(snakemake)
 
 
-def _notes_of_batches(plan: Plan) -> Iterator[str]:
-    """Large custom tables on which NPT has the default minibatches."""
-    for name, dataset in plan.custom_datasets.items():
-        for run in plan.runs.values():
-            if (run.dataset, run.method) != (name, "npt"):
-                continue
-            if dataset.rows > BATCH_ROWS == run.settings["batch_rows"]:
-                yield f"{name}: about {dataset.rows:,} rows; NPT takes {BATCH_ROWS:,} at a time"
-                break
-
-
 def _notes_of_equal_files(plan: Plan) -> Iterator[str]:
     """Custom datasets that predict the same column of the same file."""
-    datasets = list(plan.custom_datasets.items())
-    for index, (name, dataset) in enumerate(datasets):
-        for other, earlier in datasets[:index]:
-            if dataset.target == earlier.target and _are_equal(dataset, earlier):
-                yield f"{other} and {name}: same file and target; both count in ranks and means"
-                break
-
-
-def _are_equal(dataset: CustomDataset, other: CustomDataset) -> bool:
-    """Whether two datasets have one content; files are read only if their sizes are equal."""
-    file = file_at(dataset.path)
-    other_file = file_at(other.path)
-    if file is None or other_file is None:
-        return dataset.location == other.location
-    return filecmp.cmp(file, other_file, shallow=False)
+    names: dict[tuple[str, Any], str] = {}
+    for name, dataset in plan.custom_datasets.items():
+        file = file_at(dataset.path)
+        content = sha256_of(file) if file else dataset.location
+        other = names.setdefault((content, dataset.target), name)
+        if other != name:
+            yield f"{other} and {name}: same file and target; both count in ranks and means"

@@ -2,7 +2,8 @@
 
 Importing torch takes longer than many a step. The server ends with its run. A step in a fork has
 the arguments, environment and outputs of the process that asks for it, and is killed with it.
-Steps start as usual without a server: off Linux, with several threads, and after the code changed.
+Steps start as usual without a server: off Linux, and with several threads. An edit of the code
+counts from the next run on.
 """
 
 from __future__ import annotations
@@ -32,8 +33,6 @@ MODULES = {
     "torch": ("npt.nn.training", "npt.nn.trained"),
     "scikit-learn": ("sklearn.ensemble", "sklearn.model_selection"),
 }
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("workflow", "npt", "baselines")
 MOST_BYTES = 1 << 20  # of a request
 _started: list[subprocess.Popen[bytes]] = []
 
@@ -67,15 +66,14 @@ def offer(libraries: Iterable[str]) -> None:
 
 
 def main() -> None:
-    """Serve until the standard input closes, with which the run has ended, or the code changes."""
+    """Serve until the standard input closes, with which the run has ended."""
     for number in (*FORWARDED, signal.SIGCHLD):
         signal.signal(number, signal.SIG_IGN)
-    sources = source_files()
     listener = socket.socket(fileno=int(sys.argv[1]))
     _import(sys.argv[2:])
     while True:
         ready, _, _ = select.select([listener, sys.stdin], [], [])
-        if sys.stdin in ready or source_files() != sources:
+        if sys.stdin in ready:
             return
         connection, _ = listener.accept()
         try:
@@ -86,16 +84,6 @@ def main() -> None:
             listener.close()
             _supervise(connection)
         connection.close()
-
-
-def source_files() -> set[tuple[str, int, int]]:
-    """Path, time and size of all files of the code, by which edits are noticed."""
-    files: set[tuple[str, int, int]] = set()
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*.py"):
-            state = path.stat()
-            files.add((str(path), state.st_mtime_ns, state.st_size))
-    return files
 
 
 def _import(libraries: Iterable[str]) -> None:

@@ -24,7 +24,6 @@ class Terminal(logging.Handler):
         self.begun = time.monotonic()
         self.messages: dict[int, str] = {}  # of jobs that run, by id
         self.finished: list[int] = []
-        self.failed = 0
 
     def emit(self, record: Any) -> None:
         """Print the progress, or pass on what a reader needs to know."""
@@ -36,7 +35,6 @@ class Terminal(logging.Handler):
         elif event == "progress":
             self._print_progress(record.done, record.total)
         elif event == "job_error":
-            self.failed += 1
             self._print_failure(record)
         elif record.levelno >= logging.WARNING and EXIT_STATUS not in record.getMessage():
             self.inner.handle(record)
@@ -46,10 +44,9 @@ class Terminal(logging.Handler):
 
     def _print_progress(self, done: int, total: int) -> None:
         minutes, seconds = divmod(round(time.monotonic() - self.begun), 60)
-        failed = f", {self.failed} failed" if self.failed else ""
         for job in self.finished:
             message = self.messages.pop(job, "")
-            print(f"[{done}/{total}{failed}  {minutes}:{seconds:02}] {message}", flush=True)
+            print(f"[{done}/{total}  {minutes}:{seconds:02}] {message}", flush=True)
         self.finished = []
 
     def _print_failure(self, record: Any) -> None:

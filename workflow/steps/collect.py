@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.results.collection import Collector
+from workflow.results.collection import collect
 from workflow.results.study_file import write_study
 from workflow.runtime.command import execute, parser
 
@@ -18,8 +18,7 @@ def main() -> None:
     arguments = options.parse_args()
     plan = load()
     study = plan.study(arguments.study)
-    rows = Collector(plan).collect(study)
-    write_study(Path(paths.collected(study.name)), rows, study.name)
+    write_study(Path(paths.collected(study.name)), collect(study, plan), study.name)
 
 
 if __name__ == "__main__":

@@ -9,25 +9,21 @@ from filelock import FileLock
 
 from npt.errors import UserError
 from npt.interface import Resources
+from workflow.config.study import Study
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.planning.planned_study import PlannedStudy
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import write_rows
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import execute, limit_threads, parser
+from workflow.runtime.command import execute, limit_threads, run_parser
 from workflow.studies.probing import RunProbe
 
 
 def main() -> None:
     """Command line of the step."""
-    options = parser(__doc__)
-    options.add_argument("--run", required=True, help="stem of a run of the plan")
-    options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
-    options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
-    arguments = options.parse_args()
+    arguments = run_parser(__doc__).parse_args()
     limit_threads(arguments.threads)
     plan = load()
     job = Job.of(plan, arguments.run)
@@ -38,7 +34,7 @@ def main() -> None:
         probe_models(job, studies, arguments.threads, arguments.device)
 
 
-def probe_models(job: Job, studies: list[PlannedStudy], threads: int, device: str) -> None:
+def probe_models(job: Job, studies: list[Study], threads: int, device: str) -> None:
     """Probe all folds of a run for some studies, and write their files."""
     if job.method.saves_weights:
         device = gpu_lock.device(device)

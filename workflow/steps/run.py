@@ -20,17 +20,14 @@ from workflow.results.row_file import write_rows
 from workflow.results.search import finished_rows, forget_search, search_fold
 from workflow.results.trials import write_trials
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import execute, limit_threads, parser
+from workflow.runtime.command import execute, limit_threads, run_parser
 
 MINUTES = 10.0
 
 
 def main() -> None:
     """Command line of the step."""
-    options = parser(__doc__)
-    options.add_argument("--run", required=True, help="stem of a run of the plan")
-    options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
-    options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
+    options = run_parser(__doc__)
     options.add_argument(
         "--checkpoint-minutes",
         type=float,

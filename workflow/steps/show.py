@@ -21,10 +21,10 @@ def main() -> None:
     study = plan.study(arguments.study)
     kind = kinds()[study.kind]
     rows = read_planned(study, plan)
-    tables = Path(paths.TABLES)
-    figures = Path(paths.FIGURES)
-    write_tables(study.name, kind, rows, plan.scoring, tables)
-    write_figures(study.name, kind, rows, plan.scoring, figures)
+    for folder in (paths.tables(study.name), paths.figures(study.name)):
+        Path(folder).mkdir(parents=True, exist_ok=True)  # some kinds have no figures
+    write_tables(study.name, kind, rows, plan.scoring, Path(paths.TABLES))
+    write_figures(study.name, kind, rows, plan.scoring, Path(paths.FIGURES))
 
 
 if __name__ == "__main__":

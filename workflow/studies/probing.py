@@ -12,8 +12,8 @@ import numpy as np
 from npt.errors import UserError
 from npt.interface import Resources, TrainedModel
 from npt.table import Split
+from workflow.config.study import Study
 from workflow.planning import paths
-from workflow.planning.planned_study import PlannedStudy
 from workflow.results.job import Job
 from workflow.results.predictions import read_predictions
 from workflow.results.row import Row, sizes
@@ -25,7 +25,7 @@ from workflow.studies.query import ProbeQuery, drawn, target_scale
 MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations or as probabilities
 
 
-Answer = tuple[PlannedStudy, Row, dict[str, np.ndarray]]
+Answer = tuple[Study, Row, dict[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,14 @@ class RunProbe:
             raise UserError(f"{path}: not one row per fold; {remedy(path)}")
         return cls(job, {row.fold: row for row in rows}, resources)
 
-    def fold(self, studies: Sequence[PlannedStudy], fold: int) -> Iterator[Answer]:
+    def fold(self, studies: Sequence[Study], fold: int) -> Iterator[Answer]:
         """A row of a fold for each study, and arrays whose names begin with the fold."""
         fitted = self.fitted[fold]
         is_fitted = fitted.status == "ok"
         probe = self.job.method.probe(self._model(fitted)) if is_fitted else None
         for study in studies:
             kind = kinds()[study.kind]
-            options = kind.options.model_validate(study.options)
+            options = study.typed_options
             columns = self.job.identity(fold)
             columns["revision"] += f".{kind.version}"
             columns["options"] = options.model_dump(mode="json")

@@ -48,8 +48,6 @@ class StudyKind:
 
     Attributes:
         order: Position of the kind in lists and in the report's summary.
-        tables: Names of the view's tables, which files are named after.
-        figures: Names of the view's figures.
         probes: Whether the study probes trained models.
         trains_variants: Whether the kind names the variants of its runs itself (`variants_of`).
             The base alone is probed, and compared with them.
@@ -62,8 +60,6 @@ class StudyKind:
     name: str
     title: str
     order: int
-    tables: tuple[str, ...]
-    figures: tuple[str, ...]
     options: type[Options] = Options
     probes: bool = False
     trains_variants: bool = False
@@ -100,6 +96,16 @@ class StudyKind:
     def view(self) -> View:
         """Tables, figures and card of the kind."""
         return importlib.import_module(f"workflow.studies.{self.name}.view").VIEW
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the view's tables, which files are named after."""
+        return [table.__name__ for table in self.view.tables]
+
+    @property
+    def figures(self) -> list[str]:
+        """Names of the view's figures."""
+        return [figure.__name__ for figure in self.view.figures]
 
     def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
         """One of the kind's tables."""

@@ -47,8 +47,8 @@ class Card:
 class View:
     """What the module `view` of a kind's package exports as `VIEW`.
 
-    Tables and figures are functions of the collected study and the scoring, by whose names
-    `StudyKind` lists them. The docstring of a figure's function is its caption.
+    Tables and figures are functions of the collected study and the scoring, whose names are those
+    of their files. The docstring of a figure's function is its caption.
 
     Attributes:
         optional: Conditions of figures that the report shows of some studies alone, by name.

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import workflow.config.consistency as checks
 from baselines import methods
 from npt.errors import UserError
 from workflow.config.__main__ import SCHEMA, schema
-from workflow.config.folds import format_folds, parse_folds
-from workflow.config.reading import parse, read, read_file, require_plain_numbers
+from workflow.config.folds import parse_folds
+from workflow.config.reading import parse, read, read_file
 from workflow.config.resolution import resolve
 from workflow.config.study import studies_of
 from workflow.planning.plan import Plan
@@ -66,53 +65,34 @@ def error_of(config: dict[str, Any]) -> str:
     ("config", "key"),
     [
         (raw(datasets=[]), "datasets"),
-        (raw(datasets=[[]]), "datasets"),
+        (raw(datasets=None), "datasets"),
+        (raw(studies=None), "studies"),
+        (raw(custom_datasets={2020: MINE}), "custom_datasets: 2020"),
         (raw(datasets=["yacht", "yacht"]), "datasets"),
         (raw(methods=3), "methods"),
-        (raw(methods=[["npt"]], budget=2), "methods"),
         (raw(folds="0-12"), "folds"),
         (raw(settings={"npt": {"updates": 10**30}}), "settings.npt.updates"),
         (raw(settings={"npt": {"learning_rate": float("nan")}}), "settings.npt.learning_rate"),
-        (raw(settings={"knn": {"grid": {"n_neighbors": ["1e999"]}}}), "settings.knn"),
+        (raw(settings={"knn": {"grid": {"n_neighbors": [1e999]}}}), "settings.knn"),
         (with_options("deletion", limit=float("inf")), "studies.main.options.limit"),
         (with_options("context", shares=[1.0, 0.5], retrained=[0.7]), "studies.main.options"),
         (
             with_options("lookup", compare_with={"knn": {"grid": {"n_neighbors": [-1]}}}),
             "studies.main.options.compare_with",
         ),
-        (
-            with_options("lookup", compare_with={"knn": {"fixed": {"no_such": 1}}}),
-            "studies.main.options.compare_with",
-        ),
         (raw(custom_datasets={"mine": {**MINE, "folds": 10**8}}), "custom_datasets.mine.folds"),
         (raw(folds="two"), "folds"),
-        (raw(folds=-1), "folds"),
-        (raw(folds=[]), "folds"),
-        (raw(folds="0-999999999"), "folds"),
         (raw(seeds="x"), "seeds"),
-        (raw(seeds=[]), "seeds"),
         (raw(metrics={"regression": "accuracy"}), "metrics.regression"),
-        (raw(metrics={"binary": ["auroc"]}), "metrics.binary"),
-        (raw(metrics={"tertiary": "auroc"}), "metrics"),
-        (raw(ranking=["paper"]), "ranking"),
         (raw(settings=["npt"]), "settings"),
-        (raw(settings={"npt": []}), "settings.npt"),
         (raw(settings={"npt": {"width": "wide"}}), "settings.npt.width"),
         (raw(settings={"npt": {"width": 10}}), "settings.npt"),
-        (raw(settings={"npt": {"feature_mask": 1.5}}), "settings.npt.feature_mask"),
-        (raw(settings={"npt": {"schedule": "step"}}), "settings.npt.schedule"),
         (raw(settings={"npt": {"target_mask": 0}}), "settings.npt"),
         (raw(settings={"knn": {"grid": "fast"}}), "settings.knn.grid"),
         (raw(settings={"knn": {"grid": {"k": [1]}}}), "settings.knn.grid.k"),
-        (raw(settings={"knn": {"grid": {}}}), "settings.knn.grid"),
-        (raw(settings={"knn": {"grid": {"p": []}}}), "settings.knn.grid.p"),
         (raw(studies={}), "studies"),
-        (raw(studies={2021: {}}), "studies"),
         (raw(studies={"main": False}), "studies.main"),
-        (raw(studies={"é": {}}), "studies"),
         (raw(studies={"a b": {}}), "studies"),
-        (with_study(kind=[]), "studies.main.kind"),
-        (with_study(include_base="no"), "studies.main.include_base"),
         (with_study(include_base=False), "studies.main.include_base"),
         (with_study(max_test_rows=0), "studies.main.max_test_rows"),
         (with_study(tuned=1), "studies.main.tuned"),
@@ -127,12 +107,9 @@ def error_of(config: dict[str, Any]) -> str:
         ),
         (with_study(external_results="nowhere"), "studies.main.external_results"),
         (with_options("deletion", retries=0), "studies.main.options.retries"),
-        (with_options("deletion", retries="x"), "studies.main.options.retries"),
         (with_options("corruption", bins=3), "studies.main.options"),
         (with_options("deletion", left=2), "studies.main.options.left"),
         (with_options("dose_response", delete=[0, 1]), "studies.main.options.delete"),
-        (with_options("dose_response", shuffle=[0.5]), "studies.main.options.shuffle"),
-        (with_variant("..", {}), "studies.main.variants.npt"),
         (with_variant("base", {}), "studies.main.variants.npt"),
         (with_variant(None, {}), "studies.main.variants.npt"),
         (with_variant("deep", {"layers": 7}), "studies.main.variants.npt.deep"),
@@ -140,7 +117,7 @@ def error_of(config: dict[str, Any]) -> str:
         (tuned(configurations={"wine": {"npt": {"deep": {}}}}), "configurations.wine.npt"),
         (
             tuned(configurations={"yacht": {"npt": {"trial_01": {}}}}),
-            "configurations.yacht.npt.trial_01",
+            "configurations.yacht.npt",
         ),
         (
             tuned(configurations={"yacht": {"npt": {"deep": {"layers": 7}}}}),
@@ -150,43 +127,23 @@ def error_of(config: dict[str, Any]) -> str:
         (tuned(configurations={"yacht": {"npt": {"a": {}, "b": {}}}}, budget=2), "budget"),
         (raw(budget=3), "budget"),
         (raw(budget={"knn": 0}), "budget.knn"),
-        (raw(budget="many"), "budget"),
         (raw(budget={"knn": 10**6}), "budget.knn"),
         (raw(custom_datasets={"yacht": {}}), "custom_datasets.yacht"),
-        (raw(budget={"npt": 3}, methods=["knn"]), "budget"),
-        (raw(custom_datasets={"mine": 3}), "custom_datasets.mine"),
-        (raw(custom_datasets={"mine": {**MINE, "name": "other"}}), "custom_datasets.mine: 'name'"),
         (raw(custom_datasets={"mine": {**MINE, "path": "a\0b"}}), "custom_datasets.mine.path"),
         (raw(folds="0-2,5-3"), "folds"),
         (raw(seeds="1" * 5000), "seeds"),
         (raw(preset="a\0b"), "preset"),
-        (raw(preset="a" * 101), "preset"),
-        (raw(note="a\x1bb"), "note"),
-        (raw(studies={"main": {}, "Main": {}}), "studies"),
-        (raw(studies={None: {}}), "studies"),
         (raw(studies={True: {}}), "studies"),
-        (raw(settings={"npt": {"learning_rate": 0}}), "settings.npt.learning_rate"),
         (raw(settings={"npt": {"updates": True}}), "settings.npt.updates"),
-        (with_study(max_test_rows=True), "studies.main.max_test_rows"),
         (with_variant("v" * 101, {"layers": 1}), "studies.main.variants.npt"),
         (raw(settings={"knn": {"fixed": {"no_such": 1}}}), "settings.knn.fixed: 'no_such'"),
-        (
-            raw(methods=["lightgbm"], settings={"lightgbm": {"fixed": {"no_such": 1}}}),
-            "settings.lightgbm.fixed: 'no_such'",
-        ),
         (raw(settings={"knn": {"grid": {"n_neighbors": [-1]}}}), "settings.knn.n_neighbors: -1"),
         (raw(settings={"knn": {"grid": {"n_neighbors": [True]}}}), "settings.knn.n_neighbors"),
-        (raw(settings={"knn": {"grid": {"n_neighbors": [None]}}}), "settings.knn.n_neighbors"),
         (
             raw(methods=["mlp"], settings={"mlp": {"fixed": {"tol": date(2020, 1, 1)}}}),
             "settings.mlp.tol: datetime.date(2020, 1, 1)",
         ),
         (raw(settings={"knn": {"fixed": None}}), "settings.knn.fixed"),
-        (raw(settings={"knn": {"fixed": 3}}), "settings.knn.fixed"),
-        (
-            with_study(methods=["knn"], variants={"knn": {"v": {"fixed": []}}}),
-            "studies.main.variants.knn.v.fixed",
-        ),
         (
             with_study(methods=["knn"], variants={"knn": {"v": {"grid": {"n_neighbors": []}}}}),
             "studies.main.variants.knn.v.grid.n_neighbors",
@@ -207,7 +164,7 @@ def test_error_names_the_key(config: dict[str, Any], key: str) -> None:
         (raw(metrics={"binary": "aurok"}), "metrics.binary", "auroc"),
         (raw(ranking="papr"), "ranking", "paper"),
         (raw(settings={"npt": {"widht": 8}}), "settings.npt", "width"),
-        (raw(overrides={"wine": {"npt": {"wdth": 1}}}), "overrides.wine.npt", "width"),
+        (raw(overrides={"yacht": {"npt": {"wdth": 1}}}), "overrides.yacht.npt", "width"),
         (raw(overrides={"yacth": {}}), "overrides", "yacht"),
         (raw(budget={"nptt": 3}), "budget", "npt"),
         (with_study(kid=1), "studies.main", "kind"),
@@ -238,10 +195,6 @@ def test_datasets_of_a_study_follow_the_configuration() -> None:
     assert list(planned["known"].datasets) == ["yacht", "concrete"]
 
 
-def test_budget_for_all_methods_needs_none_in_particular() -> None:
-    assert Plan.of(read(raw(budget=3, methods=["knn"]))).runs
-
-
 def test_error_names_the_last_layer_with_the_setting() -> None:
     wide = {"npt": {"width": "wide"}}
     longer = {"yacht": {"npt": {"updates": 3}}}
@@ -258,29 +211,6 @@ def test_empty_keys_of_a_custom_dataset_are_optional() -> None:
     assert error_of(untargeted) == "custom_datasets.mine.target: missing"
 
 
-def test_name_of_a_custom_dataset_is_no_key() -> None:
-    message = error_of(raw(custom_datasets={"mine": {**MINE, "x": 1}}))
-    assert "allowed: path," in message
-
-
-@pytest.mark.parametrize(
-    ("config", "words"),
-    [
-        (raw(datasets=None), "datasets: None should be a list"),
-        (raw(datasets=[]), "datasets: is empty"),
-        (raw(settings=3), "settings: 3 should be a mapping"),
-        (raw(studies={"main": 3}), "studies.main: 3 should be a mapping"),
-        (raw(studies={"a b": {}}), "studies: 'a b' is not a name"),
-        (raw(custom_datasets={2020: MINE}), "custom_datasets: 2020 is not a name"),
-        (raw(custom_datasets={True: MINE}), "custom_datasets: True is not a name"),
-        (raw(budget="many"), ": 'many' should be a whole number"),
-        (with_study(tuned=1), "studies.main.tuned: 1 should be true or false"),
-    ],
-)
-def test_errors_use_the_words_of_yaml(config: dict[str, Any], words: str) -> None:
-    assert words in error_of(config)
-
-
 @pytest.mark.parametrize(
     ("config", "old", "new"),
     [
@@ -294,13 +224,6 @@ def test_former_key_names_its_successor(config: dict[str, Any], old: str, new: s
     message = error_of(config)
     assert repr(old) in message
     assert repr(new) in message
-
-
-@pytest.mark.parametrize("key", ["folds", "datasets", "methods", "studies"])
-def test_required_key_is_named(key: str) -> None:
-    config = raw()
-    del config[key]
-    assert error_of(config).startswith(key)
 
 
 def test_method_must_support_some_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,16 +259,6 @@ def test_a_fixed_test_set_is_the_first_fold() -> None:
     assert "1 is outside the folds 0-0" in error_of(raw(folds=1, datasets=["poker_hand"]))
 
 
-def test_all_folds_are_those_of_the_dataset() -> None:
-    studies = studies_of(read(raw(folds="all", datasets=["yacht", "protein"])))
-    assert studies["main"].folds == {"yacht": tuple(range(10)), "protein": (0,)}
-
-
-def test_folds_are_formatted() -> None:
-    assert format_folds([0, 1, 2, 5, 7, 8]) == "0-2_5_7-8"
-    assert format_folds([4]) == "4"
-
-
 @pytest.mark.parametrize(
     "empty",
     [
@@ -367,7 +280,7 @@ def test_settings_must_fit_only_where_used() -> None:
 
 
 def test_settings_come_in_layers() -> None:
-    base = {"width": 16, "layers": 4, "heads": 4, "learning_rate": "5e-4"}
+    base = {"width": 16, "layers": 4, "heads": 4, "learning_rate": 5e-4}
     overrides = {"yacht": {"npt": {"width": 32}}}
     config = read(raw(settings={"npt": base}, overrides=overrides))
     resolved = resolve(config, "yacht", "npt", {"layers": 2})
@@ -378,7 +291,7 @@ def test_settings_come_in_layers() -> None:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_shipped_configuration_is_valid(path: Path) -> None:
-    assert Plan.of(read(yaml.safe_load(path.read_text()))).runs
+    assert Plan.of(read_file(path)).runs
 
 
 def test_duplicate_key_names_its_line(tmp_path: Path) -> None:
@@ -389,21 +302,11 @@ def test_duplicate_key_names_its_line(tmp_path: Path) -> None:
         parse(path)
 
 
-@pytest.mark.parametrize(
-    ("written", "number"), [("0_2", 2), ("010", 8), ("1:30", 90), ("0x1f", 31)]
-)
-def test_odd_whole_number_names_its_line(written: str, number: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("written", ["0_2", "010", "1:30", "0x1f"])
+def test_odd_whole_numbers_are_text(written: str, tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
-    path.write_text(f"preset: mine\nfolds: {written}\n")
-    with pytest.raises(UserError, match=f"line 2: {written} is the number {number} in YAML"):
-        parse(path)
-
-
-def test_odd_whole_number_of_the_command_line_is_refused() -> None:
-    for argument in ("folds=0-2", "folds=3", "--cores=2", "seeds=[0, 1]", "folds='0_2'"):
-        require_plain_numbers(argument)
-    with pytest.raises(UserError, match="folds: 0_2 is the number 2 in YAML"):
-        require_plain_numbers("folds=0_2")
+    path.write_text(f"folds: {written}\nrate: 5e-4\nseeds: [0, -12]\n")
+    assert parse(path) == {"folds": written, "rate": 5e-4, "seeds": [0, -12]}
 
 
 def test_a_value_that_contains_itself_is_refused() -> None:
@@ -449,4 +352,4 @@ def test_schema_file_is_current() -> None:
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_schema_accepts_shipped_configurations(path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.validate(yaml.safe_load(path.read_text()), schema())
+    jsonschema.validate(parse(path), schema())

@@ -11,10 +11,8 @@ import pytest
 
 from baselines import methods
 from workflow.config.reading import read, read_file
-from workflow.planning import paths
 from workflow.planning.patterns import methods_of_rule
 from workflow.planning.plan import Plan
-from workflow.planning.resources import growing_minutes
 from workflow.planning.snakemake_inputs import Jobs
 
 ROOT = Path(__file__).parents[3]
@@ -61,13 +59,6 @@ def test_study_is_collected_again_when_its_rows_change() -> None:
     assert jobs(preset="other", metrics={"regression": "mse"}).contents(main) == base
 
 
-def test_study_is_collected_again_for_another_metric(monkeypatch: pytest.MonkeyPatch) -> None:
-    main = Wildcards(study="main")
-    base = jobs().contents(main)
-    monkeypatch.setattr("workflow.planning.snakemake_inputs.METRICS_VERSION", "0")
-    assert jobs().contents(main) != base
-
-
 def test_external_csv_is_an_input(tmp_path: Path) -> None:
     file = tmp_path / "others.csv"
     file.touch()
@@ -102,11 +93,6 @@ def test_large_custom_tables_have_minibatches(tmp_path: Path) -> None:
         assert npt.settings["batch_rows"] == batch_rows
 
 
-def test_time_limits_grow_with_the_attempt_up_to_two_days() -> None:
-    limit = growing_minutes(720)
-    assert [limit(None, attempt) for attempt in (1, 2, 9)] == [720, 1440, 2880]
-
-
 def test_page_follows_preset_and_scoring() -> None:
     base = jobs()
     assert jobs(preset="other").page_contents != base.page_contents
@@ -129,25 +115,6 @@ def test_probe_is_repeated_when_its_options_change() -> None:
     assert fingerprint(kind="attention") != fingerprint(kind="corruption")
 
 
-def test_probe_reads_weights_where_there_are_any() -> None:
-    made = jobs()
-    stem = "yacht/npt/base/seed_0/folds_0"
-    assert made.probed_files(run("yacht", "npt")) == [
-        paths.run_rows(stem),
-        paths.run_weights(stem),
-        paths.run_predictions(stem),
-    ]
-    assert made.probed_files(run("yacht", "knn")) == [
-        paths.run_rows("yacht/knn/base/seed_0/folds_0")
-    ]
-
-
-def test_targets_are_distinct() -> None:
-    made = shipped("config.yaml")
-    assert len(made.targets) == len(set(made.targets))
-    assert paths.REPORT in made.targets
-
-
 def test_memory_grows_with_the_table_and_the_attempt() -> None:
     paper = shipped("workflow/configs/paper.yaml")
     for method in ("npt", "knn"):
@@ -166,12 +133,3 @@ def test_memory_covers_the_measured_peak(folder: str) -> None:
         wildcards = run(str(row.dataset), str(row.method), str(row.fold), str(row.variant))
         peak = float(row.peak_memory_mb)  # type: ignore[arg-type]
         assert peak < made.memory(wildcards, 1), row.method
-
-
-def test_memory_of_collecting_grows_with_the_rows_and_the_attempt() -> None:
-    studies = {"main": {}, "again": {}}
-    main = Wildcards(study="main")
-    few = jobs(studies=studies)
-    many = jobs(folds="0-9", methods=["knn"], seeds="0-9999", studies=studies)
-    assert few.reading_memory(main, 2) == 2 * few.reading_memory(main, 1)
-    assert few.reading_memory(main, 1) < many.reading_memory(main, 1)

@@ -51,15 +51,6 @@ def variants(made: Plan, method: str) -> list[str]:
     return [run.variant for run in made.runs.values() if run.method == method]
 
 
-def test_methods_with_two_paths_declare_twins() -> None:
-    of_trained = {method.name: method for method in DECLARING}
-    assert set(of_trained.pop("npt_solved").twins) == {"without_attributes", "without_tuning"}
-    assert set(of_trained) == {"npt", "npt_compact", "tabr", "anp"}
-    for method in of_trained.values():
-        attributes = set() if method.name in ("tabr", "anp") else {"without_attributes"}
-        assert set(method.twins) == TWINS - {"without_attributes"} | attributes
-
-
 @pytest.mark.parametrize("method", DECLARING, ids=lambda method: method.name)
 def test_twins_are_other_valid_settings(method: Method) -> None:
     base = method.settings(**method.test_settings)

@@ -30,7 +30,7 @@ from workflow.studies.study_kind import StudyKind
 MADE_UP = {
     "__init__": """
 from workflow.studies.study_kind import StudyKind
-KIND = StudyKind("made_up", "How large is it?", 0, tables=("sizes",), figures=("sizes",))
+KIND = StudyKind("made_up", "How large is it?", 0)
 """,
     "view": """
 from workflow.report.cells import number, text
@@ -94,15 +94,15 @@ def sizes_study() -> pd.DataFrame:
 
 def test_made_up_kind_appears_in_tables(made_up: StudyKind, tmp_path: Path) -> None:
     write_tables("big", made_up, sizes_study(), SCORING, tmp_path)
-    written = {path.name for path in tmp_path.iterdir() if path.is_file()}
-    assert written == {"big.sizes.csv", "big.sizes.tex"}
-    assert len(pd.read_csv(tmp_path / "big.sizes.csv")) == 8
+    written = {path.name for path in (tmp_path / "big").iterdir()}
+    assert written == {"sizes.csv", "sizes.tex"}
+    assert len(pd.read_csv(tmp_path / "big/sizes.csv")) == 8
 
 
 def test_made_up_kind_appears_in_figures(made_up: StudyKind, tmp_path: Path) -> None:
     write_figures("big", made_up, sizes_study(), SCORING, tmp_path)
-    written = {path.name for path in tmp_path.iterdir() if path.is_file()}
-    assert written == {f"big.sizes.{ending}" for ending in ("svg", "pdf", "png")}
+    written = {path.name for path in (tmp_path / "big").iterdir()}
+    assert written == {f"sizes.{ending}" for ending in ("svg", "pdf", "png")}
 
 
 @pytest.mark.usefixtures("made_up")
@@ -115,7 +115,7 @@ def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
     assert "One size per dataset." in html
     assert "Sizes of &lt;datasets&gt;" in html
     assert "A <code>size</code>." in html
-    assert "../tables/big.sizes.csv" in html
+    assert "../tables/big/sizes.csv" in html
 
 
 def test_studies_of_one_question_share_a_section(tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ def test_page_of_the_default_run_is_short(tmp_path: Path) -> None:
         assert card is not None
         assert study.sections
         for figure in study.page_figures:
-            (tmp_path / "figures").mkdir(exist_ok=True)
-            path = tmp_path / f"figures/{study.name}.{figure}.svg"
+            path = tmp_path / f"figures/{study.name}/{figure}.svg"
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text('<svg viewBox="0 0 1 1"></svg>')
     html = render(reported, SCORING, "quick", tmp_path, [])
     body = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", html, flags=re.DOTALL)

@@ -1,20 +1,18 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from baselines import methods
 from npt.errors import UserError
-from npt.metrics import METRICS, METRICS_VERSION, Metric
+from npt.metrics import METRICS_VERSION
 from tests.rows import finish, finish_all, finish_probe, plan, prepare
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.results.collection import Collector
+from workflow.results.collection import collect as collect_study
 from workflow.results.row import Row
 from workflow.studies import kinds
 
@@ -32,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def collect(planned: Plan, study: str = "main") -> list[Row]:
-    return Collector(planned).collect(planned.studies[study])
+    return collect_study(planned.studies[study], planned)
 
 
 def refusal(planned: Plan, study: str = "main") -> str:
@@ -52,22 +50,12 @@ def test_rows_come_in_order_with_their_metrics() -> None:
     assert rows[-1].facts["test_accuracy"] == 1
 
 
-def test_metric_added_after_the_runs_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = plan()
-    finish_all(planned)
-    metric = Metric("mae", "MAE", ("regression",), False, lambda t, p: float(np.abs(t - p).mean()))
-    monkeypatch.setitem(METRICS, "mae", metric)
-    rows = collect(planned)
-    assert {row.facts.get("test_mae") for row in rows} == {0.5, 0.75, 0.25, None}
-
-
 def test_metrics_of_another_version_are_computed_again() -> None:
     planned = plan()
     finish_all(planned)
     scored = {"test_rmse": 7.0, "test_mse": 49.0}
     finish(planned, NPT.format(0), metrics=METRICS_VERSION, **scored)
     finish(planned, NPT.format(1), metrics="0", **scored)
-    finish(planned, NPT.format(2), metrics=METRICS_VERSION, test_rmse=7.0)
     scores: dict[int, float] = {}
     for row in collect(planned):
         if row.run_key == "yacht/npt/base":
@@ -164,25 +152,3 @@ def test_probes_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) 
     collect(planned, "corruption")
     monkeypatch.setitem(kinds(), "corruption", replace(kinds()["corruption"], version=2))
     assert "revision: " in refusal(planned, "corruption")
-
-
-def test_every_seed_has_its_rows() -> None:
-    planned = plan(seeds=[0, 1], studies={"main": {"methods": ["knn"]}}, datasets=["yacht"])
-    finish_all(planned)
-    assert [row.seed for row in collect(planned)] == [0, 0, 0, 1, 1, 1]
-
-
-def test_study_uses_its_folds_of_a_shared_run() -> None:
-    studies = {"main": {"folds": "0-1"}, "more": {"folds": "1-2"}}
-    planned = plan(studies=studies, methods=["knn"], datasets=["yacht"])
-    finish_all(planned)
-    assert list(planned.runs) == [KNN]
-    assert [row.fold for row in collect(planned)] == [0, 1]
-    assert [row.fold for row in collect(planned, "more")] == [1, 2]
-
-
-def test_rows_record_no_metric() -> None:
-    planned = plan()
-    finish(planned, KNN)
-    line = json.loads(Path(paths.run_rows(KNN)).read_text().splitlines()[0])
-    assert not any(name.startswith(("test_", "validation_rmse")) for name in line)

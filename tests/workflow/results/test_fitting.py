@@ -51,21 +51,6 @@ def test_row_has_the_facts_of_fit_and_search(
     assert [values[name] for name in columns] == [70, 90, 8, 3, 1]
 
 
-@pytest.mark.parametrize("transductive", [True, False])
-def test_only_rows_that_are_not_transductive_say_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transductive: bool
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    prepare("yacht")
-    settings = {"knn": {"transductive": transductive}}
-    planned = plan(datasets=["yacht"], methods=["knn"], settings=settings, studies={"main": {}})
-    (stem,) = planned.runs
-    columns = Job.of(planned, stem).identity(0)
-    assert columns.get("transductive", True) == transductive
-    assert ("transductive" in columns) != transductive
-    assert "encoder" not in columns
-
-
 @pytest.mark.parametrize("encoder", ["linear", "siren"])
 def test_rows_of_images_name_their_encoder(
     tmp_path: Path,

@@ -7,17 +7,8 @@ import pandas as pd
 import pytest
 
 from npt.errors import UserError
-from tests.rows import failed, row, study, study_frame
+from tests.rows import failed, row, study
 from workflow.results.study_file import read_study
-
-
-def test_columns_are_those_that_some_row_sets(tmp_path: Path) -> None:
-    frame = study([row(test_rmse=1.0), row(fold=1, fits=3, sweep={"b": 1, "a": 2})], tmp_path)
-    assert list(frame.columns[:4]) == ["study", "dataset", "task", "method"]
-    assert list(frame.columns[-3:]) == ["fits", "test_rmse", "sweep"]
-    assert "source" not in frame
-    assert frame["sweep"][1] == '{"a": 2, "b": 1}'
-    assert set(frame["study"]) == {"main"}
 
 
 def test_only_an_empty_cell_is_missing(tmp_path: Path) -> None:
@@ -47,10 +38,6 @@ def test_file_without_a_checksum_is_read(tmp_path: Path) -> None:
     path = tmp_path / "main.csv"
     path.write_text("study,dataset,fold\nmain,yacht,1\n")
     assert read_study(path)["fold"].tolist() == [1]
-
-
-def test_frame_has_a_line_per_row() -> None:
-    assert list(study_frame([row(fold=2), row(fold=0)], "main")["fold"]) == [2, 0]
 
 
 def test_text_that_a_spreadsheet_would_compute_is_quoted(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -50,11 +49,6 @@ def test_third_process_waits_for_one_of_two_gpus(tmp_path: Path) -> None:
     kill(third)
 
 
-def test_named_device_is_used() -> None:
-    assert gpu_lock.device("cpu") == "cpu"
-    assert gpu_lock.device("cuda:3") == "cuda:3"
-
-
 @pytest.mark.parametrize("cards", [("aaaa", "bbbb"), ("cccc",)])
 def test_gpus_are_known_by_their_identity(
     cards: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
@@ -67,17 +61,3 @@ def test_gpus_are_known_by_their_identity(
     monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     assert gpu_lock.gpu_names(len(cards)) == list(cards)
-
-
-def test_parts_of_a_gpu_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1,MIG-2")
-    assert gpu_lock.gpu_names(2) == ["MIG-1", "MIG-2"]
-
-
-def test_free_gpu_is_claimed_at_once(tmp_path: Path) -> None:
-    first = holder(tmp_path)
-    line_of(first)
-    started = time.monotonic()
-    assert gpu_lock.claim(["0", "1"], tmp_path, 0.05) in (0, 1)
-    assert time.monotonic() - started < 1
-    kill(first)

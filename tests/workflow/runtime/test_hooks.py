@@ -17,7 +17,7 @@ from snakemake.settings.types import MaxJobsPerTimespan
 
 from npt.errors import UserError
 from workflow.config.reading import parse
-from workflow.planning import kept, paths
+from workflow.planning import paths
 from workflow.runtime import hooks
 from workflow.runtime.command import execute
 from workflow.runtime.folder_lock import claim
@@ -30,13 +30,12 @@ def snakemake(
     dry_run: bool,
     is_main_process: bool = True,
     local_exec: bool = False,
-    default: bool = False,
+    files: tuple[str, ...] = ("mine.yaml",),
 ) -> Any:
     names = ("verbose", "printshellcmds", "debug_dag")
     settings = SimpleNamespace(dryrun=dry_run, quiet=None, **dict.fromkeys(names, False))
     return SimpleNamespace(
-        configfiles=[],
-        overwrite_configfiles=not default,
+        overwrite_configfiles=files,
         is_main_process=is_main_process,
         output_settings=settings,
         local_exec=local_exec,
@@ -47,39 +46,20 @@ def snakemake(
 @pytest.fixture(autouse=True)
 def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").touch()
     monkeypatch.setattr("logging.raiseExceptions", True)
-
-
-def test_started_run_keeps_its_plan() -> None:
-    Path(paths.RESULTS).mkdir()
-    jobs = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
-    assert not Path(paths.PLAN).exists()
-    hooks.started(jobs, CONFIG, snakemake(dry_run=False))
-    assert kept.load() == jobs.plan
-    assert parse(Path(paths.CONFIG)) == CONFIG
-
-
-@pytest.mark.parametrize("local_exec", [True, False])
-def test_only_jobs_of_a_cluster_are_started_at_a_limited_rate(
-    monkeypatch: pytest.MonkeyPatch,
-    local_exec: bool,
-) -> None:
-    monkeypatch.setattr(hooks.step_server, "offer", lambda _: None)
-    Path(paths.RESULTS).mkdir()
-    run = snakemake(dry_run=False, local_exec=local_exec)
-    jobs = hooks.plan_jobs(CONFIG, run)
-    hooks.started(jobs, CONFIG, run)
-    assert (run.scheduler.job_rate_limiter is None) == local_exec
 
 
 def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
     """Whatever was edited since the run began."""
     Path(paths.RESULTS).mkdir()
     begun = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
+    assert not Path(paths.PLAN).exists()
     hooks.started(begun, CONFIG, snakemake(dry_run=False))
     edited = {**CONFIG, "methods": ["linear"], "folds": "no number"}
     job = hooks.plan_jobs(edited, snakemake(dry_run=False, is_main_process=False))
     assert job.plan == begun.plan
+    assert parse(Path(paths.CONFIG)) == CONFIG
 
 
 @pytest.mark.parametrize("program", [["snakemake"], ["snakemake", "--no-hooks"]])
@@ -143,12 +123,16 @@ def test_one_can_look_while_a_run_goes_on(
         hooks.plan_jobs(CONFIG, snakemake(dry_run=False))
 
 
-def test_default_file_is_below_the_command_line() -> None:
-    Path("config.yaml").write_text(json.dumps({**CONFIG, "preset": "mine"}))
-    config: dict[str, Any] = {"folds": 3}
-    made = hooks.plan_jobs(config, snakemake(dry_run=True, default=True))
-    assert config == {**CONFIG, "folds": 3, "preset": "mine"}
-    assert [run.folds for run in made.plan.runs.values()] == [(3,)]
+@pytest.mark.parametrize("files", [(), ("config.yaml",)])
+def test_files_are_below_the_command_line(
+    files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("config.yaml").write_text(json.dumps({**CONFIG, "folds": 1, "preset": "mine"}))
+    monkeypatch.setattr("sys.argv", ["snakemake", "--config", "folds=0_2"])
+    config: dict[str, Any] = {"folds": 2}  # as Snakemake reads it
+    made = hooks.plan_jobs(config, snakemake(dry_run=True, files=files))
+    assert config == {**CONFIG, "folds": "0_2", "preset": "mine"}
+    assert [run.folds for run in made.plan.runs.values()] == [(0, 2)]
 
 
 @pytest.mark.parametrize("content", ["folds: 0\nfolds: 1\n", None])
@@ -156,7 +140,7 @@ def test_default_file_that_cannot_be_read_is_named(content: str | None) -> None:
     if content is not None:
         Path("config.yaml").write_text(content)
     with pytest.raises(SystemExit, match=r"error: config\.yaml: "):
-        hooks.plan_jobs({}, snakemake(dry_run=True, default=True))
+        hooks.plan_jobs({}, snakemake(dry_run=True, files=()))
 
 
 def test_end_shows_what_the_report_says(capsys: pytest.CaptureFixture[str]) -> None:

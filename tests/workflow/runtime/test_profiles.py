@@ -10,8 +10,6 @@ import pytest
 import yaml
 from snakemake.profiles import ProfileConfigFileParser
 
-from npt.nn import memory
-
 PROFILES = Path(__file__).parents[3] / "profiles"
 
 
@@ -45,10 +43,3 @@ def test_snakemake_reads_every_profile(profile: Path) -> None:
     """It looks for a file named as each value, and fails where that is too long for a name."""
     with profile.open() as stream:
         assert ProfileConfigFileParser().parse(stream)
-
-
-def test_jobs_on_one_machine_share_its_memory() -> None:
-    path = PROFILES / "default" / "config.yaml"
-    with path.open() as stream:
-        settings = ProfileConfigFileParser().parse(stream)
-    assert settings["resources"] == [f"mem_mb={memory.total_megabytes()}"]

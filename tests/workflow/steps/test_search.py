@@ -141,12 +141,6 @@ def test_a_failure_loses(loss: float, planned: Plan, monkeypatch: pytest.MonkeyP
     assert fitted.failed_configurations == (loss < 0)
 
 
-def test_all_failures_are_one(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    fitted = fit(planned, Fits(dict.fromkeys(LOSSES, -1.0)), monkeypatch)
-    assert (fitted.status, fitted.reason) == ("failed", "diverged")
-    assert Path(paths.run_weights(STEM)).read_bytes() == b""
-
-
 def test_the_probe_loads_the_best(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     fitted = fit(planned, Fits(LOSSES), monkeypatch)
     loaded = []

@@ -65,13 +65,6 @@ def test_study_without_a_planned_row_is_not_shown(planned: Plan, call: Call) -> 
         call(show.main, "--study", "main")
 
 
-def test_collect_refuses_a_study_with_a_missing_row(planned: Plan, call: Call) -> None:
-    finish_all(planned, NPT.format(1))
-    with pytest.raises(UserError, match="yacht/npt/base seed 0 fold 1"):
-        call(collect.main, "--study", "main")
-    assert not Path(paths.collected("main")).exists()
-
-
 @pytest.mark.parametrize(
     ("step", "arguments"),
     [

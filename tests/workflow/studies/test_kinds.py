@@ -112,9 +112,7 @@ def test_corruption_refuses_some_columns_of_encoded_images() -> None:
 
 
 @pytest.mark.parametrize("name", kinds())
-def test_the_view_has_the_tables_and_figures_of_the_kind(name: str) -> None:
+def test_figures_have_captions(name: str) -> None:
     kind = kinds()[name]
-    assert tuple(table.__name__ for table in kind.view.tables) == kind.tables
-    assert tuple(figure.__name__ for figure in kind.view.figures) == kind.figures
     for figure in kind.figures:
         assert len(kind.view.caption(figure)) > 40

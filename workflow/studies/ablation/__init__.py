@@ -6,6 +6,4 @@ KIND = StudyKind(
     name="ablation",
     title="What does each part of the model contribute?",
     order=5,
-    tables=("ablation", "cost"),
-    figures=("ablation",),
 )

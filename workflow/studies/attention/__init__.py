@@ -9,8 +9,6 @@ KIND = StudyKind(
     name="attention",
     title="To which datapoints do the heads attend?",
     order=7,
-    tables=("attention",),
-    figures=("attention",),
     probes=True,
     needs_rows=True,
 )

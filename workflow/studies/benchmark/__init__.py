@@ -6,13 +6,4 @@ KIND = StudyKind(
     name="benchmark",
     title="How accurate?",
     order=0,
-    tables=(
-        "scores",
-        "metrics",
-        "ranks",
-        "published",
-        "cost",
-        "bencheval",
-    ),
-    figures=("ranks", "critical_difference", "curves"),
 )

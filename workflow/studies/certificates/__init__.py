@@ -52,8 +52,6 @@ KIND = Certificates(
     name="certificates",
     title="How far can one row move another's prediction?",
     order=10,
-    tables=("influence",),
-    figures=("influence",),
     options=CertificatesOptions,
     probes=True,
 )

@@ -58,8 +58,6 @@ KIND = Corruption(
     name="corruption",
     title="What is lost when other datapoints are corrupted?",
     order=1,
-    tables=("corruption",),
-    figures=(),
     options=CorruptionOptions,
     probes=True,
 )

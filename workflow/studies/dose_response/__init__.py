@@ -36,8 +36,6 @@ KIND = StudyKind(
     name="dose_response",
     title="What happens when other datapoints are shuffled or deleted?",
     order=2,
-    tables=("dose_response",),
-    figures=("dose_response",),
     options=DoseResponseOptions,
     probes=True,
 )
