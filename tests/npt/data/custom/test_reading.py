@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from npt.data.custom import file
 from npt.errors import UserError
 from tests.npt.data.custom.tables import KINDS, ROWS, frame, kinds, prepare, read, write
 
@@ -183,11 +182,10 @@ def test_an_archive_of_one_file_is_read(tmp_path: Path) -> None:
 def test_runs_of_blanks_separate(tmp_path: Path) -> None:
     lines = ["  size   price", *(f" {i % 7}.5    {i}.25  " for i in range(40))]
     path = write(tmp_path, "\n".join(lines), "my.dat")
-    table = read(path, separator=" ").table
-    assert kinds(table) == {"size": "continuous", "price": "continuous"}
-    assert table.truth[3] == 3.25
-    with pytest.raises(UserError, match="name its separator, such as `separator: ' '`"):
-        read(path)
+    for separator in ("", " "):
+        table = read(path, separator=separator).table
+        assert kinds(table) == {"size": "continuous", "price": "continuous"}
+        assert table.truth[3] == 3.25
 
 
 def test_a_file_without_a_header_needs_names(tmp_path: Path) -> None:
@@ -233,4 +231,4 @@ def test_encrypted_archive_is_refused(tmp_path: Path) -> None:
         content[content.index(header) + flags] |= 1
     encrypted.write_bytes(content)
     with pytest.raises(UserError, match="encrypted"):
-        file.content_of(encrypted)
+        read(encrypted)
