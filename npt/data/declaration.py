@@ -17,6 +17,7 @@ PREPARATION = 1
 """Version of the code between the files of a dataset and its prepared table, raised by hand when
 tables change."""
 
+Read = Callable[[Mapping[str, Path]], "pd.DataFrame | Iterable[pd.DataFrame]"]
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
@@ -67,7 +68,7 @@ class Reading:
     """
 
     files: tuple[File, ...]
-    read: Callable[[Mapping[str, Path]], pd.DataFrame | Iterable[pd.DataFrame]]
+    read: Read
 
 
 @dataclass(frozen=True)
