@@ -48,11 +48,7 @@ from npt.table import Column, Split, Table
 
 TARGET = "target"
 ROWS = "fitted_rows"
-MODELS: Mapping[str, type[Model]] = {
-    "compact": CompactModel,
-    "paper": PaperModel,
-    "solved": SolvedModel,
-}
+MODELS = {model.architecture: model for model in (CompactModel, PaperModel, SolvedModel)}
 
 
 class NPTEstimator(BaseEstimator):
@@ -279,10 +275,7 @@ class NPTEstimator(BaseEstimator):
             )
             settings = settings_of(architecture, named, self.settings, table.task, table.rows)
             with torch_threads(self.n_jobs):
-                outcome = MODELS[architecture].fit(job, settings)
-        self.model_ = outcome.model
-        self.validation_loss_ = outcome.validation_loss
-        self.best_updates_ = outcome.best_updates
+                self.model_ = MODELS[architecture].fit(job, settings)
         self.features_ = features
         self.target_ = target
         self.rows_ = rows
@@ -350,8 +343,6 @@ class NPTEstimator(BaseEstimator):
                 features=self.features_,
                 feature_names=None if names is None else names.tolist(),
                 classes=None if classes is None else class_facts(classes),
-                validation_loss=self.validation_loss_,
-                best_updates=self.best_updates_,
             )
             write(Path(path).expanduser(), facts, {**state.arrays, ROWS: self.rows_})
 
@@ -388,11 +379,19 @@ class NPTEstimator(BaseEstimator):
             self.feature_names_in_ = np.array(facts.feature_names, dtype=object)
         if facts.classes is not None:
             self.classes_ = np.array(facts.classes.values, dtype=facts.classes.dtype)
-        self.validation_loss_ = facts.validation_loss
-        self.best_updates_ = facts.best_updates
         with torch_threads(self.n_jobs):
             state = ModelState(facts.model, arrays)
             self.model_ = MODELS[facts.model.architecture].from_state(state)
+
+    @property
+    def validation_loss_(self) -> float:
+        """Loss on the validation rows."""
+        return self.model_.validation_loss
+
+    @property
+    def best_updates_(self) -> list[int]:
+        """Number of updates of each member."""
+        return self.model_.best_updates
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -111,7 +111,9 @@ class SolvedNPT:
             context, scaled=attention.classes is None, device=attention.device
         )
         self.weights = torch.from_numpy(context.weights).to(attention.device)
-        settings = attention.settings
+        settings = self.settings = attention.settings
+        self.seed = settings.seed
+        self.device = attention.device
         self.is_exact = len(self.weights) <= settings.exact_rows
         self.keys = self.cells
         if not self.is_exact:
@@ -167,20 +169,25 @@ class SolvedNPT:
         likelihood = self._left_out_logits().log_softmax(1)
         return -float(shares @ ((self.targets + self.centre) * likelihood).sum(1))
 
-    def attention_weights(self, features: np.ndarray) -> np.ndarray:
-        """Weights (n, N) of the labelled rows, which sum to one and may be negative.
+    def context_weights(self, features: np.ndarray) -> np.ndarray:
+        """Weights (n, m) of the context rows, which sum to one and may be negative.
 
         A predicted number is the sum of the labels times their weights. Of classes, it is their
         scores before `sharpness` that are such a sum.
         """
-        shares = self.context.shares
         parts = []
         for cells in self._chunks(features):
             weights = torch.zeros(len(cells.scores), len(self.weights)).to(self.weights)
             for share, near, solution in self._attending(cells):
                 weights += share * solution.weights(near)
-            parts.append(weights.cpu().numpy()[:, self.context.groups] * shares)
+            parts.append(weights.cpu().numpy())
         return np.concatenate(parts)
+
+    def attention_weights(self, features: np.ndarray) -> np.ndarray:
+        """Weights (n, N) of the labelled rows; equal rows share theirs by their own weights."""
+        context = self.context
+        shares = context.row_weights / context.weights[context.groups]
+        return self.context_weights(features)[:, context.groups] * shares
 
     def without(self, features: np.ndarray, *places: np.ndarray) -> list[np.ndarray]:
         """Predictions of rows (n, F), each without context rows of its tuned, in closed form.

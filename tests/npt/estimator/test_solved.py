@@ -82,7 +82,7 @@ def test_quantiles_are_of_predictions_without_each_row() -> None:
     explanation = model.explain(frame[:1], rows=19)
     assert isinstance(model.model_, SolvedModel)
     residuals = (
-        np.asarray(target) - model.model_.solved.left_out()[model.model_.solved.context.groups]
+        np.asarray(target) - model.model_.trained.left_out()[model.model_.trained.context.groups]
     )
     possible = explanation.without_each[0] + residuals[explanation.rows[0]]
     median = model.predict_quantiles(frame[:1], 0.5)
