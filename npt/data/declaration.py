@@ -52,11 +52,6 @@ class File:
     archive: Archive | None = None
     member: str = ""
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """Addresses of the file or of its archive."""
-        return self.archive.urls if self.archive else self.urls
-
 
 @dataclass(frozen=True)
 class Reading:

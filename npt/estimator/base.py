@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
 from npt.errors import UserError
-from npt.estimator.arguments import seed_of, threads_of, torch_threads, value_errors
+from npt.estimator.arguments import computing, seed_of, threads_of, value_errors
 from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Explanation
 from npt.estimator.frames import as_table, learn_features, read_frame
@@ -274,7 +274,7 @@ class NPTEstimator(BaseEstimator):
                 visible=None if self.verbose == "auto" else bool(self.verbose),
             )
             settings = settings_of(architecture, named, self.settings, table.task, table.rows)
-            with torch_threads(self.n_jobs):
+            with computing(self.n_jobs):
                 self.model_ = MODELS[architecture].fit(job, settings)
         self.features_ = features
         self.target_ = target
@@ -292,7 +292,7 @@ class NPTEstimator(BaseEstimator):
         """
         check_scalar(rows, "rows", Integral, min_val=1)
         table = self._new_rows(X)
-        with value_errors(), torch_threads(self.n_jobs), np.errstate(over="ignore"):
+        with computing(self.n_jobs):
             attention = self.model_.attention(table)
             count = min(rows, attention.shape[1] - 1)
             if not count:
@@ -379,7 +379,7 @@ class NPTEstimator(BaseEstimator):
             self.feature_names_in_ = np.array(facts.feature_names, dtype=object)
         if facts.classes is not None:
             self.classes_ = np.array(facts.classes.values, dtype=facts.classes.dtype)
-        with torch_threads(self.n_jobs):
+        with computing(self.n_jobs):
             state = ModelState(facts.model, arrays)
             self.model_ = MODELS[facts.model.architecture].from_state(state)
 
@@ -429,8 +429,7 @@ class NPTEstimator(BaseEstimator):
         """Values (n,) or probabilities (n, classes) of new rows."""
         table = self._new_rows(X)
         together = self._together()
-        # Infinities are refused below.
-        with value_errors(), torch_threads(self.n_jobs), np.errstate(over="ignore"):
+        with computing(self.n_jobs):
             predictions = self.model_.predict(table, together=together)
         require_finite(predictions)
         return predictions

@@ -55,7 +55,7 @@ def test_rows_come_in_order_with_their_metrics() -> None:
 def test_metric_added_after_the_runs_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = plan()
     finish_all(planned)
-    metric = Metric("mae", "MAE", ("regression",), False, lambda t, p: float(np.abs(t - p).mean()))
+    metric = Metric("mae", "MAE", ("regression",), lambda t, p: float(np.abs(t - p).mean()))
     monkeypatch.setitem(METRICS, "mae", metric)
     rows = collect(planned)
     assert {row.facts.get("test_mae") for row in rows} == {0.5, 0.75, 0.25, None}
