@@ -121,11 +121,6 @@ def test_levels_beyond_the_fitted_rows_are_refused() -> None:
         model.predict_quantiles(frame, [])
 
 
-def test_two_rows_are_enough() -> None:
-    frame, target = table("regression", 2)
-    assert np.isfinite(NPTRegressor(**SOLVED).fit(frame, target).predict(frame)).all()
-
-
 def test_weights_too_far_apart_are_named() -> None:
     frame, target = table("regression", 20)
     weights = np.ones(20)

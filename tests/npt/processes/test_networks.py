@@ -157,16 +157,6 @@ def test_deviations_have_a_floor() -> None:
     assert (latent.stddev <= 1).all()
 
 
-def test_likelihood_is_of_the_mixture() -> None:
-    mean = torch.tensor([0.0, 2.0]).view(2, 1, 1)
-    gaussians = Gaussians(mean, torch.full((2, 1, 1), 0.5))
-    y = torch.tensor([[0.3]])
-    densities = torch.distributions.Normal(mean, 0.5).log_prob(y).exp()
-    assert torch.allclose(gaussians.log_likelihoods(y), densities.mean(0).log())
-    assert torch.allclose(gaussians.marginal_mean(), torch.tensor([[1.0]]))
-    assert torch.allclose(gaussians.marginal_deviation(), torch.tensor([[math.sqrt(1.25)]]))
-
-
 @pytest.mark.parametrize(("name", "depends"), [("npt", True), ("to_context", False)])
 def test_company_matters_to_npt_alone(name: str, depends: bool) -> None:
     """With attention to the context alone it is a Transformer neural process."""

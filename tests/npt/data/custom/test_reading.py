@@ -74,13 +74,6 @@ def test_arff_with_classes_text_and_missing_cells(tmp_path: Path) -> None:
     assert np.array_equal(table.values, expected, equal_nan=True)
 
 
-def test_sparse_arff_has_zeros(tmp_path: Path) -> None:
-    rows = "".join(f"{{0 {i}, 1 {i * i}}}\n" for i in range(1, 10))
-    header = "@RELATION x\n@ATTRIBUTE size REAL\n@ATTRIBUTE price REAL\n@DATA\n"
-    table = read(write(tmp_path, f"{header}{{1 3}}\n{rows}", "my.arff")).table
-    assert table.values[:3].tolist() == [[0, 3], [1, 1], [2, 4]]
-
-
 def test_types_can_be_declared_and_are_described(tmp_path: Path) -> None:
     data = frame().astype({"rooms": object})
     data.loc[3, "rooms"] = "?"
