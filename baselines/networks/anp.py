@@ -12,6 +12,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.distributions import Normal, kl_divergence
 
 from baselines.networks.retrieval import RetrievalNetwork, without_own
 from npt.nn.gaussian import Gaussians
