@@ -48,7 +48,9 @@ from npt.table import Column, Split, Table
 
 TARGET = "target"
 ROWS = "fitted_rows"
-MODELS = {model.architecture: model for model in (CompactModel, PaperModel, SolvedModel)}
+MODELS: Mapping[str, type[Model]] = {
+    model.architecture: model for model in (CompactModel, PaperModel, SolvedModel)
+}
 
 
 class NPTEstimator(BaseEstimator):

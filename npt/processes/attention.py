@@ -36,14 +36,29 @@ class CrossAttention(nn.Module):
         """
         if self.kind == "uniform":
             return values.mean(1, keepdim=True).expand(-1, queries.shape[1], -1)
-        queries = self.embed(queries)  # (B, n, W)
-        keys = self.embed(context)  # (B, m, W)
-        if self.kind == "laplace":
-            distances = torch.cdist(queries, keys, p=1) / LENGTH_SCALE  # (B, n, m)
-            return (-distances).softmax(-1) @ values
         if self.multihead is None:
-            return F.scaled_dot_product_attention(queries, keys, values)
-        return self.multihead(queries, keys, values)
+            weights = self.weights(context, queries)  # (B, 1, n, m)
+            return weights.squeeze(1) @ values
+        embedded = self.embed(queries)  # (B, n, W)
+        keys = self.embed(context)  # (B, m, W)
+        return self.multihead(embedded, keys, values)
+
+    def weights(self, context: Tensor, queries: Tensor) -> Tensor:
+        """Attention (B, H, n, m) of every head to the context; of one where there are no heads."""
+        if self.kind == "uniform":
+            tables, points, _ = context.shape
+            weights = context.new_full((tables, 1, 1, 1), 1 / points)
+            return weights.expand(-1, -1, queries.shape[1], points)
+        keys = self.embed(context)  # (B, m, W)
+        queries = self.embed(queries)  # (B, n, W)
+        if self.multihead is not None:
+            return self.multihead.weights(queries, keys)
+        if self.kind == "laplace":
+            scores = -torch.cdist(queries, keys, p=1) / LENGTH_SCALE  # (B, n, m)
+        else:
+            scores = _products(queries, keys)
+        weights = scores.softmax(-1)  # (B, n, m)
+        return weights[:, None]
 
 
 class MultiHead(nn.Module):
@@ -51,6 +66,8 @@ class MultiHead(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
+        if width % HEADS:
+            raise ValueError(f"width: {width} is not a multiple of {HEADS} heads")
         self.query = _linear(width)
         self.key = _linear(width)
         self.value = _linear(width)
@@ -64,6 +81,13 @@ class MultiHead(nn.Module):
         attended = F.scaled_dot_product_attention(queries, keys, values)
         joined = attended.transpose(1, 2).flatten(2)  # (B, n, W)
         return self.back(joined)
+
+    def weights(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Attention (B, H, n, m)."""
+        queries = _by_head(self.query(queries))  # (B, H, n, W / H)
+        keys = _by_head(self.key(keys))  # (B, H, m, W / H)
+        scores = _products(queries, keys)  # (B, H, n, m)
+        return scores.softmax(-1)
 
 
 def mlp(inputs: int, widths: list[int]) -> nn.Sequential:
@@ -82,6 +106,12 @@ def _linear(width: int) -> nn.Linear:
     linear = nn.Linear(width, width, bias=False)
     nn.init.normal_(linear.weight, std=width**-0.5)
     return linear
+
+
+def _products(queries: Tensor, keys: Tensor) -> Tensor:
+    """Scalar products (..., n, m) over the root of their width."""
+    width = keys.shape[-1]
+    return queries @ keys.transpose(-1, -2) * width**-0.5
 
 
 def _by_head(x: Tensor) -> Tensor:

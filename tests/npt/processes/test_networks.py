@@ -109,6 +109,11 @@ def test_attention_is_that_of_its_kind(kind: Attention) -> None:
         keys, queries = attention.embed(asked.shown_x), attention.embed(asked.x)
         expected = by_definition(attention, kind, keys, queries, values)
         assert torch.allclose(attention(asked.shown_x, values, asked.x), expected, atol=1e-5)
+        weights = attention.weights(asked.shown_x, asked.x)  # (3, H, 9, 5)
+    assert weights.shape == (3, 8 if kind == "multihead" else 1, 9, 5)
+    assert torch.allclose(weights.sum(-1), torch.ones_like(weights[..., 0]))
+    if kind != "multihead":
+        assert torch.allclose(weights[:, 0] @ values, expected, atol=1e-5)
 
 
 def by_definition(
